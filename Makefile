@@ -2,6 +2,8 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
+# What a failing step has written is not taken for a result.
+.DELETE_ON_ERROR:
 .PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs test torture bench clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
@@ -14,7 +16,8 @@ libraries := build/small/libenroll.so.0 build/standard/libenroll.so.0
 embedded := $(shell find Sources -name 'EnrollKit' -prune -o -name '*Sandbox' -prune -o -name '*sandbox' -prune \
   -o -iname '*gateway*' -prune -o -name EnrollTesting -prune -o -name enroll -prune -o -print)
 pages := build/man/man3/libenroll.3
-command := build/bin/enroll
+# The full command is part of the plain build: it is built again where it is missing.
+command := build/bin/enroll build/libexec/enrollkit/enroll
 
 # `make lib TARGET=aarch64-linux-gnu`, OPENSSL=static, HTTP=host: scripts/build-library says what they mean. Then it is the
 # library, the daemon and the quick command of the small flavour alone.
@@ -24,6 +27,9 @@ ifneq ($(options),)
 special := build/$(if $(TARGET),$(TARGET)/)small$(if $(OPENSSL),-openssl)$(if $(HTTP),-hosthttp)
 libraries := $(special)/libenroll.so.0
 command := $(special)/enroll
+ifeq ($(options),$(shell uname -m)-linux-gnu)
+command += build/$(TARGET)/libexec/enrollkit/enroll
+endif
 pages :=
 # `make install` takes the files of the plain build: said before anything is built.
 ifneq ($(filter install,$(MAKECMDGOALS)),)
@@ -67,10 +73,10 @@ $(libraries): build/%/libenroll.so.0: Package.swift scripts/build-library includ
 	@touch $@
 
 # After the library: both are built in one place.
-$(command): Package.swift scripts/build-command packaging/older-glibc.c $(embedded) $(shell find Sources/enroll) | $(libraries)
+$(command) &: Package.swift scripts/build-command packaging/older-glibc.c $(embedded) $(shell find Sources/enroll) | $(libraries)
 	@scripts/setup lib
 	scripts/build-command
-	@touch $@
+	@touch $(command)
 
 # What is built is installed without Swift: `make lib && sudo make install`.
 install: $(libraries) $(command) $(pages) ## install library, header, programs and man pages (PREFIX, DESTDIR, FLAVOUR=standard)

@@ -50,8 +50,8 @@
  *
  * TIME. `timeout_ms` says for how many milliseconds a call may wait: 0 does not wait, ENROLL_NO_TIMEOUT waits as long
  * as it takes (each request ends by itself after 30 seconds), other negative numbers are ENROLL_E_INVALID_ARGUMENT. A
- * renewal that was sent is finished in the background even if its callers do not wait for it. Dates are seconds since
- * 1970-01-01T00:00:00Z.
+ * renewal that was sent is finished in the background even if its callers do not wait for it. A host's own transport
+ * can make other calls later: see `send` of enroll_transport. Dates are seconds since 1970-01-01T00:00:00Z.
  *
  * THREADS. Every function may be called from any thread at any time, also with one client from many threads, and also
  * while another thread frees that client: a call under way keeps what it uses. Nothing here is safe in a signal
@@ -1473,9 +1473,11 @@ struct enroll_transport {
   /** The host's own, handed to each function as it is; may be NULL. */
   void *user_data;
   /** Sends one request and fills the response; required. Follows no redirect, repeats nothing, checks certificates.
-   *  Called by several threads at once. Returns ENROLL_OK for a whole response of any status; else ENROLL_E_NETWORK,
-   *  ENROLL_E_TLS, ENROLL_E_TIMEOUT, ENROLL_E_RESPONSE_INVALID or ENROLL_E_CANCELLED; any other number counts as
-   *  ENROLL_E_INTERNAL. */
+   *  Called by several threads at once. The `timeout_ms` of a call does not end it: a renewal's callers return in time
+   *  and `send` goes on, but any other call returns only after `send` has. So `send` keeps to the request's
+   *  `timeout_ms`, and returns soon after enroll_http_response_is_cancelled says 1, which it does once no caller waits.
+   *  Returns ENROLL_OK for a whole response of any status; else ENROLL_E_NETWORK, ENROLL_E_TLS, ENROLL_E_TIMEOUT,
+   *  ENROLL_E_RESPONSE_INVALID or ENROLL_E_CANCELLED; any other number counts as ENROLL_E_INTERNAL. */
   enroll_status (*send)(void *user_data, const enroll_http_request *request, enroll_http_response *response);
   /** Called once, when the client and all its calls have ended; may be NULL. */
   void (*release)(void *user_data);

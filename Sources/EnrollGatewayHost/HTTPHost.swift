@@ -53,6 +53,7 @@
         for listener in listeners { listener.close(promise: nil) }
         group.shutdownGracefully { _ in }
         throw HostError(
+          setting: .addresses,
           description: "The gateway cannot listen on \(options.addresses.joined(separator: ", ")), port "
             + "\(options.port): \(error). Name addresses of this machine in numbers, and a free port.")
       }
@@ -61,30 +62,43 @@
     private static func context(
       _ options: HostOptions, _ application: any WebApplication
     ) throws(HostError) -> HostContext {
-      guard let authority = options.publicAuthority else {
+      HostContext(options, proxies: TrustedProxies(try networks(options)), application: application)
+    }
+
+    /// Looks at the options without listening.
+    /// - Throws: ``HostError`` for an option with which ``start(_:_:)`` would not start on any machine.
+    public static func check(_ options: HostOptions) throws(HostError) { _ = try networks(options) }
+
+    /// - Returns: the trusted proxies, when all else is proper, too.
+    private static func networks(_ options: HostOptions) throws(HostError) -> [IPAddress.Network] {
+      guard options.publicAuthority != nil else {
         throw HostError(
+          setting: .publicOrigin,
           description:
             "The public origin is not proper. The gateway expects http:// or https://, a host, and nothing "
             + "behind it. Write it as in https://login.example.com.")
       }
-      guard !options.addresses.isEmpty, (0...65_535).contains(options.port) else {
+      guard !options.addresses.isEmpty, options.addresses.allSatisfy({ IPAddress($0) != nil }),
+        (0...65_535).contains(options.port)
+      else {
         throw HostError(
+          setting: .addresses,
           description:
-            "There is no address to listen on, or the port is not from 0 to 65535. Name an address and a port."
-        )
+            "There is no address to listen on, or one that is not in numbers, or the port is not from 0 to 65535. Name an "
+            + "address of this machine and a port, as in 127.0.0.1:8080.")
       }
       var networks: [IPAddress.Network] = []
       for text in options.trustedProxies {
         guard let network = IPAddress.Network(text) else {
           throw HostError(
+            setting: .trustedProxies,
             description:
               "A trusted proxy is no address. The gateway expects addresses or networks, as 10.0.0.0/8. "
               + "Write each in numbers.")
         }
         networks.append(network)
       }
-      return HostContext(
-        options, authority: authority, proxies: TrustedProxies(networks), application: application)
+      return networks
     }
 
     private static func bootstrap(

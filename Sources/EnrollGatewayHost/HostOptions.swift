@@ -8,8 +8,9 @@ public struct HostOptions: Sendable {
   public var port: Int
   /// Scheme and authority that browsers see, without a slash at the end: `https://login.example.com`.
   public var publicOrigin: String
-  /// More values of `Host` that are answered, as they are written in the header: what a load balancer's probe sends.
-  public var otherNames: [String] = []
+  /// Paths that are answered whatever a request's `Host` says, and in HTTP/1.0 without one: a load balancer that looks whether the
+  /// gateway lives knows its address alone.
+  public var probes: [String] = []
   /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). Only their `X-Forwarded-For` is
   /// believed.
   public var trustedProxies: [String] = []
@@ -50,6 +51,14 @@ public struct HostOptions: Sendable {
     return authority.isEmpty || !isProper ? nil : String(authority)
   }
 
+  /// Values of `Host` that are answered: the authority, and the same with the scheme's own port (RFC 9110 §4.2).
+  var names: [String] {
+    guard let authority = publicAuthority else { return [] }
+    let end = authority.utf8.lastIndex(of: 0x5D) ?? authority.startIndex
+    let hasPort = authority.utf8[end...].contains(0x3A)
+    return hasPort ? [authority] : [authority, authority + (isSecure ? ":443" : ":80")]
+  }
+
   var isSecure: Bool { publicOrigin.hasPrefix("https://") }
 }
 
@@ -77,6 +86,8 @@ public struct HostLimits: Sendable {
   public var bodyTimeoutMilliseconds: Int64 = 30_000
   /// Between an answer and the next request, and for a client to take an answer.
   public var idleTimeoutMilliseconds: Int64 = 60_000
+  /// How long a request that is not whole yet may go on when the host stops.
+  public var drainTimeoutMilliseconds: Int64 = 3_000
   /// How long a refused connection is read on, so that the client sees the answer and not a reset.
   public var lingerMilliseconds: Int64 = 2_000
 
@@ -85,6 +96,11 @@ public struct HostLimits: Sendable {
 
 /// Why an ``HTTPHost`` did not start.
 public struct HostError: Error, Sendable, CustomStringConvertible {
+  /// The setting at fault.
+  public enum Setting: Sendable {
+    case publicOrigin, addresses, trustedProxies
+  }
+  public var setting: Setting
   /// What happened, what was expected, what to do.
   public var description: String
 }

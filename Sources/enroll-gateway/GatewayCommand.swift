@@ -9,6 +9,7 @@
   import EnrollGatewayHost
   import EnrollGatewayPages
   import EnrollGatewayStore
+  import EnrollHost
   import EnrollPosix
 
   @main
@@ -29,25 +30,43 @@
       abstract: "Answer requests until SIGTERM. SIGHUP reads the key file again.")
 
     @OptionGroup var file: ConfigOption
+    @Option(help: "How many seconds SIGTERM lets requests in work end, 0 to 86400.")
+    var stopSeconds: Int64 = 20
 
     func run() throws {
       // Before the first thread, so that all of them have the signals blocked.
       let signals = ServiceSignals()
+      var isDone = true
       try told { () throws(EnrollError) in
         let setup = try Setup(path: file.config)
-        let (keys, pages, options) = (try setup.keys(), try setup.pages(), try setup.hostOptions())
+        let keys = try setup.keys()
+        let pages = try setup.pages()
+        var options = try setup.hostOptions()
+        try CurlTransport.checkLibrary()
         let log = GatewayLog(level: .info, clock: setup.clock)
+        let files = OpenFiles.raised()
+        options.limits.connections = files.connections(
+          providerThreads: options.provider.threads, databaseConnections: setup.settings.databaseConnections)
+        log.write(
+          .info, "open files: at most \(files.limit); connections: at most \(options.limits.connections)")
         let store = try setup.store()
         let applied = try setup.migrated(store)
         if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }
+        if let state = try setup.schemaState(store) { log.write(.info, state) }
         let gateway = Gateway(
           settings: setup.settings, keys: keys, store: store, providers: setup.providers(), pages: pages,
           clock: setup.clock, random: SystemRandomSource(), log: log, makeLock: { Mutex() })
+        gateway.probe()
+        // Before the first connection: without these threads the gateway would not notice what happens to it.
+        let repeated = [
+          Repetition.pruning(store, auditDays: setup.settings.auditDays, by: setup.clock, log),
+          .probing(gateway, by: setup.clock),
+        ]
+        for one in repeated { try one.start() }
         let host = try Setup.host(gateway, options)
+        let watch = Repetition.watching(host, by: setup.clock, log)
+        try watch.start()
         log.write(.info, "listening on port \(host.port) for \(setup.settings.publicURL)")
-        let pruning = Pruning(
-          store, auditDays: setup.settings.auditDays, clock: setup.clock, log: log)
-        pruning.start()
         while signals.next() == SIGHUP {
           do throws(EnrollError) {
             let ring = try setup.keys()
@@ -58,11 +77,12 @@
           }
         }
         log.write(.info, "stopping: requests in work are answered first")
-        let isDone = host.stop()
-        pruning.stop()
+        isDone = host.stop(withinSeconds: stopSeconds)
+        for one in repeated + [watch] { one.stop() }
         store.close()
         log.write(isDone ? .info : .warning, isDone ? "stopped" : "stopped with requests in work")
       }
+      if !isDone { throw ExitCode(1) }
     }
   }
 
@@ -99,10 +119,11 @@
         let setup = try Setup(path: file.config)
         _ = try setup.keys()
         _ = try setup.pages()
-        let store = try setup.store()
-        defer { store.close() }
-        try setup.checked(store)
+        _ = try setup.hostOptions()
+        try CurlTransport.checkLibrary()
+        let state = try setup.databaseState()
         StandardStream.say("configuration, keys, texts and database: fine")
+        if let state { StandardStream.say("database: \(state)") }
         var failed: EnrollError?
         for provider in offline ? [] : setup.providers() {
           do throws(EnrollError) {

@@ -1,4 +1,5 @@
-// The key file: made for its owner alone, written whole under another name and then renamed, so that no replica reads a half of it.
+// The key file: made for its owner alone, written whole under another name and then renamed, so that no replica reads a half of it. Two
+// commands at once add two keys. No key is dropped: one that is missing may be the one that seals.
 
 #if Gateway
   import CPosix
@@ -9,56 +10,136 @@
   import EnrollPosix
 
   enum KeyFile {
-    /// Adds a key; the oldest go where there are more than the ring takes.
+    /// Reads the ring.
+    /// - Throws: `.configuration` if others than the owner may read the file, or it holds no keys; `.notFound`.
+    static func ring(at path: String) throws(EnrollError) -> KeyRing {
+      let json = try UserDirectories.readConfiguration(at: path, called: path)
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & 0o077 == 0 else {
+        throw EnrollError(
+          .configuration,
+          "the key file \(path) may be read by others than its owner; run chmod 600 \(path)", field: "keys")
+      }
+      return try KeyRing(json: json)
+    }
+
+    /// Adds a key to the file, which is made if there is none. A symbolic link stays one: its target is written.
     /// - Returns: the new key's id.
+    /// - Throws: `.configuration` if the file is full or is none, `.storeIO` if it cannot be written. It is then as it was.
     static func addKey(to path: String, at now: UnixTime) throws(EnrollError) -> String {
+      let place = try Place(path)
+      defer { close(place.folder) }
+      // Until the descriptor is closed: two commands at once add their keys one after the other.
+      while flock(place.folder, LOCK_EX) != 0 {
+        guard enroll_posix_errno() == EINTR else { throw failure(path) }
+      }
       var keys: [JSON] = []
       do throws(EnrollError) {
-        let json = try UserDirectories.readConfiguration(at: path, called: path)
-        _ = try KeyRing(json: json)
-        keys = json["keys"]?.array ?? []
+        _ = try ring(at: place.path)
+        keys = try UserDirectories.readConfiguration(at: place.path, called: path)["keys"]?.array ?? []
       } catch {
         guard error.code == .notFound else { throw error }
       }
-      let id: String
-      let secret: [UInt8]
-      do throws(CryptoError) {
-        id = Base64URL.encode(try SystemRandom.bytes(6)).utf8.map {
-          $0 == 0x5F ? "-" : String(UnicodeScalar($0))
-        }
-        .joined()
-        secret = try SystemRandom.secret(AESGCM.keyCount).revealBytes()
-      } catch {
-        throw EnrollError(.internal, error.message)
+      guard keys.count < KeyRing.limit else {
+        throw EnrollError(
+          .configuration,
+          "\(path) holds \(keys.count) keys, and a gateway reads no more. Nothing was changed. Remove the entries whose "
+            + "created is lowest, but for the last two, then add a key again.", field: "keys")
       }
-      keys.append(
-        .object([
-          ("id", .string(id)), ("created", .integer(now.seconds)),
-          ("secret", .string(Base64URL.encode(secret))),
-        ]))
-      try write(
-        JSON.object([("keys", .array(Array(keys.suffix(KeyRing.limit))))]).serialized() + [0x0A], to: path)
+      let (id, entry) = try newKey(at: now)
+      try write(JSON.object([("keys", .array(keys + [entry]))]).serialized() + [0x0A], to: place)
       return id
     }
 
-    private static func write(_ bytes: [UInt8], to path: String) throws(EnrollError) {
-      let part = path + ".new"
-      _ = unlink(part)
-      let fd = enroll_posix_open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard fd >= 0 else { throw failure(part) }
+    private static func newKey(at now: UnixTime) throws(EnrollError) -> (id: String, entry: JSON) {
+      do throws(CryptoError) {
+        let id = try name()
+        let secret = try SystemRandom.secret(AESGCM.keyCount).revealBytes()
+        return (
+          id,
+          .object([
+            ("id", .string(id)), ("created", .integer(now.seconds)),
+            ("secret", .string(Base64URL.encode(secret))),
+          ])
+        )
+      } catch {
+        throw EnrollError(.internal, error.message)
+      }
+    }
+
+    /// Letters, digits and hyphens.
+    private static func name() throws(CryptoError) -> String {
+      Base64URL.encode(try SystemRandom.bytes(6)).utf8.map { $0 == 0x5F ? "-" : String(UnicodeScalar($0)) }
+        .joined()
+    }
+
+    /// The file that a path leads to, behind all links, and its folder.
+    private struct Place {
+      let path: String
+      let name: String
+      /// Open, for the caller to close.
+      let folder: Int32
+
+      init(_ path: String) throws(EnrollError) {
+        let target = Self.real(path) ?? path
+        guard let slash = target.utf8.lastIndex(of: 0x2F) else {
+          throw EnrollError(.configuration, "keys: expected the path of a file", field: "keys")
+        }
+        self.path = target
+        name = String(target[target.utf8.index(after: slash)...])
+        let parent = slash == target.startIndex ? "/" : String(target[..<slash])
+        folder = enroll_posix_open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        guard folder >= 0 else { throw KeyFile.failure(path) }
+      }
+
+      private static func real(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(validatingCString: found)
+      }
+    }
+
+    private static func write(_ bytes: [UInt8], to place: Place) throws(EnrollError) {
+      let part: String
+      do throws(CryptoError) { part = ".\(place.name).\(try name())" } catch {
+        throw EnrollError(.internal, error.message)
+      }
+      let fd = enroll_posix_openat(place.folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard fd >= 0 else { throw failure(place.path) }
+      var isDone = false
+      defer {
+        close(fd)
+        if !isDone { _ = unlinkat(place.folder, part, 0) }
+      }
       OwnerAccess.complete(file: fd)
+      try keepOwner(of: place, for: fd)
       var rest = bytes[...]
       while !rest.isEmpty {
         let count = rest.withUnsafeBytes { CPosix.write(fd, $0.baseAddress, $0.count) }
-        guard count > 0 else {
-          close(fd)
-          throw failure(part)
-        }
+        if count < 0, enroll_posix_errno() == EINTR { continue }
+        guard count > 0 else { throw failure(place.path) }
         rest = rest.dropFirst(count)
       }
-      let isWritten = fsync(fd) == 0
-      close(fd)
-      guard isWritten, rename(part, path) == 0 else { throw failure(path) }
+      guard fsync(fd) == 0, renameat(place.folder, part, place.folder, place.name) == 0 else {
+        throw failure(place.path)
+      }
+      isDone = true
+      guard fsync(place.folder) == 0 else { throw failure(place.path) }
+    }
+
+    /// Whoever adds a key, the gateway's user goes on reading the file.
+    private static func keepOwner(of place: Place, for fd: Int32) throws(EnrollError) {
+      var before = stat()
+      var new = stat()
+      guard fstatat(place.folder, place.name, &before, 0) == 0, fstat(fd, &new) == 0,
+        before.st_uid != new.st_uid || before.st_gid != new.st_gid
+      else { return }
+      guard fchown(fd, before.st_uid, before.st_gid) == 0 else {
+        throw EnrollError(
+          .storeIO,
+          "\(place.path) belongs to user \(before.st_uid), who could not read the new file. Nothing was changed. "
+            + "Run this command as that user, or as root.")
+      }
     }
 
     private static func failure(_ path: String) -> EnrollError {

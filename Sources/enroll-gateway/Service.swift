@@ -1,9 +1,11 @@
-// What runs beside the answering of requests: signals are read like input, and what has ended is removed from the store.
+// What runs beside the answering of requests: signals are read like input, what has ended is removed from the store, and the program looks
+// at its database and at its own workers.
 
 #if Gateway
   import CPosix
   import EnrollCore
   import EnrollGateway
+  import EnrollGatewayHost
   import EnrollPosix
 
   /// SIGTERM and SIGINT end the service, SIGHUP is for the key file.
@@ -31,44 +33,86 @@
     }
   }
 
-  /// Removes ended sessions and codes every ten minutes. Replicas may do so at the same time.
-  final class Pruning: Sendable {
-    private let store: any AccountStore
+  /// Does something again and again, on a thread of its own.
+  final class Repetition: Sendable {
+    private let what: String
+    private let seconds: Int64
     private let clock: any Clock
-    private let log: any LogHandler
-    private let auditDays: Int64
+    private let body: @Sendable () -> Void
     private let ended = Event()
 
-    static let pauseSeconds: Int64 = 600
-
-    init(_ store: any AccountStore, auditDays: Int64, clock: any Clock, log: any LogHandler) {
-      self.auditDays = auditDays
-      self.store = store
+    /// - Parameter what: for the error of a thread that does not start.
+    init(
+      _ what: String, everySeconds seconds: Int64, by clock: any Clock, _ body: @escaping @Sendable () -> Void
+    ) {
+      self.what = what
+      self.seconds = seconds
       self.clock = clock
-      self.log = log
+      self.body = body
     }
 
-    func start() {
-      _ = PlainThread.start {
-        while !self.ended.wait(
-          until: self.clock.instant().advanced(bySeconds: Self.pauseSeconds), by: self.clock)
+    /// - Throws: `.outOfMemory` when the system gives no thread.
+    func start() throws(EnrollError) {
+      let isStarted = PlainThread.start {
+        while !self.ended.wait(until: self.clock.instant().advanced(bySeconds: self.seconds), by: self.clock)
         {
-          self.prune()
+          self.body()
         }
+      }
+      guard isStarted else {
+        throw EnrollError(
+          .outOfMemory,
+          "the system gives no thread for \(what). Raise the limit of threads (TasksMax=, ulimit -u), or free memory."
+        )
       }
     }
 
     func stop() { ended.set() }
+  }
 
-    private func prune() {
-      do throws(StoreFailure) {
-        let count = try store.prune(at: clock.wallTime())
-        if count > 0 { log.write(.info, "\(count) ended sessions and codes were removed") }
-        _ = try store.pruneLimits(at: clock.wallTime())
-        let entries = try store.pruneAudit(before: clock.wallTime() - auditDays * 86_400)
-        if entries > 0 { log.write(.info, "\(entries) old entries of the audit were removed") }
-      } catch {
-        log.write(.warning, "store: \(error.message)")
+  extension Repetition {
+    /// Removes what ended days ago. Replicas may do so at the same time.
+    /// - Parameter auditDays: for which an entry of the audit stays.
+    static func pruning(
+      _ store: any AccountStore, auditDays: Int64, by clock: any Clock, _ log: any LogHandler
+    ) -> Repetition {
+      Repetition("removing what has ended", everySeconds: 600, by: clock) {
+        do throws(StoreFailure) {
+          let count = try store.prune(at: clock.wallTime())
+          if count > 0 { log.write(.info, "\(count) ended sessions and codes were removed") }
+          _ = try store.pruneLimits(at: clock.wallTime())
+          let entries = try store.pruneAudit(before: clock.wallTime() - auditDays * 86_400)
+          if entries > 0 { log.write(.info, "\(entries) old entries of the audit were removed") }
+        } catch {
+          log.write(.warning, "store: \(error.message)")
+        }
+      }
+    }
+
+    static func probing(_ gateway: Gateway, by clock: any Clock) -> Repetition {
+      Repetition("looking at the database", everySeconds: Gateway.probeSeconds, by: clock) { gateway.probe() }
+    }
+
+    /// Says in the log that requests were refused: the one who is refused is told to come again, and nobody else would know.
+    static func watching(_ host: HTTPHost, by clock: any Clock, _ log: any LogHandler) -> Repetition {
+      let told = Guarded<[Refusal: Int]>([:], by: Mutex())
+      return Repetition("watching the workers", everySeconds: 10, by: clock) {
+        let refusals = host.metrics.refusals
+        for (kind, words) in [
+          (
+            Refusal.overloaded,
+            "requests were refused: every worker was busy, or the system gave no more threads"
+          ),
+          (.tooManyConnections, "connections were closed: there were too many at once"),
+        ] {
+          let count = refusals[kind] ?? 0
+          let before = told.withLock { told in
+            let before = told[kind] ?? 0
+            told[kind] = count
+            return before
+          }
+          if count > before { log.write(.warning, "\(count - before) \(words)") }
+        }
       }
     }
   }

@@ -22,7 +22,8 @@
     /// - Throws: `.notFound`, `.configuration`.
     init(path: String) throws(EnrollError) {
       let json = try UserDirectories.readConfiguration(at: path, called: path)
-      settings = try GatewaySettings(json: try Self.withSecrets(json))
+      let files = ConfiguredFiles(besides: path)
+      settings = try GatewaySettings(json: try Self.withSecrets(files.resolved(json)))
     }
 
     /// Secrets come from files: a provider's `clientSecretFile` becomes its `clientSecret`.
@@ -70,25 +71,13 @@
     }
 
     /// - Throws: `.configuration` if others than the owner may read the file.
-    func keys() throws(EnrollError) -> KeyRing {
-      let json = try UserDirectories.readConfiguration(at: settings.keyFile, called: settings.keyFile)
-      var status = stat()
-      guard lstat(settings.keyFile, &status) == 0, status.st_mode & 0o077 == 0 else {
-        throw EnrollError(
-          .configuration,
-          "the key file \(settings.keyFile) may be read by others than its owner; run chmod 600 \(settings.keyFile)",
-          field: "keys")
-      }
-      return try KeyRing(json: json)
-    }
+    func keys() throws(EnrollError) -> KeyRing { try KeyFile.ring(at: settings.keyFile) }
 
     /// - Throws: `.configuration` for a database that is of neither kind; what the store says.
     func store() throws(EnrollError) -> any AccountStore {
       let text = settings.database
       do throws(StoreFailure) {
-        if text.utf8.starts(with: "sqlite:".utf8) {
-          return try SQLiteStore(path: String(text.utf8.dropFirst(7)) ?? "")
-        }
+        if let path = sqlitePath { return try SQLiteStore(path: path) }
         if text.utf8.starts(with: "postgresql:".utf8) || text.utf8.starts(with: "postgres:".utf8) {
           return try PostgreSQLStore(text, connections: settings.databaseConnections)
         }
@@ -142,15 +131,43 @@
       do throws(StoreFailure) { return try store.migrate() } catch { throw Self.refusal(error) }
     }
 
-    func checked(_ store: any AccountStore) throws(EnrollError) {
-      do throws(StoreFailure) { try store.check() } catch { throw Self.refusal(error) }
+    /// Looks at the database, and makes nothing.
+    /// - Returns: what is unusual and no fault; nil: nothing is.
+    func databaseState() throws(EnrollError) -> String? {
+      if let path = sqlitePath, isMissing(path) { return "\(path) is not there yet; serve makes it" }
+      let store = try store()
+      defer { store.close() }
+      return try schemaState(store)
+    }
+
+    func schemaState(_ store: any AccountStore) throws(EnrollError) -> String? {
+      do throws(StoreFailure) { try store.check() } catch {
+        guard case .schema(let found, let expected) = error else { throw Self.refusal(error) }
+        if found == 0 { return "the database has no tables yet; serve makes them" }
+        return found < expected
+          ? "the database has schema \(found); serve brings it to \(expected)"
+          : "the database has schema \(found) of a newer enroll-gateway; this one knows \(expected) and works with it"
+      }
+      return nil
+    }
+
+    private var sqlitePath: String? {
+      settings.database.utf8.starts(with: "sqlite:".utf8)
+        ? String(Substring(settings.database.utf8.dropFirst(7))) : nil
+    }
+
+    /// Nothing is there, and the folder is.
+    private func isMissing(_ path: String) -> Bool {
+      guard !path.utf8.isEmpty, access(path, F_OK) != 0, enroll_posix_errno() == ENOENT else { return false }
+      let folder = path.utf8.lastIndex(of: 0x2F).map { String(path[...$0]) } ?? "."
+      return access(folder, F_OK) == 0
     }
 
     private static func refusal(_ failure: StoreFailure) -> EnrollError {
       EnrollError(.configuration, "database: \(failure.message)", field: "database")
     }
 
-    /// - Throws: `.configuration` for an address that is none.
+    /// - Throws: `.configuration` for an address that is none, here and among the trusted proxies.
     func hostOptions() throws(EnrollError) -> HostOptions {
       let text = settings.listen
       guard let colon = text.utf8.lastIndex(of: 0x3A), let port = Int(text[text.utf8.index(after: colon)...])
@@ -165,13 +182,23 @@
       var options = HostOptions(addresses: [address], port: port, publicOrigin: settings.publicURL)
       options.trustedProxies = settings.trustedProxies
       options.database.threads = settings.databaseConnections
+      options.probes = Gateway.probePaths
+      do throws(HostError) { try HTTPHost.check(options) } catch { throw Self.refusal(error) }
       return options
     }
 
     static func host(_ gateway: Gateway, _ options: HostOptions) throws(EnrollError) -> HTTPHost {
-      do throws(HostError) { return try HTTPHost.start(options, gateway) } catch {
-        throw EnrollError(.configuration, "listen: \(error.description)", field: "listen")
-      }
+      do throws(HostError) { return try HTTPHost.start(options, gateway) } catch { throw refusal(error) }
+    }
+
+    private static func refusal(_ error: HostError) -> EnrollError {
+      let key =
+        switch error.setting {
+        case .publicOrigin: "publicUrl"
+        case .addresses: "listen"
+        case .trustedProxies: "trustedProxies"
+        }
+      return EnrollError(.configuration, "\(key): \(error.description)", field: key)
     }
 
     /// A person waits: a provider that takes longer is unavailable.

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 
 #include "check.h"
 #include "provider.h"
@@ -187,6 +188,72 @@ TEST("a slow transport is told when its caller's time is up, and when its client
   pthread_join(thread, &status);
   CHECK_NUMBER(ENROLL_E_CANCELLED, (intptr_t)status);
   waiter_free(sending);
+}
+
+/* A transport that goes on although nobody waits, as a blocking HTTP library does. */
+struct stubborn {
+  atomic_int left;      /* Nobody waits for the answer any more. */
+  atomic_int may_end;   /* Set by the test. */
+  atomic_int returned;  /* The call has returned. */
+  enroll_client *client;
+};
+
+static enroll_status stubborn_send(void *data, const enroll_http_request *request, enroll_http_response *response) {
+  struct stubborn *stubborn = data;
+  (void)request;
+  while (!enroll_http_response_is_cancelled(response)) sched_yield();
+  atomic_store(&stubborn->left, 1);
+  while (!atomic_load(&stubborn->may_end)) sched_yield();
+  return ENROLL_E_CANCELLED;
+}
+
+static void *begins_soon(void *given) {
+  struct stubborn *stubborn = given;
+  enroll_buf url = ENROLL_BUF_INIT;
+  enroll_status status = enroll_registration_begin(stubborn->client, NULL, 50, NULL, &url, NULL, NULL);
+  atomic_store(&stubborn->returned, 1);
+  return (void *)(intptr_t)status;
+}
+
+TEST("a timeout does not end send: the call returns after it") {
+  struct stubborn stubborn = {0};
+  enroll_transport transport = ENROLL_TRANSPORT_INIT;
+  transport.user_data = &stubborn;
+  transport.send = stubborn_send;
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  options.configuration =
+      "{\"issuer\":\"https://provider.example\",\"clientId\":\"n\",\"redirectUri\":\"com.example.app:/c\"}";
+  options.configuration_size = ENROLL_NUL_TERMINATED;
+  options.store = ENROLL_STORE_MEMORY;
+  options.transport = &transport;
+  enroll_error error = ENROLL_ERROR_INIT;
+  CHECK_OK(enroll_client_new(&options, &stubborn.client, &error));
+  pthread_t thread;
+  CHECK_NUMBER(0, pthread_create(&thread, NULL, begins_soon, &stubborn));
+  while (!atomic_load(&stubborn.left)) sched_yield();
+  CHECK_NUMBER(0, atomic_load(&stubborn.returned));
+  atomic_store(&stubborn.may_end, 1);
+  void *status;
+  pthread_join(thread, &status);
+  CHECK_NUMBER(ENROLL_E_DEADLINE_EXCEEDED, (intptr_t)status);
+  CHECK_OK(enroll_client_free(stubborn.client));
+}
+
+TEST("a renewal's caller returns at its timeout while send goes on") {
+  provider *server = provider_new();
+  enroll_client *client = provider_signed_in(server, NULL);
+  enroll_error error = ENROLL_ERROR_INIT;
+  enroll_access access = ENROLL_ACCESS_INIT;
+  enroll_buf token = ENROLL_BUF_INIT;
+  int before = provider_token_requests(server);
+  provider_hold(server);
+  CHECK_OK(enroll_token_refresh(client, 100, &access, &token, &error));
+  CHECK_NUMBER(ENROLL_ACCESS_STALE, access.outcome);
+  enroll_buf_free(&token);
+  provider_release(server);
+  provider_wait_for_requests(server, before + 1);
+  CHECK_OK(enroll_client_free(client));
+  provider_free(server);
 }
 
 TEST("a transport without send is refused") {

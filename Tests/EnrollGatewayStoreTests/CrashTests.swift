@@ -20,7 +20,7 @@
       let store = try PostgreSQLStore(server.conninfo)
       _ = try store.migrate()
       let acknowledged = Acknowledged()
-      let people = (0..<8).map { Sample.person("\($0)") }
+      let people = (0..<64).map { Sample.person("\($0)") }
       let killer = Guarded<(any Error)?>(nil, by: Mutex())
       try #require(
         PlainThread.start {
@@ -61,8 +61,8 @@
       var lost = 0
       for hash in hashes where try store.session(tokenHash: hash, at: Sample.now) == nil { lost += 1 }
       #expect(lost == 0)
-      #expect(try store.count("accounts") == 8)
-      #expect(try store.count("identities") == 8)
+      #expect(try store.count("accounts") == 64)
+      #expect(try store.count("identities") == 64)
       #expect(try store.orphans == 0)
     }
 

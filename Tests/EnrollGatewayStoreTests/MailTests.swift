@@ -73,7 +73,9 @@
       #expect(try store.count("accounts") == 1)
     }
 
-    @Test("a link that is too old, replaced, or of another purpose signs nobody in", arguments: Database.installed)
+    @Test(
+      "a link that is too old, replaced, or of another purpose signs nobody in", arguments: Database.installed
+    )
     func refused(database: Database) throws {
       let store = try database.store()
       let (first, second) = (try Sample.link(), try Sample.link(.activation, "ADA@Example.org"))
@@ -107,7 +109,8 @@
           try stores[0].keep(other, mail: Sample.mail(), at: Sample.now)
         }
         _ = try stores[0].number(
-          "UPDATE mail_links SET email = 'person\(round)@example.org', email_key = 'person\(round)@example.org' WHERE spent IS NULL RETURNING 1")
+          "UPDATE mail_links SET email = 'person\(round)@example.org', email_key = 'person\(round)@example.org' WHERE spent IS NULL RETURNING 1"
+        )
         let accounts = try onThreads(16) { thread in
           try stores[thread % 2].register(links[thread / 2]).account
         }
@@ -120,7 +123,8 @@
       #expect(try stores[0].orphans == 0)
     }
 
-    @Test("a link for a known person signs them in, and never makes an account", arguments: Database.installed)
+    @Test(
+      "a link for a known person signs them in, and never makes an account", arguments: Database.installed)
     func known(database: Database) throws {
       let store = try database.store()
       let activation = try Sample.link()
@@ -196,7 +200,8 @@
       #expect(try store.count("people") == 0)
     }
 
-    @Test("a mail is taken by one at a time, comes back when its lease ends, and is gone when it was sent",
+    @Test(
+      "a mail is taken by one at a time, comes back when its lease ends, and is gone when it was sent",
       arguments: Database.installed)
     func outbox(database: Database) throws {
       let store = try database.store()
@@ -212,7 +217,8 @@
       try store.putOffMail(taken[0].id, until: Sample.now + 500)
       let again = try store.takeMails(5, leaseSeconds: 120, at: Sample.now + 120)
       #expect(
-        again == [TakenMail(id: taken[1].id, sealed: "sealed", expires: Sample.now + Sample.day, attempts: 2)])
+        again == [TakenMail(id: taken[1].id, sealed: "sealed", expires: Sample.now + Sample.day, attempts: 2)]
+      )
       #expect(try store.takeMails(5, leaseSeconds: 120, at: Sample.now + 500).count == 2)
     }
   }

@@ -112,9 +112,11 @@
       let store = try PostgreSQLStore(conninfo(), connections: 1, waitMilliseconds: 20)
       _ = try store.migrate()
       let taken = try store.pool.take()
-      #expect { try store.check() } throws: { isUnavailable($0) && "\($0)".contains("in use") }
-      store.pool.give(taken)
+      #expect { try store.count("accounts") } throws: { isUnavailable($0) && "\($0)".contains("in use") }
+      // Whether the store answers does not depend on how busy it is.
       try store.check()
+      store.pool.give(taken)
+      #expect(try store.count("accounts") == 0)
     }
 
     // MARK: Losing connections
@@ -275,8 +277,64 @@
       let backend = pid_t(try store.number("SELECT pg_backend_pid()::bigint"))
       kill(backend, SIGSTOP)
       defer { kill(backend, SIGCONT) }
-      try store.check()
+      #expect(try store.count("accounts") == 0)
       #expect(try store.number("SELECT pg_backend_pid()::bigint") != Int64(backend))
+    }
+
+    @Test(
+      "a change that the server does not answer in time is not made again, and the server is told to end it")
+    func stalledStandby() throws {
+      // Of its own: it waits for a standby that does not exist.
+      let server = try PostgreSQLServer()
+      defer { try? server.stop() }
+      let store = try PostgreSQLStore(
+        "\(server.conninfo) application_name=stalled", statementMilliseconds: 100)
+      defer { store.close() }
+      _ = try store.migrate()
+      let admin = try connection(server.conninfo)
+      defer { admin.close() }
+      try admin.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+      try admin.execute("SELECT pg_reload_conf()")
+      let waiting = "FROM pg_stat_activity WHERE application_name = 'stalled' AND wait_event = 'SyncRep'"
+      for _ in 0..<3 {
+        #expect { try store.begin(Sample.session(), for: Sample.person()) } throws: { isUnknownOutcome($0) }
+      }
+      var left: Int64 = -1
+      for _ in 0..<2_000 where left != 0 {
+        left = try admin.number("SELECT count(*) \(waiting)")
+        if left != 0 { try admin.execute("SELECT pg_sleep(0.01)") }
+      }
+      #expect(left == 0, "the server keeps the connections of calls that were given up")
+      var calls = 0
+      #expect {
+        try store.perform(.repeatable) { (_, _) throws(PostgreSQLError) in
+          calls += 1
+          throw .timedOut(mayHaveHappened: true)
+        }
+      } throws: {
+        isUnknownOutcome($0)
+      }
+      #expect(calls == 1)
+    }
+
+    @Test("a role that may read and write rows alone is enough for a schema that is there")
+    func rowsOnly() throws {
+      let conninfo = try conninfo()
+      let store = try PostgreSQLStore(conninfo)
+      _ = try store.migrate()
+      let admin = try connection(conninfo)
+      defer { admin.close() }
+      let schema = try #require(conninfo.split(separator: "search_path=").last?.dropLast())
+      try admin.execute(
+        """
+        CREATE ROLE rows_only LOGIN; GRANT USAGE ON SCHEMA \(schema) TO rows_only;
+        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO rows_only
+        """)
+      let humble = try PostgreSQLStore(conninfo.replacing("user=gateway", with: "user=rows_only"))
+      #expect(try humble.migrate() == [])
+      try humble.check()
+      #expect(try humble.begin(Sample.session(), for: Sample.person()).isNew)
+      #expect { try humble.number("CREATE TABLE more ()") } throws: { isFull($0) }
     }
 
     @Test("the database's own isolation level does not make sign-ins fail")

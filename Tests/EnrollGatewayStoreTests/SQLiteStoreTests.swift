@@ -93,6 +93,49 @@
       }
     }
 
+    @Test(
+      "a file that is removed or replaced meanwhile is noticed: nobody signs in to it until the next start")
+    func replaced() throws {
+      let path = try newPath()
+      let store = try SQLiteStore(path: path, readers: 1)
+      _ = try store.migrate()
+      let session = Sample.session()
+      try store.begin(session, for: Sample.person())
+      func expectUnavailable() {
+        let isTold = { (error: any Error) in
+          isUnavailable(error) && "\(error)".contains("removed or replaced")
+        }
+        #expect { try store.check() } throws: { isTold($0) }
+        #expect { try store.begin(Sample.session(), for: Sample.person()) } throws: { isTold($0) }
+        #expect { try store.session(tokenHash: session.tokenHash, at: Sample.now) } throws: { isTold($0) }
+      }
+      try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+      expectUnavailable()
+      let other = try SQLiteStore(path: path)
+      _ = try other.migrate()
+      expectUnavailable()
+      #expect(try other.count("accounts") == 0)
+      other.close()
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.moveItem(atPath: path + ".old", toPath: path)
+      // The write-ahead log beside it may be another one by now.
+      expectUnavailable()
+      store.close()
+      try SQLiteStore(path: path).close()
+    }
+
+    @Test("a store that another program has locked to write starts, and is checked, all the same")
+    func busyStart() throws {
+      let path = try newPath()
+      let store = try SQLiteStore(path: path, busyMilliseconds: 20)
+      _ = try store.migrate()
+      let other = try SQLiteConnection.open(path, forWriting: true, busyMilliseconds: 20)
+      defer { other.close() }
+      try other.execute("BEGIN IMMEDIATE")
+      #expect(try store.migrate() == [])
+      try store.check()
+    }
+
     @Test("paths that name no file are refused")
     func noFile() throws {
       for path in ["", ":memory:", "a\0b"] { #expect { try SQLiteStore(path: path) } throws: { isFault($0) } }

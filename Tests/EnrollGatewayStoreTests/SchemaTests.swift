@@ -55,14 +55,15 @@
     }
 
     @Test(
-      "a newer schema is told, and goes on working for the program from before", arguments: Database.installed
+      "a newer schema is told, and the program from before starts and goes on working with it",
+      arguments: Database.installed
     )
     func newer(database: Database) throws {
       let store = try database.store()
       _ = try store.number("INSERT INTO schema_versions VALUES (77, 0)")
       let expected = StoreFailure.schema(found: 77, expected: Migration.current)
       #expect(throws: expected) { try store.check() }
-      #expect(throws: expected) { try store.migrate() }
+      #expect(try store.migrate() == [])
       #expect(try store.begin(Sample.session(), for: Sample.person()).isNew)
     }
 

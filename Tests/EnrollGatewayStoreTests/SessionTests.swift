@@ -3,6 +3,7 @@
 #if Gateway
   import EnrollCore
   import EnrollGateway
+  import EnrollPosix
   import Testing
 
   @testable import EnrollGatewayStore
@@ -135,23 +136,107 @@
       #expect(try store.endSessions(ofAccount: "nobody", exceptTokenHash: nil) == 0)
     }
 
-    @Test("what has ended is pruned, and nothing else", arguments: Database.installed)
+    @Test(
+      "an account has a hundred live sessions: one more ends the one used longest ago",
+      arguments: Database.installed)
+    func limit(database: Database) throws {
+      let store = try database.store()
+      let person = Sample.person()
+      let ended = Sample.session(idle: 10)
+      let account = try store.begin(ended, for: person, at: now - 100).account.id
+      let sessions = (0..<100).map { _ in Sample.session() }
+      for (second, session) in sessions.enumerated() {
+        try store.begin(session, for: person, at: now + Int64(second))
+      }
+      let stranger = Sample.session()
+      try store.begin(stranger, for: Sample.person(), at: now - 1)
+      // Sessions that have ended take no place.
+      #expect(try store.count("sessions") == 102)
+      #expect(try store.sessions(ofAccount: account, at: now + 200).count == 100)
+      // The first one is used; then the second is the one that nobody has used for longest.
+      _ = try store.session(tokenHash: sessions[0].tokenHash, at: now + 200)
+      let late = Sample.session()
+      try store.begin(late, for: person, at: now + 201)
+      let left = try store.sessions(ofAccount: account, at: now + 201).map(\.id)
+      #expect(Set(left) == Set(sessions.map(\.id) + [late.id]).subtracting([sessions[1].id]))
+      // An app's session takes a place as well.
+      let code = Sample.code(lasting: 1_000)
+      _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: now + 202)
+      #expect(try store.session(tokenHash: sessions[2].tokenHash, at: now + 202) != nil)
+      _ = try store.redeem(
+        codeHash: code.codeHash, provider: "google", challenge: "challenge", session: Sample.session(),
+        at: now + 203)
+      #expect(try store.sessions(ofAccount: account, at: now + 203).count == 100)
+      #expect(try store.session(tokenHash: sessions[3].tokenHash, at: now + 203) == nil)
+      #expect(try store.session(tokenHash: stranger.tokenHash, at: now + 203) != nil)
+    }
+
+    @Test(
+      "ending all sessions ends the codes on their way to apps; a spent one is known on",
+      arguments: Database.installed)
+    func endCodes(database: Database) throws {
+      let store = try database.store()
+      let person = Sample.person()
+      let (kept, spent, waiting, other) = (Sample.session(), Sample.code(), Sample.code(), Sample.code())
+      let account = try store.begin(kept, for: person).account.id
+      for (code, who) in [(spent, person), (waiting, person), (other, Sample.person())] {
+        _ = try store.signIn(who, newAccountID: Sample.id(), beginning: .code(code), at: now)
+      }
+      func redeem(_ code: NewAppCode) throws -> Redemption {
+        try store.redeem(
+          codeHash: code.codeHash, provider: "google", challenge: "challenge", session: Sample.session(),
+          at: now + 1)
+      }
+      _ = try redeem(spent)
+      #expect(try store.endSessions(ofAccount: account, exceptTokenHash: kept.tokenHash) == 1)
+      #expect(try redeem(waiting) == .unknown)
+      #expect(try redeem(spent) == .reused)
+      #expect(try store.sessions(ofAccount: account, at: now + 1).map(\.id) == [kept.id])
+      let next = Sample.code()
+      _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(next), at: now)
+      #expect(try store.endSessions(ofAccount: account, exceptTokenHash: nil) == 1)
+      #expect(try redeem(next) == .unknown)
+      if case .begun = try redeem(other) {} else { Issue.record("somebody else's code was ended") }
+    }
+
+    @Test("what has ended is pruned three days later, and nothing else", arguments: Database.installed)
     func prune(database: Database) throws {
       let store = try database.store()
       let person = Sample.person()
+      let kept = SharedQueries.keptSeconds
+      // In the past by the database's own clock, too.
+      let now = UnixTime(seconds: 1_700_000_000)
       let live = Sample.session(idle: 101)
-      try store.begin(live, for: person)
-      try store.begin(Sample.session(idle: 100), for: person)
-      try store.begin(Sample.session(idle: 100, absolute: 50), for: person)
+      try store.begin(live, for: person, at: now)
+      try store.begin(Sample.session(idle: 100), for: person, at: now)
+      try store.begin(Sample.session(idle: 100, absolute: 50), for: person, at: now)
       for seconds in [100, 101] as [Int64] {
-        _ = try store.signIn(
-          person, newAccountID: Sample.id(), beginning: .code(Sample.code(lasting: seconds)), at: now)
+        var code = Sample.code()
+        code.expires = now + seconds
+        _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: now)
       }
-      #expect(try store.prune(at: now + 100) == 3)
+      #expect(try store.prune(at: now + kept + 49) == 0)
+      #expect(try store.prune(at: now + kept + 100) == 3)
       #expect(try store.count("sessions") == 1)
       #expect(try store.count("app_codes") == 1)
       #expect(try store.session(tokenHash: live.tokenHash, at: now + 100) != nil)
-      #expect(try store.prune(at: now + 100) == 0)
+      #expect(try store.prune(at: now + kept + 100) == 0)
+    }
+
+    @Test(
+      "a replica whose date is years ahead removes nothing that lives by the database's clock",
+      arguments: Database.installed)
+    func pruneByWrongClock(database: Database) throws {
+      let store = try database.store()
+      let today = SystemClock().wallTime()
+      let session = Sample.session()
+      try store.begin(session, for: Sample.person(), at: today)
+      #expect(try store.prune(at: today + 1_000 * Sample.day) == 0)
+      #expect(try store.session(tokenHash: session.tokenHash, at: today + 1) != nil)
+      // Nor does one whose date is behind.
+      try store.begin(Sample.session(idle: 1), for: Sample.person(), at: today - 10 * Sample.day)
+      #expect(try store.prune(at: today - 10 * Sample.day) == 0)
+      #expect(try store.prune(at: today) == 1)
     }
 
     @Test("a session whose identity has left the account signs nobody in", arguments: Database.installed)

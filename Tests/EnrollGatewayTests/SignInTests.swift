@@ -118,20 +118,61 @@
       #expect(browser.get(target).status == 303)
     }
 
-    @Test("an answer after ten minutes is refused")
-    func late() {
+    @Test("an answer after ten minutes is refused as late, and the app that waits is told")
+    func late() throws {
       let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+      let ofApp = browser.callback(from: try appStart(), by: world.provider)
       world.clock.advance(seconds: 601)
-      #expect(browser.get(target).status == 400)
+      let answer = browser.get(target)
+      #expect(answer.status == 400)
+      #expect(text(answer).contains("attemptExpired"))
+      let location = try #require(browser.get(ofApp).header("Location"))
+      #expect(location.hasPrefix("com.example.app:/callback?error=invalid_request"))
+      #expect(parameter("state", of: location) == "s1")
+      #expect(browser.cookies.isEmpty)
       #expect(world.provider.requests(.token).isEmpty)
     }
 
-    @Test("a callback that comes twice signs in once, and the second is refused without a request")
-    func twice() {
+    @Test("a callback that comes twice signs in once; the second leads to the account, without a request")
+    func twice() throws {
       let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
       #expect(browser.get(target).status == 303)
+      let token = browser.cookies[0].value
+      #expect(browser.get(target).header("Location") == "/account")
+      #expect(browser.cookies.map { $0.value } == [token])
+      #expect(world.provider.requests(.token).count == 1)
+      // Without the session it is an answer that nobody waits for.
+      browser.cookies = []
       #expect(browser.get(target).status == 400)
       #expect(world.provider.requests(.token).count == 1)
+    }
+
+    @Test("of two callbacks at once the one that the provider refuses leads where the other one has led")
+    func atOnce() throws {
+      let address = "https://app.example/welcome"
+      let target = browser.callback(
+        from: browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address)), by: world.provider)
+      let before = browser.cookies
+      #expect(browser.get(target).header("Location") == address)
+      let signedIn = browser.cookies
+      // The other request was sent with the cookies from before.
+      browser.cookies = before
+      world.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
+      let loser = try #require(browser.get(target).header("Location"))
+      #expect(loser.hasPrefix("/v1/auth/fake/callback?used=1"))
+      // The browser goes there with what it has by then.
+      browser.cookies = signedIn
+      #expect(browser.get(loser).header("Location") == address)
+      #expect(browser.cookies.map { $0.value } == signedIn.map { $0.value })
+      // A browser that is not signed in is told; an address that is not on the list leads nowhere.
+      browser.cookies = []
+      let refused = browser.get(loser)
+      #expect(refused.status == 400)
+      #expect(text(refused).contains("providerRefused"))
+      browser.cookies = signedIn
+      let elsewhere =
+        "/v1/auth/fake/callback?used=1&return_to=" + PercentEncoding.encode("https://evil.example/")
+      #expect(browser.get(elsewhere).status == 400)
     }
 
     @Test("a provider that is away when the code is due loses no sign-in: the same address works later")

@@ -34,6 +34,9 @@ class Gateway:
         }
         self.configuration = self.home / "gateway.json"
         self.child = None
+        # Words in front of the program, such as prlimit's, and options of `serve`.
+        self.prefix = ()
+        self.options = ()
 
     def run(self, *words, status=0):
         """Another command of the program."""
@@ -49,7 +52,8 @@ class Gateway:
         self.write()
         if not (self.home / "keys.json").exists():
             self.run("keys", "add", "--config", str(self.configuration))
-        self.child = Child([PROGRAM, "serve", "--config", self.configuration], self.home / "log")
+        serve = [PROGRAM, "serve", "--config", self.configuration, *self.options]
+        self.child = Child([*self.prefix, *serve], self.home / "log")
         self.child.wait_for(lambda: is_listening(self.port), "the gateway listens")
         return self
 

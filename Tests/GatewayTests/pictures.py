@@ -12,12 +12,14 @@ PAGE = TOP / "docs/gateway/theming.md"
 FOLDER = TOP / "docs/gateway/pictures"
 
 #: Pages that are shown in light and dark and at 320 pixels; the others in light.
-MAIN = ["sign-in", "sign-up", "account", "failure-providerUnavailable"]
+MAIN = ["sign-in", "sign-up", "register", "account", "failure-providerUnavailable"]
+
+#: Failures, and forms that came back, differ in their words alone: one of each is shown.
+ALIKE = re.compile(r"failure-|register-(?!malformed)|welcome-(short|long|common|refused)|.*-wrong$")
 
 
 def shown(names):
-    """Of the failures one: they differ in their words alone."""
-    return [name for name in names if not name.startswith("failure-") or name in MAIN]
+    return [name for name in names if name in MAIN or not ALIKE.match(name)]
 
 
 def variants(name):

@@ -186,6 +186,29 @@ class TreeTests(unittest.TestCase):
                 self.assertIn(f"not {named}", refused.stderr)
                 self.assertFalse(stage.exists())
 
+    def test_a_folder_where_a_file_goes_and_a_file_where_a_folder_goes_are_named_and_nothing_is_written(self):
+        for name, is_folder, told in (("bin/enrolld", True, "a file is expected"), ("lib/libenroll.so", True, "a file is expected"),
+                                      ("share", False, "a folder is expected")):  # fmt: skip
+            with self.subTest(name):
+                stage = HOME / "in-the-way" / name.replace("/", "-")
+                place = stage / "usr" / name
+                (place if is_folder else place.parent).mkdir(parents=True)
+                if not is_folder:
+                    place.touch()
+                refused = make("install", "PREFIX=/usr", f"DESTDIR={stage}")
+                self.assertNotEqual(refused.returncode, 0)
+                self.assertIn(f"install: {place} is a", refused.stderr)
+                self.assertIn(told, refused.stderr)
+                self.assertEqual([path for path in stage.rglob("*") if not path.is_dir()], [] if is_folder else [place])
+
+    def test_a_build_for_no_platform_makes_no_folder(self):
+        for flavour, target in (("small", "riscv64-linux-gnu"), ("small", "../elsewhere"), ("large", "")):
+            with self.subTest(target or flavour):
+                refused = subprocess.run([TOP / "scripts/build-library", flavour], env={**os.environ, "TARGET": target},
+                                         capture_output=True, text=True)  # fmt: skip
+                self.assertEqual(refused.returncode, 2, refused.stderr)
+                self.assertFalse((TOP / "build" / (target or flavour)).exists())
+
     def test_a_prefix_of_two_lines_is_refused(self):
         refused = subprocess.run([TOP / "scripts/install", "install"], capture_output=True, text=True,
                                  env={**os.environ, "PREFIX": "/p\nq", "DESTDIR": str(HOME / "lines")})  # fmt: skip

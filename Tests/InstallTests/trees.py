@@ -19,7 +19,7 @@ VALGRIND = [
 
 
 # A test never builds the libraries, whatever their dates: that takes minutes, and is `make lib`.
-BUILT = (*(f"build/{flavour}/libenroll.so.0" for flavour in FLAVOURS), "build/bin/enroll")
+BUILT = (*(f"build/{flavour}/libenroll.so.0" for flavour in FLAVOURS), "build/bin/enroll", "build/libexec/enrollkit/enroll")
 AS_BUILT = [word for path in BUILT for word in ("-o", path)]
 
 

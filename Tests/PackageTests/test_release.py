@@ -13,12 +13,22 @@ class Releases(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.clone = second_checkout()
+        cls.deepen()
         # The checks ask whether a target is there. `make torture` builds those for musl, and packs them.
         for target in TARGETS:
             (cls.clone / "build" / target / "small").mkdir(parents=True, exist_ok=True)
             (cls.clone / "build" / target / "small/libenroll.so.0").touch()
         cls.edit("CHANGELOG.md", r"\A(.*?\n)## .*?\n", rf"\1## {VERSION} - 2026-11-24\n")
         cls.commit("A release")
+
+    @classmethod
+    def deepen(cls):
+        """Where this checkout is shallow, so is its clone: one commit becomes the whole history."""
+        shallow = cls.clone / ".git/shallow"
+        if shallow.exists():
+            subprocess.run(["git", "-C", cls.clone, "checkout", "--quiet", "--orphan", "whole"], check=True)
+            cls.commit("Everything")
+            shallow.unlink()
 
     @classmethod
     def edit(cls, name, pattern, replacement):
@@ -96,6 +106,26 @@ class Releases(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("left.txt", faults[0])
         self.assertEqual(faults[1], f"there is a tag {VERSION} already")
+
+    def test_a_shallow_clone_and_a_git_that_fails_are_refused(self):
+        shallow = self.clone / ".git/shallow"
+        commit = subprocess.check_output(["git", "-C", self.clone, "rev-parse", "HEAD"], text=True)
+        shallow.write_text(commit)
+        try:
+            status, faults, _ = self.release("--checks", VERSION)
+        finally:
+            shallow.unlink()
+        self.assertEqual((status, len(faults)), (1, 1), faults)
+        self.assertIn("this clone is shallow", faults[0])
+        head = self.clone / ".git/HEAD"
+        kept = head.read_text()
+        head.write_text("nothing that git knows\n")
+        try:
+            status, faults, _ = self.release("--checks", VERSION)
+        finally:
+            head.write_text(kept)
+        self.assertEqual((status, len(faults)), (1, 1), faults)
+        self.assertRegex(faults[0], r"^git .*A release needs a clone in which git works\.$")
 
     def test_a_target_that_is_missing_or_for_this_machine_alone_is_named_with_the_command_that_builds_it(self):
         for target in TARGETS:

@@ -8,10 +8,18 @@ import time
 import zipfile
 from pathlib import Path
 
+from project import TOP, run
+
 
 def epoch():
     """The date of everything that is packed: that of the last commit."""
     return int(os.environ["SOURCE_DATE_EPOCH"])
+
+
+def known(folder):
+    """Every file and link of a folder of the checkout that git knows (scripts/tracked), by its name there, sorted."""
+    listed = run(TOP / "scripts/tracked", folder.relative_to(TOP)).split("\0")
+    return {(TOP / name).relative_to(folder).as_posix(): TOP / name for name in listed if name}
 
 
 def below(folder):

@@ -34,7 +34,7 @@ def sources(out):
     files = {
         name: path
         for folder in ("src/main/kotlin", "src/generated/kotlin")
-        for name, path in archives.below(BINDING / folder).items()
+        for name, path in archives.known(BINDING / folder).items()
     }
     files["META-INF/native/enroll_jni.c"] = BINDING / "src/main/c/enroll_jni.c"
     return archives.jar(out / f"enrollkit-{version()}-sources.jar", {**files, "META-INF/LICENSE": TOP / "LICENSE"})
@@ -105,6 +105,6 @@ def android(out):
     root = f"enrollkit-android-{version()}"
     files = {"LICENSE": TOP / "LICENSE", "include/enroll.h": TOP / "include/enroll.h"}
     for folder in ("android", "src/main", "src/generated"):
-        files |= {f"bindings/kotlin/{folder}/{name}": path for name, path in archives.below(BINDING / folder).items()}
+        files |= {f"bindings/kotlin/{folder}/{name}": path for name, path in archives.known(BINDING / folder).items()}
     files["bindings/kotlin/README.md"] = BINDING / "README.md"
     return archives.tar(out / f"{root}-sources.tar.gz", root, files)

@@ -14,7 +14,7 @@ def cordova(out):
     files = {"package.json": folder / "package.json", "README.md": folder / "README.md", "LICENSE": TOP / "LICENSE",
              "plugin.xml": folder / "plugin.xml"}  # fmt: skip
     for part in ("www", "src"):
-        files |= {f"{part}/{name}": path for name, path in archives.below(folder / part).items()}
+        files |= {f"{part}/{name}": path for name, path in archives.known(folder / part).items()}
     return archives.tar(out / f"enrollkit-cordova-{version()}.tgz", "package", files)
 
 

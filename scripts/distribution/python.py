@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -14,8 +15,14 @@ PROMISED = {"gnu": "manylinux_2_28", "musl": "musllinux_1_2"}
 
 
 def build(tools, kind, out, **environment):
-    run(tools / "bin/python", "-m", "build", "--no-isolation", f"--{kind}", "--outdir", out, PROJECT,
-        env={**os.environ, **environment})  # fmt: skip
+    """Of a copy, which has nothing that git does not know."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path in archives.known(PROJECT).items():
+            copy = Path(folder) / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+        run(tools / "bin/python", "-m", "build", "--no-isolation", f"--{kind}", "--outdir", out, folder,
+            env={**os.environ, **environment})  # fmt: skip
 
 
 def wheel(tools, out, target, built):

@@ -142,6 +142,7 @@ public enum StoreFailure: Error, Sendable, Equatable {
 public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, LimitStore {
   /// Finds or makes the account of the identity, in one statement: a thousand calls at once for one new person make one account.
   /// The identity's e-mail, name and times become those of this sign-in; what this sign-in does not tell (nil) stays.
+  /// An account has 100 live sessions; one more ends the one whose last use is longest ago.
   /// - Parameter newAccountID: the id of the account if the identity is new.
   func signIn(
     _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
@@ -158,7 +159,7 @@ public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, Lim
   /// The live session of a token; nil for none. Notes its use, at most once a minute.
   func session(tokenHash: [UInt8], at now: UnixTime) throws(StoreFailure) -> LiveSession?
 
-  /// The live sessions of an account, the one used last first.
+  /// The live sessions of an account, the one used last first, at most 100.
   func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession]
 
   /// Ends the session of a token; one that is gone already is no failure.
@@ -170,8 +171,8 @@ public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, Lim
     id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool
 
-  /// Ends all sessions of the account, but for that of a token.
-  /// - Returns: how many.
+  /// Ends all sessions of the account, but for that of a token, and all codes that no app has redeemed yet.
+  /// - Returns: how many sessions.
   func endSessions(
     ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Int
@@ -185,15 +186,16 @@ public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, Lim
   /// Every identity of the account, the oldest first.
   func identities(ofAccount id: String) throws(StoreFailure) -> [Identity]
 
-  /// Removes sessions and codes that ended before.
+  /// Removes sessions and codes that ended days ago, by `now` and by the database's own clock: no clock that is wrong removes what lives.
   /// - Returns: how many.
   func prune(at now: UnixTime) throws(StoreFailure) -> Int
 
-  /// Brings the schema to this program's, one replica at a time. Migrations only expand: the program from before goes on working.
-  /// - Returns: the versions that were applied.
+  /// Brings the schema to this program's, one replica at a time. Migrations only expand: the program from before goes on working, and
+  /// starts with a newer schema. If there is nothing to do, the right to read and write rows is enough.
+  /// - Returns: the versions that were applied; none with a newer schema.
   func migrate() throws(StoreFailure) -> [Int64]
 
-  /// Returns if the store answers and has this program's schema.
+  /// Returns if the store answers and has this program's schema. It has a connection of its own.
   func check() throws(StoreFailure)
 
   /// Closes every connection. Calls fail with `.unavailable` afterwards.

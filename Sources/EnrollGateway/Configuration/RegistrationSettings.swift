@@ -104,7 +104,8 @@ public struct RegistrationSettings: Sendable, Equatable {
   static let keys: [ConfigurationKey] = [
     ConfigurationKey(
       "passwords", .boolean,
-      "People choose a password and sign in with it. Without it, a mailed link signs them in. False by default."),
+      "People choose a password and sign in with it. Without it, a mailed link signs them in. False by default."
+    ),
     ConfigurationKey(
       "open", .boolean, "Whoever proves an e-mail address gets an account. True by default."),
   ]

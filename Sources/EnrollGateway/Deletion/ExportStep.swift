@@ -8,8 +8,12 @@ extension Gateway {
   func export(_ request: WebRequest) throws(Interruption) -> WebResponse {
     guard let (_, session) = try ownForm(request) else { return .redirect(to: "/login") }
     let account = session.account
-    let (identities, sessions) = try stored { () throws(StoreFailure) in
-      (try store.identities(ofAccount: account.id), try store.sessions(ofAccount: account.id, at: now))
+    let (identities, sessions, audit) = try stored { () throws(StoreFailure) in
+      try store.append(AuditEntry(at: now, .exported, account: account.id, from: .current))
+      return (
+        try store.identities(ofAccount: account.id), try store.sessions(ofAccount: account.id, at: now),
+        try store.audit(ofAccount: account.id, limit: Self.mostAuditEntries)
+      )
     }
     return .json(
       .object([
@@ -22,11 +26,23 @@ extension Gateway {
         ),
         ("identities", .array(identities.map { Self.exported($0) })),
         ("sessions", .array(sessions.map { Self.exported($0) })),
+        ("audit", .array(audit.map { Self.exported($0) })),
       ]),
       headers: [
         HTTPHeader("Content-Disposition", "attachment; filename=\"account.json\""),
         HTTPHeader("Cache-Control", "no-store"), HTTPHeader("X-Content-Type-Options", "nosniff"),
       ])
+  }
+
+  /// The newest, of each account.
+  private static let mostAuditEntries = 10_000
+
+  private static func exported(_ entry: AuditEntry) -> JSON {
+    .object([
+      ("at", .integer(entry.at.seconds)), ("event", .string(entry.event.rawValue)),
+      ("outcome", .string(entry.outcome.rawValue)), ("detail", entry.detail.map { .string($0) }),
+      ("address", entry.origin.address.map { .string($0) }),
+    ])
   }
 
   private static func exported(_ identity: Identity) -> JSON {

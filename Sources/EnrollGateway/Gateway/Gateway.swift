@@ -21,6 +21,7 @@ public final class Gateway: WebApplication {
   let reports: RequestBudget
   let limits: Limits
   private let ring: Guarded<KeyRing>
+  let readiness: Guarded<Readiness>
 
   /// - Parameters:
   ///   - keys: the ring of the key file; ``reload(_:)`` takes a newer one.
@@ -41,6 +42,7 @@ public final class Gateway: WebApplication {
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
     limits = Limits(settings.limits, store: store, clock: clock, log: log, makeLock: makeLock)
     ring = Guarded(keys, by: makeLock())
+    readiness = Guarded(Readiness(), by: makeLock())
   }
 
   /// Uses this ring from now on. A cookie that an earlier key sealed opens while that key is in the ring.
@@ -50,7 +52,13 @@ public final class Gateway: WebApplication {
   var now: UnixTime { clock.wallTime() }
 
   /// What answering this request may wait for.
-  public func lane(for request: WebRequest) -> Lane { Route(path: request.path)?.lane ?? .here }
+  public func lane(for request: WebRequest) -> Lane {
+    switch Route(path: request.path) {
+    // Without a session's cookie there is nothing to ask.
+    case .root, .account: request.cookie(Self.sessionCookie) == .absent ? .here : .database
+    case let route: route?.lane ?? .here
+    }
+  }
 
   public func answer(_ request: WebRequest) -> WebResponse {
     RequestID.$current.withValue(RequestID.make()) {
@@ -114,7 +122,7 @@ public final class Gateway: WebApplication {
     case .appleAssociation: AppAssociations.apple(settings.apps, publicOrigin: settings.publicURL)
     case .asset: views.asset(request.path) ?? views.failure(.notFound, for: request)
     case .live: WebResponse(204)
-    case .ready: try ready()
+    case .ready: ready()
     }
   }
 
@@ -124,14 +132,6 @@ public final class Gateway: WebApplication {
       throw .failure(.unknownProvider)
     }
     return provider
-  }
-
-  private func ready() throws(Interruption) -> WebResponse {
-    do throws(StoreFailure) { try store.check() } catch {
-      // Migrations only expand: during an upgrade the replicas from before go on working with the newer schema.
-      guard case .schema(let found, let expected) = error, found > expected else { throw .store(error) }
-    }
-    return WebResponse(204)
   }
 }
 
@@ -156,7 +156,6 @@ extension Gateway {
     let failure = interruption.failure
     let headers = interruption.headers
     guard route.isForPrograms else { return views.failure(failure, for: request, headers: headers) }
-    if case .ready = route { return WebResponse(503) }
     return .refusal(
       failure.oauthError, failure.words(provider: "the provider"), status: failure.status, headers: headers)
   }

@@ -115,10 +115,10 @@ enum Route: Equatable {
     case .connect, .startConfirming, .disconnect, .deleteAccount, .backchannelLogout: .provider
     case .confirm, .merge, .mergeAccounts, .export, .deletion, .accessToken: .database
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
-      .errorReport, .revocation, .ready, .root:
+      .errorReport, .revocation, .root:
       .database
     case .choice, .signedOut, .deleted, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
-      .live:
+      .live, .ready:
       .here
     }
   }

@@ -15,11 +15,18 @@ struct Arrival {
 struct SignInRefusal: Error {
   let failure: EnrollGatewayPages.Failure
   let line: String
+  /// The provider did not take the code: it was used before, or is too old (RFC 6749 §5.2).
+  let isOfCode: Bool
 
-  init(_ failure: EnrollGatewayPages.Failure, _ line: String) {
+  init(_ failure: EnrollGatewayPages.Failure, _ line: String, isOfCode: Bool = false) {
     self.failure = failure
     self.line = line
+    self.isOfCode = isOfCode
   }
 
-  init(_ error: EnrollError) { self.init(Failure(error), "\(error.code.name): \(error.message)") }
+  init(_ error: EnrollError) {
+    self.init(
+      Failure(error), "\(error.code.name): \(error.message)",
+      isOfCode: error.oauthError.map { ASCII.equals($0, "invalid_grant") } ?? false)
+  }
 }

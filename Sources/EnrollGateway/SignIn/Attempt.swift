@@ -36,6 +36,8 @@ struct Attempt: Equatable {
   }
 
   static let lifetimeSeconds: Int64 = 600
+  /// Its cookie stays for longer, so that an answer that comes too late is told what it is, and the app that waits is told.
+  static let cookieSeconds: Int64 = 1_200
   /// Sign-ins that one browser may have under way: what a request can carry is limited.
   static let limit = 5
   private static let cookiePrefix = "__Host-enroll-signin-"
@@ -97,12 +99,12 @@ extension Attempt {
     try keys.seal(Secret(json.serialized()), for: .attempt, at: now, random: random)
   }
 
-  /// nil for anything that was not sealed here, or not for this moment.
-  init?(sealed text: String, with keys: KeyRing, at now: UnixTime) {
+  /// nil for anything that was not sealed here. Whether it has expired is to be asked.
+  init?(sealed text: String, with keys: KeyRing) {
     guard let opened = keys.open(text, for: .attempt), let json = try? JSON.parse(opened.revealBytes()),
       let provider = json["provider"]?.string, let transaction = json["transaction"],
       let record = try? TransactionRecord(json: transaction, "attempt"),
-      let expires = json["expires"]?.integer, now < UnixTime(seconds: expires)
+      let expires = json["expires"]?.integer
     else { return nil }
     self.init(provider: provider, transaction: record, expires: UnixTime(seconds: expires))
     returnTo = json["returnTo"]?.string

@@ -15,6 +15,7 @@ extension Gateway {
   func finish(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {
     guard request.method == .get else { return try finishByForm(request, provider) }
     guard let parameters = Parameters(encoded: request.query) else { throw .failure(.invalidRequest) }
+    if parameters[Self.usedField] != nil { return try afterUse(request, provider, parameters) }
     // A code comes in the way that was asked for; an error may come in any.
     guard !provider.answersByForm || parameters["code"] == nil else { throw .failure(.invalidRequest) }
     return try finish(request, provider, query: request.query ?? "", parameters["state"])
@@ -27,12 +28,21 @@ extension Gateway {
     _ request: WebRequest, _ provider: SignInProvider, query: String, _ state: String?,
     toldName: String? = nil
   ) throws(Interruption) -> WebResponse {
-    guard let state, let name = try? Attempt.cookieName(forState: Secret(state)),
-      let attempt = request.cookie(name).value.flatMap({ Attempt(sealed: $0, with: keys, at: now) }),
+    guard let state, let name = try? Attempt.cookieName(forState: Secret(state)) else {
+      throw .failure(.attemptMissing)
+    }
+    // The address that has signed this browser in, once more: by the button "back", or by a second click.
+    if request.cookie(name) == .absent, try liveSession(request) != nil { return .redirect(to: "/account") }
+    guard let attempt = request.cookie(name).value.flatMap({ Attempt(sealed: $0, with: keys) }),
       ASCII.equals(attempt.provider, provider.name)
     else { throw .failure(.attemptMissing) }
 
     let over = HTTPHeader.cookie(name, "", seconds: 0)
+    guard now < attempt.expires else {
+      return try fail(
+        .attemptExpired, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
+        headers: [over])
+    }
     let url = "\(settings.publicURL)\(request.path)?\(query)"
     let answer: Result<Arrival, SignInRefusal>
     do throws(EnrollError) {
@@ -47,6 +57,9 @@ extension Gateway {
     switch answer {
     case .failure(let refusal):
       log.write(.warning, "\(provider.name): \(refusal.line)")
+      if attempt.app == nil, attempt.purpose == .signIn, refusal.isOfCode {
+        return .redirect(to: usedTarget(request, attempt), headers: [over])
+      }
       return try fail(
         refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
         headers: [over])
@@ -80,6 +93,25 @@ extension Gateway {
     } catch {
       log.write(.warning, "\(arrival.identity.provider): a token was not kept: \(type(of: error))")
     }
+  }
+
+  /// Another request with the same code may have signed this browser in, after this one was sent: the browser comes back with the
+  /// cookies that it has by then.
+  private func usedTarget(_ request: WebRequest, _ attempt: Attempt) -> String {
+    var query = FormEncoding(.query)
+    query.add(Self.usedField, "1")
+    if let returnTo = attempt.returnTo { query.add("return_to", returnTo) }
+    return request.path + "?" + query.text
+  }
+
+  private static let usedField = "used"
+
+  private func afterUse(
+    _ request: WebRequest, _ provider: SignInProvider, _ parameters: Parameters
+  ) throws(Interruption) -> WebResponse {
+    let returnTo = try returnAddress(parameters)
+    if try liveSession(request) != nil { return .redirect(to: returnTo ?? "/account") }
+    return try fail(.providerRefused, app: nil, provider: provider, for: request)
   }
 
   /// The web's mode: a session of its own, under a token that nobody had before (session fixation).

@@ -86,7 +86,8 @@ extension Gateway {
   ///   - purpose: a browser that has sent a form is led on by a page: its page lets no form be redirected to a provider.
   ///   - extra: parameters that this provider alone knows.
   func send(
-    _ request: WebRequest, to provider: SignInProvider, purpose: Attempt.Purpose = .signIn, prompt: String? = nil,
+    _ request: WebRequest, to provider: SignInProvider, purpose: Attempt.Purpose = .signIn,
+    prompt: String? = nil,
     loginHint: String? = nil, extra: [(String, String)] = [], app: Attempt.App? = nil, returnTo: String?
   ) throws(Interruption) -> WebResponse {
     let url: String
@@ -110,7 +111,7 @@ extension Gateway {
     let tooMany = Attempt.surplus(in: request, beside: value.utf8.count)
     let headers =
       tooMany.map { HTTPHeader.cookie($0, "", seconds: 0) }
-      + [.cookie(name, value, seconds: Attempt.lifetimeSeconds)]
+      + [.cookie(name, value, seconds: Attempt.cookieSeconds)]
     guard purpose != .signIn else { return .redirect(to: url, headers: headers) }
     return try page(views.leaving(to: provider, url: url, for: request, headers: headers))
   }

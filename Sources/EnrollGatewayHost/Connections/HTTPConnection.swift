@@ -232,9 +232,15 @@
       }
     }
 
-    /// The host stops: an idle connection closes now, another one behind its answer.
+    /// The host stops: an idle connection closes now, another one behind its answer. A request that is not whole yet has little time
+    /// left.
     func drain() {
-      if case .request = waiting, framer?.isIdle ?? true { close() }
+      switch waiting {
+      case .request where framer?.isIdle ?? true: close()
+      case .request, .head, .body:
+        deadline = min(deadline, .now() + .milliseconds(shared.limits.drainTimeoutMilliseconds))
+      case .worker, .taking, .ending: break
+      }
     }
 
     /// The time for draining is over.

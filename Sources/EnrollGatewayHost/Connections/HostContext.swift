@@ -20,13 +20,12 @@
     /// Raised when the host stops: answers then close their connections.
     let drains = CancellationFlag()
 
-    init(_ options: HostOptions, authority: String, proxies: TrustedProxies, application: any WebApplication)
-    {
+    init(_ options: HostOptions, proxies: TrustedProxies, application: any WebApplication) {
       self.application = application
       self.proxies = proxies
       limits = options.limits
       rules = HeadRules(
-        origin: options.publicOrigin, names: [authority] + options.otherNames,
+        origin: options.publicOrigin, names: options.names, probes: options.probes,
         bodyLimit: options.limits.bodyBytes)
       writer = AnswerWriter(isSecure: options.isSecure)
       database = WorkerPool(threads: options.database.threads, queue: options.database.queue)

@@ -35,6 +35,8 @@
     let origin: String
     /// Values of `Host`.
     let names: [String]
+    /// Paths for which the host does not matter.
+    let probes: [String]
     let bodyLimit: Int
 
     /// - Parameters:
@@ -54,14 +56,17 @@
         if let refusal = found.note(name, value) { return .refused(refusal) }
         headers.append(HTTPHeader(name, value))
       }
-      guard let host = found.host else { return .refused(.malformed) }
+      // RFC 9112 §3.2: a request without a host is refused, one of HTTP/1.0 may be.
+      let target = originForm(head.uri)
+      let isProbe = target.map { leadsToProbe($0) } ?? false
+      guard found.host != nil || isProbe && !line.isHTTP11 else { return .refused(.malformed) }
       let body: ProperHead.Body
       switch framing(found, line) {
       case .proper(let framing): body = framing
       case .refused(let refusal): return .refused(refusal)
       }
-      guard let target = originForm(head.uri) else { return .refused(.malformed) }
-      guard names.contains(where: { ASCII.equalsIgnoringCase($0, host) }) else {
+      guard let target else { return .refused(.malformed) }
+      guard isProbe || names.contains(where: { ASCII.equalsIgnoringCase($0, found.host ?? "") }) else {
         return .refused(.misdirected)
       }
       var waits = false
@@ -138,6 +143,10 @@
       let rest = uri[end...]
       if rest.isEmpty { return "/" }
       return rest.utf8.first == 0x2F ? String(rest) : nil
+    }
+
+    private func leadsToProbe(_ target: String) -> Bool {
+      !probes.isEmpty && probes.contains { ASCII.equals($0, split(target).path) }
     }
 
     private func split(_ target: String) -> (path: String, query: String?) {

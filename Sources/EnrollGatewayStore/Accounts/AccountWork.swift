@@ -213,7 +213,8 @@ struct AccountWork<Transaction: SQLTransaction> {
     _ = try transaction.change(
       by: "INSERT INTO audit (\(AuditRow.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)",
       [
-        .integer(now.seconds), .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(account),
+        .integer(now.seconds), .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue),
+        .bytes(account),
         detail,
       ] + AuditRow.origin(.current))
   }

@@ -64,7 +64,9 @@ extension PostgreSQLStore {
   ) throws(StoreFailure) -> DeletedAccount? {
     let checked = proof.flatMap { CheckedProof($0, at: now) }
     guard let account = StoredID.bytes(of: id), proof == nil || checked != nil else { return nil }
-    return try working { (work) throws(PostgreSQLError) in try work.deleteAccount(account, by: checked, at: now) }
+    return try working { (work) throws(PostgreSQLError) in
+      try work.deleteAccount(account, by: checked, at: now)
+    }
   }
 
   public func account(of identity: IdentityKey) throws(StoreFailure) -> String? {

@@ -26,7 +26,7 @@ extension PostgreSQLStore {
     _ use: PostgreSQLUse, by other: ConnectionPool<PostgreSQLConnection>? = nil,
     _ body: (PostgreSQLConnection, Bool) throws(PostgreSQLError) -> Result
   ) throws(StoreFailure) -> Result {
-    let pool = other ?? pool
+    let pool = other ?? self.pool
     var wasLost = false
     var races = 0
     /// Why nobody knows about an earlier try.

@@ -26,10 +26,12 @@ enum PostgreSQLCancel {
   static func send(for connection: OpaquePointer, by functions: PostgreSQLLibrary.Functions) {
     guard let handle = functions.pointee.PQgetCancel(connection) else { return }
     let request = Request(functions: functions, handle: handle)
-    let isStarted = begin() && PlainThread.start {
-      ExitBarrier.outside { request.send() }
-      end()
-    }
+    let isStarted =
+      begin()
+      && PlainThread.start {
+        ExitBarrier.outside { request.send() }
+        end()
+      }
     if !isStarted { functions.pointee.PQfreeCancel(handle) }
   }
 

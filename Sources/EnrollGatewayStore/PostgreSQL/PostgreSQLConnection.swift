@@ -154,7 +154,7 @@ final class PostgreSQLConnection: PooledConnection {
       try execute("BEGIN")
       result = try body()
     } catch {
-      if case .lost(let text, _) = error { throw .lost(text, mayHaveHappened: false) }
+      if isBroken { throw error.withoutChange }
       do throws(PostgreSQLError) { try execute("ROLLBACK") } catch { giveUp() }
       throw error
     }

@@ -75,7 +75,7 @@ enum PostgreSQLMailStatements {
       SELECT $13::bytea, $14::uuid, account, $8::text, subject, $15::text, $16::text, $4::bigint, $4::bigint,
         $17::bigint, $18::bigint, $19::bigint FROM person
       ON CONFLICT (token_hash) DO NOTHING
-    )
+    ), \(PostgreSQLStatement.ending(surplusOf: "SELECT id FROM owner", at: "$4", beside: "$13"))
     SELECT id, created FROM owner
     """
 

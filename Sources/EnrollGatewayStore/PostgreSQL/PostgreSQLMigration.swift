@@ -33,7 +33,7 @@ enum PostgreSQLMigration {
       try connection.execute(Migration.versionTable)
     }
     let found = try told { () throws(PostgreSQLError) in try version(by: connection) }
-    let pending = try Migration.pending(after: found)
+    let pending = Migration.pending(after: found)
     try told { () throws(PostgreSQLError) in
       for migration in pending {
         for statement in migration.postgresql {

@@ -90,7 +90,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
   /// Ends the sessions that give way to one more. The statement does not see the one that it begins; a call that is repeated does, by
   /// its hash. Rows that another call is ending are left to that one. Calls at the same moment do not see one another's sessions: there
   /// may be as many too many as there are connections, until the next sign-in.
-  private static func ending(surplusOf account: String, at now: String, beside hash: String) -> String {
+  static func ending(surplusOf account: String, at now: String, beside hash: String) -> String {
     """
     surplus AS (
       DELETE FROM sessions WHERE token_hash = ANY (ARRAY(

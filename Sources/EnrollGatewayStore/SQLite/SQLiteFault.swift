@@ -67,7 +67,7 @@
     static func replaced(_ path: String) -> StoreFailure {
       .unavailable(
         "The file \(path) was removed or replaced while the program runs. The store expected the file that it opened; "
-          + "nothing was changed. Put that file back, or start the program again to use the one that is there.")
+          + "nothing was changed. Put the file back if you need it, then start the program again.")
     }
 
     static func notWritable(_ path: String, _ why: String) -> StoreFailure {

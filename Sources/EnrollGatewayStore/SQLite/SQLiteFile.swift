@@ -3,6 +3,7 @@
 
 #if Gateway
   import CPosix
+  import EnrollCore
   import EnrollGateway
   import EnrollPosix
 
@@ -30,14 +31,16 @@
       throw failure(path, number)
     }
 
-    /// A path, and the file that it named when it was opened.
-    struct Place: Sendable {
+    /// A path, and the file that it named when it was opened. A file that was away once is not used again: the write-ahead log beside
+    /// it may have gone with what was written last.
+    final class Place: Sendable {
       private struct File: Equatable {
         let device: dev_t
         let number: ino_t
       }
       private let path: String
       private let file: File
+      private let isLost = Guarded(false, by: Mutex())
 
       /// - Throws: `.unavailable` if nothing is there.
       init(_ path: String) throws(StoreFailure) {
@@ -46,12 +49,14 @@
         self.file = file
       }
 
-      /// The path still names that file.
-      var isCurrent: Bool { Self.file(path) == file }
-
-      /// - Throws: `.unavailable` if the path names another file, or none.
+      /// - Throws: `.unavailable` if the path names another file, or none, or did so at an earlier check.
       func check() throws(StoreFailure) {
-        guard isCurrent else { throw SQLiteFault.replaced(path) }
+        let isSame = Self.file(path) == file
+        let isLost = isLost.withLock { lost in
+          lost = lost || !isSame
+          return lost
+        }
+        if isLost { throw SQLiteFault.replaced(path) }
       }
 
       private static func file(_ path: String) -> File? {

@@ -15,7 +15,7 @@
     private static let pruneBatch: Int64 = 1_000
 
     /// Opens the file, or makes it with mode 0600; ``migrate()`` gives it its tables. If the file is removed or replaced later, every
-    /// call fails until it is back: what would be written would be lost.
+    /// call fails until the program starts again: what would be written would be lost.
     /// - Parameters:
     ///   - path: a file in a folder that can be written, on a local disk: SQLite keeps two more files beside it.
     ///   - readers: how many connections read at once, at least 1.
@@ -26,17 +26,20 @@
       try SQLiteFile.prepare(path)
       let busy = Int32(clamping: busyMilliseconds)
       let place = try SQLiteFile.Place(path)
-      self.place = place
       func pool(_ name: String, size: Int, forWriting: Bool) -> ConnectionPool<SQLiteConnection> {
         ConnectionPool(name, size: size, waitMilliseconds: Int64(busy)) { () throws(StoreFailure) in
           let connection = try SQLiteConnection.open(path, forWriting: forWriting, busyMilliseconds: busy)
-          guard place.isCurrent, !connection.hasMoved else {
+          do throws(StoreFailure) {
+            try place.check()
+            guard !connection.hasMoved else { throw SQLiteFault.replaced(path) }
+          } catch {
             connection.close()
-            throw SQLiteFault.replaced(path)
+            throw error
           }
           return connection
         }
       }
+      self.place = place
       writer = pool("the connection that writes to \(path)", size: 1, forWriting: true)
       self.readers = pool("the connections that read \(path)", size: readers, forWriting: false)
       probes = pool("the connection that checks \(path)", size: 1, forWriting: false)
@@ -101,7 +104,8 @@
       try connection.change(
         .appendAudit,
         [
-          moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(id), identity.provider,
+          moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(id),
+          identity.provider,
         ] + AuditRow.origin(origin))
       return SignedIn(
         account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
@@ -197,6 +201,7 @@
     ) throws(StoreFailure) -> Int {
       guard let account = StoredID.bytes(of: account) else { return 0 }
       return try changing { (connection) throws(StoreFailure) in
+        try connection.change(.endCodes, [.bytes(account)])
         let count =
           if let exceptTokenHash {
             try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])
@@ -240,7 +245,7 @@
       guard found < Migration.current else { return [] }
       return try changing { (connection) throws(StoreFailure) in
         try connection.execute(Migration.versionTable)
-        let pending = try Migration.pending(after: connection.schemaVersion())
+        let pending = Migration.pending(after: try connection.schemaVersion())
         for migration in pending {
           for statement in migration.sqlite { try connection.execute(statement) }
           try connection.execute(

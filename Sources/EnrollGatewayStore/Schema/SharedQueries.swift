@@ -32,7 +32,8 @@ enum SharedQueries {
     UPDATE sessions SET last_seen = $2, expires = $4
     WHERE token_hash = $1 AND last_seen <= $3 AND expires > $2
     """
-  static let endCodes = "DELETE FROM app_codes WHERE account = $1"
+  /// $1: the account. Codes that were spent stay: a second use of one is to be known.
+  static let endCodes = "DELETE FROM app_codes WHERE account = $1 AND spent IS NULL"
   static let identities = """
     SELECT provider, subject, email, email_verified, name FROM identities
     WHERE account = $1 ORDER BY created, provider, subject

@@ -118,6 +118,10 @@ public final class CurlTransport: Transport {
     _ = PlainThread.start { [libraryNames] in ExitBarrier.outside { CurlLibrary.load(libraryNames) } }
   }
 
+  /// Opens libcurl now: for a program that would rather not start than fail at its first request.
+  /// - Throws: `.unsupported` (no libcurl, or one that is too old), `.outOfMemory`.
+  package static func checkLibrary() throws(EnrollError) { _ = try CurlLibrary.open() }
+
   private func giveBack(_ session: CurlSession) {
     // The session closed here, if any, is let go of after the lock.
     let surplus = pool.withLock { (pool: inout Pool) -> CurlSession? in

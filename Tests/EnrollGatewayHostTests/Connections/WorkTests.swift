@@ -108,6 +108,34 @@
       stopped.wait()
     }
 
+    @Test(
+      "a request that stays half sent does not hold the end of the host",
+      arguments: ["Content-Length: 3\r\n\r\na", ""])
+    func halfSent(rest: String) throws {
+      var options = HostOptions(publicOrigin: "http://gateway.test")
+      options.limits.headerTimeoutMilliseconds = 600_000
+      options.limits.bodyTimeoutMilliseconds = 600_000
+      options.limits.drainTimeoutMilliseconds = 20
+      options.limits.lingerMilliseconds = 20
+      let host = try HTTPHost.start(options, TestApplication())
+      let wire = try #require(Wire(host.port))
+      wire.send("POST /half HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-continue\r\n\(rest)")
+      if rest.isEmpty {
+        // The host has read what was sent when another connection is answered after it.
+        #expect(eventually { host.metrics.connectionsOpen == 1 })
+      } else {
+        #expect(wire.receive()?.isEmpty == false)
+      }
+      let stopped = Event()
+      Thread.detachNewThread {
+        host.stop(withinSeconds: 600)
+        stopped.set()
+      }
+      let answer = try #require(wire.readAll())
+      if !rest.isEmpty { #expect(answer.hasPrefix("HTTP/1.1 408")) }
+      stopped.wait()
+    }
+
     @Test("a host whose time to stop is over closes what is left, and says so")
     func deadline() throws {
       let entered = Event()

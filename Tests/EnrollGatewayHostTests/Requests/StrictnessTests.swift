@@ -49,7 +49,7 @@
         "GET http://gateway.test/page HTTP/1.1\r\nHost: gateway.test\r\n\r\n",
         "GET HTTP://GATEWAY.TEST/page HTTP/1.1\r\nHost: gateway.test\r\n\r\n",
         "GET /page HTTP/1.1\r\nhOST:\tGateway.Test \t\r\n\r\n",
-        "GET /page HTTP/1.1\r\nHost: probe:80\r\nA:\r\nB: \t\r\nC: caf\u{E9}\r\n\r\n",
+        "GET /page HTTP/1.1\r\nHost: gateway.test:80\r\nA:\r\nB: \t\r\nC: caf\u{E9}\r\n\r\n",
         "GET /page HTTP/1.0\r\nHost: gateway.test\r\n\r\n",
         "GET /page HTTP/1.1\r\nHost: gateway.test\r\nContent-Length: 0\r\n\r\n",
         "GET /page HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-continue\r\n\r\n",
@@ -60,12 +60,47 @@
       ])
     func proper(_ request: String) throws {
       let application = TestApplication()
-      try withHost(application, { $0.otherNames = ["probe:80"] }) { host in
+      try withHost(application) { host in
         let wire = try #require(Wire(host.port))
         wire.send(request)
         let answer = try #require(wire.readAnswer())
         #expect(answer.status == 200)
         #expect(application.seen.map(\.path) == ["/page"])
+      }
+    }
+
+    @Test(
+      "a probe is answered whatever host it names, and in HTTP/1.0 without one; no other path is",
+      arguments: [
+        ("GET /livez HTTP/1.1\r\nHost: 10.0.0.7:8080\r\n\r\n", 200),
+        ("GET /livez HTTP/1.1\r\nHost:\r\n\r\n", 200),
+        ("HEAD /livez?a HTTP/1.1\r\nHost: other.test\r\n\r\n", 200), ("GET /livez HTTP/1.0\r\n\r\n", 200),
+        ("GET /livez HTTP/1.1\r\n\r\n", 400), ("GET /livez/ HTTP/1.1\r\nHost: other.test\r\n\r\n", 421),
+        ("GET /page HTTP/1.1\r\nHost: other.test\r\n\r\n", 421), ("GET /page HTTP/1.0\r\n\r\n", 400),
+        ("GET /page?/livez HTTP/1.1\r\nHost: other.test\r\n\r\n", 421),
+      ])
+    func probes(request: String, status: Int) throws {
+      try withHost(TestApplication(), { $0.probes = ["/livez"] }) { host in
+        let wire = try #require(Wire(host.port))
+        wire.send(request)
+        #expect(wire.readAnswer(isHead: request.hasPrefix("HEAD"))?.status == status)
+      }
+    }
+
+    @Test(
+      "a host with the scheme's own port is the host without one",
+      arguments: [
+        ("http://gateway.test", "gateway.test:80", 200), ("http://gateway.test", "gateway.test:443", 421),
+        ("https://gateway.test", "gateway.test:443", 200), ("https://gateway.test", "gateway.test:80", 421),
+        ("https://[::1]", "[::1]:443", 200), ("http://gateway.test:8080", "gateway.test:8080", 200),
+        ("http://gateway.test:8080", "gateway.test:8080:80", 421),
+        ("http://gateway.test:8080", "gateway.test", 421),
+      ])
+    func defaultPort(origin: String, name: String, status: Int) throws {
+      try withHost(TestApplication(), { $0.publicOrigin = origin }) { host in
+        let wire = try #require(Wire(host.port))
+        wire.send("GET / HTTP/1.1\r\nHost: \(name)\r\n\r\n")
+        #expect(wire.readAnswer()?.status == status)
       }
     }
 

@@ -99,6 +99,8 @@
       #expect(json["identities"]?.array?.compactMap { $0["provider"]?.string } == ["fake", "other"])
       #expect(json["identities"]?.array?.first?["email"]?.string == "somebody@example.org")
       #expect(json["sessions"]?.array?.count == 1)
+      let events = json["audit"]?.array?.compactMap { $0["event"]?.string } ?? []
+      #expect(events.first == "exported" && events.contains("linked") && events.contains("registered"))
       #expect(!text(answer).contains(browser.cookies[0].value))
       #expect(!text(answer).contains("bob"))
     }

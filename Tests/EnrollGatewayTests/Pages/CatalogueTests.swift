@@ -47,6 +47,7 @@ import Testing
     // A browser's User-Agent is named by a text of its own.
     let usual = try SamplePages(languages: languages)
     for page in try usual.all(in: language) { shown += try Markup(page: page.content.bytes).text }
+    shown += try usual.mails(in: language)
     for key in TextKey.allCases { #expect(shown.contains("⟦\(key.path)⟧"), "\(key.path) is on no page") }
     for month in [8, 10, 11] { #expect(shown.contains("⟦month \(month)⟧")) }
   }

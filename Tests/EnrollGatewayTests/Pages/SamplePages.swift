@@ -47,6 +47,7 @@ struct SamplePages {
       context.otherLanguages.append((other, try PageLink(path: "/login?ui_locales=" + other.tag.text)))
     }
     return try choices(context) + failures(context) + account(context) + changes(context) + parting(context)
+      + forms(context)
   }
 
   private var app: WaitingApp {

@@ -32,7 +32,13 @@ struct MisbehavingProviderTests {
     let client = try stage.client(milliseconds: fault.isSlow ? 100 : 30_000)
     provider.misbehave(fault)
     stage.clock.advance(seconds: isLive ? 3550 : 3700)
-    for _ in 1...25 { try check(try client.now(), fault, isLive) }
+    for call in 1...25 {
+      do { try check(try client.now(), fault, isLive) } catch let unmet as Unmet {
+        // Who answered, and when: this server, or another one at its port.
+        let epoch = try stage.record.tokenEpoch
+        throw Unmet(what: "\(unmet.what), call \(call), visits \(provider.visits), epoch \(epoch)")
+      }
+    }
     #expect(provider.visits >= 1)
     #expect(provider.visits <= Self.mostPerRenewal, "25 callers, and no time has passed")
     if fault.outcome != .taken { try outlast(fault, stage, provider, client) }

@@ -47,6 +47,12 @@ final class RawServer: Sendable {
       while true {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else {
+          // A connection that is gone already, or a shortage of descriptors, ends nothing: with the port free, clients
+          // of this server would be answered by another test's.
+          if errno != EINVAL {
+            usleep(1000)
+            continue
+          }
           // Closed by the thread that uses it: another server may get the number at once.
           close(descriptor)
           return

@@ -1,0 +1,51 @@
+// Whether the gateway can do its work. A thread of the program looks from time to time, and `/readyz` answers from memory: neither busy
+// workers nor a slow database hold the answer.
+
+import EnrollCore
+
+/// What the last look found.
+struct Readiness: Sendable, Equatable {
+  /// nil before the first look.
+  var isReady: Bool?
+  var checked = Instant(nanoseconds: 0)
+
+  /// After so many seconds without news the gateway is not ready: the look itself hangs.
+  static let staleSeconds: Int64 = 15
+
+  func holds(at now: Instant) -> Bool {
+    isReady == true && now.since(checked) < Self.staleSeconds * 1_000_000_000
+  }
+}
+
+extension Gateway {
+  /// What load balancers ask, whatever name they know the gateway by.
+  public static let probePaths = ["/livez", "/readyz"]
+  /// Seconds from one look to the next.
+  public static let probeSeconds: Int64 = 2
+
+  /// Asks the store whether it answers, and remembers that for `/readyz`. To be called by a thread of its own, again and again.
+  public func probe() {
+    let failure = storeFailure()
+    let isReady = failure == nil
+    let before = readiness.withLock { readiness in
+      let before = readiness.isReady
+      readiness = Readiness(isReady: isReady, checked: clock.instant())
+      return before
+    }
+    if let failure, before != false { log.write(.error, "not ready: \(failure.message)") }
+    if isReady, before == false { log.write(.info, "ready again") }
+  }
+
+  private func storeFailure() -> StoreFailure? {
+    do throws(StoreFailure) { try store.check() } catch {
+      // Migrations only expand: during an upgrade the replicas from before go on working with the newer schema.
+      if case .schema(let found, let expected) = error, found > expected { return nil }
+      return error
+    }
+    return nil
+  }
+
+  func ready() -> WebResponse {
+    WebResponse(readiness.withLock { $0.holds(at: clock.instant()) } ? 204 : 503)
+  }
+}

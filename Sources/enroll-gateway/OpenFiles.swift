@@ -1,0 +1,35 @@
+// How many files the program may have open, connections among them. The soft limit of most systems is meant for programs of other times:
+// it is raised to the hard one, and the host takes as many connections as leave room for all else.
+
+#if Gateway
+  import CPosix
+
+  struct OpenFiles {
+    /// What this process may have open.
+    let limit: Int
+
+    /// Nobody needs more, and some systems name no limit at all.
+    private static let most: rlim_t = 1 << 20
+    /// Connections that are taken however many files there may be.
+    private static let mostConnections = 10_000
+
+    /// Raises the soft limit to the hard one.
+    static func raised() -> OpenFiles {
+      let kind = Int32(RLIMIT_NOFILE.rawValue)
+      var limits = rlimit()
+      guard getrlimit(kind, &limits) == 0 else { return OpenFiles(limit: 1_024) }
+      let before = limits.rlim_cur
+      limits.rlim_cur = max(before, min(limits.rlim_max, most))
+      let isRaised = setrlimit(kind, &limits) == 0
+      return OpenFiles(limit: Int(clamping: min(isRaised ? limits.rlim_cur : before, most)))
+    }
+
+    /// Connections that clients may have. The rest is for those to providers (two descriptors each), to the database (three each with
+    /// SQLite), and for files that are opened now and then.
+    /// - Parameter providerThreads: requests that may wait for providers at once.
+    func connections(providerThreads: Int, databaseConnections: Int) -> Int {
+      let others = 64 + 2 * providerThreads + 3 * (databaseConnections + 2)
+      return min(max(limit - others, limit / 4), Self.mostConnections)
+    }
+  }
+#endif

@@ -1,0 +1,67 @@
+// `/readyz`: what the last look at the store found, answered from memory. And addresses that need no database.
+
+#if Gateway
+  import EnrollCore
+  import EnrollGatewayStore
+  import EnrollTesting
+  import Testing
+
+  @testable import EnrollGateway
+
+  @Suite("whether the gateway is ready")
+  struct ReadinessTests {
+    let world: TestGateway
+    let browser: TestBrowser
+
+    init() throws {
+      world = try TestGateway()
+      browser = TestBrowser(world.gateway)
+    }
+
+    @Test(
+      "it is ready when the last look found the store well, not before the first, and not long after the last"
+    )
+    func looks() {
+      #expect(browser.get("/readyz").status == 503)
+      world.gateway.probe()
+      #expect(browser.get("/readyz").status == 204)
+      world.clock.advance(seconds: Readiness.staleSeconds - 1)
+      #expect(browser.get("/readyz").status == 204)
+      world.clock.advance(seconds: 1)
+      #expect(browser.get("/readyz").status == 503)
+      world.gateway.probe()
+      #expect(browser.get("/readyz").status == 204)
+      #expect(browser.get("/livez").status == 204)
+    }
+
+    @Test("a store that stops answering is noticed by the next look, and said once")
+    func closed() {
+      world.gateway.probe()
+      world.store.close()
+      #expect(browser.get("/readyz").status == 204)
+      for _ in 0..<3 { world.gateway.probe() }
+      #expect(browser.get("/readyz").status == 503)
+      #expect(browser.get("/livez").status == 204)
+      #expect(world.log.all.filter { $0.hasPrefix("not ready: ") }.count == 1)
+    }
+
+    @Test(
+      "what asks no database waits for none of its threads",
+      arguments: [
+        ("/readyz", false, Lane.here), ("/livez", false, .here), ("/", false, .here),
+        ("/account", false, .here),
+        ("/", true, .database), ("/account", true, .database), ("/login", true, .here),
+        ("/nowhere", true, .here),
+      ])
+    func lanes(path: String, hasCookie: Bool, lane: Lane) {
+      let headers = hasCookie ? [HTTPHeader("Cookie", "\(Gateway.sessionCookie)=x")] : []
+      #expect(world.gateway.lane(for: WebRequest(.get, path, headers: headers)) == lane)
+    }
+
+    @Test("without a cookie the first page and the account lead to the sign-in, even when the store is away")
+    func withoutStore() {
+      world.store.close()
+      for path in ["/", "/account"] { #expect(browser.get(path).header("Location") == "/login") }
+    }
+  }
+#endif
