@@ -125,7 +125,7 @@
       world.clock.advance(seconds: 601)
       let answer = browser.get(target)
       #expect(answer.status == 400)
-      #expect(text(answer).contains("attemptExpired"))
+      #expect(text(answer).contains("The sign-in took too long"))
       let location = try #require(browser.get(ofApp).header("Location"))
       #expect(location.hasPrefix("com.example.app:/callback?error=invalid_request"))
       #expect(parameter("state", of: location) == "s1")
@@ -168,7 +168,7 @@
       browser.cookies = []
       let refused = browser.get(loser)
       #expect(refused.status == 400)
-      #expect(text(refused).contains("providerRefused"))
+      #expect(text(refused).contains("The sign-in was refused"))
       browser.cookies = signedIn
       let elsewhere =
         "/v1/auth/fake/callback?used=1&return_to=" + PercentEncoding.encode("https://evil.example/")

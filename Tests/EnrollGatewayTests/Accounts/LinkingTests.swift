@@ -52,7 +52,7 @@
       let start = try world.startConnecting(mine)
       world.person("mallory.work")
       let target = mine.callback(from: start, by: world.world.provider)
-      #expect(victim.get(target).status == 400)
+      #expect(victim.get(target).header("Location") == "/account")
       #expect(try world.account("mallory.work", at: "other") == nil)
     }
 
