@@ -63,7 +63,8 @@
         gateway.probe()
         // Before the first connection: without these threads the gateway would not notice what happens to it.
         let repeated = [
-          Repetition.pruning(store, by: setup.clock, log), .probing(gateway, by: setup.clock),
+          Repetition.pruning(store, auditDays: setup.settings.auditDays, by: setup.clock, log),
+          .probing(gateway, by: setup.clock),
         ]
         for one in repeated { try one.start() }
         let host = try Setup.host(gateway, options)

@@ -28,8 +28,6 @@ public struct GatewaySettings: Sendable {
   public let limits: LimitRules
   /// After so many days an entry of the audit goes.
   public let auditDays: Int64
-  /// `host:port` of this machine on which the metrics are read; nil: nowhere.
-  public let metrics: String?
   /// nil: no mail is sent.
   public let mail: MailSettings?
   /// nil: nobody registers by e-mail.
@@ -100,10 +98,6 @@ public struct GatewaySettings: Sendable {
       ),
       ConfigurationKey(
         "auditDays", .integer(auditRange), "The audit keeps an entry for so many days. 400 by default."),
-      ConfigurationKey(
-        "metrics", .text,
-        "A loopback address and port on which Prometheus reads /metrics, such as 127.0.0.1:9464. Off by default."
-      ),
       ConfigurationKey(
         "directory", .object(DirectorySettings.keys),
         "Where people who register by e-mail are kept. The gateway's own tables by default."),
@@ -176,7 +170,6 @@ public struct GatewaySettings: Sendable {
     limits = try LimitRules(json: reader.value("limits"))
     auditDays = try Self.number(
       reader.value("auditDays"), in: Self.auditRange, "auditDays", otherwise: AuditRetention.defaultDays)
-    metrics = reader.text("metrics")
     mail = if let json = reader.value("mail") { try MailSettings(json: json) } else { nil }
     registration =
       if let json = reader.value("registration") { try RegistrationSettings(json: json) } else { nil }
