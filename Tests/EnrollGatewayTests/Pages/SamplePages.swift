@@ -70,7 +70,10 @@ struct SamplePages {
         label: "Apple", link: try PageLink(path: "/v1/auth/apple"),
         sign: .picture(try PageLink(path: "/files/apple.svg"))),
     ]
+    var byEmail = ChoicePage(.signIn, providers: providers)
+    byEmail.email = try PageLink(path: "/signin")
     return [
+      ("sign-in-email", pages.page(byEmail, in: context)),
       (
         "sign-in",
         pages.page(
