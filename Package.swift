@@ -159,12 +159,19 @@ if embedded {
         .product(name: "NIOPosix", package: "swift-nio", condition: gatewayOnly),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: gatewayOnly),
       ], swiftSettings: strict),
+    .target(
+      name: "EnrollGatewayMail",
+      dependencies: [
+        "EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "CPosix",
+        .target(name: "CCurl", condition: gatewayOnly),
+      ], swiftSettings: strict),
     .executableTarget(
       name: "enroll-gateway",
       dependencies: [
         .target(name: "EnrollGateway", condition: gatewayOnly),
         .target(name: "EnrollGatewayStore", condition: gatewayOnly),
         .target(name: "EnrollGatewayHost", condition: gatewayOnly),
+        .target(name: "EnrollGatewayMail", condition: gatewayOnly),
         .target(name: "EnrollGatewayPages", condition: gatewayOnly),
         .target(name: "EnrollHost", condition: gatewayOnly),
         .target(name: "EnrollStore", condition: gatewayOnly),

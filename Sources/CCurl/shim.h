@@ -78,6 +78,9 @@ static inline CURLcode enroll_curl_set_receiver(
     const struct enroll_curl *curl, CURL *easy, CURLoption option, curl_write_callback value) {
   return curl->easy_setopt(easy, option, value);
 }
+static inline CURLcode enroll_curl_set_sender(const struct enroll_curl *curl, CURL *easy, curl_read_callback value) {
+  return curl->easy_setopt(easy, CURLOPT_READFUNCTION, value);
+}
 static inline CURLcode enroll_curl_set_socket_opener(
     const struct enroll_curl *curl, CURL *easy, curl_opensocket_callback value) {
   return curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);

@@ -51,13 +51,18 @@
         let applied = try setup.migrated(store)
         if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }
         if let state = try setup.schemaState(store) { log.write(.info, state) }
+        let delivery = MailDelivery(log: log)
+        let outbox = setup.outbox(store, keys, pages, log, delivery)
+        let transport = try setup.mailTransport()
         let gateway = Gateway(
           settings: setup.settings, keys: keys, store: store, providers: setup.providers(), pages: pages,
-          clock: setup.clock, random: SystemRandomSource(), log: log, makeLock: { Mutex() })
+          clock: setup.clock, random: SystemRandomSource(), log: log, mailer: outbox,
+          registration: setup.registration(store, outbox), makeLock: { Mutex() })
         gateway.probe()
         // Before the first connection: without these threads the gateway would not notice what happens to it.
         let repeated = [
-          Repetition.pruning(store, by: setup.clock, log), .probing(gateway, by: setup.clock),
+          Repetition.pruning(store, auditDays: setup.settings.auditDays, by: setup.clock, log),
+          .probing(gateway, by: setup.clock),
         ]
         for one in repeated { try one.start() }
         let host = try Setup.host(gateway, options)
@@ -66,10 +71,12 @@
         log.write(
           .info, "open files: at most \(files.limit); connections: at most \(options.limits.connections)")
         log.write(.info, "listening on port \(host.port) for \(setup.settings.publicURL)")
+        if let outbox, let transport { delivery.start(outbox, by: transport) }
         while signals.next() == SIGHUP {
           do throws(EnrollError) {
             let ring = try setup.keys()
             gateway.reload(ring)
+            outbox?.reload(ring)
             log.write(.info, "the key file was read again: \(ring.count) keys")
           } catch {
             log.write(.error, "the key file was not read; the keys from before stay in use: \(error.message)")
@@ -78,6 +85,7 @@
         log.write(.info, "stopping: requests in work are answered first")
         isDone = host.stop(withinSeconds: stopSeconds)
         for one in repeated + [watch] { one.stop() }
+        delivery.stop()
         store.close()
         log.write(isDone ? .info : .warning, isDone ? "stopped" : "stopped with requests in work")
       }

@@ -72,11 +72,17 @@
 
   extension Repetition {
     /// Removes what ended days ago. Replicas may do so at the same time.
-    static func pruning(_ store: any AccountStore, by clock: any Clock, _ log: any LogHandler) -> Repetition {
+    /// - Parameter auditDays: for which an entry of the audit stays.
+    static func pruning(
+      _ store: any AccountStore, auditDays: Int64, by clock: any Clock, _ log: any LogHandler
+    ) -> Repetition {
       Repetition("removing what has ended", everySeconds: 600, by: clock) {
         do throws(StoreFailure) {
           let count = try store.prune(at: clock.wallTime())
           if count > 0 { log.write(.info, "\(count) ended sessions and codes were removed") }
+          _ = try store.pruneLimits(at: clock.wallTime())
+          let entries = try store.pruneAudit(before: clock.wallTime() - auditDays * 86_400)
+          if entries > 0 { log.write(.info, "\(entries) old entries of the audit were removed") }
         } catch {
           log.write(.warning, "store: \(error.message)")
         }

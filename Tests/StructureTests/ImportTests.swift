@@ -79,9 +79,13 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
     ["EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "CPosix", "NIOCore", "NIOHTTP1", "NIOPosix"]
   ),
   (
+    "EnrollGatewayMail", "the gateway's mail, over libcurl",
+    ["EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "CCurl", "CPosix"]
+  ),
+  (
     "enroll-gateway", "the gateway as a program",
     [
-      "EnrollGateway", "EnrollGatewayHost", "EnrollGatewayPages", "EnrollGatewayStore", "EnrollHost",
+      "EnrollGateway", "EnrollGatewayHost", "EnrollGatewayMail", "EnrollGatewayPages", "EnrollGatewayStore", "EnrollHost",
       "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "ArgumentParser",
     ]
   ),
@@ -89,7 +93,8 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
 
 /// The server side, which a program that embeds the library neither fetches nor builds.
 private let gateway: Set<String> = [
-  "EnrollGatewayPages", "EnrollGateway", "EnrollGatewayStore", "EnrollGatewayHost", "enroll-gateway",
+  "EnrollGatewayPages", "EnrollGateway", "EnrollGatewayStore", "EnrollGatewayHost", "EnrollGatewayMail",
+  "enroll-gateway",
 ]
 
 /// Modules that no library and no daemon may reach.

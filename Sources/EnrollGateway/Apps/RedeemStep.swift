@@ -8,7 +8,7 @@ import EnrollJSON
 
 extension Gateway {
   func redeem(_ request: WebRequest, provider: String) throws(Interruption) -> WebResponse {
-    guard providers.contains(where: { ASCII.equals($0.name, provider) }) else {
+    guard isEmail(provider) || providers.contains(where: { ASCII.equals($0.name, provider) }) else {
       return .refusal("invalid_request", "the gateway has no provider of this name", status: 404)
     }
     guard let json = request.json, let code = json["code"]?.string,

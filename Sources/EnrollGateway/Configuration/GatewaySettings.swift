@@ -28,8 +28,6 @@ public struct GatewaySettings: Sendable {
   public let limits: LimitRules
   /// After so many days an entry of the audit goes.
   public let auditDays: Int64
-  /// `host:port` of this machine on which the metrics are read; nil: nowhere.
-  public let metrics: String?
   /// nil: no mail is sent.
   public let mail: MailSettings?
   /// nil: nobody registers by e-mail.
@@ -100,10 +98,6 @@ public struct GatewaySettings: Sendable {
       ),
       ConfigurationKey(
         "auditDays", .integer(auditRange), "The audit keeps an entry for so many days. 400 by default."),
-      ConfigurationKey(
-        "metrics", .text,
-        "A loopback address and port on which Prometheus reads /metrics, such as 127.0.0.1:9464. Off by default."
-      ),
       ConfigurationKey(
         "directory", .object(DirectorySettings.keys),
         "Where people who register by e-mail are kept. The gateway's own tables by default."),
@@ -176,7 +170,6 @@ public struct GatewaySettings: Sendable {
     limits = try LimitRules(json: reader.value("limits"))
     auditDays = try Self.number(
       reader.value("auditDays"), in: Self.auditRange, "auditDays", otherwise: AuditRetention.defaultDays)
-    metrics = reader.text("metrics")
     mail = if let json = reader.value("mail") { try MailSettings(json: json) } else { nil }
     registration =
       if let json = reader.value("registration") { try RegistrationSettings(json: json) } else { nil }
@@ -185,7 +178,16 @@ public struct GatewaySettings: Sendable {
         .configuration, "registration: expected a mail server in mail: links are sent by mail",
         field: "registration")
     }
-    providers = try Self.providers(maps.providers, publicURL: publicURL, isDevelopment: isDevelopment)
+    providers = try Self.providers(
+      maps.providers, publicURL: publicURL, isDevelopment: isDevelopment, isOptional: registration != nil)
+    guard registration == nil
+      || !providers.contains(where: { ASCII.equals($0.name, RegistrationSettings.providerName) })
+    else {
+      throw EnrollError(
+        .configuration,
+        "providers.\(RegistrationSettings.providerName): registration uses this name; choose another one",
+        field: "providers.\(RegistrationSettings.providerName)")
+    }
     directory =
       if let json = reader.value("directory") {
         try DirectorySettings(json: json, providers: providers, isDevelopment: isDevelopment)
@@ -239,14 +241,14 @@ extension GatewaySettings {
   }
 
   private static func providers(
-    _ json: JSON?, publicURL: String, isDevelopment: Bool
+    _ json: JSON?, publicURL: String, isDevelopment: Bool, isOptional: Bool
   ) throws(EnrollError) -> [Provider] {
     var providers: [Provider] = []
     for member in try members(of: json, "providers") {
       providers.append(
         try provider(member.key, member.value, publicURL: publicURL, isDevelopment: isDevelopment))
     }
-    guard !providers.isEmpty else {
+    guard !providers.isEmpty || isOptional else {
       throw EnrollError(
         .configuration, "providers: expected at least one provider to sign in with", field: "providers")
     }

@@ -17,6 +17,8 @@ public final class Gateway: WebApplication {
   let log: any LogHandler
   /// nil: no mail is configured, and nobody is told by mail.
   let mailer: (any Mailer)?
+  /// nil: nobody registers by e-mail.
+  let registration: EmailRegistration?
   /// Reports of failures come without a session.
   let reports: RequestBudget
   let limits: Limits
@@ -29,7 +31,7 @@ public final class Gateway: WebApplication {
   public init(
     settings: GatewaySettings, keys: KeyRing, store: any AccountStore, providers: [SignInProvider],
     pages: Pages, clock: any Clock, random: any RandomSource, log: any LogHandler,
-    mailer: (any Mailer)? = nil, makeLock: () -> any Lock
+    mailer: (any Mailer)? = nil, registration: EmailRegistration? = nil, makeLock: () -> any Lock
   ) {
     self.settings = settings
     self.store = store
@@ -38,6 +40,7 @@ public final class Gateway: WebApplication {
     self.random = random
     self.log = log
     self.mailer = mailer
+    self.registration = registration
     views = Views(pages: pages)
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
     limits = Limits(settings.limits, store: store, clock: clock, log: log, makeLock: makeLock)
@@ -56,6 +59,7 @@ public final class Gateway: WebApplication {
     switch Route(path: request.path) {
     // Without a session's cookie there is nothing to ask.
     case .root, .account: request.cookie(Self.sessionCookie) == .absent ? .here : .database
+    case .email(let form): form.lane(request.method)
     case let route: route?.lane ?? .here
     }
   }
@@ -70,7 +74,7 @@ public final class Gateway: WebApplication {
     guard let route = Route(path: request.path) else {
       return views.failure(.notFound, for: request)
     }
-    guard request.method == route.method || isAnswerByForm(request, route) else {
+    guard route.takes(request.method) || isAnswerByForm(request, route) else {
       let allowed = HTTPHeader("Allow", route.method == .get ? "GET, HEAD" : "POST")
       guard route.isForPrograms else {
         return views.failure(.methodNotAllowed, for: request, headers: [allowed])
@@ -89,7 +93,9 @@ public final class Gateway: WebApplication {
     if let kind = route.limit { try limit(kind, .client(request.client)) }
     return switch route {
     case .root: try .redirect(to: liveSession(request) == nil ? "/login" : "/account")
+    case .email(let form): try answer(request, by: form)
     case .choice(let isSignUp): try choice(request, isSignUp: isSignUp)
+    case .start(let name) where isEmail(name): try startByEmail(request)
     case .start(let name): try start(request, try provider(name))
     case .callback(let name): try finish(request, try provider(name))
     case .notification(let name): try takeNotification(request, try provider(name))
@@ -124,6 +130,11 @@ public final class Gateway: WebApplication {
     case .live: WebResponse(204)
     case .ready: ready()
     }
+  }
+
+  /// The way to sign in that is no provider.
+  func isEmail(_ name: String) -> Bool {
+    registration != nil && ASCII.equals(name, RegistrationSettings.providerName)
   }
 
   /// - Throws: `.failure(.unknownProvider)`.

@@ -7,6 +7,7 @@ import EnrollCore
 enum Route: Equatable {
   case root
   case choice(isSignUp: Bool)
+  case email(EmailRoute)
   case start(provider: String)
   case callback(provider: String)
   case redeem(provider: String)
@@ -68,7 +69,9 @@ enum Route: Equatable {
       } else {
         return nil
       }
-    default: return nil
+    default:
+      guard let form = EmailRoute(path: path) else { return nil }
+      self = .email(form)
     }
   }
 
@@ -93,6 +96,11 @@ enum Route: Equatable {
     parts[0].utf8.isEmpty && ASCII.equals(parts[1], "v1") && ASCII.equals(parts[2], "auth")
   }
 
+  func takes(_ method: WebRequest.Method) -> Bool {
+    if case .email(let form) = self { return form.takes(method) }
+    return method == self.method
+  }
+
   var method: WebRequest.Method {
     switch self {
     case .redeem, .notification, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile,
@@ -102,7 +110,7 @@ enum Route: Equatable {
       .backchannelLogout:
       .post
     case .confirm, .merge, .deletion, .deleted: .get
-    case .root, .choice, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
+    case .root, .choice, .email, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
       .androidAssociation, .appleAssociation, .asset, .live, .ready:
       .get
     }
@@ -111,7 +119,7 @@ enum Route: Equatable {
   /// What an answer may wait for.
   var lane: Lane {
     switch self {
-    case .start, .callback, .notification: .provider
+    case .start, .callback, .notification, .email: .provider
     case .connect, .startConfirming, .disconnect, .deleteAccount, .backchannelLogout: .provider
     case .confirm, .merge, .mergeAccounts, .export, .deletion, .accessToken: .database
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
@@ -130,7 +138,8 @@ enum Route: Equatable {
       .discovery, .keys, .androidAssociation, .appleAssociation, .live, .ready, .accessToken,
       .backchannelLogout:
       true
-    case .root, .choice, .start, .callback, .account, .signOut, .signedOut, .endSession, .endAllSessions,
+    case .root, .choice, .email, .start, .callback, .account, .signOut, .signedOut, .endSession,
+      .endAllSessions,
       .asset:
       false
     case .connect, .disconnect, .confirm, .startConfirming, .merge, .mergeAccounts, .export, .deletion,

@@ -8,7 +8,7 @@ struct Views: Sendable {
   let pages: Pages
 
   /// The language that the address names (OpenID Connect Core §3.1.2.1), else the one that the browser asks for.
-  private func context(_ request: WebRequest) -> PageContext {
+  func context(_ request: WebRequest) -> PageContext {
     let accepted = request.values(of: "Accept-Language")
     let named = Parameters(encoded: request.query)?[Self.languageParameter]
     return PageContext(
@@ -18,20 +18,20 @@ struct Views: Sendable {
 
   private static let languageParameter = "ui_locales"
 
-  private func answer(_ page: PageContent, status: Int = 200, headers: [HTTPHeader] = []) -> WebResponse {
+  func answer(_ page: PageContent, status: Int = 200, headers: [HTTPHeader] = []) -> WebResponse {
     WebResponse(
       status, headers: page.headers.map { HTTPHeader($0.name, $0.value) } + headers, body: page.bytes)
   }
 
   /// A path of the gateway, with parameters that are text.
-  private func link(_ path: String, _ parameters: [(String, String)] = []) -> PageLink? {
+  func link(_ path: String, _ parameters: [(String, String)] = []) -> PageLink? {
     var query = FormEncoding(.query)
     for (name, value) in parameters { query.add(name, value) }
     return try? PageLink(path: parameters.isEmpty ? path : path + "?" + query.text)
   }
 
   func choice(
-    _ providers: [SignInProvider], isSignUp: Bool, returnTo: String?, for request: WebRequest
+    _ providers: [SignInProvider], isSignUp: Bool, returnTo: String?, hasEmail: Bool, for request: WebRequest
   ) -> WebResponse {
     let carried = returnTo.map { [("return_to", $0)] } ?? []
     let shown = providers.compactMap { provider in
@@ -45,7 +45,8 @@ struct Views: Sendable {
       language in
       link(path, carried + [(Self.languageParameter, language.tag.text)]).map { (language, $0) }
     }
-    let page = ChoicePage(isSignUp ? .signUp : .signIn, providers: shown, other: link(other, carried))
+    var page = ChoicePage(isSignUp ? .signUp : .signIn, providers: shown, other: link(other, carried))
+    page.email = hasEmail ? link(isSignUp ? "/register" : "/signin", carried) : nil
     return answer(pages.page(page, in: context))
   }
 

@@ -145,8 +145,13 @@ public struct TakenMail: Sendable, Equatable {
 
 public protocol RegistrationStore: AnyObject, Sendable {
   /// Keeps a link, and puts its mail into the outbox: both or neither. Older links of the same purpose and address are gone.
-  /// - Parameter link: nil: the mail alone.
-  func keep(_ link: NewMailLink?, mail: NewMail, at now: UnixTime) throws(StoreFailure)
+  /// - Parameters:
+  ///   - link: nil: the mail alone.
+  ///   - mail: nil: the link alone.
+  ///   - replacingOlder: false: the older links stay.
+  func keep(
+    _ link: NewMailLink?, mail: NewMail?, replacingOlder: Bool, at now: UnixTime
+  ) throws(StoreFailure)
 
   /// Looks at a link, and changes nothing.
   func link(
@@ -157,6 +162,12 @@ public protocol RegistrationStore: AnyObject, Sendable {
   func spend(
     tokenHash: [UInt8], purpose: NewMailLink.Purpose, owner: LinkOwner, beginning: Beginning, at now: UnixTime
   ) throws(StoreFailure) -> LinkSpending
+
+  /// Spends a link that signs nobody in here.
+  /// - Returns: whether it was live.
+  func spendLink(
+    tokenHash: [UInt8], purpose: NewMailLink.Purpose, at now: UnixTime
+  ) throws(StoreFailure) -> Bool
 
   /// - Parameter key: ``EmailAddress/key``.
   func person(emailKey key: String) throws(StoreFailure) -> StoredPerson?
@@ -179,4 +190,10 @@ public protocol RegistrationStore: AnyObject, Sendable {
 
   /// How many mails wait.
   func waitingMails() throws(StoreFailure) -> Int
+}
+
+extension RegistrationStore {
+  public func keep(_ link: NewMailLink?, mail: NewMail, at now: UnixTime) throws(StoreFailure) {
+    try keep(link, mail: mail, replacingOlder: true, at: now)
+  }
 }

@@ -20,7 +20,7 @@ extension Gateway {
   func choice(_ request: WebRequest, isSignUp: Bool) throws(Interruption) -> WebResponse {
     guard let parameters = Parameters(encoded: request.query) else { throw .failure(.invalidRequest) }
     return views.choice(
-      providers, isSignUp: isSignUp, returnTo: try returnAddress(parameters), for: request)
+      providers, isSignUp: isSignUp, returnTo: try returnAddress(parameters), hasEmail: registration != nil, for: request)
   }
 
   func accountPage(_ request: WebRequest) throws(Interruption) -> WebResponse {
@@ -78,15 +78,18 @@ extension Gateway {
   /// - Returns: the session whose form this is; nil where there is no session any more.
   /// - Throws: `.failure(.formExpired)` for a form that another site, or another session's page, sent.
   func ownForm(_ request: WebRequest) throws(Interruption) -> (hash: [UInt8], session: LiveSession)? {
-    let isElsewhere =
-      request.values(of: "Origin").contains { !ASCII.equals($0, settings.publicURL) }
-      || request.values(of: "Sec-Fetch-Site").contains { !ASCII.equals($0, "same-origin") }
-    guard !isElsewhere else { throw .failure(.formExpired) }
+    guard !isFromElsewhere(request) else { throw .failure(.formExpired) }
     guard let hash = sessionHash(request), let session = try liveSession(request) else { return nil }
     guard let mark = request.form?[Views.formField], keys.isMark(mark, of: hash, for: .form) else {
       throw .failure(.formExpired)
     }
     return (hash, session)
+  }
+
+  /// Whether the browser says that another site's page has sent the request.
+  func isFromElsewhere(_ request: WebRequest) -> Bool {
+    request.values(of: "Origin").contains { !ASCII.equals($0, settings.publicURL) }
+      || request.values(of: "Sec-Fetch-Site").contains { !ASCII.equals($0, "same-origin") }
   }
 
   /// Takes away a cookie that opens nothing.

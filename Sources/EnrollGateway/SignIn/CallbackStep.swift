@@ -156,7 +156,7 @@ extension Gateway {
       app, waiting.redirectURI, state: waiting.state, [("code", code)], for: request, headers: [over])
   }
 
-  private func signIn(
+  func signIn(
     _ identity: Identity, beginning: Beginning, for request: WebRequest
   ) throws(Interruption) -> SignedIn {
     let id = try newID()

@@ -31,7 +31,7 @@ extension Gateway {
   }
 
   /// The app's own address for a browser that has a session and no authorize request to go on with.
-  private func fallback(of visit: Visit) -> String? {
+  func fallback(of visit: Visit) -> String? {
     visit.clientID.flatMap { id in settings.apps.first { ASCII.equals($0.id, id) }?.fallbackURI }
   }
 

@@ -30,6 +30,40 @@ extension Gateway {
   private func startForApp(
     _ request: WebRequest, _ provider: SignInProvider, _ parameters: Parameters
   ) throws(Interruption) -> WebResponse {
+    try waiting(request, parameters) { (waiting) throws(Interruption) in
+      try send(request, to: provider, parameters, app: waiting, returnTo: nil)
+    }
+  }
+
+  /// `GET /v1/auth/email`: the same for the way that is no provider. The visit is carried sealed, so that it ends at the app.
+  func startByEmail(_ request: WebRequest) throws(Interruption) -> WebResponse {
+    let parameters = try query(request)
+    let path = parameters["prompt"].map { ASCII.equals($0, "create") } ?? false ? "/register" : "/signin"
+    switch parameters["platform"] {
+    case nil: return try lead(to: path, Visit(returnTo: try returnAddress(parameters)))
+    case "mobile":
+      return try waiting(request, parameters) { (waiting) throws(Interruption) in
+        try lead(to: path, Visit(app: waiting))
+      }
+    default: throw .failure(.invalidRequest)
+    }
+  }
+
+  private func lead(to path: String, _ visit: Visit) throws(Interruption) -> WebResponse {
+    let sealed = try owned { () throws(EnrollError) in
+      try visit.sealed(with: keys, at: now, random: random)
+    }
+    guard let sealed else { return .redirect(to: path) }
+    var query = FormEncoding(.query)
+    query.add(Self.visitField, sealed)
+    return .redirect(to: path + "?" + query.text)
+  }
+
+  /// Checks what an app asks with, and goes on with the app that waits.
+  private func waiting(
+    _ request: WebRequest, _ parameters: Parameters,
+    _ then: (Attempt.App) throws(Interruption) -> WebResponse
+  ) throws(Interruption) -> WebResponse {
     let app = try app(named: parameters["app"] ?? parameters["client_id"])
     guard let redirectURI = app.redirectURI(named: parameters["redirect_uri"]) else {
       throw .failure(.unknownApp)
@@ -47,8 +81,7 @@ extension Gateway {
         ],
         for: request)
     }
-    let waiting = Attempt.App(id: app.id, redirectURI: redirectURI, state: state, challenge: challenge)
-    return try send(request, to: provider, parameters, app: waiting, returnTo: nil)
+    return try then(Attempt.App(id: app.id, redirectURI: redirectURI, state: state, challenge: challenge))
   }
 
   /// Visible ASCII (RFC 6749 Appendix A.5), which the cookie carries.

@@ -36,6 +36,8 @@ public struct ChoicePage: Sendable {
   /// The app that waits for the sign-in.
   public var app: WaitingApp?
   public var notice: Notice?
+  /// Registers, or signs in, by e-mail.
+  public var email: PageLink?
 
   public init(
     _ purpose: Purpose, providers: [Provider], other: PageLink? = nil, app: WaitingApp? = nil,
@@ -81,7 +83,7 @@ public struct ChoicePage: Sendable {
   }
 
   private func ways(_ texts: Texts, into html: inout HTML) {
-    guard !providers.isEmpty else {
+    guard !providers.isEmpty || email != nil else {
       html.element(.p, .class("notice"), .role("status"), phrase: texts(.noProviders))
       return
     }
@@ -92,6 +94,14 @@ public struct ChoicePage: Sendable {
             html.sign(provider.sign, of: provider.label)
             let text: PageText = purpose == .signUp ? .signUpWith : .signInWith
             html.element(.span, .class("label"), phrase: texts(text, [.provider: provider.label]))
+          }
+        }
+      }
+      if let email {
+        html.element(.li) { html in
+          html.element(.a, .class("way"), .href(email)) { html in
+            html.element(.span, .class("tile"), .hidden, text: "@")
+            html.element(.span, .class("label"), phrase: texts(.withEmail))
           }
         }
       }

@@ -5,16 +5,29 @@ public import EnrollCore
 public import EnrollGateway
 
 extension PostgreSQLStore {
-  public func keep(_ link: NewMailLink?, mail: NewMail, at now: UnixTime) throws(StoreFailure) {
-    let mail = try CheckedMail(mail, at: now).values
+  public func keep(
+    _ link: NewMailLink?, mail: NewMail?, replacingOlder: Bool, at now: UnixTime
+  ) throws(StoreFailure) {
+    let mail: [SQLValue]? = if let mail { try CheckedMail(mail, at: now).values } else { nil }
     guard let link else {
+      guard let mail else { return }
       return try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
         _ = try connection.change(.insertMail, mail)
       }
     }
     let values = try CheckedLink(link, at: now).values
+    let rest = mail.map { [$0[0], $0[1], $0[3]] } ?? [.null, .null, .null]
     try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
-      _ = try connection.change(.keepLink, values + [mail[0], mail[1], mail[3]])
+      _ = try connection.change(.keepLink, values + rest + [.boolean(replacingOlder)])
+    }
+  }
+
+  public func spendLink(
+    tokenHash: [UInt8], purpose: NewMailLink.Purpose, at now: UnixTime
+  ) throws(StoreFailure) -> Bool {
+    try perform(.once) { (connection, _) throws(PostgreSQLError) in
+      try connection.change(
+        .spendLink, [.bytes(tokenHash), .text(purpose.rawValue), .integer(now.seconds)]) > 0
     }
   }
 

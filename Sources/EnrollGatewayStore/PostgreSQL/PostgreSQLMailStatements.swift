@@ -1,13 +1,15 @@
 // The statements about links, people and the outbox that PostgreSQL reads in its own way.
 
 enum PostgreSQLMailStatements {
-  /// $1 … $11: as ``CheckedLink/values``. Then $12 … $14: the mail's id, sealed, end.
+  /// $1 … $11: as ``CheckedLink/values``. Then $12 … $14: the mail's id, sealed, end, or nulls. $15: whether older links go.
   static let keepLink = """
     WITH older AS (
       DELETE FROM mail_links WHERE email_key = $3::text AND purpose = $2::text AND token_hash <> $1::bytea
+        AND $15::boolean
     ), mail AS (
       INSERT INTO outbox (id, sealed, due, expires, attempts)
-      VALUES ($12::uuid, $13::text, $10::bigint, $14::bigint, 0) ON CONFLICT (id) DO NOTHING
+      SELECT $12::uuid, $13::text, $10::bigint, $14::bigint, 0 WHERE $12::uuid IS NOT NULL
+      ON CONFLICT (id) DO NOTHING
     )
     INSERT INTO mail_links (token_hash, purpose, email_key, email, name, subject, device, browser_hash, visit,
       created, expires)
@@ -87,6 +89,12 @@ enum PostgreSQLMailStatements {
       ON CONFLICT (code_hash) DO NOTHING
     )
     SELECT id, created FROM owner
+    """
+
+  /// $1: the token's hash; $2: purpose; $3: now.
+  static let spendLink = """
+    UPDATE mail_links SET spent = $3::bigint
+    WHERE token_hash = $1::bytea AND purpose = $2::text AND spent IS NULL AND expires > $3::bigint
     """
 
   /// $1: the person; $2: the password's hash; $3: the hash of the token whose session stays.

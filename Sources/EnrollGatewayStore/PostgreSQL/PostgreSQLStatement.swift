@@ -23,6 +23,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case pruneCodes
   case keepLink
   case link
+  case spendLink
   case spendLinkForSession
   case spendLinkForCode
   /// $1: now; $2: at most so many.
@@ -208,6 +209,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
       """
     case .keepLink: PostgreSQLMailStatements.keepLink
     case .link: MailQueries.link
+    case .spendLink: PostgreSQLMailStatements.spendLink
     case .spendLinkForSession: PostgreSQLMailStatements.spendForSession
     case .spendLinkForCode: PostgreSQLMailStatements.spendForCode
     case .pruneLinks: PostgreSQLMailStatements.pruneLinks

@@ -5,15 +5,17 @@
   public import EnrollGateway
 
   extension SQLiteStore {
-    public func keep(_ link: NewMailLink?, mail: NewMail, at now: UnixTime) throws(StoreFailure) {
-      let mail = try CheckedMail(mail, at: now)
+    public func keep(
+      _ link: NewMailLink?, mail: NewMail?, replacingOlder: Bool, at now: UnixTime
+    ) throws(StoreFailure) {
+      let mail: CheckedMail? = if let mail { try CheckedMail(mail, at: now) } else { nil }
       let link: CheckedLink? = if let link { try CheckedLink(link, at: now) } else { nil }
       try changing { (connection) throws(StoreFailure) in
         if let link {
-          try connection.change(.removeLinks, [link.emailKey, link.purpose])
+          if replacingOlder { try connection.change(.removeLinks, [link.emailKey, link.purpose]) }
           try connection.change(.insertLink, link.values)
         }
-        _ = try connection.change(.insertMail, mail.values)
+        if let mail { try connection.change(.insertMail, mail.values) }
       }
     }
 
@@ -94,6 +96,18 @@
             Identity(
               provider: OwnPeople.provider, subject: subject, email: person.email, isEmailVerified: true)),
           newID: [UInt8](repeating: 0, count: 16), beginning: beginning, at: now, by: connection)
+      }
+    }
+
+    public func spendLink(
+      tokenHash: [UInt8], purpose: NewMailLink.Purpose, at now: UnixTime
+    ) throws(StoreFailure) -> Bool {
+      try changing { (connection) throws(StoreFailure) in
+        let found = try connection.first(.link, [.bytes(tokenHash), .text(purpose.rawValue)]) {
+          LinkRecord($0)
+        }
+        guard let record = found, record.refusal(at: now) == nil else { return false }
+        return try connection.change(.spendLink, [.bytes(tokenHash), .integer(now.seconds), .null]) > 0
       }
     }
 

@@ -57,6 +57,7 @@ import Testing
       "html", "head", "meta", "title", "link", "body", "a", "div", "header", "img", "span", "main", "h1",
       "h2", "p", "ul",
       "li", "footer", "nav", "section", "dl", "dt", "dd", "bdi", "strong", "time", "form", "input", "button",
+      "label",
     ]
     for (name, content, page) in try Self.everyPage() {
       for element in page.all {
@@ -116,8 +117,12 @@ import Testing
         #expect(form.attributes["method"] == "post", "\(name)")
         let token = form.all("input").filter { $0.attributes["name"] == "csrf" }
         #expect(token.map { $0.attributes["value"] } == ["form-token"], "\(name)")
-        // Nothing is typed on these pages, so that no field needs a label.
-        #expect(form.all("input").allSatisfy { $0.attributes["type"] == "hidden" }, "\(name)")
+        // What is typed in has a label.
+        let labelled = form.all("label").map { $0.attributes["for"] }
+        #expect(
+          form.all("input").allSatisfy {
+            $0.attributes["type"] == "hidden" || labelled.contains($0.attributes["id"])
+          }, "\(name)")
         let buttons = form.all("button")
         #expect(
           buttons.count == 1 && buttons.allSatisfy { $0.attributes["type"] == "submit" && !$0.text.isEmpty })

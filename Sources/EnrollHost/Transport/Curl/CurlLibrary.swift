@@ -1,16 +1,16 @@
 // libcurl, opened on first use: linking it would cost every start of the host several milliseconds. Never closed
 // again: its threads may still run.
 
-import CCurl
+package import CCurl
 import CPosix
-import EnrollCore
+package import EnrollCore
 import EnrollCrypto
 import EnrollPosix
 
 /// The functions of libcurl, all found, and libcurl initialised. Their table goes with its last user; libcurl itself stays.
-final class CurlLibrary: @unchecked Sendable {
+package final class CurlLibrary: @unchecked Sendable {
   // Unchecked: written once, before it is handed out.
-  let functions: UnsafePointer<enroll_curl>
+  package let functions: UnsafePointer<enroll_curl>
 
   private init(owning functions: UnsafeMutablePointer<enroll_curl>) {
     self.functions = UnsafePointer(functions)
@@ -18,7 +18,7 @@ final class CurlLibrary: @unchecked Sendable {
 
   deinit { functions.deallocate() }
 
-  static let fileNames = [ENROLL_POSIX_LIBCURL, ENROLL_POSIX_LIBCURL_ELSE]
+  package static let fileNames = [ENROLL_POSIX_LIBCURL, ENROLL_POSIX_LIBCURL_ELSE]
 
   /// libcurl before 7.84 initialises itself for one thread at a time.
   private static let opening = Mutex()
@@ -30,7 +30,7 @@ final class CurlLibrary: @unchecked Sendable {
 
   /// - Throws: `.unsupported` naming the Debian package when no libcurl is installed, or one without what we need
   ///   (7.66 or later); `.outOfMemory` when it cannot start.
-  static func open(_ fileNames: [String] = CurlLibrary.fileNames) throws(EnrollError) -> CurlLibrary {
+  package static func open(_ fileNames: [String] = CurlLibrary.fileNames) throws(EnrollError) -> CurlLibrary {
     var library: CurlLibrary?
     var failure: EnrollError?
     opening.locked {

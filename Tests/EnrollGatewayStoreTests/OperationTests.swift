@@ -1,0 +1,113 @@
+// The audit and the counters of limits, on both databases.
+
+#if Gateway
+  import EnrollCore
+  import EnrollGateway
+  import Testing
+
+  @testable import EnrollGatewayStore
+
+  @Suite("The audit and the limits")
+  struct OperationTests {
+    private static let rule = LimitRule(requests: 10, seconds: 60)
+
+    @Test("each change writes its entry, with who, when and from where", arguments: Database.installed)
+    func entries(database: Database) throws {
+      let store = try database.store()
+      let session = Sample.session()
+      let signedIn = try store.begin(session, for: Sample.person("1"))
+      try store.begin(session, for: Sample.person("1"), at: Sample.now + 1)
+      let code = Sample.code()
+      _ = try store.signIn(
+        Sample.person("1"), newAccountID: Sample.id(), beginning: .code(code), at: Sample.now + 2)
+      func redeem() throws -> Redemption {
+        try store.redeem(
+          codeHash: code.codeHash, provider: code.provider, challenge: code.challenge,
+          session: Sample.session(), at: Sample.now + 3)
+      }
+      #expect(try redeem() == .begun(signedIn.account.later(2)))
+      #expect(try redeem() == .reused)
+      try store.endSession(tokenHash: session.tokenHash)
+      try store.endSession(tokenHash: session.tokenHash)
+      try store.begin(Sample.session(), for: Sample.person("1"), at: Sample.now + 4)
+      #expect(try store.endSessions(ofAccount: signedIn.account.id, exceptTokenHash: nil) == 1)
+      let entries = try store.audit(ofAccount: signedIn.account.id, limit: 100).reversed()
+      let events = entries.map(\.event)
+      #expect(events.first == .registered)
+      #expect(
+        events.filter { $0 != .signedIn } == [
+          .registered, .sessionBegun, .codeReused, .sessionEnded, .sessionsEnded,
+        ])
+      #expect(entries.allSatisfy { $0.origin == Sample.origin && $0.account == signedIn.account.id })
+      #expect(entries.first { $0.event == .sessionBegun }?.detail == code.app)
+      #expect(entries.first { $0.event == .codeReused }?.outcome == .refused)
+      #expect(entries.first { $0.event == .sessionEnded }?.detail == session.id)
+      #expect(try store.audit(ofAccount: signedIn.account.id, limit: 2).count == 2)
+    }
+
+    @Test("nobody changes an entry, or removes one within thirty days", arguments: Database.installed)
+    func stays(database: Database) throws {
+      let store = try database.store()
+      try store.append(
+        AuditEntry(at: UnixTime(seconds: 4_000_000_000), .keysReloaded, account: nil, from: .program))
+      let id = Sample.id()
+      try store.append(
+        AuditEntry(at: UnixTime(seconds: 1_000), .deleted, account: id, from: Sample.origin))
+      #expect(throws: StoreFailure.self) { try store.number("UPDATE audit SET event = 'x'") }
+      #expect(throws: StoreFailure.self) { try store.number("DELETE FROM audit") }
+      #expect(try store.count("audit") == 2)
+      // What a gateway with a wrong date asks for does not go either.
+      #expect(try store.pruneAudit(before: UnixTime(seconds: 5_000_000_000)) == 1)
+      #expect(try store.count("audit") == 1)
+      #expect(try store.audit(ofAccount: id, limit: 10) == [])
+    }
+
+    @Test("a counter gives what its rule holds, to a thousand at once", arguments: Database.installed)
+    func atOnce(database: Database) throws {
+      let store = try database.store()
+      let key = Sample.hash()
+      let verdicts = try onThreads(8) { _ in
+        try (0..<25).map { _ in try store.take(key, by: Self.rule, at: Sample.now) }
+      }
+      #expect(verdicts.flatMap { $0 }.filter { $0 == .granted }.count == 10)
+      #expect(try store.take(key, by: Self.rule, at: Sample.now) == .refused(retryAfterSeconds: 6))
+      #expect(try store.take(Sample.hash(), by: Self.rule, at: Sample.now) == .granted)
+      #expect(try store.take(key, by: Self.rule, at: Sample.now + 6) == .granted)
+      #expect(try store.take(key, by: Self.rule, at: Sample.now + 6) == .refused(retryAfterSeconds: 6))
+    }
+
+    @Test("a gateway with a wrong date does not close a counter", arguments: Database.installed)
+    func wrongDate(database: Database) throws {
+      let store = try database.store()
+      let key = Sample.hash()
+      #expect(try store.take(key, by: Self.rule, at: Sample.now + 1_000_000) == .granted)
+      #expect(try store.take(key, by: Self.rule, at: Sample.now) == .granted)
+    }
+
+    @Test("a full bucket is forgotten", arguments: Database.installed)
+    func forgotten(database: Database) throws {
+      let store = try database.store()
+      _ = try store.take(Sample.hash(), by: Self.rule, at: Sample.now)
+      _ = try store.take(Sample.hash(), by: Self.rule, at: Sample.now + 60)
+      #expect(try store.pruneLimits(at: Sample.now + 30) == 1)
+      #expect(try store.count("limit_counters") == 1)
+    }
+
+    @Test("an account is found by its address and by its id", arguments: Database.installed)
+    func found(database: Database) throws {
+      let store = try database.store()
+      let account = try store.begin(Sample.session(), for: Sample.person()).account
+      #expect(try store.accounts(withEmail: "A@Example.com") == [account])
+      #expect(try store.accounts(withEmail: "b@example.com") == [])
+      #expect(try store.account(account.id) == account)
+      #expect(try store.account(Sample.id()) == nil)
+      #expect(try store.account("nothing") == nil)
+    }
+  }
+
+  extension Account {
+    fileprivate func later(_ seconds: Int64) -> Account {
+      Account(id: id, created: created, lastLogin: Sample.now + seconds)
+    }
+  }
+#endif
