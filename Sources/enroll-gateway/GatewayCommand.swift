@@ -47,8 +47,6 @@
         let files = OpenFiles.raised()
         options.limits.connections = files.connections(
           providerThreads: options.provider.threads, databaseConnections: setup.settings.databaseConnections)
-        log.write(
-          .info, "open files: at most \(files.limit); connections: at most \(options.limits.connections)")
         let store = try setup.store()
         let applied = try setup.migrated(store)
         if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }
@@ -70,6 +68,8 @@
         let host = try Setup.host(gateway, options)
         let watch = Repetition.watching(host, by: setup.clock, log)
         try watch.start()
+        log.write(
+          .info, "open files: at most \(files.limit); connections: at most \(options.limits.connections)")
         log.write(.info, "listening on port \(host.port) for \(setup.settings.publicURL)")
         if let outbox, let transport { delivery.start(outbox, by: transport) }
         while signals.next() == SIGHUP {
