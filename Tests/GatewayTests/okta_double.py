@@ -1,6 +1,6 @@
-"""A double of Okta, as far as the gateway speaks its dialect: users, primary authentication, an authorization server, and a sign-in page
-that Okta hosts and that its customer changed. It is strict: what Okta would not take it refuses, and what it is not asked
-for in its own words is an unknown address. Nothing here was compared with the service itself."""
+"""A double of Okta, as far as the gateway speaks its dialect: users, primary authentication, an authorization server, and
+a sign-in page that Okta hosts and that its customer changed. It refuses what Okta would not take: members and parameters
+that it does not know, other tokens, addresses that are not its own. Nothing here was compared with the service itself."""
 
 import base64
 import hashlib
@@ -12,7 +12,7 @@ from email.utils import formatdate
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import RSAKey
@@ -106,7 +106,8 @@ class Okta:
             raise Refused(400, "E0000003", "The request body was not well-formed.")
         password = body["credentials"]["password"]["value"]
         if len(password) < 8 or user["profile"]["login"].split("@")[0] in password:
-            raise Refused(400, "E0000001", "Api validation failed: password", ["password: Password requirements were not met."])
+            cause = "password: Password requirements were not met."
+            raise Refused(400, "E0000001", "Api validation failed: password", [cause])
         self.passwords[user["id"]] = password
         user["credentials"]["password"] = {}
         if user["status"] in ("STAGED", "PROVISIONED"):
@@ -161,7 +162,9 @@ class Okta:
             key = secrets.token_urlsafe(12)
             token = query.pop("activation_token", None)
             self.waiting[key] = query
-            carried = {"okta_key": key, "client_id": query["client_id"]} | ({"activation_token": token} if token else {})
+            carried = {"okta_key": key, "client_id": query["client_id"]}
+            if token:
+                carried["activation_token"] = token
             return f"{self.base}/login/login.htm?{urlencode(carried)}", fresh
         return query["redirect_uri"] + "?" + urlencode(answer), fresh
 
@@ -191,7 +194,8 @@ class Okta:
             "email": profile["email"], "email_verified": True, "name": profile.get("displayName", "Somebody"),
         } | ({"nonce": query["nonce"]} if "nonce" in query else {})  # fmt: skip
         return 200, {
-            "access_token": secrets.token_urlsafe(20), "token_type": "Bearer", "expires_in": 3600, "scope": query["scope"],
+            "access_token": secrets.token_urlsafe(20), "token_type": "Bearer", "expires_in": 3600,
+            "scope": query["scope"],
             "id_token": jwt.encode({"alg": "RS256", "kid": "one"}, claims, self.key),
         }  # fmt: skip
 
@@ -288,8 +292,3 @@ class _Handler(BaseHTTPRequestHandler):
 def script_of(check):
     """The element that `enroll-gateway check` prints."""
     return next(line for line in check.splitlines() if line.startswith("<script "))
-
-
-def asks_for(url, **parameters):
-    """An authorize URL with further parameters."""
-    return url + "".join(f"&{name}={quote(value)}" for name, value in parameters.items())

@@ -1,5 +1,5 @@
-"""People whom the gateway registers are kept elsewhere: at Canaille by SCIM, and at a double of Okta. Everything through the program;
-people are played in Chromium."""
+"""People whom the gateway registers are kept elsewhere: at Canaille by SCIM, and at a double of Okta. Everything through
+the program; people are played in Chromium."""
 
 import unittest
 from contextlib import suppress
@@ -10,11 +10,17 @@ from urllib.parse import quote
 import faces
 from cases import browser
 from gateway import CUSTOM, Browser, Gateway
+from playwright.sync_api import Error
+
 from okta_double import Okta, script_of
 from processes import free_port, workspace
 
 PASSWORD = "four words, put together"
 SECRET = "the gateway's own: +/%&="
+
+
+def _is_app(url):
+    return url.startswith(CUSTOM.partition("/")[0])
 
 
 class Answering:
@@ -121,7 +127,10 @@ class App(unittest.TestCase):
     def client(self, **configuration):
         face = faces.selected(flavours=False)[0]
         client = face.open(
-            {"redirectUri": CUSTOM, "allowLoopbackHTTP": True, "scopes": ["openid", "profile", "email"], **configuration},
+            {
+                "redirectUri": CUSTOM, "allowLoopbackHTTP": True, "scopes": ["openid", "profile", "email"],
+                **configuration,
+            },
             workspace("store"),
         )
         self.addCleanup(client.close)
@@ -143,15 +152,16 @@ class App(unittest.TestCase):
         self.addCleanup(context.close)
         page = context.new_page()
         page.left = []
-        page.on("request", lambda request: request.url.startswith(CUSTOM.split("/")[0]) and page.left.append(request.url))
+        page.on("request", lambda request: _is_app(request.url) and page.left.append(request.url))
         return page
 
-    def submit(self, page, **fields):
+    def submit(self, page, leaves=False, **fields):
+        """Fills the form in and sends it. `leaves`: the browser is led to the app's scheme."""
         for name, value in fields.items():
             page.fill(f"[name={name.replace('_', '-')}]", value)
-        page.click("main form button[type=submit]")
-        page.wait_for_load_state()
-        page.wait_for_timeout(100)
+        told = page.expect_request(lambda request: _is_app(request.url)) if leaves else page.expect_navigation()
+        with told:
+            page.click("main form button[type=submit]")
 
     def register(self, page, email):
         """The form, and the link of the mail."""
@@ -241,7 +251,7 @@ class AtOkta(App):
         self.assertNotIn("okta_key", shown)
         self.submit(page, email="ada@example.org", password="not this one, surely")
         self.assertEqual(page.left, [])
-        self.submit(page, email="ada@example.org", password=PASSWORD)
+        self.submit(page, leaves=True, email="ada@example.org", password=PASSWORD)
         self.assertSignedIn(client, page, "ada@example.org")
         self.assertNotIn(PASSWORD, self.gateway.log())
         for token in self.okta.session_tokens:
@@ -263,7 +273,7 @@ class AtOkta(App):
         claimed = "com.example.app://welcome/" + link.rpartition("/")[2]
         page.goto(client.call("url.handle", url=claimed)["action"]["url"])
         page.wait_for_url(f"{self.gateway.base}/welcome/**")
-        self.submit(page, new_password=PASSWORD)
+        self.submit(page, leaves=True, new_password=PASSWORD)
         self.assertSignedIn(client, page, "grace@example.org")
         self.assertEqual([user["status"] for user in self.okta.users.values()], ["ACTIVE"])
 
@@ -271,15 +281,13 @@ class AtOkta(App):
         self.somebody()
         page = self.page()
         page.goto(f"{self.gateway.base}/signin?clientId=native")
-        self.submit(page, email="ada@example.org", password=PASSWORD)
+        self.submit(page, leaves=True, email="ada@example.org", password=PASSWORD)
         self.assertEqual(page.left, ["com.example.app://identity/fallback"])
         # The session is there: the app's next request asks for nothing.
         client, url = self.begin()
         page.left.clear()
-        try:
-            page.goto(url + "&prompt=none" if "prompt=" not in url else url)
-        except Exception:  # A custom scheme has no page.
-            pass
+        with page.expect_request(lambda request: _is_app(request.url)), suppress(Error):
+            page.goto(url)  # A custom scheme has no page.
         self.assertSignedIn(client, page, "ada@example.org")
 
     def test_an_address_that_is_not_the_issuers_is_refused(self):
