@@ -1,6 +1,7 @@
-"""A double of Okta, as far as the gateway speaks its dialect: users, primary authentication, an authorization server, and
-a sign-in page that Okta hosts and that its customer changed. It refuses what Okta would not take: members and parameters
-that it does not know, other tokens, addresses that are not its own. Nothing here was compared with the service itself."""
+"""A double of Okta, as far as the gateway speaks its dialect: users, primary authentication, an authorization
+server, and a sign-in page that Okta hosts and that its customer changed. It refuses what Okta would not take: members
+and parameters that it does not know, other tokens, addresses that are not its own. Nothing here was compared with the
+service itself."""
 
 import base64
 import hashlib

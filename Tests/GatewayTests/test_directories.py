@@ -1,5 +1,5 @@
-"""People whom the gateway registers are kept elsewhere: at Canaille by SCIM, and at a double of Okta. Everything through
-the program; people are played in Chromium."""
+"""People whom the gateway registers are kept elsewhere: at Canaille by SCIM, and at a double of Okta.
+Everything through the program; people are played in Chromium."""
 
 import unittest
 from contextlib import suppress
