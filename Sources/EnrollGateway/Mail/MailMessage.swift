@@ -26,7 +26,7 @@ public struct MailMessage: Sendable, Equatable {
     let name = settings.fromName ?? product
     let lines = [
       "Date: \(MailDate.text(now))",
-      "From: \(Self.words(name)) <\(settings.from.text)>",
+      "From: \(Self.words(name))\r\n <\(settings.from.text)>",
       "To: <\(recipient.text)>",
       "Subject: \(Self.words(content.subject))",
       "Message-ID: <\(id)@\(String(Substring(domain)))>",
@@ -59,13 +59,13 @@ public struct MailMessage: Sendable, Equatable {
     self.bytes = bytes
   }
 
-  /// Encoded words for any text, each at most 75 bytes, one for each line (RFC 2047 §2).
+  /// Encoded words for any text, one for each line, which has at most 76 bytes with `Subject: ` before it (RFC 2047 §2).
   static func words(_ text: String) -> String {
     var words: [String] = []
     var word = ""
     for character in text.unicodeScalars {
       let encoded = String(character).utf8.map { QuotedPrintable.inWord($0) }.joined()
-      if word.utf8.count + encoded.utf8.count > 60 {
+      if word.utf8.count + encoded.utf8.count > 55 {
         words.append(word)
         word = ""
       }
@@ -95,12 +95,13 @@ enum QuotedPrintable {
       }
       let endsLine = place + 1 == text.count || text[place + 1] == 0x0A
       let isPlain = (0x21...0x7E).contains(byte) && byte != 0x3D || byte == 0x20 && !endsLine
-      // A dot alone on a line ends a message (RFC 5321 §4.5.2): whoever forwards it need not be careful.
-      let piece = isPlain && !(byte == 0x2E && column == 0) ? [byte] : Array(escaped(byte).utf8)
+      var piece = isPlain ? [byte] : Array(escaped(byte).utf8)
       if column + piece.count > 75 {
         out += [0x3D, 0x0D, 0x0A]
         column = 0
       }
+      // A dot alone on a line ends a message (RFC 5321 §4.5.2): whoever forwards it need not be careful.
+      if byte == 0x2E, column == 0 { piece = Array(escaped(byte).utf8) }
       out += piece
       column += piece.count
     }

@@ -133,9 +133,9 @@
           #expect((1...60).contains(seconds))
         }
       }
-      #expect(counts == [302: 120, 429: 9_880])
+      #expect(counts == [303: 120, 429: 9_880])
       let other = WebRequest(.get, "/v1/auth/fake", client: "192.0.2.10")
-      #expect(world.gateway.answer(other).status == 302)
+      #expect(world.gateway.answer(other).status == 303)
     }
 
     @Test("a limit of the configuration that is no number in range is refused by its name")
