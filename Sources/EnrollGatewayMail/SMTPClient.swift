@@ -118,7 +118,8 @@
       _ = enroll_curl_get_long(library.functions, easy, CURLINFO_RESPONSE_CODE, &reply)
       let reason = reply > 0 ? "\(words(code)), reply \(reply)" : words(code)
       // A refusal of the message or of its addresses. One of the gateway itself (RFC 4954 §6) is mended in its settings.
-      let isOfMessage = code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_WEIRD_SERVER_REPLY
+      let isOfMessage =
+        code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_WEIRD_SERVER_REPLY
       let isOfGateway = [530, 534, 535, 538].contains(reply)
       return isOfMessage && (500...599).contains(reply) && !isOfGateway ? .refused(reason) : .failed(reason)
     }

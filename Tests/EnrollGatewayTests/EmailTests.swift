@@ -239,7 +239,9 @@
       #expect(try test.base.store.identities(ofAccount: "x").isEmpty)
     }
 
-    @Test("an unknown address at the sign-in by link gets the mail of a registration, and a link lives a quarter of an hour")
+    @Test(
+      "an unknown address at the sign-in by link gets the mail of a registration, and a link lives a quarter of an hour"
+    )
     func unknownLink() throws {
       let test = try TestMailing()
       let browser = TestBrowser(test.gateway)
@@ -252,7 +254,8 @@
       #expect(browser.get(link).status == 410)
     }
 
-    @Test("with passwords: set on the welcome page, used at sign-in, replaced by mail and on the account page")
+    @Test(
+      "with passwords: set on the welcome page, used at sign-in, replaced by mail and on the account page")
     func passwords() throws {
       let test = try TestMailing(passwords: true)
       let browser = TestBrowser(test.gateway)
@@ -340,11 +343,13 @@
     @Test("bad addresses come back beside the field, and nothing is sent")
     func badAddresses() throws {
       let test = try TestMailing()
-      for email in ["", "ada", "ada@", "@b.example", "a@b@c.example", "ada@example.org\r\nBcc: x@y.example",
+      for email in [
+        "", "ada", "ada@", "@b.example", "a@b@c.example", "ada@example.org\r\nBcc: x@y.example",
         "\u{0430}da@example.org", "ada@ex\u{212A}ample.org", "\"a b\"@example.org", "a@[127.0.0.1]",
-        String(repeating: "a", count: 65) + "@example.org", "a..b@example.org", "a@example", "a\u{0}@b.example",
-        String(repeating: "a@", count: 5_000)]
-      {
+        String(repeating: "a", count: 65) + "@example.org", "a..b@example.org", "a@example",
+        "a\u{0}@b.example",
+        String(repeating: "a@", count: 5_000),
+      ] {
         let answer = test.fill(TestBrowser(test.gateway), "/register", [("email", email)])
         #expect([422, 403].contains(answer.status), "\(email.debugDescription)")
         if answer.status == 422 { #expect(text(answer).contains("aria-invalid=\"true\"")) }
@@ -359,7 +364,8 @@
       let challenge = try PKCE.challenge(for: Secret(verifier))
       let browser = TestBrowser(test.gateway)
       let started = browser.get(
-        "/v1/auth/email?platform=mobile&prompt=create&state=s&code_challenge=\(challenge)&code_challenge_method=S256")
+        "/v1/auth/email?platform=mobile&prompt=create&state=s&code_challenge=\(challenge)&code_challenge_method=S256"
+      )
       let page = try #require(started.header("Location"))
       #expect(page.hasPrefix("/register?visit="))
       _ = test.fill(browser, page, [("email", "ada@example.org")])
@@ -380,7 +386,9 @@
       #expect(try JSON.parse(redeemed.body)["session_token"]?.string != nil)
     }
 
-    @Test("the app that named itself by clientId is returned to by its fallback address; no other address is followed")
+    @Test(
+      "the app that named itself by clientId is returned to by its fallback address; no other address is followed"
+    )
     func fallback() throws {
       let app = JSON.object([
         ("title", .string("Sample")), ("redirectUris", .array([.string("com.example.app:/callback")])),
@@ -530,7 +538,8 @@
 
     @Test("a password of 10,000 bytes is refused before it is hashed")
     func long() {
-      #expect(PasswordRule.error(in: String(repeating: "äb", count: 3_334), email: "a@b.example") == .passwordLong)
+      #expect(
+        PasswordRule.error(in: String(repeating: "äb", count: 3_334), email: "a@b.example") == .passwordLong)
     }
   }
 #endif

@@ -85,7 +85,8 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
   (
     "enroll-gateway", "the gateway as a program",
     [
-      "EnrollGateway", "EnrollGatewayHost", "EnrollGatewayMail", "EnrollGatewayPages", "EnrollGatewayStore", "EnrollHost",
+      "EnrollGateway", "EnrollGatewayHost", "EnrollGatewayMail", "EnrollGatewayPages", "EnrollGatewayStore",
+      "EnrollHost",
       "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "ArgumentParser",
     ]
   ),

@@ -65,12 +65,14 @@ public struct GatewaySettings: Sendable {
         "The addresses of load balancers. Only their X-Forwarded-For header is believed."),
       ConfigurationKey(
         "database", .text, required: true,
-        "sqlite:PATH for one machine, or a postgresql:// URL for several. A relative path begins at the folder of this file."),
+        "sqlite:PATH for one machine, or a postgresql:// URL for several. A relative path begins at the folder of this file."
+      ),
       ConfigurationKey(
         "databaseConnections", .integer(connectionRange), "Connections to the database. 8 by default."),
       ConfigurationKey(
         "keys", .text, required: true,
-        "The path of the key file, which enroll-gateway keys makes. A relative path begins at the folder of this file."),
+        "The path of the key file, which enroll-gateway keys makes. A relative path begins at the folder of this file."
+      ),
       ConfigurationKey(
         "returnTo", .list(.url),
         "The addresses to which a browser may return after it signed in. Each is compared exactly."),
@@ -180,8 +182,9 @@ public struct GatewaySettings: Sendable {
     }
     providers = try Self.providers(
       maps.providers, publicURL: publicURL, isDevelopment: isDevelopment, isOptional: registration != nil)
-    guard registration == nil
-      || !providers.contains(where: { ASCII.equals($0.name, RegistrationSettings.providerName) })
+    guard
+      registration == nil
+        || !providers.contains(where: { ASCII.equals($0.name, RegistrationSettings.providerName) })
     else {
       throw EnrollError(
         .configuration,

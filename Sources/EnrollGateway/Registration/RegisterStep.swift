@@ -76,7 +76,8 @@ extension Gateway {
     let base = settings.publicURL
     switch sent?.kind {
     case .activation: sent?.kind = .activation(link: base + EmailRoute.welcomePrefix + token)
-    case .signInLink: sent?.kind = .signInLink(link: base + EmailRoute.signInPrefix + token, device: link.device)
+    case .signInLink:
+      sent?.kind = .signInLink(link: base + EmailRoute.signInPrefix + token, device: link.device)
     case .passwordReset: sent?.kind = .passwordReset(link: base + EmailRoute.resetPrefix + token)
     case nil:
       // It must not take the place of a link that was sent before.

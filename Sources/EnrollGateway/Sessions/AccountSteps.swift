@@ -20,7 +20,8 @@ extension Gateway {
   func choice(_ request: WebRequest, isSignUp: Bool) throws(Interruption) -> WebResponse {
     guard let parameters = Parameters(encoded: request.query) else { throw .failure(.invalidRequest) }
     return views.choice(
-      providers, isSignUp: isSignUp, returnTo: try returnAddress(parameters), hasEmail: registration != nil, for: request)
+      providers, isSignUp: isSignUp, returnTo: try returnAddress(parameters), hasEmail: registration != nil,
+      for: request)
   }
 
   func accountPage(_ request: WebRequest) throws(Interruption) -> WebResponse {
