@@ -281,7 +281,7 @@ class Words(CommandCase):
             login --device --prompt login
             register --device
             logout --all --account x
-            status --all
+            accounts --all
             completions tcsh
             completions
         """

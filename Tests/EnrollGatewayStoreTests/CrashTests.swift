@@ -61,8 +61,9 @@
       var lost = 0
       for hash in hashes where try store.session(tokenHash: hash, at: Sample.now) == nil { lost += 1 }
       #expect(lost == 0)
-      #expect(try store.count("accounts") == 64)
-      #expect(try store.count("identities") == 64)
+      let accounts = try store.count("accounts")
+      #expect((1...people.count).contains(accounts))
+      #expect(try store.count("identities") == accounts)
       #expect(try store.orphans == 0)
     }
 

@@ -30,7 +30,8 @@ class EarlierStore:
         self.folder = workspace("earlier")
         with tarfile.open(archive) as tar:
             members = [entry for entry in tar if entry.name.split("/")[1:2] == [name]]
-            tar.extractall(self.folder, members, filter="tar")
+            # Python before 3.11.4 has no filters; the archives are this repository's own.
+            tar.extractall(self.folder, members, **({"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}))
         self.folder /= name
         self.store = self.folder / "store"
         self.facts = json.loads((self.folder / "facts.json").read_text())

@@ -9,8 +9,8 @@ import subprocess
 import time
 import unittest
 
-from cases import copy_of_the_checkout
 from processes import TIMEOUT, TOP, workspace
+from test_dist import second_checkout
 
 FULL = "build/libexec/enrollkit/enroll"
 
@@ -22,7 +22,7 @@ def clean(**more):
 class Copied(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.copy = copy_of_the_checkout()
+        cls.copy = second_checkout()
 
     def run_in(self, *words, **environment):
         return subprocess.run(list(map(str, words)), cwd=self.copy, env=clean(**environment), capture_output=True, text=True,

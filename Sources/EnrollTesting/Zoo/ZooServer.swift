@@ -61,7 +61,9 @@ public final class ZooServer: Transport, @unchecked Sendable {
     var known: Set<String> = []
   }
 
-  /// - Parameter zoo: of `apple`, `facebook`, `google-desktop`, `github`, or any other provider.
+  /// - Parameters:
+  ///   - zoo: of `apple`, `facebook`, `google-desktop`, `github`, or any other provider.
+  ///   - proof: how the client proves who it is.
   public init(_ zoo: ZooProvider, proof: Proof = .secret) {
     self.zoo = zoo
     self.proof = proof
@@ -83,7 +85,10 @@ public final class ZooServer: Transport, @unchecked Sendable {
   // MARK: The browser
 
   /// Opens an authorize URL, where the person wants to sign in.
-  /// - Parameter error: the person, or the provider, says no with this error.
+  /// - Parameters:
+  ///   - url: what the client opens.
+  ///   - person: who signs in.
+  ///   - error: the person, or the provider, says no with this error.
   public func authorize(_ url: String, as person: Person = Person(), error: String? = nil) -> Answer {
     state.withLock { $0.person = person }
     guard case .redirect(let back) = zoo.authorize(url, as: person.name) else {
