@@ -62,7 +62,7 @@
       for hash in hashes where try store.session(tokenHash: hash, at: Sample.now) == nil { lost += 1 }
       #expect(lost == 0)
       let accounts = try store.count("accounts")
-      #expect((1...people.count).contains(accounts))
+      #expect((1...Int64(people.count)).contains(accounts))
       #expect(try store.count("identities") == accounts)
       #expect(try store.orphans == 0)
     }

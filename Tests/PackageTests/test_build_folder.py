@@ -117,7 +117,7 @@ class Distributions(Copied):
         self.assertEqual(list(out.parent.iterdir()), [])
 
     def test_after_make_clean_an_uninstallation_takes_the_manual_pages_away(self):
-        other = copy_of_the_checkout()
+        other = second_checkout()
         stage = workspace("cleaned")
         words = {"DESTDIR": str(stage), "PREFIX": "/usr"}
         subprocess.run([other / "scripts/install", "install"], env=clean(**words), check=True, capture_output=True)
