@@ -3,6 +3,7 @@ when it fails. In copies of the checkout, which are thrown away."""
 
 import ctypes
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -33,8 +34,8 @@ class Copied(unittest.TestCase):
 
 
 class IncompleteBuilds(Copied):
-    def without_full(self):
-        full = self.copy / FULL
+    def without_full(self, name=FULL):
+        full = self.copy / name
         away = full.with_name("away")
         full.rename(away)
         self.addCleanup(away.rename, full)
@@ -58,10 +59,11 @@ class IncompleteBuilds(Copied):
         out = workspace("out") / "dist"
         out.mkdir()
         (out / "SHA256SUMS").write_text("of an earlier one")
-        self.without_full()
+        of_target = f"build/{platform.machine()}-linux-gnu/libexec/enrollkit/enroll"
+        self.without_full(of_target)
         done = self.dist(out)
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn(f"{FULL} is missing", done.stderr)
+        self.assertIn(f"{of_target} is missing", done.stderr)
         self.assertEqual([path.name for path in out.parent.iterdir()], ["dist"])
         self.assertEqual((out / "SHA256SUMS").read_text(), "of an earlier one")
 

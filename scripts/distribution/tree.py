@@ -1,6 +1,7 @@
 """A tar of what `make install` installs, for one target; it works wherever it is unpacked."""
 
 import os
+import platform
 import re
 import tempfile
 from pathlib import Path
@@ -23,6 +24,9 @@ def make(out, target, built):
         unit = files["lib/systemd/user/enrolld@.service"].read_text()
         files["lib/systemd/user/enrolld@.service"] = unit.replace("/usr/local/bin", "%h/.local/bin").encode()
         kind, lowest, needed = asked(files.values())
+        if target == f"{platform.machine()}-linux-gnu" and "libexec/enrollkit/enroll" not in files:
+            full = f"build/{target}/libexec/enrollkit/enroll"
+            raise SystemExit(f"dist: {full} is missing: the full command is a part of it. Run make lib TARGET={target}.")
         words = {
             "@version@": version(), "@target@": target, "@machine@": target.partition("-")[0],
             "@libc@": f"{kind} {lowest}".strip(), "@kind@": kind, "@lowest@": lowest or "0",
