@@ -37,8 +37,7 @@
       guard let registration = settings.registration, let outbox else { return nil }
       return EmailRegistration(
         registration, outbox: outbox, store: store, other: otherDirectory(),
-        hasher: PasswordHasher(gate: PasswordGate(), random: SystemRandomSource()), clock: clock,
-        makeLock: { Mutex() })
+        hasher: PasswordHasher(gate: PasswordGate(), random: SystemRandomSource()))
     }
   }
 #endif

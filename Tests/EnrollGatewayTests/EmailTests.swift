@@ -87,8 +87,7 @@
         clock: base.clock, random: SystemRandomSource(), log: base.log, mailer: outbox,
         registration: EmailRegistration(
           registration, outbox: outbox, store: base.store,
-          hasher: PasswordHasher(gate: OpenGate(), random: SystemRandomSource()), clock: base.clock,
-          makeLock: { Mutex() }), makeLock: { Mutex() })
+          hasher: PasswordHasher(gate: OpenGate(), random: SystemRandomSource())), makeLock: { Mutex() })
     }
 
     /// Sends what waits.
@@ -302,15 +301,33 @@
         ).status == 303)
     }
 
-    @Test("an address may be tried twenty times in an hour")
+    @Test(
+      "an address may be tried ten times in an hour, by all clients together; other addresses give it no more"
+    )
     func tries() throws {
       let test = try TestMailing(passwords: true)
-      let browser = TestBrowser(test.gateway)
-      for _ in 0..<20 {
+      func status(of email: String, from client: String) -> Int {
+        let browser = TestBrowser(test.gateway, client: client)
         // An empty password costs nothing, and counts.
-        #expect(test.fill(browser, "/signin", [("email", "a@example.org"), ("password", "")]).status == 422)
+        return test.fill(browser, "/signin", [("email", email), ("password", "")]).status
       }
-      #expect(test.fill(browser, "/signin", [("email", "a@example.org"), ("password", "")]).status == 429)
+      for number in 0..<10 { #expect(status(of: "a@example.org", from: "192.0.2.\(number)") == 422) }
+      #expect(status(of: "A@example.org", from: "198.51.100.1") == 429)
+      for number in 0..<300 { _ = status(of: "b\(number)@example.org", from: "203.0.113.\(number % 20)") }
+      #expect(status(of: "a@example.org", from: "198.51.100.2") == 429)
+    }
+
+    @Test("one client may try thirty passwords in ten minutes, whosever they are")
+    func triesOfAClient() throws {
+      let test = try TestMailing(passwords: true)
+      let browser = TestBrowser(test.gateway, client: "192.0.2.1")
+      for number in 0..<30 {
+        let fields = [("email", "a\(number)@example.org"), ("password", "")]
+        #expect(test.fill(browser, "/signin", fields).status == 422)
+      }
+      let refused = test.fill(browser, "/signin", [("email", "z@example.org"), ("password", "")])
+      #expect(refused.status == 429)
+      #expect(refused.header("Retry-After") != nil)
     }
 
     @Test("without passwords there is no page for them")

@@ -130,7 +130,13 @@
     var cookies: [(name: String, value: String)] = []
     let gateway: Gateway
 
-    init(_ gateway: Gateway) { self.gateway = gateway }
+    /// The address that it comes from.
+    let client: String
+
+    init(_ gateway: Gateway, client: String = "192.0.2.7") {
+      self.gateway = gateway
+      self.client = client
+    }
 
     @discardableResult
     func get(_ target: String, headers: [HTTPHeader] = []) -> WebResponse { send(.get, target, headers) }
@@ -153,7 +159,7 @@
       let response = gateway.answer(
         WebRequest(
           method, String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil, headers: headers,
-          body: body))
+          body: body, client: client))
       for header in response.headers where header.name == "Set-Cookie" { keep(header.value) }
       return response
     }

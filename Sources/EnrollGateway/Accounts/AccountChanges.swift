@@ -85,7 +85,7 @@ public struct KeptProviderToken: Sendable, Equatable {
   }
 }
 
-/// What was deleted with an account.
+/// The identities and provider tokens that were deleted with an account.
 public struct DeletedAccount: Sendable, Equatable {
   public var identities: [Identity]
   /// To be revoked at their providers.
@@ -136,7 +136,7 @@ public protocol AccountChanges: AnyObject, Sendable {
 
   /// Deletes the account and everything of it.
   /// - Parameter proof: nil where somebody who manages the gateway asks.
-  /// - Returns: what it had; nil where there is no such account, or the session is not a recent one of it.
+  /// - Returns: nil if there is no such account, or if the proof is no recent sign-in of it.
   func deleteAccount(_ id: String, by proof: RecentSignIn?, at now: UnixTime) throws(StoreFailure)
     -> DeletedAccount?
 

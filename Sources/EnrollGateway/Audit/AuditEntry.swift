@@ -4,7 +4,7 @@
 
 public import EnrollCore
 
-/// What happened. The text is what the database holds: a word that was released keeps its meaning.
+/// The kind of an event. The database holds its text, so a text that was released keeps its meaning.
 public enum AuditEvent: String, Sendable, CaseIterable {
   case registered
   case signedIn = "signed_in"
@@ -76,7 +76,7 @@ public struct AuditEntry: Sendable, Equatable {
   }
 }
 
-/// What a store keeps of the audit, beside what its own changes write.
+/// The audit, as a store keeps it. Entries about changes of the store are written with the changes.
 public protocol AuditStore: AnyObject, Sendable {
   /// Appends an entry about something that the store itself does not change.
   func append(_ entry: AuditEntry) throws(StoreFailure)

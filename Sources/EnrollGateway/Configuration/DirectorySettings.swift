@@ -29,7 +29,7 @@ public struct DirectorySettings: Sendable {
   public let allowsLoopbackHTTP: Bool
   /// The name of the provider of the same house.
   public let provider: String?
-  /// What a `fromURI` must be up to its query, exactly.
+  /// The addresses that a `fromURI` may have, compared exactly, up to its query.
   let fromURIs: [StrictURL]
 
   static let keys: [ConfigurationKey] = [

@@ -94,7 +94,7 @@ public struct MailSettings: Sendable, Equatable {
   }
 }
 
-/// What people without a provider may do.
+/// How people without a provider register and sign in.
 public struct RegistrationSettings: Sendable, Equatable {
   /// Passwords beside links.
   public let hasPasswords: Bool

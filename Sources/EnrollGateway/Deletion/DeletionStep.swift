@@ -32,7 +32,7 @@ extension Gateway {
     return .redirect(to: "/account-deleted", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
   }
 
-  /// Asks the providers to forget tokens. What a provider does not do is logged: nobody waits for it.
+  /// Asks the providers to revoke tokens. A revocation that fails is logged and not repeated.
   func revoke(_ tokens: [KeptProviderToken]) {
     for kept in tokens {
       let name = kept.identity.provider

@@ -20,4 +20,19 @@ extension Gateway {
     guard case .refused(let seconds) = limits.take(kind, key: key) else { return }
     throw .limited(retryAfterSeconds: seconds)
   }
+
+  /// Counts an e-mail, whether there is anybody at the address or not.
+  /// - Returns: false when the address has had its e-mails: the answer is then the same, and nothing is sent.
+  /// - Throws: `.limited` when the client has caused too many.
+  func mayMail(_ email: EmailAddress, _ request: WebRequest) throws(Interruption) -> Bool {
+    try limit(.mail, .client(request.client))
+    return limits.take(.mail, key: .person(email.key)) == .granted
+  }
+
+  /// Counts a password that is tried for the address.
+  /// - Throws: `.limited` when the client, or everybody together for this address, tried too many.
+  func limitPasswords(_ email: EmailAddress, _ request: WebRequest) throws(Interruption) {
+    try limit(.password, .client(request.client))
+    try limit(.password, .person(email.key))
+  }
 }

@@ -49,7 +49,7 @@ extension Gateway {
       try sendSignInLink(request, email, visit, registration)
       return .redirect(to: "/signin/email-sent")
     }
-    guard registration.take(.password, email) else { throw .failure(.tooManyRequests) }
+    try limitPasswords(email, request)
     let given = form["password"] ?? ""
     let wrong: () throws(Interruption) -> WebResponse = { () throws(Interruption) in
       try self.signInForm(request, visit, status: 422, email: email.text, passwordError: .passwordWrong)
@@ -84,7 +84,7 @@ extension Gateway {
     let subject = identity(of: person, registration).subject
     try post(
       AccountMail(.signInLink(link: "", device: nil), to: address, in: views.language(request)), .signIn,
-      email, request, mayMail: registration.take(.mail, email), visit, registration
+      email, request, mayMail: try mayMail(email, request), visit, registration
     ) { $0.subject = subject }
   }
 

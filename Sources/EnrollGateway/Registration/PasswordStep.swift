@@ -23,7 +23,7 @@ extension Gateway {
       }
     }
     let person = try asked { () throws(DirectoryFailure) in try registration.directory.person(with: email) }
-    let mayMail = registration.take(.mail, email)
+    let mayMail = try mayMail(email, request)
     let known = person.flatMap { $0.state == .active || $0.state == .locked ? $0 : nil }
     let address = known.flatMap { try? EmailAddress($0.email) }
     let mail = address.map {
@@ -129,7 +129,7 @@ extension Gateway {
     guard let own = registration.own, let person = try ownPerson(of: session), let form = request.form,
       let email = try? EmailAddress(person.email)
     else { throw .failure(.notFound) }
-    guard registration.take(.password, email) else { throw .failure(.tooManyRequests) }
+    try limitPasswords(email, request)
     let (current, new) = (form["password"] ?? "", form["new-password"] ?? "")
     var isRight = false
     if (1...PasswordRule.longest).contains(current.utf8.count) {

@@ -38,7 +38,7 @@ extension Gateway {
     _ registration: EmailRegistration
   ) throws(Interruption) {
     let person = try asked { () throws(DirectoryFailure) in try registration.directory.person(with: email) }
-    let mayMail = registration.take(.mail, email)
+    let mayMail = try mayMail(email, request)
     if let person, person.state != .staged {
       let mail = (try? EmailAddress(person.email)).map {
         AccountMail(

@@ -92,8 +92,7 @@
         clock: base.clock, random: SystemRandomSource(), log: base.log, mailer: outbox,
         registration: EmailRegistration(
           try #require(read.registration), outbox: outbox, store: base.store, other: directory,
-          hasher: PasswordHasher(gate: AlwaysOpen(), random: SystemRandomSource()), clock: base.clock,
-          makeLock: { Mutex() }), makeLock: { Mutex() })
+          hasher: PasswordHasher(gate: AlwaysOpen(), random: SystemRandomSource())), makeLock: { Mutex() })
       browser = TestBrowser(gateway)
     }
 
