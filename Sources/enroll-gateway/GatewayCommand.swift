@@ -85,7 +85,7 @@
         log.write(.info, "stopping: requests in work are answered first")
         isDone = host.stop(withinSeconds: stopSeconds)
         for one in repeated + [watch] { one.stop() }
-        delivery.stop()
+        delivery.stop(withinSeconds: stopSeconds)
         store.close()
         log.write(isDone ? .info : .warning, isDone ? "stopped" : "stopped with requests in work")
       }

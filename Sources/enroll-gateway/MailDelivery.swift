@@ -12,6 +12,8 @@
     private let condition = Condition()
     private var isWoken = false
     private var isEnded = false
+    /// Raised where no thread runs.
+    private var isIdle = true
     private let log: any LogHandler
 
     private static let pauseNanoseconds: Int64 = 5_000_000_000
@@ -25,15 +27,31 @@
       condition.unlock()
     }
 
-    func stop() {
+    /// Ends the thread. A mail that is on its way is waited for: one that the server took and the outbox still has would come twice.
+    func stop(withinSeconds seconds: Int64) {
       condition.lock()
+      defer { condition.unlock() }
       isEnded = true
-      condition.wakeOne()
+      condition.wakeAll()
+      let end = SystemClock.monotonic() + seconds * 1_000_000_000
+      while !isIdle {
+        let left = end - SystemClock.monotonic()
+        guard left > 0 else { return }
+        condition.wait(atMost: left)
+      }
+    }
+
+    private func setIdle(_ isIdle: Bool) {
+      condition.lock()
+      self.isIdle = isIdle
+      condition.wakeAll()
       condition.unlock()
     }
 
     func start(_ outbox: Outbox, by transport: any MailTransport) {
-      _ = PlainThread.start {
+      setIdle(false)
+      let isStarted = PlainThread.start {
+        defer { self.setIdle(true) }
         while self.next() {
           do throws(StoreFailure) {
             while try outbox.send(by: transport) > 0, !self.hasEnded {}
@@ -42,6 +60,11 @@
           }
         }
       }
+      guard !isStarted else { return }
+      setIdle(true)
+      log.write(
+        .error, "no thread could be started that sends mails: they wait for another replica or the next start"
+      )
     }
 
     private var hasEnded: Bool {

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import ssl
 import subprocess
 import sys
 from datetime import datetime
@@ -100,9 +101,24 @@ class Exec(CommandCase):
 
 
 class Curl(CommandCase):
-    def serve(self, handler, **members):
+    def setUp(self):
+        super().setUp()
+        self.sign_in()
+        self.certificate = self.home / "certificate.pem"
+        names = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+             "-subj", "/CN=api", "-addext", names, "-keyout", self.certificate, "-out", self.home / "public.pem"],
+            check=True, capture_output=True)  # fmt: skip
+        self.certificate.write_text(self.certificate.read_text() + (self.home / "public.pem").read_text())
+
+    def serve(self, handler, has_tls=True, **members):
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         server.seen = []
+        if has_tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         for name, value in members.items():
             setattr(server, name, value)
         thread = Thread(target=server.serve_forever)
@@ -112,17 +128,20 @@ class Curl(CommandCase):
         self.addCleanup(server.shutdown)
         return server
 
+    def curl(self, *words, status=0):
+        return self.run_enroll("curl", "--", "-sS", "--cacert", str(self.home / "public.pem"), *words, status=status)
+
     def test_it_asks_an_api_with_the_token(self):
-        self.sign_in()
-        url = f"{self.sandbox.issuer}/userinfo"
-        output, _ = self.run_enroll("curl", "--allow-loopback-http", "--", "-sS", "--fail", url)
-        self.assertEqual(json.loads(output)["email"], "alice@example.com")
+        server = self.serve(Elsewhere)
+        self.curl("--fail", f"https://127.0.0.1:{server.server_port}/me")
+        # An address without a scheme.
+        self.curl("--fail", f"localhost:{server.server_port}/me")
+        self.assertEqual(server.seen, [f"Bearer {self.token()}"] * 2)
 
     def test_the_token_is_on_no_command_line(self):
-        self.sign_in()
         tools = self.home / "tools"
         tools.mkdir()
-        (tools / "curl").write_text("#!/bin/sh\ntr '\\0' ' ' </proc/$$/cmdline\ncat \"$2\"\n")
+        (tools / "curl").write_text("#!/bin/sh\ntr '\\0' ' ' </proc/$$/cmdline\ncat \"$3\"\n")
         (tools / "curl").chmod(0o755)
         self.environment["PATH"] = f"{tools}:{self.environment['PATH']}"
         output, _ = self.run_enroll("curl", "--", "https://api.example/")
@@ -132,26 +151,28 @@ class Curl(CommandCase):
         self.assertIn(self.token(), rest)
 
     def test_another_host_that_it_is_redirected_to_gets_no_token(self):
-        self.sign_in()
         other = self.serve(Elsewhere)
         # Another name is another host.
-        first = self.serve(Redirecting, elsewhere=f"http://localhost:{other.server_port}/")
-        self.run_enroll(
-            "curl", "--allow-loopback-http", "--", "-sS", "--location", f"http://127.0.0.1:{first.server_port}/")
+        first = self.serve(Redirecting, elsewhere=f"https://localhost:{other.server_port}/")
+        (self.home / ".curlrc").write_text("location\nlocation-trusted\n")
+        self.curl("--location", f"https://127.0.0.1:{first.server_port}/")
         self.assertEqual((first.seen, other.seen), ([f"Bearer {self.token()}"], [None]))
 
     def test_http_is_refused(self):
-        self.sign_in()
-        server = self.serve(Elsewhere)
-        url = f"http://127.0.0.1:{server.server_port}/"
-        # curl's own status for a protocol that it may not use.
-        self.run_enroll("curl", "--", "-sS", url, status=1)
+        server = self.serve(Elsewhere, has_tls=False)
+        first = self.serve(Redirecting, elsewhere=f"http://127.0.0.1:{server.server_port}/")
+        (self.home / ".curlrc").write_text(f'proto = "all"\nurl = "http://127.0.0.1:{server.server_port}/"\n')
+        # curl's own statuses: for a protocol that it may not use, and for an answer that is no TLS.
+        self.curl(f"http://127.0.0.1:{server.server_port}/", status=1)
+        self.curl(f"127.0.0.1:{server.server_port}/", status=35)
+        self.curl("--location", f"https://127.0.0.1:{first.server_port}/", status=1)
         self.assertEqual(server.seen, [])
-        words = self.run_enroll("curl", "--allow-loopback-http", "--", "http://api.example/", status=2)[1]
-        self.assertIn("for addresses on this machine", words)
 
-    def test_nothing_to_do(self):
+    def test_what_it_does_not_take(self):
         self.assertIn("enroll curl -- URL", self.run_enroll("curl", status=2)[1])
+        for word in ("--next", "-:"):
+            _, words = self.run_enroll("curl", "--", "https://api.example/", word, "https://api.example/", status=2)
+            self.assertIn("once for each request", words)
 
 
 class Git(CommandCase):
@@ -220,6 +241,8 @@ class Git(CommandCase):
 
     def test_no_host_is_named(self):
         self.assertIn("No host is named", self.run_enroll("git-credential", "get", status=2)[1])
+        words = "git-credential", "--host", "git.example", "--username", "a\npassword=b", "get"
+        self.assertIn("one line of text", self.run_enroll(*words, status=2)[1])
 
 
 class Kubectl(CommandCase):

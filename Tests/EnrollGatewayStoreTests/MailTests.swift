@@ -163,6 +163,13 @@
       let id = try #require(try store.register(activation, password: "hash 1", session: first).account)
       #expect(try store.person(id: id)?.password == "hash 1")
 
+      #expect(try store.isCurrent("hash 1", ofPerson: id))
+      let older = try Sample.link(.signIn, subject: id)
+      try store.keep(older, mail: Sample.mail(), at: Sample.now)
+      let code = Sample.code(provider: "email")
+      _ = try store.signIn(
+        Sample.person(id, at: "email"), newAccountID: Sample.id(), beginning: .code(code), at: Sample.now)
+
       let link = try Sample.link(.reset, subject: id)
       try store.keep(link, mail: Sample.mail(), at: Sample.now)
       let second = Sample.session()
@@ -173,12 +180,22 @@
       #expect(try store.person(id: id)?.password == "hash 2")
       #expect(try store.session(tokenHash: first.tokenHash, at: Sample.now) == nil)
       #expect(try store.session(tokenHash: second.tokenHash, at: Sample.now) != nil)
+      #expect(try !store.isCurrent("hash 1", ofPerson: id))
+      #expect(try store.link(tokenHash: older.tokenHash, purpose: .signIn, at: Sample.now) == .unknown)
+      #expect(try store.count("app_codes") == 0)
 
+      let newer = try Sample.link(.reset, subject: id)
+      try store.keep(newer, mail: Sample.mail(), at: Sample.now)
+      _ = try store.signIn(
+        Sample.person(id, at: "email"), newAccountID: Sample.id(),
+        beginning: .code(Sample.code(provider: "email")), at: Sample.now)
       let third = Sample.session()
       try store.begin(third, for: Sample.person(id, at: "email"))
       #expect(try store.setPassword("hash 3", ofPerson: id, exceptTokenHash: third.tokenHash))
       #expect(try store.session(tokenHash: second.tokenHash, at: Sample.now) == nil)
       #expect(try store.session(tokenHash: third.tokenHash, at: Sample.now) != nil)
+      #expect(try store.link(tokenHash: newer.tokenHash, purpose: .reset, at: Sample.now) == .unknown)
+      #expect(try store.count("app_codes") == 0)
       #expect(try !store.setPassword("hash", ofPerson: Sample.id(), exceptTokenHash: nil))
     }
 

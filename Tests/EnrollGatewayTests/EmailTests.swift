@@ -32,6 +32,22 @@
   }
 
   /// Everybody comes in.
+  /// Once, something happens when a password has just been compared.
+  final class MomentGate: WorkGate {
+    private let moment = Guarded<(@Sendable () -> Void)?>(nil, by: Mutex())
+
+    func atNextMoment(_ body: @escaping @Sendable () -> Void) { moment.withLock { $0 = body } }
+    func enter() -> Bool { true }
+
+    func leave() {
+      let body = moment.withLock { moment in
+        defer { moment = nil }
+        return moment
+      }
+      body?()
+    }
+  }
+
   final class OpenGate: WorkGate {
     private let full: Bool
 
@@ -67,7 +83,10 @@
       ("unencrypted", .bool(true)),
     ])
 
-    init(passwords: Bool = false, open: Bool = true, _ more: [(String, JSON)] = []) throws {
+    init(
+      passwords: Bool = false, open: Bool = true, gate: any WorkGate = OpenGate(),
+      _ more: [(String, JSON)] = []
+    ) throws {
       let settings: [(String, JSON)] =
         [
           ("mail", Self.mail),
@@ -87,7 +106,7 @@
         clock: base.clock, random: SystemRandomSource(), log: base.log, mailer: outbox,
         registration: EmailRegistration(
           registration, outbox: outbox, store: base.store,
-          hasher: PasswordHasher(gate: OpenGate(), random: SystemRandomSource())), makeLock: { Mutex() })
+          hasher: PasswordHasher(gate: gate, random: SystemRandomSource())), makeLock: { Mutex() })
     }
 
     /// Sends what waits.
@@ -299,6 +318,24 @@
           TestBrowser(test.gateway), "/signin",
           [("email", "ada@example.org"), ("password", "and yet another set of words")]
         ).status == 303)
+    }
+
+    @Test("whose password is replaced while it is compared is not signed in by the one from before")
+    func replacedMeanwhile() throws {
+      let gate = MomentGate()
+      let test = try TestMailing(passwords: true, gate: gate)
+      try test.register(TestBrowser(test.gateway), "ada@example.org", password: Self.password)
+      let (store, now) = (test.base.store, test.base.clock.wallTime())
+      let person = try #require(try store.person(emailKey: "ada@example.org"))
+      #expect(try store.sessions(ofAccount: person.id, at: now).count == 1)
+      gate.atNextMoment {
+        _ = try? store.setPassword("of a reset", ofPerson: person.id, exceptTokenHash: nil)
+      }
+      let thief = TestBrowser(test.gateway)
+      let answer = test.fill(thief, "/signin", [("email", "ada@example.org"), ("password", Self.password)])
+      #expect(answer.status == 422)
+      #expect(thief.get("/account").header("Location") == "/login")
+      #expect(try store.sessions(ofAccount: person.id, at: now).isEmpty)
     }
 
     @Test(

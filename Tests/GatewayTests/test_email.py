@@ -1,7 +1,9 @@
 """People register and sign in by e-mail: the program, real SMTP servers, browsers that are their cookies, and Chromium."""
 
 import re
+import signal
 import socket
+import sqlite3
 import threading
 import unittest
 
@@ -90,8 +92,6 @@ class WithRealMail(EmailCase):
         wait_until(lambda: "try 1" in gateway.log(), "the mail is tried")
         gateway.kill()
         # Half a minute is too long for a test: the mail is due at once again.
-        import sqlite3
-
         with sqlite3.connect(gateway.home / "gateway.db") as database:
             (count,) = database.execute("SELECT count(*) FROM outbox").fetchone()
             self.assertEqual(count, 1)
@@ -116,6 +116,9 @@ class Script(threading.Thread):
     def __init__(self, **answers):
         super().__init__(daemon=True)
         self.answers = answers
+        # A message has come whole; its answer waits until this is set.
+        self.has_come, self.may_end = threading.Event(), threading.Event()
+        self.may_end.set()
         self.seen = []
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.socket.getsockname()[1]
@@ -142,6 +145,8 @@ class Script(threading.Thread):
             if word == "DATA" and answer.startswith("354"):
                 while lines.readline() not in (b".\r\n", b""):
                     pass
+                self.has_come.set()
+                self.may_end.wait(60)
                 end = self.answers.get("END", "250 taken")
                 if end is None:
                     return
@@ -160,6 +165,22 @@ class RefusingServers(EmailCase):
         self.assertEqual(answer.location, "/register/email-sent")
         wait_until(lambda: expected in gateway.log(), expected, timeout=20)
         self.assertNotIn("example.org", gateway.log())
+
+    def test_a_gateway_that_stops_waits_for_the_answer_to_a_mail_that_is_on_its_way(self):
+        """Otherwise the next start would send it again."""
+        server = Script()
+        self.addCleanup(server.stop)
+        self.addCleanup(server.may_end.set)
+        server.may_end.clear()
+        gateway = self.gateway(mail_at(server.port))
+        fill(Browser(gateway.base), "/register", email="ada@example.org")
+        self.assertTrue(server.has_come.wait(20))
+        gateway.signal(signal.SIGTERM)
+        wait_until(lambda: "stopping" in gateway.log(), "it stops")
+        server.may_end.set()
+        self.assertEqual(gateway.child.process.wait(20), 0, gateway.log())
+        with sqlite3.connect(gateway.home / "gateway.db") as database:
+            self.assertEqual(database.execute("SELECT count(*) FROM outbox").fetchone(), (0,))
 
     def test_a_refusal_for_now_is_tried_again(self):
         self.outcome("reply 451", RCPT="451 later")

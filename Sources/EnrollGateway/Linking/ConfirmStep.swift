@@ -43,6 +43,8 @@ extension Gateway {
     let ways = providers.filter { provider in
       identities.contains { ASCII.equals($0.provider, provider.name) }
     }
+    // A sign-in by e-mail is a proof, too: the account page goes on from it.
+    if ways.isEmpty, registration != nil { return .redirect(to: "/signin") }
     let then = Parameters(encoded: request.query)?["then"].flatMap { ConfirmedWish(rawValue: $0) }
     let mark = try owned { () throws(EnrollError) in try keys.mark(hash, for: .form, at: now) }
     return try page(views.confirm(ways, then: then ?? .account, formToken: mark, for: request))

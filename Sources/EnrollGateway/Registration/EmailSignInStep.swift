@@ -55,6 +55,7 @@ extension Gateway {
       try self.signInForm(request, visit, status: 422, email: email.text, passwordError: .passwordWrong)
     }
     guard (1...PasswordRule.longest).contains(given.utf8.count) else { return try wrong() }
+    let before = try checkedPassword(of: email, registration)
     let check = try asked { () throws(DirectoryFailure) in
       try registration.directory.check(Secret(given), of: email)
     }
@@ -68,10 +69,33 @@ extension Gateway {
       guard person.state == .active else { throw .failure(.accountLocked) }
       if let house { return try handOver(request, to: house, session: session, email: email, visit) }
       let identity = identity(of: person, registration)
-      return try arrive(request, visit) { (beginning) throws(Interruption) in
+      var isReplaced = false
+      let answer = try arrive(request, visit) { (beginning) throws(Interruption) in
         _ = try signIn(identity, beginning: beginning, for: request)
+        isReplaced = try !isStill(before, of: person)
+        if isReplaced, case .session(let begun) = beginning {
+          try stored { () throws(StoreFailure) in
+            try store.endSession(tokenHash: begun.tokenHash, at: now, from: origin(of: request))
+          }
+        }
       }
+      return isReplaced ? try wrong() : answer
     }
+  }
+
+  /// The hash that a password is about to be compared with; nil for a directory that compares by itself.
+  private func checkedPassword(
+    of email: EmailAddress, _ registration: EmailRegistration
+  ) throws(Interruption) -> String? {
+    guard registration.own != nil else { return nil }
+    return try stored { () throws(StoreFailure) in try store.person(emailKey: email.key)?.password }
+  }
+
+  /// Comparing takes a while, in which the password may be replaced and its sessions ended. Whoever began one after that, with the
+  /// password from before, is told nothing of it.
+  private func isStill(_ password: String?, of person: DirectoryPerson) throws(Interruption) -> Bool {
+    guard let password else { return true }
+    return try stored { () throws(StoreFailure) in try store.isCurrent(password, ofPerson: person.id) }
   }
 
   private func sendSignInLink(

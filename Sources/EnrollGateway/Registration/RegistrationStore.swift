@@ -82,7 +82,8 @@ public enum LinkOwner: Sendable, Equatable {
   /// The person of the gateway's own directory whose address the link proves: found, or made under this id. `password`, where there
   /// is one, becomes theirs.
   case newPerson(id: String, password: String?)
-  /// The person of the gateway's own directory that the link names. `password` replaces theirs, and ends their account's sessions.
+  /// The person of the gateway's own directory that the link names. `password` replaces theirs, and ends what was had by
+  /// the one before, as ``RegistrationStore/setPassword(_:ofPerson:exceptTokenHash:)`` does.
   case knownPerson(password: String?)
   /// The identity that another directory vouches for; `newAccountID` is for one that was never seen.
   case identity(Identity, newAccountID: String)
@@ -173,11 +174,15 @@ public protocol RegistrationStore: AnyObject, Sendable {
   func person(emailKey key: String) throws(StoreFailure) -> StoredPerson?
   func person(id: String) throws(StoreFailure) -> StoredPerson?
 
-  /// Replaces a password, and ends the sessions of the person's account but for that of a token.
+  /// Replaces a password, and ends what was had by the one before: the sessions of the person's account but for that of a token, codes
+  /// that no app has redeemed, and links of e-mails that nobody has used.
   /// - Returns: whether there is such a person.
   func setPassword(
     _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?
   ) throws(StoreFailure) -> Bool
+
+  /// Whether this is the hash of the person's password now. It waits for a change that is under way.
+  func isCurrent(_ password: String, ofPerson id: String) throws(StoreFailure) -> Bool
 
   /// Takes mails that are due: nobody else gets them before `leaseSeconds` have passed.
   func takeMails(_ most: Int, leaseSeconds: Int64, at now: UnixTime) throws(StoreFailure) -> [TakenMail]

@@ -37,6 +37,7 @@ struct LogoutToken: Equatable {
     }
     guard let issuedAt = Self.time(claims["iat"]) else { throw Self.refusal("iat is missing") }
     guard issuedAt <= now + Self.toleranceSeconds else { throw Self.refusal("iat is in the future") }
+    guard now <= issuedAt + Self.longestSeconds else { throw Self.refusal("iat is more than an hour ago") }
     guard let end = Self.time(claims["exp"] ?? .integer((issuedAt + Self.defaultSeconds).seconds)) else {
       throw Self.refusal("exp is no number")
     }

@@ -122,6 +122,14 @@ extension PostgreSQLStore {
     }
   }
 
+  public func isCurrent(_ password: String, ofPerson id: String) throws(StoreFailure) -> Bool {
+    guard let id = StoredID.bytes(of: id) else { return false }
+    let values: [SQLValue] = [.bytes(id), try StoredText.exact(password, "The password's hash")]
+    return try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      try connection.first(.passwordIsCurrent, values) { $0.bytes(0) } != nil
+    }
+  }
+
   public func takeMails(
     _ most: Int, leaseSeconds: Int64, at now: UnixTime
   ) throws(StoreFailure) -> [TakenMail] {

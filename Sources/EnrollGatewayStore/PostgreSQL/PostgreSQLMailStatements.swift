@@ -66,6 +66,12 @@ enum PostgreSQLMailStatements {
     ), ended AS (
       DELETE FROM sessions WHERE $5::text = 'known' AND $7::text IS NOT NULL AND token_hash <> $3::bytea
         AND account IN (SELECT account FROM person)
+    ), ended_codes AS (
+      DELETE FROM app_codes WHERE $5::text = 'known' AND $7::text IS NOT NULL AND code_hash <> $3::bytea
+        AND spent IS NULL AND account IN (SELECT account FROM person)
+    ), ended_links AS (
+      DELETE FROM mail_links WHERE $5::text = 'known' AND $7::text IS NOT NULL AND token_hash <> $1::bytea
+        AND spent IS NULL AND subject IN (SELECT subject FROM changed)
     )
     """
 
@@ -104,9 +110,18 @@ enum PostgreSQLMailStatements {
     ), ended AS (
       DELETE FROM sessions WHERE token_hash IS DISTINCT FROM $3::bytea AND account IN (
         SELECT i.account FROM identities i JOIN changed c ON c.provider = i.provider AND c.subject = i.subject)
+    ), ended_codes AS (
+      DELETE FROM app_codes WHERE spent IS NULL AND account IN (
+        SELECT i.account FROM identities i JOIN changed c ON c.provider = i.provider AND c.subject = i.subject)
+    ), ended_links AS (
+      DELETE FROM mail_links WHERE spent IS NULL AND subject IN (SELECT subject FROM changed)
     )
     SELECT id FROM changed
     """
+
+  /// $1: the person; $2: the password's hash. It waits for a change that is under way.
+  static let passwordIsCurrent =
+    "SELECT id FROM people WHERE id = $1::uuid AND password = $2::text FOR SHARE"
 
   /// $1: now; $2: until when they are taken; $3: at most so many.
   static let takeMails = """

@@ -31,6 +31,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case personByEmail
   case personByID
   case setPassword
+  case passwordIsCurrent
   case insertMail
   case takeMails
   case removeMail
@@ -216,6 +217,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
     case .personByEmail: MailQueries.personByEmail
     case .personByID: MailQueries.personByID
     case .setPassword: PostgreSQLMailStatements.setPassword
+    case .passwordIsCurrent: PostgreSQLMailStatements.passwordIsCurrent
     case .insertMail: MailQueries.insertMail
     case .takeMails: PostgreSQLMailStatements.takeMails
     case .removeMail: MailQueries.removeMail

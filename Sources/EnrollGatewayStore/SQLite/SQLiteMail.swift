@@ -40,7 +40,8 @@
         guard let record = found else { return .unknown }
         if let refusal = record.refusal(at: now) { return refusal }
         guard
-          let signedIn = try self.signIn(owner, record.link, beginning: beginning, at: now, by: connection)
+          let signedIn = try self.signIn(
+            owner, record.link, tokenHash, beginning: beginning, at: now, by: connection)
         else { return .unknown }
         try connection.change(.spendLink, [.bytes(tokenHash), .integer(now.seconds), beginning.hash])
         return .signedIn(signedIn)
@@ -49,8 +50,8 @@
 
     /// - Returns: nil if the person that the link names is gone.
     private func signIn(
-      _ owner: LinkOwner, _ link: MailLink, beginning: CheckedBeginning, at now: UnixTime,
-      by connection: SQLiteConnection
+      _ owner: LinkOwner, _ link: MailLink, _ tokenHash: [UInt8], beginning: CheckedBeginning,
+      at now: UnixTime, by connection: SQLiteConnection
     ) throws(StoreFailure) -> SignedIn? {
       switch owner {
       case .identity(let identity, let newAccountID):
@@ -88,7 +89,8 @@
         else { return nil }
         if let password {
           try connection.change(.updatePassword, [.bytes(id), .text(password)])
-          try connection.change(.endSessionsOfPerson, [.text(OwnPeople.provider), .text(subject), .null])
+          try endAccess(
+            of: subject, sessionThatStays: .null, linkThatStays: .bytes(tokenHash), by: connection)
         }
         // The identity is there, because the person refers to it: no account is made.
         return try signIn(
@@ -131,10 +133,28 @@
       let password = try StoredText.exact(password, "The password's hash")
       return try changing { (connection) throws(StoreFailure) in
         guard try connection.change(.updatePassword, [.bytes(bytes), password]) > 0 else { return false }
-        try connection.change(
-          .endSessionsOfPerson,
-          [.text(OwnPeople.provider), .text(id), exceptTokenHash.map { .bytes($0) } ?? .null])
+        try self.endAccess(
+          of: id, sessionThatStays: exceptTokenHash.map { .bytes($0) } ?? .null, linkThatStays: .null,
+          by: connection)
         return true
+      }
+    }
+
+    /// What somebody has by the password from before: sessions, codes on their way to apps, links of e-mails.
+    private func endAccess(
+      of subject: String, sessionThatStays: SQLValue, linkThatStays: SQLValue, by connection: SQLiteConnection
+    ) throws(StoreFailure) {
+      let identity: [SQLValue] = [.text(OwnPeople.provider), .text(subject)]
+      try connection.change(.endCodesOfPerson, identity)
+      try connection.change(.endSessionsOfPerson, identity + [sessionThatStays])
+      try connection.change(.endLinksOfPerson, [.text(subject), linkThatStays])
+    }
+
+    public func isCurrent(_ password: String, ofPerson id: String) throws(StoreFailure) -> Bool {
+      guard let id = StoredID.bytes(of: id) else { return false }
+      let values: [SQLValue] = [.bytes(id), try StoredText.exact(password, "The password's hash")]
+      return try reading { (connection) throws(StoreFailure) in
+        try connection.first(.passwordIsCurrent, values) { $0.bytes(0) } != nil
       }
     }
 

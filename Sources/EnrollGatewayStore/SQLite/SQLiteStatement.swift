@@ -43,6 +43,12 @@
     case updatePassword
     /// ?1, ?2: provider, subject; ?3: the hash of the token whose session stays.
     case endSessionsOfPerson
+    /// ?1, ?2: provider, subject.
+    case endCodesOfPerson
+    /// ?1: subject; ?2: the hash of the link that is being spent.
+    case endLinksOfPerson
+    /// ?1: id; ?2: the password's hash.
+    case passwordIsCurrent
     case insertMail
     /// ?1: now; ?2: until when they are taken; ?3: at most so many.
     case takeMails
@@ -148,6 +154,14 @@
         DELETE FROM sessions WHERE token_hash IS NOT ?3 AND account IN
           (SELECT account FROM identities WHERE provider = ?1 AND subject = ?2)
         """
+      case .endCodesOfPerson:
+        """
+        DELETE FROM app_codes WHERE spent IS NULL AND account IN
+          (SELECT account FROM identities WHERE provider = ?1 AND subject = ?2)
+        """
+      case .endLinksOfPerson:
+        "DELETE FROM mail_links WHERE spent IS NULL AND subject = ?1 AND token_hash IS NOT ?2"
+      case .passwordIsCurrent: "SELECT id FROM people WHERE id = ?1 AND password = ?2"
       case .insertMail: numbered(MailQueries.insertMail)
       case .takeMails:
         """

@@ -57,13 +57,9 @@ struct Curl: EnrollCommand {
     discussion: """
       enroll curl -- -s https://api.example/me runs curl -s https://api.example/me, and curl sends the token in the \
       Authorization header (RFC 6750). The token is on no command line. curl keeps it from other hosts that it is redirected \
-      to, and refuses http.
+      to, refuses http, and reads no .curlrc; only options of curl that you give yourself change that. For an API without \
+      https on this machine: enroll exec.
       """)
-
-  @Flag(
-    name: .customLong("allow-loopback-http"),
-    help: "Let curl use http, for an API on this machine.")
-  var allowsHTTP = false
 
   @OptionGroup var wanted: WantedToken
   @OptionGroup(title: "Context") var place: ContextOptions
@@ -77,17 +73,9 @@ struct Curl: EnrollCommand {
       throw ValidationError(
         "curl has nothing to do. Write its arguments behind two dashes: enroll curl -- URL.")
     }
-    guard allowsHTTP else { return }
-    for word in words where Self.isElsewhere(word) {
-      throw ValidationError("\(word): --allow-loopback-http is for addresses on this machine.")
+    if words.contains(where: { $0 == "--next" || $0 == "-:" }) {
+      throw ValidationError("curl forgets the token at --next: run enroll curl once for each request.")
     }
-  }
-
-  /// Whether it is an http address of another machine.
-  private static func isElsewhere(_ word: String) -> Bool {
-    let scheme = "http://"
-    guard word.lowercased().hasPrefix(scheme) else { return false }
-    return !ThisMachine.isMeant(by: String(word.dropFirst(scheme.count).prefix { !"/?#".contains($0) }))
   }
 
   var resource: String? { wanted.resource }
@@ -95,18 +83,19 @@ struct Curl: EnrollCommand {
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let token = try wanted.command(at: place).require(session).token
-    let configuration = try Self.configuration(token.text, allowsHTTP: allowsHTTP)
+    let configuration = try Self.configuration(token.text)
     session.finish()
     let descriptor = try OtherProgram.descriptor(containing: configuration)
-    try OtherProgram.become(["curl", "--config", "/dev/fd/\(descriptor)"] + words)
+    // --disable counts as the first word alone: an old .curlrc must not send the token anywhere.
+    try OtherProgram.become(["curl", "--disable", "--config", "/dev/fd/\(descriptor)"] + words)
   }
 
-  /// As curl(1) reads it.
-  static func configuration(_ token: String, allowsHTTP: Bool) throws(Failure) -> String {
+  /// As curl(1) reads it. An address without a scheme is one with https.
+  static func configuration(_ token: String) throws(Failure) -> String {
     // RFC 6750 §2.1: b64token. Anything else could end the line that it stands on.
     guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) else {
       throw Failure(.refused, "the token has characters that no header takes (RFC 6750 §2.1)")
     }
-    return "oauth2-bearer = \"\(token)\"\nproto = \"=https\(allowsHTTP ? ",http" : "")\"\n"
+    return "oauth2-bearer = \"\(token)\"\nproto = \"=https\"\nproto-default = \"https\"\n"
   }
 }

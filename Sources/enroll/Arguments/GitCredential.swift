@@ -40,6 +40,9 @@ struct GitCredential: EnrollCommand {
     if hosts.isEmpty {
       throw ValidationError("No host is named. The token goes to those alone that --host names.")
     }
+    if username.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      throw ValidationError("--username must be one line of text.")
+    }
   }
 
   private var command: TokenCommand { TokenCommand(place: place.options) }
