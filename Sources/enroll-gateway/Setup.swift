@@ -90,6 +90,7 @@
 
     func providers() -> [SignInProvider] {
       let random = SystemRandomSource()
+      let threads = ProviderThreads(Mutex())
       return settings.providers.map { provider in
         let configuration = provider.configuration
         let transport = CurlTransport(
@@ -99,7 +100,7 @@
         return SignInProvider(
           name: provider.name, label: provider.label, configuration: configuration,
           dialect: provider.dialect, transport: transport, clock: clock, random: random,
-          makeStore: { [clock] in MemoryTokenStore(clock: clock) },
+          threads: threads, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
           makeLock: { Mutex() })
       }
     }
@@ -201,6 +202,7 @@
       var options = HostOptions(addresses: [address], port: port, publicOrigin: settings.publicURL)
       options.trustedProxies = settings.trustedProxies
       options.database.threads = settings.databaseConnections
+      options.provider.threads = ProviderThreads.count
       options.probes = Gateway.probePaths
       do throws(HostError) { try HTTPHost.check(options) } catch { throw Self.refusal(error) }
       return options

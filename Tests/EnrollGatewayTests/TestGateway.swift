@@ -109,11 +109,12 @@
       store = try SQLiteStore(path: folder.appendingPathComponent("gateway.db").path)
       _ = try store.migrate()
       let transport = try makeTransport?(clock) ?? provider
+      let threads = ProviderThreads(Mutex())
       let providers = settings.providers.map { told in
         SignInProvider(
           name: told.name, label: told.label, configuration: told.configuration, dialect: told.dialect,
           transport: transport, clock: clock, random: SystemRandomSource(),
-          makeStore: { MemoryTokenStore(clock: clock) },
+          threads: threads, makeStore: { MemoryTokenStore(clock: clock) },
           makeLock: { Mutex() })
       }
       gateway = Gateway(
