@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 
+import bad_input
 from readme import ARTICLES, BLOCK, GUIDES, PAGES, PROGRAMS, README, ROOT, example
 from sandbox import Sandbox
 
@@ -197,6 +198,15 @@ play_user(sys.argv[1])
     def test_the_pictures_are_what_their_program_draws(self):
         done = subprocess.run([sys.executable, ROOT / "scripts/site/pictures.py", "--check"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_mistakes_of_a_first_sign_in_say_what_the_page_quotes(self):
+        text = bad_input.PAGE.read_text()
+        part = text[text.index(bad_input.START) + len(bad_input.START) : text.index(bad_input.END)]
+        # Case by case, so that a failure shows one message.
+        now, then = bad_input.page(bad_input.recorded()).split("### "), part.split("### ")
+        self.assertEqual(len(now), len(bad_input.CASES) + 1)
+        for told, quoted in zip(now, then, strict=True):
+            self.assertEqual(told, quoted, "run Tests/ReadmeTests/bad_input.py --write, and read what the page says")
 
     def test_what_the_page_of_the_daemon_asks_from_a_shell_is_answered(self):
         line = re.search(r"<!-- run: daemon -->\n```\n(.*?)```", (ROOT / "docs/json-rpc.md").read_text(), re.S)[1]
