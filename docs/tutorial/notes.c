@@ -95,7 +95,9 @@ int main(int argc, char **argv) {
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_client *client = open_client(argv[1], &error);
   if (argc > 2 && strcmp(argv[2], "logout") == 0) {
-    check(enroll_logout_begin(client, 0, MINUTE, NULL, &error), &error);
+    enroll_buf url = ENROLL_BUF_INIT; /* of the provider's page that ends the session in the browser, if it has one */
+    check(enroll_logout_begin(client, 0, MINUTE, &url, &error), &error);
+    enroll_buf_free(&url);
     puts("You are signed out.");
   } else {
     ask_who(client, argv[1], &error);

@@ -10,11 +10,15 @@ import Foundation
 
 guard CommandLine.arguments.count > 1 else { end("usage: notes ISSUER [logout]", status: 2) }
 let issuer = CommandLine.arguments[1]
-let configuration = Configuration(
-  issuer: issuer, clientID: "sample-app", redirectURI: "http://127.0.0.1/callback",
-  scopes: ["openid", "profile", "email", "offline_access"],
-  allowsLoopbackHTTP: true)  // only for a provider on this machine
-let store = FileManager.default.homeDirectoryForCurrentUser.path + "/.notes"
+
+func openClient() throws -> EnrollClient {
+  try EnrollClient(
+    configuration: Configuration(
+      issuer: issuer, clientID: "sample-app", redirectURI: "http://127.0.0.1/callback",
+      scopes: ["openid", "profile", "email", "offline_access"],
+      allowsLoopbackHTTP: true),  // only for a provider on this machine
+    store: .directory(FileManager.default.homeDirectoryForCurrentUser.path + "/.notes"))
+}
 
 func end(_ text: String, status: Int32) -> Never {
   FileHandle.standardError.write(Data((text + "\n").utf8))
@@ -34,10 +38,10 @@ func signIn(_ client: EnrollClient) async throws {
   }
 }
 
-func accessToken(_ client: EnrollClient) async throws -> AccessToken {
+func accessToken(_ client: EnrollClient) async throws -> String {
   do {
     return try await client.accessToken()  // from memory, or renewed if it is due
-  } catch let error as EnrollError where error.code == .reauthenticate {
+  } catch where error.code == .reauthenticate {  // nobody is signed in, or the provider ended the session
     try await signIn(client)
     return try await client.accessToken()
   }
@@ -48,15 +52,16 @@ func accessToken(_ client: EnrollClient) async throws -> AccessToken {
 func who(_ client: EnrollClient) async throws -> String {
   guard let url = URL(string: issuer + "/userinfo") else { return "nobody" }
   var request = URLRequest(url: url)
-  request.setValue(try await accessToken(client).authorization, forHTTPHeaderField: "Authorization")
+  request.setValue("Bearer \(try await accessToken(client))", forHTTPHeaderField: "Authorization")
   let (data, _) = try await URLSession.shared.data(for: request)
-  return try JSONDecoder().decode([String: JSON].self, from: data)["name"]?.string ?? "nobody"
+  let answer = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+  return answer?["name"] as? String ?? "nobody"
 }
 // end
 
 // example: main
 do {
-  let client = try EnrollClient(configuration: configuration, store: .directory(store))
+  let client = try openClient()
   if CommandLine.arguments.dropFirst(2).first == "logout" {
     _ = try await client.logout()
     print("You are signed out.")
