@@ -90,6 +90,7 @@
 
     func providers() -> [SignInProvider] {
       let random = SystemRandomSource()
+      let threads = ProviderThreads(Mutex())
       return settings.providers.map { provider in
         let configuration = provider.configuration
         let transport = CurlTransport(
@@ -99,7 +100,7 @@
         return SignInProvider(
           name: provider.name, label: provider.label, configuration: configuration,
           dialect: provider.dialect, transport: transport, clock: clock, random: random,
-          makeStore: { [clock] in MemoryTokenStore(clock: clock) },
+          threads: threads, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
           makeLock: { Mutex() })
       }
     }
@@ -138,6 +139,25 @@
       let store = try store()
       defer { store.close() }
       return try schemaState(store)
+    }
+
+    /// The store of a gateway that has served already.
+    /// - Throws: `.configuration` where there is no database, or one with an older schema.
+    func existingStore() throws(EnrollError) -> any AccountStore {
+      if let path = sqlitePath, isMissing(path) {
+        throw EnrollError(
+          .configuration,
+          "database: there is no file \(path). The command expected the database of a gateway. serve makes it.",
+          field: "database")
+      }
+      let store = try store()
+      do throws(StoreFailure) { try store.check() } catch {
+        // A newer schema works.
+        if case .schema(let found, let expected) = error, found > expected { return store }
+        store.close()
+        throw Self.refusal(error)
+      }
+      return store
     }
 
     func schemaState(_ store: any AccountStore) throws(EnrollError) -> String? {
@@ -182,6 +202,7 @@
       var options = HostOptions(addresses: [address], port: port, publicOrigin: settings.publicURL)
       options.trustedProxies = settings.trustedProxies
       options.database.threads = settings.databaseConnections
+      options.provider.threads = ProviderThreads.count
       options.probes = Gateway.probePaths
       do throws(HostError) { try HTTPHost.check(options) } catch { throw Self.refusal(error) }
       return options

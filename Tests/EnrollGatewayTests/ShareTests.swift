@@ -8,14 +8,39 @@ import Testing
 
 @Suite("a provider's share of the threads")
 struct ShareTests {
-  @Test("beyond its share a provider's requests are refused at once, and taken again when one ends")
-  func limit() throws {
-    let share = ProviderShare(Mutex())
-    func nested(_ depth: Int) throws(EnrollError) -> Int {
-      try share.taking { () throws(EnrollError) in depth == 1 ? 1 : 1 + (try nested(depth - 1)) }
+  private let threads = ProviderThreads(Mutex())
+
+  /// Holds so many at once, and does something meanwhile.
+  private func hold(
+    _ count: Int, of share: ProviderShare, _ then: () throws(EnrollError) -> Void = {}
+  ) throws(EnrollError) {
+    guard count > 0 else { return try then() }
+    try share.taking { () throws(EnrollError) in try hold(count - 1, of: share, then) }
+  }
+
+  private func isRefused(_ count: Int, of share: ProviderShare) -> Bool {
+    do throws(EnrollError) { try hold(count, of: share) } catch { return error.code == .busy }
+    return false
+  }
+
+  @Test("a provider that is alone may hold three quarters of the threads; beyond them its requests are refused")
+  func alone() throws {
+    let share = ProviderShare(of: threads, Mutex())
+    try hold(384, of: share)
+    #expect(isRefused(385, of: share))
+    // What ended is given back.
+    try hold(384, of: share)
+  }
+
+  @Test("beside providers that hang, the next ones find threads, fewer each time")
+  func besideOthers() throws {
+    let shares = (0..<4).map { _ in ProviderShare(of: threads, Mutex()) }
+    try hold(384, of: shares[0]) { () throws(EnrollError) in
+      #expect(isRefused(97, of: shares[1]))
+      try hold(96, of: shares[1]) { () throws(EnrollError) in
+        #expect(isRefused(25, of: shares[2]))
+        try hold(24, of: shares[2]) { () throws(EnrollError) in try hold(6, of: shares[3]) }
+      }
     }
-    #expect(try nested(ProviderShare.limit) == ProviderShare.limit)
-    #expect { try nested(ProviderShare.limit + 1) } throws: { ($0 as? EnrollError)?.code == .busy }
-    #expect(try nested(ProviderShare.limit) == ProviderShare.limit)
   }
 }

@@ -21,10 +21,11 @@ public final class SignInProvider: Sendable {
   /// - Parameters:
   ///   - dialect: what the provider asks for beyond the specifications.
   ///   - configuration: with the gateway's callback as its redirect URI, and without confirmation.
+  ///   - threads: the same for all providers.
   ///   - makeStore: an empty store in memory, which one request uses.
   public init(
     name: String, label: String, configuration: Configuration, dialect: ProviderDialect = ProviderDialect(),
-    transport: any Transport, clock: any Clock, random: any RandomSource,
+    transport: any Transport, clock: any Clock, random: any RandomSource, threads: ProviderThreads,
     makeStore: @escaping @Sendable () -> any TokenStore,
     makeLock: @escaping @Sendable () -> any Lock
   ) {
@@ -33,7 +34,7 @@ public final class SignInProvider: Sendable {
     self.dialect = dialect
     self.makeStore = makeStore
     self.makeLock = makeLock
-    share = ProviderShare(makeLock())
+    share = ProviderShare(of: threads, makeLock())
     let proofs = dialect.credential.map {
       ClientProofs($0, clock: clock, random: random, lock: makeLock())
     }
