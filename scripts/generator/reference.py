@@ -53,6 +53,14 @@ def languages(command):
         yield "TypeScript", f"{start}.{group}.{verb}"
 
 
+def declared(command, language, name):
+    """The name in a language, which leads to its declaration."""
+    anchor = name.replace(".", "").lower()
+    page = {"C": "c", "Python": "python", "Kotlin": "kotlin", "TypeScript": "typescript"}.get(language)
+    is_listed = page == "c" or (page and command["name"] not in BY_HAND)
+    return f"[`{name}`](reference/{page}.md#{anchor})" if is_listed else f"`{name}`"
+
+
 def reference(manifest):
     groups = {}
     for command in manifest.commands:
@@ -64,10 +72,10 @@ Its parameters have these names in JSON; each language spells them in its own wa
 [what to do about them](troubleshooting.md#every-error). More about each language:
 
 - **Swift**: `make docs` builds the reference of the API into `build/docs`; [programs](programs.md#swift).
-- **C**: [the header](../include/enroll.h) is the manual, and each function has a man page; [what a program may rely on](abi.md).
-- **Python**: [the package's page](../bindings/python/README.md); every method has a docstring.
-- **Kotlin**: [the binding's page](../bindings/kotlin/README.md). **TypeScript**: [Node.js](../bindings/node/README.md),
-  [Cordova](../bindings/cordova/README.md).
+- **C**: [every function](reference/c.md), as [the header](../include/enroll.h) and `man` have it; [what a program may rely on](abi.md).
+- **Python**: [every method](reference/python.md); [the package's page](../bindings/python/README.md).
+- **Kotlin**: [every function](reference/kotlin.md); [the binding's page](../bindings/kotlin/README.md).
+- **TypeScript**: [every method](reference/typescript.md); [Node.js](../bindings/node/README.md), [Cordova](../bindings/cordova/README.md).
 - **JSON-RPC**: [the daemon](json-rpc.md). **The command**: [`enroll`](enroll.md). **Configuration**: [every key](configuration.md).
 """
     for group, commands in groups.items():
@@ -85,7 +93,7 @@ def link(name):
 def section(manifest, command):
     source = f" Source: {command['source']}." if command.get("source") else ""
     text = f"### {command['name']}\n\n{sentence(command['summary'])}{source}\n\n"
-    text += pages.table([("language", "name"), *((language, f"`{name}`") for language, name in languages(command))]) + "\n"
+    text += pages.table([("language", "name"), *((one, declared(command, one, name)) for one, name in languages(command))]) + "\n"
     members = [one for one in manifest.members(command["input"]) if one.name != "client"]
     if members:
         text += "\n" + pages.table([

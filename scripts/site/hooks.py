@@ -24,7 +24,7 @@ OTHERS = {
     **{f"bindings/{name}/README.md": f"bindings/{name}" for name in ("python", "kotlin", "node", "cordova")},
 }  # fmt: skip
 #: Pages that have everybody's words: what explains a word is found before them.
-LAST = {"reference", "changelog", "tests", "contributing"}
+LAST = {"reference", "changelog", "tests", "contributing", *(f"reference/{name}" for name in ("c", "python", "kotlin", "typescript"))}
 LINK = re.compile(r"(?<!\!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 IMAGE = re.compile(r"(!\[[^\]]*\]\()([^)\s]+)\)")
 SOURCE = re.compile(r'\b(src|srcset)="([^"]+)"')
