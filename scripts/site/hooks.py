@@ -139,6 +139,8 @@ def separated(text):
 def on_page_content(content, page, config, files):
     # A wide table scrolls inside a frame, which is reached by the keyboard.
     content = re.sub(r"<table>(.*?)</table>", lambda found: frame(found[1]), content, flags=re.S)
+    # So does a picture: on a narrow screen its words would be too small.
+    content = re.sub(r"<p>(<picture>.*?</picture>|<img [^>]*\.svg\"[^>]*>)</p>", scrolled, content, flags=re.S)
     return re.sub(r"<th([^>]*)></th>", r"<td\1></td>", content)
 
 
@@ -146,6 +148,10 @@ def frame(rows):
     words = html.unescape(re.sub(r"<[^>]+>", " ", (re.search(r"<tr>(.*?)</tr>", rows, re.S) or ["", ""])[1]))
     words = html.escape(" ".join(words.split()) or "overview")
     return f'<div class="table" tabindex="0" role="group" aria-label="Table: {words}"><table class="data">{rows}</table></div>'
+
+
+def scrolled(found):
+    return f'<div class="diagram" tabindex="0" role="group" aria-label="Picture">{found[1]}</div>'
 
 
 def on_post_page(output, page, config):
