@@ -5,6 +5,7 @@ A page keeps its links as they lead in the repository. A link to a file that is 
 """
 
 import html
+import os
 import posixpath
 import re
 import sys
@@ -104,6 +105,9 @@ def on_page_markdown(markdown, page, config, files):
         text = SOURCE.sub(lambda found: f'{found[1]}="{moved(found[2])}"', text)
         return separated(text)
 
+    if uri == "reference.md" and os.environ.get("SWIFT"):
+        here = '<a href="swift/documentation/enrollkit/">they are here, too, if a web server serves the site</a>'
+        markdown = markdown.replace("into `build/docs`", f"into `build/docs` ({here})", 1)
     return by_parts(markdown, prose)
 
 
