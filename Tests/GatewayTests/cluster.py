@@ -73,7 +73,8 @@ class Cluster:
         first.run("initdb", "--no-sync", "-D", first.folder, "-A", "trust", "-U", "gateway", "-E", "UTF8", "--locale=C.UTF-8")
         with open(first.folder / "postgresql.conf", "a") as file:
             file.write("listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\nmax_connections = 100\n"
-                       "shared_buffers = 32MB\nwal_retrieve_retry_interval = 200ms\n")  # fmt: skip
+                       "shared_buffers = 32MB\nwal_retrieve_retry_interval = 200ms\nrecovery_init_sync_method = syncfs\n"
+                       "checkpoint_timeout = 30s\n")  # fmt: skip
         first.configure(is_synchronous=False)
         first.start()
         hosts = f"127.0.0.1:{first.port},127.0.0.1:{self.standby.port}"

@@ -77,10 +77,17 @@ class Load:
         if self.failure:
             raise self.failure
 
-    def gap(self, first, last):
-        """The longest time without a sign-in, of those that began between the two moments."""
-        pairs = zip(self.moments, self.moments[1:])
-        return max((after - before for before, after in pairs if first <= after and before < last), default=0)
+    def gaps(self, kills):
+        """The longest time without a sign-in after each kill.
+
+        - Parameter kills: moments with kinds; people signed in before each."""
+        longest, latest = [0] * len(kills), -1
+        for before, after in zip(self.moments, self.moments[1:]):
+            while latest + 1 < len(kills) and kills[latest + 1][0] <= after:
+                latest += 1
+            if latest >= 0:
+                longest[latest] = max(longest[latest], after - before)
+        return longest
 
 
 class Failover(unittest.TestCase):
@@ -160,8 +167,8 @@ class Failover(unittest.TestCase):
         persons = len(set(load.acknowledged.values()))
         promotion = max(self.promotions, default=0)
         gaps = collections.defaultdict(list)
-        for (moment, kind), (end, _) in zip(self.kills, [*self.kills[1:], (load.moments[-1], "")]):
-            gaps[kind].append(load.gap(moment, end))
+        for (_, kind), gap in zip(self.kills, load.gaps(self.kills)):
+            gaps[kind].append(gap)
         told = ", ".join(f"{len(each)} × {kind} {max(each):.2f} s" for kind, each in gaps.items())
         print(f"{KILLS} kills in {seconds:.0f} s: {len(load.acknowledged)} acknowledged sign-ins of "
               f"{persons} persons, {len(lost)} lost, {accounts - identities} doubled, {orphans} orphans, longest gap "
