@@ -7,10 +7,10 @@ saves a sign-in. Run by uvicorn with uvloop and httptools. ISSUER, CLIENT, SECRE
 import hashlib
 import os
 import secrets
-import ssl
 import uuid
 
 import asyncpg
+import httpx
 from authlib.integrations.starlette_client import OAuth
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -49,12 +49,25 @@ WHERE s.hash = $1 AND s.expires > now() LIMIT 1
 """
 
 oauth = OAuth()
-# One for all: httpx makes a context for each client otherwise, and Authlib a client for each request.
-TLS = ssl.create_default_context()
+
+
+class KeptTransport(httpx.AsyncHTTPTransport):
+    """Connections that stay open: Authlib makes and closes a client for each request."""
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        pass
+
+    async def aclose(self):
+        pass
+
+
 oauth.register(
     "crowd", client_id=os.environ["CLIENT"], client_secret=os.environ["SECRET"],
     server_metadata_url=f"{ISSUER}/.well-known/openid-configuration",
-    client_kwargs={"scope": "openid profile email", "code_challenge_method": "S256", "verify": TLS})  # fmt: skip
+    client_kwargs={"scope": "openid profile email", "code_challenge_method": "S256", "transport": KeptTransport()})  # fmt: skip
 
 
 async def page(_):
