@@ -17,7 +17,7 @@
     static let configuration = CommandConfiguration(
       commandName: "enroll-gateway",
       abstract: "Signs people in at your providers, keeps their accounts, and hands apps their sessions.",
-      subcommands: [Serve.self, Migrate.self, Check.self, Keys.self])
+      subcommands: [Serve.self, Migrate.self, Check.self, Keys.self, Accounts.self])
   }
 
   struct ConfigOption: ParsableArguments {
@@ -62,7 +62,7 @@
         // Before the first connection: without these threads the gateway would not notice what happens to it.
         let repeated = [
           Repetition.pruning(store, auditDays: setup.settings.auditDays, by: setup.clock, log),
-          .probing(gateway, by: setup.clock),
+          .probing(gateway, by: setup.clock), .revoking(gateway, by: setup.clock, log),
         ]
         for one in repeated { try one.start() }
         let host = try Setup.host(gateway, options)
@@ -182,7 +182,7 @@
   }
 
   /// Runs a command; a failure is one line and the exit status 1.
-  private func told(_ body: () throws(EnrollError) -> Void) throws {
+  func told(_ body: () throws(EnrollError) -> Void) throws {
     do throws(EnrollError) { try body() } catch {
       StandardStream.say("enroll-gateway: \(error.message)", to: STDERR_FILENO)
       throw ExitCode(1)

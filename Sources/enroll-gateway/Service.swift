@@ -105,6 +105,15 @@
       }
     }
 
+    /// Tokens of accounts that are gone, which a provider did not take at once, or which an operator's command left.
+    static func revoking(_ gateway: Gateway, by clock: any Clock, _ log: any LogHandler) -> Repetition {
+      Repetition("revoking tokens of providers", everySeconds: 20, by: clock) {
+        do throws(StoreFailure) { try gateway.revokeDue() } catch {
+          log.write(.warning, "revocations wait: \(error.message)")
+        }
+      }
+    }
+
     static func probing(_ gateway: Gateway, by clock: any Clock) -> Repetition {
       Repetition("looking at the database", afterMilliseconds: Gateway.probeMilliseconds, by: clock) {
         gateway.probe() ? Gateway.probeMilliseconds : Gateway.failedProbeMilliseconds

@@ -141,6 +141,25 @@
       return try schemaState(store)
     }
 
+    /// The store of a gateway that has served already.
+    /// - Throws: `.configuration` where there is no database, or one with an older schema.
+    func existingStore() throws(EnrollError) -> any AccountStore {
+      if let path = sqlitePath, isMissing(path) {
+        throw EnrollError(
+          .configuration,
+          "database: there is no file \(path). The command expected the database of a gateway. serve makes it.",
+          field: "database")
+      }
+      let store = try store()
+      do throws(StoreFailure) { try store.check() } catch {
+        // A newer schema works.
+        if case .schema(let found, let expected) = error, found > expected { return store }
+        store.close()
+        throw Self.refusal(error)
+      }
+      return store
+    }
+
     func schemaState(_ store: any AccountStore) throws(EnrollError) -> String? {
       do throws(StoreFailure) { try store.check() } catch {
         guard case .schema(let found, let expected) = error else { throw Self.refusal(error) }

@@ -18,6 +18,7 @@ from sandbox import parameter
 from terminal import TIMEOUT
 
 ALICE = "Alice Example <alice@example.com>"
+LOGO = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="
 SECRET = "GOCSPX-a secret+with/signs%"
 
 
@@ -226,7 +227,7 @@ class InATerminal(CommandCase):
 
     def test_the_page_has_the_apps_words_and_the_address_bar_has_no_code(self):
         self.configure(returnPage={
-            "appName": "Größe <1>", "text": "Bis gleich!", "language": "de", "color": "#0b6e4f",
+            "appName": "Größe <1>", "logo": LOGO, "text": "Bis gleich!", "language": "de", "color": "#0b6e4f",
             "backgroundColor": "#102030", "link": "com.example.app://open"})
         terminal = self.terminal("login")
         redirect = self.sandbox.play(self.opened())
@@ -237,12 +238,12 @@ class InATerminal(CommandCase):
         self.assertIn('<html lang="de">', page)
         self.assertIn('<meta charset="utf-8">', page)
         for words in ("<title>Sie sind angemeldet · Größe &lt;1&gt;</title>", '<p class="app">Größe &lt;1&gt;</p>',
-                      "<h1>Sie sind angemeldet</h1>", "<p>Bis gleich!</p>", "solid #0b6e4f", "background:#102030;color:#fff",
+                      "<h1>Sie sind angemeldet</h1>", "<p>Bis gleich!</p>", f'<img class="logo" src="{LOGO}" alt="">', "solid #0b6e4f", "background:#102030;color:#fff",
                       '<a href="com.example.app://open">Zurück zu Größe &lt;1&gt;</a>'):
             self.assertIn(words, page)
         style = re.search("<style>(.*?)</style>", page)[1]
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-        self.assertIn(f"default-src 'none'; style-src 'sha256-{digest}';", policy)
+        self.assertIn(f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:;", policy)
         terminal.shows(r"\[Y/n\]")
         terminal.line("y")
         self.assertEqual(terminal.ends(), 0)

@@ -105,6 +105,90 @@
     }
   }
 
+  @Suite("Tokens that wait to be revoked")
+  struct RevocationTests {
+    /// An account is deleted, and its token of a provider waits.
+    private func deleted(in store: any CountedStore) throws -> String {
+      let person = Sample.person(at: "apple")
+      let account = try store.begin(Sample.session(), for: person).account.id
+      try store.keepToken("one.sealed", of: person.key)
+      _ = try store.deleteAccount(account, by: nil, at: Sample.now)
+      return account
+    }
+
+    @Test(
+      "a token of a deleted account is taken by one, and again when its time has come",
+      arguments: Database.installed)
+    func taken(database: Database) throws {
+      let store = try database.store()
+      let account = try deleted(in: store)
+      func take(_ later: Int64) throws -> [TakenRevocation] {
+        try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now + later)
+      }
+      let taken = try onThreads(8) { _ in try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now) }
+        .flatMap { $0 }
+      let first = try #require(taken.first)
+      #expect(
+        taken == [
+          TakenRevocation(
+            id: first.id, provider: "apple", sealed: "one.sealed", account: account,
+            expires: Sample.now + RevocationTimes.triedSeconds, attempts: 1)
+        ])
+      #expect(try take(119) == [])
+      #expect(try take(120).map(\.attempts) == [2])
+      try store.putOffRevocation(first.id, until: Sample.now + 1_000)
+      #expect(try take(999) == [])
+      #expect(try take(1_000).map(\.attempts) == [3])
+      try store.removeRevocation(first.id)
+      #expect(try store.count("revocations") == 0)
+    }
+
+    @Test("a clock that was far ahead for a while leaves no token behind", arguments: Database.installed)
+    func clock(database: Database) throws {
+      let store = try database.store()
+      _ = try deleted(in: store)
+      #expect(try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now + 1_000 * Sample.day).count == 1)
+      #expect(try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now).count == 1)
+      #expect(try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now).count == 0)
+    }
+
+    @Test("a token that is given up leaves an entry", arguments: Database.installed)
+    func dropped(database: Database) throws {
+      let store = try database.store()
+      let account = try deleted(in: store)
+      let taken = try #require(try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now).first)
+      try store.dropRevocation(taken, at: Sample.now + 5)
+      try store.dropRevocation(taken, at: Sample.now + 6)
+      let entries = try store.audit(ofAccount: account, limit: 10).filter { $0.event == .revocationDropped }
+      #expect(entries.map(\.at) == [Sample.now + 5])
+      #expect(entries.map(\.detail) == ["apple"])
+      #expect(try store.count("revocations") == 0)
+    }
+
+    @Test("signing out everywhere ends the links of e-mails, too", arguments: Database.installed)
+    func links(database: Database) throws {
+      let store = try database.store()
+      let activation = try Sample.link()
+      try store.keep(activation, mail: nil, replacingOlder: true, at: Sample.now)
+      let account = try #require(try store.register(activation).account)
+      let own = try store.identities(ofAccount: account)[0].subject
+      let (mine, reset) = (try Sample.link(.signIn, subject: own), try Sample.link(.reset, subject: own))
+      let others = try Sample.link(.signIn, "bob@example.org", subject: Sample.id())
+      for link in [mine, reset, others] {
+        try store.keep(link, mail: nil, replacingOlder: true, at: Sample.now)
+      }
+      #expect(try store.endSessions(ofAccount: account, exceptTokenHash: nil) == 1)
+      func state(_ link: NewMailLink) throws -> LinkState {
+        try store.link(tokenHash: link.tokenHash, purpose: link.purpose, at: Sample.now)
+      }
+      #expect(try state(mine) == .unknown)
+      #expect(try state(reset) == .unknown)
+      #expect(try state(others) != .unknown)
+      // One that was used is known to be used.
+      #expect(try state(activation) == .spent)
+    }
+  }
+
   extension Account {
     fileprivate func later(_ seconds: Int64) -> Account {
       Account(id: id, created: created, lastLogin: Sample.now + seconds)

@@ -79,15 +79,18 @@
       return try GatewaySettings(json: .object(object))
     }
 
-    static func ring(_ clock: FakeClock) throws -> KeyRing {
+    /// Another key, and not that of ``ring(_:)``.
+    static func otherRing(_ clock: FakeClock) throws -> KeyRing { try ring(clock, id: "two", of: 8) }
+
+    static func ring(_ clock: FakeClock, id: String = "one", of byte: UInt8 = 7) throws -> KeyRing {
       try KeyRing(
         json: .object([
           (
             "keys",
             .array([
               .object([
-                ("id", .string("one")), ("created", .integer(clock.wallTime().seconds - 200_000)),
-                ("secret", .string(Base64URL.encode([UInt8](repeating: 7, count: 32)))),
+                ("id", .string(id)), ("created", .integer(clock.wallTime().seconds - 200_000)),
+                ("secret", .string(Base64URL.encode([UInt8](repeating: byte, count: 32)))),
               ])
             ])
           )

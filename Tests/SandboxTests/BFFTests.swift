@@ -204,16 +204,6 @@
       }
     }
 
-    @Test("on demand the session token is in the redirect itself")
-    func tokenInRedirect() async throws {
-      try await withSandbox { client async throws in
-        _ = try await client.control(#"{"do":"bff","tokenInRedirect":true}"#)
-        let reply = try await redirect(client)
-        #expect(reply.parameters["code"] == nil && reply.parameters["state"] == "app-state")
-        #expect(try await client.userinfo(reply.parameters["session_token"] ?? "").status == 200)
-      }
-    }
-
     @Test("the provider's pages may lead on to the app, which the back end's callback redirects to")
     func formAction() async throws {
       try await withSandbox { client async throws in

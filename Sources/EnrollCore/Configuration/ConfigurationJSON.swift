@@ -159,7 +159,7 @@ extension Configuration {
   private static func returnPage(_ reader: ConfigurationReader) -> ReturnPage {
     guard let object = reader.value("returnPage") else { return ReturnPage() }
     return ReturnPage(
-      appName: object["appName"]?.string, text: object["text"]?.string,
+      appName: object["appName"]?.string, logo: object["logo"]?.string, text: object["text"]?.string,
       language: object["language"]?.string.flatMap { ReturnPage.Language(rawValue: $0) } ?? .english,
       color: object["color"]?.string, backgroundColor: object["backgroundColor"]?.string,
       link: object["link"]?.string)

@@ -180,6 +180,10 @@ extension Configuration {
   private static var returnPageKeys: [ConfigurationKey] {
     [
       ConfigurationKey("appName", or: ["app_name"], .text, "The app's name, at the top of the page."),
+      ConfigurationKey(
+        "logo", .text,
+        "The app's logo, above its name: a PNG, JPEG, WebP or SVG picture as a data: URL in base64, of at most 64 KiB."
+      ),
       ConfigurationKey("text", .text, "An additional line of text, in the page's language."),
       ConfigurationKey(
         "language",

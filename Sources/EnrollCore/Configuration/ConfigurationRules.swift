@@ -262,6 +262,12 @@ enum ConfigurationRules {
         throw refusal("returnPage.\(key)", "expected a colour such as #0b6e4f")
       }
     }
+    guard page.logo.map(ReturnPage.isLogo) ?? true else {
+      throw refusal(
+        "returnPage.logo",
+        "expected a data: URL of at most 64 KiB, such as data:image/png;base64,iVBORw0KGgo=; the kinds are "
+          + ReturnPage.logoKinds.joined(separator: ", "))
+    }
     if let link = page.link { try ConfiguredURL.link(link, key: "returnPage.link") }
   }
 

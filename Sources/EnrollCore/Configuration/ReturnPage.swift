@@ -5,6 +5,8 @@
 public struct ReturnPage: Equatable, Sendable {
   /// Above the rest; nil for none.
   public var appName: String?
+  /// The app's logo, above its name: a picture as a `data:` URL in base64 (RFC 2397); nil for none.
+  public var logo: String?
   /// A line of the app's own; nil for none.
   public var text: String?
   /// The language of the page's own words.
@@ -17,10 +19,11 @@ public struct ReturnPage: Equatable, Sendable {
   public var link: String?
 
   public init(
-    appName: String? = nil, text: String? = nil, language: Language = .english, color: String? = nil,
-    backgroundColor: String? = nil, link: String? = nil
+    appName: String? = nil, logo: String? = nil, text: String? = nil, language: Language = .english,
+    color: String? = nil, backgroundColor: String? = nil, link: String? = nil
   ) {
     self.appName = appName
+    self.logo = logo
     self.text = text
     self.language = language
     self.color = color
@@ -44,6 +47,27 @@ public struct ReturnPage: Equatable, Sendable {
     case dutch = "nl"
     /// Portuguese.
     case portuguese = "pt"
+  }
+
+  /// The kinds of picture that a logo may be.
+  public static let logoKinds = ["png", "jpeg", "webp", "svg+xml"]
+  /// The longest logo, as the text of its URL, in bytes.
+  public static let longestLogo = 65_536
+
+  /// Whether the text is a `data:` URL of such a picture, and has nothing else in it.
+  public static func isLogo(_ text: String) -> Bool {
+    guard text.utf8.count <= longestLogo,
+      let start = logoKinds.map({ "data:image/\($0);base64," }).first(where: {
+        text.utf8.starts(with: $0.utf8)
+      })
+    else { return false }
+    let picture = text.utf8.dropFirst(start.utf8.count)
+    let signs = picture.prefix { byte in
+      ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
+    }
+    let padding = picture.dropFirst(signs.count)
+    return !signs.isEmpty && picture.count % 4 == 0 && padding.count <= 2
+      && padding.allSatisfy { $0 == UInt8(ascii: "=") }
   }
 
   /// Red, green and blue of `#rrggbb`; nil for another text.

@@ -147,6 +147,10 @@ public protocol Transport: AnyObject, Sendable {
   /// Names by what servers are trusted: what came from a provider in one trust is not used in another.
   var trust: String { get }
 
+  /// Returns when the next request can be sent at once, or when `cancellation` comes: called before a request whose answer
+  /// must be waited for (``HTTPRequest/isFollowedUp``).
+  func becomeReady(cancellation: any Cancellation)
+
   /// - Throws: `.network` (not reached, connection lost), `.tls` (final: R19), `.timeout`, `.responseInvalid` (over the
   ///   limit, not HTTP), `.cancelled`. A response of any status is a response, not an error. A request with
   ///   ``HTTPRequest/takesCutAnswer`` should get an answer whose head came as ``HTTPResponse/cut`` instead.
@@ -156,4 +160,7 @@ public protocol Transport: AnyObject, Sendable {
 extension Transport {
   /// A host's own transport trusts whom it trusts.
   public var trust: String { "host" }
+
+  /// Is ready as it is.
+  public func becomeReady(cancellation: any Cancellation) {}
 }

@@ -52,7 +52,7 @@ public enum Linking: Sendable, Equatable {
 public enum Unlinking: Sendable, Equatable {
   /// - Parameters:
   ///   - endedSessions: how many sessions it had begun; they are over.
-  ///   - token: what ``AccountChanges/keepToken(_:of:)`` kept.
+  ///   - token: what ``AccountChanges/keepToken(_:of:)`` kept; it waits to be revoked.
   case unlinked(endedSessions: Int, token: KeptProviderToken?)
   /// The account has no other. Nothing has changed.
   case last
@@ -88,7 +88,7 @@ public struct KeptProviderToken: Sendable, Equatable {
 /// The identities and provider tokens that were deleted with an account.
 public struct DeletedAccount: Sendable, Equatable {
   public var identities: [Identity]
-  /// To be revoked at their providers.
+  /// They wait in the store to be revoked at their providers (``RevocationStore``).
   public var tokens: [KeptProviderToken]
 
   public init(identities: [Identity], tokens: [KeptProviderToken]) {

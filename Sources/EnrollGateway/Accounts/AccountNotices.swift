@@ -4,15 +4,24 @@
 import EnrollCore
 import EnrollGatewayPages
 
+extension [Identity] {
+  /// The addresses that a provider vouches for, each once.
+  public var verifiedAddresses: [EmailAddress] {
+    var told: Set<String> = []
+    return filter(\.isEmailVerified).compactMap { identity in
+      guard let address = identity.email.flatMap({ try? EmailAddress($0) }),
+        told.insert(address.key).inserted
+      else { return nil }
+      return address
+    }
+  }
+}
+
 extension Gateway {
   /// Posts one mail to each verified address of these identities.
   func tell(_ kind: AccountMail.Kind, about identities: [Identity], for request: WebRequest) {
     guard let mailer else { return }
-    var told: Set<String> = []
-    for identity in identities where identity.isEmailVerified {
-      guard let address = identity.email.flatMap({ try? EmailAddress($0) }),
-        told.insert(address.key).inserted
-      else { continue }
+    for address in identities.verifiedAddresses {
       do throws(StoreFailure) {
         try mailer.post(AccountMail(kind, to: address, in: views.language(request)))
       } catch {

@@ -139,7 +139,9 @@ public enum StoreFailure: Error, Sendable, Equatable {
 }
 
 /// Each change writes its entry of the audit in its own transaction.
-public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, LimitStore {
+public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, LimitStore,
+  RevocationStore
+{
   /// Finds or makes the account of the identity, in one statement: a thousand calls at once for one new person make one account.
   /// The identity's e-mail, name and times become those of this sign-in; what this sign-in does not tell (nil) stays.
   /// An account has 100 live sessions; one more ends the one whose last use is longest ago.
@@ -171,7 +173,8 @@ public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, Lim
     id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool
 
-  /// Ends all sessions of the account, but for that of a token, and all codes that no app has redeemed yet.
+  /// Ends all sessions of the account, but for that of a token, all codes that no app has redeemed yet, and all links of e-mails that
+  /// nobody has used yet.
   /// - Returns: how many sessions.
   func endSessions(
     ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin

@@ -27,13 +27,17 @@ public enum AuditEvent: String, Sendable, CaseIterable {
   case passwordChanged = "password_changed"
   /// A password that is not the account's.
   case passwordRefused = "password_refused"
+  /// An operator looked at what is kept about the account; the detail names the command.
+  case viewed
+  /// A provider did not take back a token in seven days; the detail names the provider.
+  case revocationDropped = "revocation_dropped"
   /// A gateway read its key file again.
   case keysReloaded = "keys_reloaded"
 }
 
 /// Where a change came from.
 public struct AuditOrigin: Sendable, Equatable {
-  /// The client's address; nil for the program itself and its operator.
+  /// The client's address; nil for the program itself, `operator` for an operator's command.
   public var address: String?
   /// The id of the request, as the log has it.
   public var request: String?
@@ -43,8 +47,11 @@ public struct AuditOrigin: Sendable, Equatable {
     self.request = request
   }
 
-  /// The program itself, or an operator's command.
+  /// The program itself.
   public static let program = AuditOrigin()
+
+  /// An operator's command.
+  public static let `operator` = AuditOrigin(address: "operator")
 
   /// That of the request that this thread answers; ``program`` outside of one.
   @TaskLocal public static var current = AuditOrigin.program

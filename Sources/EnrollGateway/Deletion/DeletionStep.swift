@@ -1,6 +1,6 @@
 // An account is deleted by the person it belongs to, who proved it within ten minutes. Everything of it goes in one transaction, its sessions
-// with it; apps notice at their next request. Afterwards the providers' tokens are revoked and the person is told by mail: neither
-// can undo what was done.
+// with it; apps notice at their next request. The same transaction notes which tokens of providers are to be revoked. The person is
+// told by mail.
 
 import EnrollCore
 import EnrollGatewayPages
@@ -28,25 +28,7 @@ extension Gateway {
     guard let deleted else { return .redirect(to: ConfirmedWish.deletion.confirmPath) }
     log.write(.info, "account \(session.account.id) was deleted")
     tell(.accountDeleted, about: deleted.identities, for: request)
-    revoke(deleted.tokens)
+    revokeNow()
     return .redirect(to: "/account-deleted", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
-  }
-
-  /// Asks the providers to revoke tokens. A revocation that fails is logged and not repeated.
-  func revoke(_ tokens: [KeptProviderToken]) {
-    for kept in tokens {
-      let name = kept.identity.provider
-      guard let provider = providers.first(where: { ASCII.equals($0.name, name) }) else {
-        log.write(.warning, "\(name): a token was not revoked: the provider is not configured")
-        continue
-      }
-      guard let token = keys.open(kept.sealed, for: .providerToken) else {
-        log.write(.warning, "\(name): a token was not revoked: its key is gone from the key file")
-        continue
-      }
-      do throws(EnrollError) { try provider.revoke(token) } catch {
-        log.write(.warning, "\(name): a token was not revoked: \(error.code.name): \(error.message)")
-      }
-    }
   }
 }

@@ -57,13 +57,13 @@ extension Gateway {
     let before = try stored { () throws(StoreFailure) in try store.identities(ofAccount: account) }
     let unlinking = try stored { () throws(StoreFailure) in try store.unlink(key, by: proof, at: now) }
     switch unlinking {
-    case .unlinked(let ended, let token):
+    case .unlinked(let ended, _):
       log.write(
         .info, "\(key.provider): an identity was unlinked from account \(account); \(ended) sessions ended")
       if let identity = before.first(where: { $0.key == key }) {
         tell(.identityUnlinked(provider: label(of: identity)), about: before, for: request)
       }
-      revoke([token].compactMap { $0 })
+      revokeNow()
       guard session.identity.key != key else {
         return .redirect(to: "/signed-out", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
       }

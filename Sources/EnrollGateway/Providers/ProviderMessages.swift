@@ -19,7 +19,7 @@ extension SignInProvider {
   var clientID: String { engine.configuration.clientID.text }
 
   /// As ``Identity/subject`` and ``Identity/providerSession`` have it: a name is unique at its issuer alone.
-  func key(ofSubject subject: String, issuer: Issuer? = nil) -> String {
+  public func key(ofSubject subject: String, issuer: Issuer? = nil) -> String {
     (issuer ?? self.issuer).text + " " + subject
   }
 

@@ -52,3 +52,15 @@ struct CalendarTime: Equatable {
 
   private static func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
 }
+
+/// A moment as programs of operators write it.
+public enum MomentText {
+  /// - Parameter seconds: since 1970.
+  /// - Returns: `2026-11-24 09:05:07 UTC`.
+  public static func utc(_ seconds: Int64) -> String {
+    let time = CalendarTime(seconds)
+    let second = Int(((seconds % 60) + 60) % 60)
+    let parts = [time.hour, time.minute, second].map { ($0 < 10 ? "0" : "") + String($0) }
+    return time.machineDay + " " + parts.joined(separator: ":") + " UTC"
+  }
+}

@@ -123,6 +123,7 @@ struct AccountWork<Transaction: SQLTransaction> {
     _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
     let ended = try transaction.change(by: "DELETE FROM sessions \(whose)", values)
     _ = try transaction.change(by: "DELETE FROM identities \(whose)", values)
+    if let token = found.token { try queue(token, of: proof.account, at: proof.now) }
     try note(.unlinked, of: proof.account, .text(identity.key.provider), at: proof.now)
     return .unlinked(endedSessions: ended, token: found.token)
   }
@@ -165,6 +166,7 @@ struct AccountWork<Transaction: SQLTransaction> {
     let found = try ids(
       "SELECT id FROM accounts WHERE id = $1\(Transaction.lock)", [.bytes(account)])
     guard !found.isEmpty else { return nil }
+    for token in all.compactMap(\.token) { try queue(token, of: account, at: now) }
     // Everything else of it goes with it.
     _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [.bytes(account)])
     try note(.deleted, of: account, .null, at: now)
@@ -204,17 +206,33 @@ struct AccountWork<Transaction: SQLTransaction> {
     return try transaction.change(by: "DELETE FROM sessions \(whose)", values)
   }
 
+  func drop(_ taken: TakenRevocation, of account: [UInt8], at now: UnixTime) throws(Failure) {
+    let removed = try transaction.change(by: RevocationQueries.remove, [.integer(taken.id)])
+    guard removed == 1 else { return }
+    try note(.revocationDropped, .refused, of: account, .text(taken.provider), at: now)
+  }
+
   // MARK: Details
+
+  /// The token waits to be revoked.
+  private func queue(_ token: KeptProviderToken, of account: [UInt8], at now: UnixTime) throws(Failure) {
+    _ = try transaction.change(
+      by: RevocationQueries.insert,
+      [
+        .text(token.identity.provider), .text(token.sealed), .bytes(account), .integer(now.seconds),
+        .integer((now + RevocationTimes.triedSeconds).seconds),
+      ])
+  }
 
   /// Writes the audit in the same transaction.
   private func note(
-    _ event: AuditEvent, of account: [UInt8], _ detail: SQLValue, at now: UnixTime
+    _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: [UInt8], _ detail: SQLValue,
+    at now: UnixTime
   ) throws(Failure) {
     _ = try transaction.change(
       by: "INSERT INTO audit (\(AuditRow.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)",
       [
-        .integer(now.seconds), .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue),
-        .bytes(account),
+        .integer(now.seconds), .text(event.rawValue), .text(outcome.rawValue), .bytes(account),
         detail,
       ] + AuditRow.origin(.current))
   }

@@ -4,7 +4,7 @@ public import EnrollCore
 public import EnrollGateway
 
 /// A connection inside a transaction.
-private struct PostgreSQLTransaction: SQLTransaction {
+struct PostgreSQLTransaction: SQLTransaction {
   let connection: PostgreSQLConnection
 
   static let lock: StaticString = " FOR UPDATE"
@@ -23,7 +23,7 @@ private struct PostgreSQLTransaction: SQLTransaction {
 }
 
 extension PostgreSQLStore {
-  private func working<Result>(
+  func working<Result>(
     _ body: (AccountWork<PostgreSQLTransaction>) throws(PostgreSQLError) -> Result
   ) throws(StoreFailure) -> Result {
     try perform(.once) { (connection, _) throws(PostgreSQLError) in

@@ -47,6 +47,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case endSessions
   case endOtherSessions
   case endCodes
+  case endLinks
   case identities
   case code
   case appendAudit
@@ -256,6 +257,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
     case .accountsByEmail: SharedQueries.accountsByEmail
     case .accountByID: SharedQueries.accountByID
     case .endCodes: SharedQueries.endCodes
+    case .endLinks: SharedQueries.endLinks
     case .identities: SharedQueries.identities
     case .code: SharedQueries.code
     }

@@ -172,8 +172,9 @@ public final class PostgreSQLStore: AccountStore {
     let (statement, kept): (PostgreSQLStatement, [SQLValue]) =
       exceptTokenHash.map { (.endOtherSessions, [.bytes($0)]) } ?? (.endSessions, [])
     return try perform(.once) { (connection, _) throws(PostgreSQLError) in
-      // The codes first: the next statement sees the session of a code that is being redeemed, for which this one waits.
+      // The codes and links first: the last statement sees the session of one that is being used, for which these wait.
       _ = try connection.change(.endCodes, [.bytes(account)])
+      _ = try connection.change(.endLinks, [.bytes(account)])
       return try connection.first(
         statement, [.bytes(account)] + kept + [.integer(now.seconds)] + AuditRow.origin(origin)
       ) { Int($0.integer(0)) } ?? 0

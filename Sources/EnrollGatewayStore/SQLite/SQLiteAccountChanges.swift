@@ -5,7 +5,7 @@
   public import EnrollGateway
 
   /// A connection inside a transaction.
-  private struct SQLiteTransaction: SQLTransaction {
+  struct SQLiteTransaction: SQLTransaction {
     let connection: SQLiteConnection
 
     static let lock: StaticString = ""
@@ -22,7 +22,7 @@
   }
 
   extension SQLiteStore {
-    private func working<Result>(
+    func working<Result>(
       _ body: (AccountWork<SQLiteTransaction>) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
       try changing { (connection) throws(StoreFailure) in

@@ -65,6 +65,7 @@
     case endSessions
     case endOtherSessions
     case endCodes
+    case endLinks
     case identities
     case code
     /// ?1 … ?7: as ``AuditRow/columns``.
@@ -199,6 +200,7 @@
       case .accountsByEmail: numbered(SharedQueries.accountsByEmail)
       case .accountByID: numbered(SharedQueries.accountByID)
       case .endCodes: numbered(SharedQueries.endCodes)
+      case .endLinks: numbered(SharedQueries.endLinks)
       case .identities: numbered(SharedQueries.identities)
       case .code: numbered(SharedQueries.code)
       }

@@ -202,6 +202,7 @@
       guard let account = StoredID.bytes(of: account) else { return 0 }
       return try changing { (connection) throws(StoreFailure) in
         try connection.change(.endCodes, [.bytes(account)])
+        try connection.change(.endLinks, [.bytes(account)])
         let count =
           if let exceptTokenHash {
             try connection.change(.endOtherSessions, [.bytes(account), .bytes(exceptTokenHash)])

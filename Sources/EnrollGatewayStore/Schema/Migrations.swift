@@ -11,7 +11,7 @@ struct Migration: Sendable {
   let postgresql: [String]
 
   /// Every version, the oldest first.
-  static let all = [version1, version2, version3, version4]
+  static let all = [version1, version2, version3, version4, version5]
   /// The version that this program reads and writes.
   static var current: Int64 { all.last?.version ?? 0 }
 

@@ -34,6 +34,11 @@ enum SharedQueries {
     """
   /// $1: the account. Codes that were spent stay: a second use of one is to be known.
   static let endCodes = "DELETE FROM app_codes WHERE account = $1 AND spent IS NULL"
+  /// $1: the account. Links that nobody has used yet would sign somebody in again.
+  static let endLinks = """
+    DELETE FROM mail_links WHERE spent IS NULL AND subject IN
+      (SELECT subject FROM identities WHERE account = $1)
+    """
   static let identities = """
     SELECT provider, subject, email, email_verified, name FROM identities
     WHERE account = $1 ORDER BY created, provider, subject

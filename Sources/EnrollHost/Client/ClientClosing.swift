@@ -76,12 +76,18 @@ final class ClosingTransport: Transport {
 
   var trust: String { base.trust }
 
+  private static var closed: EnrollError {
+    EnrollError(.cancelled, "the client was closed; nothing was sent")
+  }
+
   /// - Throws: `.cancelled` once the client is being closed; what the transport throws.
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     // The outbox bounds itself.
     if cancellation === steps.lastMoment { return try base.send(request, cancellation: cancellation) }
-    if steps.closing.isCancelled { throw EnrollError(.cancelled, "the client was closed; nothing was sent") }
+    if steps.closing.isCancelled { throw Self.closed }
     if request.isFollowedUp {
+      base.becomeReady(cancellation: steps.closing)
+      if steps.closing.isCancelled { throw Self.closed }
       if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
       CallTimeout.commit()
       return try base.send(request, cancellation: steps.abandoned)

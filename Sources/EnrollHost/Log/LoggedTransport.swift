@@ -15,6 +15,8 @@ final class LoggedTransport: Transport {
 
   var trust: String { transport.trust }
 
+  func becomeReady(cancellation: any Cancellation) { transport.becomeReady(cancellation: cancellation) }
+
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     let begin = clock.instant()
     do throws(EnrollError) {

@@ -18,6 +18,10 @@ enum LoopbackHTML {
       append(name, to: &bytes)
     }
     bytes += "</title>\n<style>\(style)</style>\n</head>\n<body>\n<main>\n".utf8
+    if let logo = look.logo {
+      // Its name is in the next line: whoever does not see it misses nothing. It is checked, and has nothing to escape.
+      bytes += "<img class=\"logo\" src=\"\(logo)\" alt=\"\">\n".utf8
+    }
     if let name = look.appName { element("p class=\"app\"", "p", name, to: &bytes) }
     element("h1", "h1", page.title, to: &bytes)
     element("p role=\"status\"", "p", page.message, to: &bytes)
@@ -63,7 +67,8 @@ enum LoopbackStyle {
     }
     return "body{\(body)}main{max-width:32rem;margin:12vh auto 0;padding:1.5rem;"
       + "border-top:.375rem solid \(look.color ?? "currentColor");overflow-wrap:break-word}"
-      + "h1{font-size:1.75rem;line-height:1.2;margin:0 0 1rem}.app{font-weight:600;margin:0 0 .5rem}a{color:inherit}"
+      + "h1{font-size:1.75rem;line-height:1.2;margin:0 0 1rem}.app{font-weight:600;margin:0 0 .5rem}"
+      + ".logo{display:block;max-width:100%;max-height:4rem;margin:0 0 1rem}a{color:inherit}"
   }
 
   /// Whether black is easier to read on it than white, roughly by WCAG's relative luminance (gamma 2).

@@ -43,7 +43,8 @@ enum LoopbackResponse {
   static func bytes(_ status: Int, _ page: LoopbackPage, _ look: ReturnPage = ReturnPage()) -> [UInt8] {
     let style = LoopbackStyle.text(look)
     let body = LoopbackHTML.bytes(page, look, style: style)
-    let source = LoopbackStyle.source(of: style).map { "; style-src \($0)" } ?? ""
+    var source = LoopbackStyle.source(of: style).map { "; style-src \($0)" } ?? ""
+    if look.logo != nil { source += "; img-src data:" }
     var text = "HTTP/1.1 \(status) \(reason(status))\r\n"
     text += "Content-Type: text/html; charset=utf-8\r\n"
     text += "Content-Length: \(body.count)\r\n"

@@ -57,6 +57,7 @@ public final class CurlTransport: Transport {
   private let options: Options
   private let libraryNames: [String]
   private let pool = Guarded(Pool(), by: Mutex())
+  private let loading = LibraryLoading()
   private let fork = ForkGuard()
 
   /// Sessions that wait for the next request; more than that are closed when their request is done.
@@ -112,10 +113,16 @@ public final class CurlTransport: Transport {
   }
 
   /// Has the loader read libcurl on a thread of its own, if that is not done yet: a request that follows soon waits less. Nobody
-  /// waits for that thread. If loading fails, the request tries again and reports the error.
+  /// waits for that thread but who calls ``becomeReady(cancellation:)``. If loading fails, the request tries again and reports the
+  /// error.
   func prepare() {
     guard !fork.isForkedChild, pool.withLock({ $0.library == nil }) else { return }
-    _ = PlainThread.start { [libraryNames] in ExitBarrier.outside { CurlLibrary.load(libraryNames) } }
+    loading.start { [libraryNames] in CurlLibrary.load(libraryNames) }
+  }
+
+  public func becomeReady(cancellation: any Cancellation) {
+    // A child has no thread that would end the wait.
+    if !fork.isForkedChild { loading.wait(cancellation: cancellation) }
   }
 
   /// Opens libcurl now: for a program that would rather not start than fail at its first request.

@@ -46,8 +46,6 @@ struct BFF: Sendable {
   private(set) var sessions: [String: Session] = [:]
   /// Seals the cookies of sign-ins under way.
   let cookieKey: Secret
-  /// The session token stands in the redirect (flows.md §10; RFC 9700 §4.3.2 forbids it).
-  var putsTokenInRedirect = false
 
   init() throws {
     cookieKey = try SystemRandom.secret(AESGCM.keyCount)

@@ -105,11 +105,6 @@ extension Provider {
       return fail(pending, code: "server_error", effects: effects)
     }
     guard let app = pending.app else { return enterWeb(account) }
-    if bff.putsTokenInRedirect {
-      let token = Encoding.randomToken()
-      bff.begin(userID: account.userID, as: token, until: now + options.accessLifetimeSeconds)
-      return returnToApp(app.redirectURI, state: app.state, [("session_token", token)], effects: effects)
-    }
     let text = Encoding.randomToken()
     bff.add(
       BFF.Code(

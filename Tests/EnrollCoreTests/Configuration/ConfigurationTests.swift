@@ -346,6 +346,11 @@ struct ConfigurationTests {
     "the return page has bounded words, colours of six digits, and a link that a redirect could be",
     arguments: [
       ("appName", "Größe", true), ("app_name", "x", true), ("appName", "", false), ("text", "a\nb", false),
+      ("logo", "data:image/png;base64,iVBORw0KGgo=", true),
+      ("logo", "data:image/svg+xml;base64,PHN2Zy8+", true),
+      ("logo", "data:image/png;base64,iVBORw0KGg", false), ("logo", "data:image/png;base64,", false),
+      ("logo", "data:image/png;base64,a\"b=", false), ("logo", "data:image/png;base64,====", false),
+      ("logo", "data:text/html;base64,PHN2Zy8+", false), ("logo", "https://app.example/logo.png", false),
       ("language", "de", true), ("language", "tlh", false), ("color", "#0B6e4f", true),
       ("colour", "#fff", false),
       ("backgroundColor", "red", false), ("link", "com.example.app://open", true),

@@ -114,21 +114,69 @@
 
     @Test("the refresh token is kept sealed, and revoked when its account is deleted")
     func deletion() throws {
+      let (world, deleted) = try deletedAccount()
+      let kept = try #require(deleted.tokens.first)
+      #expect(!kept.sealed.contains("refresh-"))
+      try world.world.gateway.revokeDue()
+      let revoked = try #require(world.server.revoked.first)
+      #expect(revoked.hasPrefix("refresh-") && world.server.revoked.count == 1)
+      #expect(!world.world.log.all.contains { $0.contains(revoked) })
+      // Once is enough.
+      world.world.clock.advance(seconds: 86_400)
+      #expect(try world.world.gateway.revokeDue() == 0)
+      #expect(world.server.revoked.count == 1)
+    }
+
+    @Test("a revocation that the provider does not take is tried again, later and later")
+    func again() throws {
+      let (world, _) = try deletedAccount()
+      let (gateway, clock) = (world.world.gateway, world.world.clock)
+      world.server.zoo.next(.revocation, .unreachable, .status(503))
+      #expect(try gateway.revokeDue() == 1)
+      clock.advance(seconds: 59)
+      #expect(try gateway.revokeDue() == 0)
+      clock.advance(seconds: 1)
+      #expect(try gateway.revokeDue() == 1)
+      clock.advance(seconds: 119)
+      #expect(try gateway.revokeDue() == 0)
+      #expect(try world.world.store.count("revocations") == 1)
+      clock.advance(seconds: 1)
+      #expect(try gateway.revokeDue() == 1)
+      #expect(try world.world.store.count("revocations") == 0)
+    }
+
+    @Test("a revocation that no try of seven days brought about is dropped, and the audit says so")
+    func dropped() throws {
+      let (world, deleted) = try deletedAccount()
+      let gateway = world.world.gateway
+      let keys = try TestGateway.ring(world.world.clock)
+      // Without its key nobody can send it.
+      gateway.reload(try TestGateway.otherRing(world.world.clock))
+      for day in 0..<7 {
+        if day > 0 { world.world.clock.advance(seconds: 86_400) }
+        #expect(try gateway.revokeDue() == 1)
+        #expect(try world.world.store.count("revocations") == 1)
+      }
+      world.world.clock.advance(seconds: 86_400)
+      #expect(try gateway.revokeDue() == 1)
+      #expect(try world.world.store.count("revocations") == 0)
+      gateway.reload(keys)
+      #expect(try gateway.revokeDue() == 0)
+      #expect(world.server.revoked.isEmpty)
+      let account = try #require(deleted.account)
+      let last = try #require(try world.world.store.audit(ofAccount: account, limit: 1).first)
+      #expect(last.event == .revocationDropped && last.outcome == .refused && last.detail == "apple")
+      #expect(world.world.log.all.contains { $0.contains("its key is gone") })
+    }
+
+    /// A person of Apple's has signed in, and the account is deleted by an operator.
+    private func deletedAccount() throws -> (ServerWorld, (tokens: [KeptProviderToken], account: String?)) {
       let world = try appleWorld().world
       _ = try world.signIn()
       let account = try #require(try world.session()).account.id
       let now = world.world.clock.wallTime()
       let deleted = try #require(try world.world.store.deleteAccount(account, by: nil, at: now))
-      let kept = try #require(deleted.tokens.first)
-      #expect(!kept.sealed.contains("refresh-"))
-      world.world.gateway.revoke(deleted.tokens)
-      let revoked = try #require(world.server.revoked.first)
-      #expect(revoked.hasPrefix("refresh-") && world.server.revoked.count == 1)
-      // A text that no key opens is told of, and nothing is sent.
-      world.world.gateway.revoke([KeptProviderToken(identity: kept.identity, sealed: "one.AAAA")])
-      #expect(world.server.revoked.count == 1)
-      #expect(world.world.log.all.contains { $0.contains("its key is gone") })
-      #expect(!world.world.log.all.contains { $0.contains(revoked) })
+      return (world, (deleted.tokens, account))
     }
 
     @Test("a revocation that did not arrive, or is refused, fails")

@@ -507,6 +507,8 @@ export type ReturnPage = {
   appName?: string;
   /** Another spelling of appName, never beside it. */
   app_name?: string;
+  /** The app's logo, above its name: a PNG, JPEG, WebP or SVG picture as a data: URL in base64, of at most 64 KiB. */
+  logo?: string;
   /** An additional line of text, in the page's language. */
   text?: string;
   /** The language of the page's texts. en by default. */

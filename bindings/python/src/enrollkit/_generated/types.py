@@ -1637,6 +1637,9 @@ class ReturnPage(TypedDict, total=False):
     app_name: str
     """The app's name, at the top of the page."""
 
+    logo: str
+    """The app's logo, above its name: a PNG, JPEG, WebP or SVG picture as a data: URL in base64, of at most 64 KiB."""
+
     text: str
     """An additional line of text, in the page's language."""
 

@@ -466,6 +466,8 @@ internal fun RegistrationStart.encode(): JsonElement = when (this) {
 public data class ReturnPage(
   /** The app's name, at the top of the page. */
   public val appName: String? = null,
+  /** The app's logo, above its name: a PNG, JPEG, WebP or SVG picture as a data: URL in base64, of at most 64 KiB. */
+  public val logo: String? = null,
   /** An additional line of text, in the page's language. */
   public val text: String? = null,
   /** The language of the page's texts. en by default. */
@@ -482,6 +484,7 @@ public data class ReturnPage(
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
     appName?.let { put("appName", JsonPrimitive(it)) }
+    logo?.let { put("logo", JsonPrimitive(it)) }
     text?.let { put("text", JsonPrimitive(it)) }
     language?.let { put("language", JsonPrimitive(it.wire)) }
     color?.let { put("color", JsonPrimitive(it)) }

@@ -1,0 +1,47 @@
+// Schema 5: tokens of providers that are still to be revoked, after their account or their identity is gone; and one row that SQLite
+// writes again and again, to see whether there is room.
+//
+// `due` is when the next try may begin. The account has no foreign key: it is deleted already.
+
+import EnrollGateway
+
+extension Migration {
+  static let version5 = Migration(
+    version: 5,
+    sqlite: [
+      """
+      CREATE TABLE revocations (
+        id integer PRIMARY KEY AUTOINCREMENT,
+        provider text NOT NULL,
+        sealed text NOT NULL,
+        account blob NOT NULL,
+        due integer NOT NULL,
+        expires integer NOT NULL,
+        attempts integer NOT NULL
+      ) STRICT
+      """,
+      "CREATE INDEX revocations_due ON revocations (due)",
+      """
+      CREATE TABLE write_probe (
+        id integer PRIMARY KEY CHECK (id = 1),
+        at integer NOT NULL
+      ) STRICT
+      """,
+      "CREATE INDEX mail_links_subject ON mail_links (subject) WHERE subject IS NOT NULL",
+    ],
+    postgresql: [
+      """
+      CREATE TABLE revocations (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        provider text COLLATE "C" NOT NULL,
+        sealed text NOT NULL,
+        account uuid NOT NULL,
+        due bigint NOT NULL,
+        expires bigint NOT NULL,
+        attempts bigint NOT NULL
+      )
+      """,
+      "CREATE INDEX revocations_due ON revocations (due)",
+      "CREATE INDEX mail_links_subject ON mail_links (subject) WHERE subject IS NOT NULL",
+    ])
+}
