@@ -4,7 +4,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # What a failing step has written is not taken for a result.
 .DELETE_ON_ERROR:
-.PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs test torture bench bench-gateway clean
+.PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs site pictures test torture \
+  bench bench-gateway clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox,Gateway
@@ -109,6 +110,15 @@ check: setup ## everything a reviewer would check without running the tests
 
 docs: setup ## build the Swift documentation into build/docs; broken links and gaps fail it
 	scripts/docs
+
+site: ## build the documentation as a site into build/site; broken links fail it
+	@scripts/site/build
+	@echo "build/site/index.html: open it, or python3 -m http.server --directory build/site"
+
+pictures: .build/debug/enroll-sandbox ## draw the pictures of the documentation and record the terminal's anew, into docs/pictures
+	@$(swift-build) --product enroll
+	@scripts/site/pictures.py
+	@scripts/record-terminal
 
 test: setup ## run all tests (QUICK=1: without the real providers and the browser)
 	@QUICK=$(QUICK) scripts/test
