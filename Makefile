@@ -4,7 +4,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # What a failing step has written is not taken for a result.
 .DELETE_ON_ERROR:
-.PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs site pictures test torture bench clean
+.PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs site pictures test torture \
+  bench bench-gateway clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox,Gateway
@@ -38,7 +39,7 @@ endif
 endif
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 11
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
 # What a goal needs, from its building to its end, is asked for before its first step: lines of scripts/packages.
 lib: packages := lib
@@ -127,6 +128,9 @@ torture: setup lib ## run the long forms of the tests: faults, kills, hostile in
 
 bench: setup lib .build/debug/enroll-sandbox ## measure, beside what others do (RECORD=VERSION: keep the figures in docs)
 	@scripts/bench $(if $(RECORD),--record $(RECORD))
+
+bench-gateway: setup ## measure the gateway beside Starlette with Authlib (TURNS=N)
+	@scripts/bench-gateway
 
 clean: ## remove everything that was built
 	rm -rf .build build
