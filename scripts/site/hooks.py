@@ -37,6 +37,18 @@ WORDS = {".py": "python", ".swift": "swift", ".c": "c", ".h": "c", ".json": "jso
 site, repository = {}, {}
 
 
+def on_config(config):
+    """Pages of the gateway and guides to providers that mkdocs.yml does not name come last in their parts."""
+    for part in config.nav:
+        for title, entries in part.items():
+            folder = {"Gateway": "gateway", "Providers": "providers"}.get(title)
+            if folder:
+                named = {uri for entry in entries for uri in (entry.values() if isinstance(entry, dict) else [entry])}
+                found = sorted(f"{folder}/{page.name}" for page in Path(config.docs_dir, folder).glob("*.md"))
+                entries += [uri for uri in found if uri not in named]
+    return config
+
+
 def on_files(files, config):
     site.clear()
     for file in files:
