@@ -21,6 +21,7 @@ export const scheme = /^https?:/.test(configuration.redirectUri) ? undefined : c
  */
 export async function openSession({ data, secrets, openExternal }) {
   const enroll = await Enroll.start();
+  /** @type {import('enrollkit').Keys | import('enrollkit').HostKeys} */
   const keys = secrets ? { host: secrets } : { provider: 'file' };
   const client = await enroll.open({ configuration, store: path.join(data, 'session'), keys, renewInBackground: true });
   const openInBrowser = (action) => action.type === 'openURL' && openExternal(action.url);
