@@ -13,8 +13,11 @@ func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[n
 guard CommandLine.arguments.count == 2 else { end("usage: swift-cli-example login|whoami|logout", status: 2) }
 
 do {
-  let file = URL(fileURLWithPath: variable("ENROLL_CONFIG") ?? "Examples/sandbox.json")
-  let configuration = try Configuration(json: JSON.parse(Array(Data(contentsOf: file))))
+  let path = variable("ENROLL_CONFIG") ?? "Examples/sandbox.json"
+  guard let file = FileManager.default.contents(atPath: path) else {
+    end("there is no file \(path); ENROLL_CONFIG names the configuration", status: 1)
+  }
+  let configuration = try Configuration(json: JSON.parse(Array(file)))
   let data = variable("XDG_DATA_HOME") ?? NSHomeDirectory() + "/.local/share"
   try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
   let client = try EnrollClient(configuration: configuration, store: .directory(data + "/swift-cli-example"))
