@@ -78,6 +78,7 @@
             gateway.reload(ring)
             outbox?.reload(ring)
             log.write(.info, "the key file was read again: \(ring.count) keys")
+            Self.note(ring, in: store, at: setup.clock.wallTime(), log)
           } catch {
             log.write(.error, "the key file was not read; the keys from before stay in use: \(error.message)")
           }
@@ -90,6 +91,19 @@
         log.write(isDone ? .info : .warning, isDone ? "stopped" : "stopped with requests in work")
       }
       if !isDone { throw ExitCode(1) }
+    }
+  }
+
+  extension Serve {
+    private static func note(
+      _ ring: KeyRing, in store: any AccountStore, at now: UnixTime, _ log: any LogHandler
+    ) {
+      do throws(StoreFailure) {
+        try store.append(
+          AuditEntry(at: now, .keysReloaded, account: nil, detail: String(ring.count), from: .program))
+      } catch {
+        log.write(.error, "the audit lacks the key file that was read: \(error.message)")
+      }
     }
   }
 

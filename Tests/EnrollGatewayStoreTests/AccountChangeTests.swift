@@ -317,7 +317,7 @@
         try store.begin(session, for: person)
       }
       func end(_ name: String?, until end: UnixTime = Sample.now) throws -> Int {
-        try store.endSessions(ofIdentity: person.key, providerSession: name, begunUntil: end)
+        try store.endSessions(ofIdentity: person.key, providerSession: name, begunUntil: end, at: Sample.now)
       }
       #expect(try end("iss 1", until: now - 1) == 0)
       // The session that is named, and the one of which nobody knows.

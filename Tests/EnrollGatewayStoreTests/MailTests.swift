@@ -191,12 +191,12 @@
         beginning: .code(Sample.code(provider: "email")), at: Sample.now)
       let third = Sample.session()
       try store.begin(third, for: Sample.person(id, at: "email"))
-      #expect(try store.setPassword("hash 3", ofPerson: id, exceptTokenHash: third.tokenHash))
+      #expect(try store.setPassword("hash 3", ofPerson: id, exceptTokenHash: third.tokenHash, at: Sample.now))
       #expect(try store.session(tokenHash: second.tokenHash, at: Sample.now) == nil)
       #expect(try store.session(tokenHash: third.tokenHash, at: Sample.now) != nil)
       #expect(try store.link(tokenHash: newer.tokenHash, purpose: .reset, at: Sample.now) == .unknown)
       #expect(try store.count("app_codes") == 0)
-      #expect(try !store.setPassword("hash", ofPerson: Sample.id(), exceptTokenHash: nil))
+      #expect(try !store.setPassword("hash", ofPerson: Sample.id(), exceptTokenHash: nil, at: Sample.now))
     }
 
     @Test("an identity of another directory gets its account by a link", arguments: Database.installed)

@@ -329,7 +329,8 @@
       let person = try #require(try store.person(emailKey: "ada@example.org"))
       #expect(try store.sessions(ofAccount: person.id, at: now).count == 1)
       gate.atNextMoment {
-        _ = try? store.setPassword("of a reset", ofPerson: person.id, exceptTokenHash: nil)
+        _ = try? store.setPassword(
+          "of a reset", ofPerson: person.id, exceptTokenHash: nil, at: UnixTime(seconds: 0))
       }
       let thief = TestBrowser(test.gateway)
       let answer = test.fill(thief, "/signin", [("email", "ada@example.org"), ("password", Self.password)])

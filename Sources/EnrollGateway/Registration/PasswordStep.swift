@@ -72,6 +72,7 @@ extension Gateway {
         $0.passwordError = .passwordRefused
       }
     }
+    notePassword(ofSubject: subject, registration)
     tell(.passwordChanged, email, request)
     guard let house else {
       let identity = identity(
@@ -85,6 +86,17 @@ extension Gateway {
     }
     guard case .right(_, let session) = check else { throw .failure(.accountLocked) }
     return try handOver(request, to: house, session: session, email: email, visit)
+  }
+
+  /// The directory is another's: what it changed is noted afterwards, and a store that is away undoes nothing.
+  private func notePassword(ofSubject subject: String, _ registration: EmailRegistration) {
+    let name = house?.name ?? RegistrationSettings.providerName
+    do throws(StoreFailure) {
+      guard let account = try store.account(of: IdentityKey(provider: name, subject: subject)) else { return }
+      try store.append(AuditEntry(at: now, .passwordChanged, account: account, from: .current))
+    } catch {
+      log.write(.error, "the audit lacks a changed password: \(error.message)")
+    }
   }
 
   // MARK: On the account page
@@ -142,7 +154,7 @@ extension Gateway {
     }
     let stored = try asked { () throws(DirectoryFailure) in try own.hashed(Secret(new)) }
     _ = try self.stored { () throws(StoreFailure) in
-      try store.setPassword(stored, ofPerson: person.id, exceptTokenHash: hash)
+      try store.setPassword(stored, ofPerson: person.id, exceptTokenHash: hash, at: now)
     }
     tell(.passwordChanged, email, request)
     return .redirect(to: "/account")
