@@ -12,13 +12,23 @@
   struct ServiceSignals {
     private let descriptor: Int32
 
-    /// To be made before the first thread: threads inherit what is blocked.
-    init() {
-      enroll_posix_ignore_signal(SIGPIPE)
+    private static var signals: sigset_t {
       var set = sigset_t()
       sigemptyset(&set)
       for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, number) }
+      return set
+    }
+
+    /// From now on these signals wait to be read. To be called before the first thread: threads inherit what is blocked.
+    static func block() {
+      var set = signals
       pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    init() {
+      enroll_posix_ignore_signal(SIGPIPE)
+      Self.block()
+      var set = Self.signals
       descriptor = enroll_posix_signals(&set)
     }
 
@@ -100,6 +110,13 @@
 
     static func probing(_ gateway: Gateway, by clock: any Clock) -> Repetition {
       Repetition("looking at the database", everySeconds: Gateway.probeSeconds, by: clock) { gateway.probe() }
+    }
+
+    /// Figures of the metrics that only the database knows.
+    static func measuring(_ gateway: Gateway, by clock: any Clock) -> Repetition {
+      Repetition("reading figures for the metrics", everySeconds: Gateway.measureSeconds, by: clock) {
+        gateway.measure()
+      }
     }
 
     /// Says in the log that requests were refused: the one who is refused is told to come again, and nobody else would know.

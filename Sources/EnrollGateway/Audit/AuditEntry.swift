@@ -96,6 +96,9 @@ public protocol AuditStore: AnyObject, Sendable {
   /// The newest entries of an account, the newest first.
   func audit(ofAccount id: String, limit: Int) throws(StoreFailure) -> [AuditEntry]
 
+  /// The number of the newest entry: how many were written, apart from numbers that a failed change left out.
+  func auditEntries() throws(StoreFailure) -> Int
+
   /// Removes entries from before `end`. None goes that is younger than ``AuditRetention/shortestDays``.
   /// - Returns: how many.
   func pruneAudit(before end: UnixTime) throws(StoreFailure) -> Int

@@ -60,7 +60,8 @@ extension Gateway {
     if let own = registration.own {
       let stored = try asked { () throws(DirectoryFailure) in try own.hashed(password) }
       let answer = try arrive(request, visit, spending: hash, .reset, for: .knownPerson(password: stored))
-      tell(.passwordChanged, email, request)
+      tellOfPassword(
+        IdentityKey(provider: RegistrationSettings.providerName, subject: subject), email, request)
       return answer
     }
     let id = personID(ofSubject: subject, registration)
@@ -73,7 +74,8 @@ extension Gateway {
       }
     }
     notePassword(ofSubject: subject, registration)
-    tell(.passwordChanged, email, request)
+    tellOfPassword(
+      IdentityKey(provider: house?.name ?? RegistrationSettings.providerName, subject: subject), email, request)
     guard let house else {
       let identity = identity(
         of: DirectoryPerson(id: id, email: link.email, state: .active), registration)
@@ -156,16 +158,22 @@ extension Gateway {
     _ = try self.stored { () throws(StoreFailure) in
       try store.setPassword(stored, ofPerson: person.id, exceptTokenHash: hash, at: now)
     }
-    tell(.passwordChanged, email, request)
+    tellOfPassword(IdentityKey(provider: RegistrationSettings.providerName, subject: person.id), email, request)
     return .redirect(to: "/account")
   }
 
-  /// A notice that cannot be posted undoes nothing.
-  private func tell(_ kind: AccountMail.Kind, _ email: EmailAddress, _ request: WebRequest) {
+  /// A changed password is told at every verified address of the account, and at that of the identity.
+  private func tellOfPassword(_ key: IdentityKey, _ email: EmailAddress, _ request: WebRequest) {
+    var identities = [
+      Identity(provider: key.provider, subject: key.subject, email: email.text, isEmailVerified: true)
+    ]
     do throws(StoreFailure) {
-      try mailer?.post(AccountMail(kind, to: email, in: views.language(request)))
+      if let account = try store.account(of: key) {
+        identities += try store.identities(ofAccount: account)
+      }
     } catch {
-      log.write(.error, "a mail was not posted: \(error.message)")
+      log.write(.error, "a changed password is told at one address alone: \(error.message)")
     }
+    tell(.passwordChanged, about: identities, for: request)
   }
 }

@@ -145,6 +145,7 @@ extension PostgreSQLStore {
   ) throws(StoreFailure) -> [TakenMail] {
     let values: [SQLValue] = [
       .integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(most)),
+      RegistrationTimes.latestDue(at: now),
     ]
     return try perform(.once) { (connection, _) throws(PostgreSQLError) in
       try connection.rows(.takeMails, values) { TakenMail(row: $0) }

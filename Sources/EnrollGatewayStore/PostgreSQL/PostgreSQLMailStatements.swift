@@ -158,16 +158,18 @@ enum PostgreSQLMailStatements {
   static let passwordIsCurrent =
     "SELECT id FROM people WHERE id = $1::uuid AND password = $2::text FOR SHARE"
 
-  /// $1: now; $2: until when they are taken; $3: at most so many.
+  /// $1: now; $2: until when they are taken; $3: at most so many; $4: ``RegistrationTimes/latestDue(at:)``.
   static let takeMails = """
     UPDATE outbox SET due = $2::bigint, attempts = attempts + 1 WHERE id = ANY (ARRAY(
-      SELECT id FROM outbox WHERE due <= $1::bigint ORDER BY due LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
+      SELECT id FROM outbox WHERE due <= $1::bigint OR due > $4::bigint ORDER BY due LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
     RETURNING id, sealed, expires, attempts
     """
 
   /// $1: now; $2: at most so many.
   static let pruneLinks = """
     DELETE FROM mail_links WHERE token_hash = ANY (ARRAY(
-      SELECT token_hash FROM mail_links WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+      SELECT token_hash FROM mail_links
+      WHERE expires <= least($1::bigint, extract(epoch FROM now())::bigint - \(RegistrationTimes.keptSeconds))
+      LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
     """
 }

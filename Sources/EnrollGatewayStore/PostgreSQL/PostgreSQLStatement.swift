@@ -237,7 +237,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
     case .pruneSpent:
       """
       DELETE FROM spent WHERE hash = ANY (ARRAY(
-        SELECT hash FROM spent WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+        SELECT hash FROM spent WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
     case .session: SharedQueries.session
     case .sessions: SharedQueries.sessions

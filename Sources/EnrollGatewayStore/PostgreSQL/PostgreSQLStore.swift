@@ -234,6 +234,8 @@ public final class PostgreSQLStore: AccountStore {
     guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
   }
 
+  public func checkRoom(at now: UnixTime) throws(StoreFailure) {}
+
   /// - Parameter other: nil: the connections that all calls share.
   private func version(by other: ConnectionPool<PostgreSQLConnection>? = nil) throws(StoreFailure) -> Int64 {
     try perform(.reading, by: other) { (connection, _) throws(PostgreSQLError) in

@@ -204,7 +204,11 @@
     ) throws(StoreFailure) -> [TakenMail] {
       try changing { (connection) throws(StoreFailure) in
         try connection.rows(
-          .takeMails, [.integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(most))]
+          .takeMails,
+          [
+            .integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(most)),
+            RegistrationTimes.latestDue(at: now),
+          ]
         ) { TakenMail(row: $0) }
       }
     }

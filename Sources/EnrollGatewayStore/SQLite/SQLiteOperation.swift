@@ -20,6 +20,12 @@
       }
     }
 
+    public func auditEntries() throws(StoreFailure) -> Int {
+      try reading { (connection) throws(StoreFailure) in
+        try connection.collect(SharedQueries.auditEntries, []) { Int($0.integer(0)) }.first ?? 0
+      }
+    }
+
     public func pruneAudit(before end: UnixTime) throws(StoreFailure) -> Int {
       try prune(.pruneAudit, end.seconds)
     }
