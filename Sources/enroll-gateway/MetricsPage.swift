@@ -33,7 +33,9 @@
 
     func answer(_ request: WebRequest) -> WebResponse {
       guard ASCII.equals(request.path, Self.path) else { return WebResponse(404) }
-      guard request.method == .get else { return WebResponse(405, headers: [HTTPHeader("Allow", "GET, HEAD")]) }
+      guard request.method == .get else {
+        return WebResponse(405, headers: [HTTPHeader("Allow", "GET, HEAD")])
+      }
       return gateway.metricsAnswer(with: hosted + ProcessFigures.samples(fileLimit: files.limit))
     }
 
@@ -63,8 +65,12 @@
       var samples = [MetricSample(.processFileLimit, [], Double(fileLimit))]
       if let open = openFiles { samples.append(MetricSample(.processFiles, [], Double(open))) }
       // Behind the name, which may hold blanks and parentheses.
-      guard let stat = read("/proc/self/stat"), let end = stat.utf8.lastIndex(of: 0x29) else { return samples }
-      let fields = stat.utf8[stat.utf8.index(after: end)...].split(separator: 0x20).map { String(Substring($0)) }
+      guard let stat = read("/proc/self/stat"), let end = stat.utf8.lastIndex(of: 0x29) else {
+        return samples
+      }
+      let fields = stat.utf8[stat.utf8.index(after: end)...].split(separator: 0x20).map {
+        String(Substring($0))
+      }
       let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
       let page = Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
       // Fields 14, 15 and 24 of proc(5); `fields` begins with the parenthesis behind the second.

@@ -15,7 +15,8 @@
     private static let longest = 108
 
     init() {
-      let bytes = getenv("NOTIFY_SOCKET").flatMap { String(validatingCString: $0) }.map { Array($0.utf8) } ?? []
+      let bytes =
+        getenv("NOTIFY_SOCKET").flatMap { String(validatingCString: $0) }.map { Array($0.utf8) } ?? []
       switch bytes.first {
       // A name of the kernel's own begins with NUL there, and ends where the address ends.
       case 0x40 where bytes.count <= Self.longest: path = [0] + bytes.dropFirst()

@@ -64,7 +64,8 @@ public struct GatewaySettings: Sendable {
         "listen", .text, "The address and port to listen on, by HTTP. 127.0.0.1:8080 by default."),
       ConfigurationKey(
         "metrics", .text,
-        "A loopback address and a port, such as 127.0.0.1:9464, where Prometheus reads /metrics. Nowhere by default."),
+        "A loopback address and a port, such as 127.0.0.1:9464, where Prometheus reads /metrics. Nowhere by default."
+      ),
       ConfigurationKey(
         "trustedProxies", .list(.text),
         "The addresses of load balancers. Only their X-Forwarded-For header is believed."),

@@ -20,7 +20,9 @@ public final class MeasuredTransport: Transport {
 
   public var trust: String { transport.trust }
 
-  public func becomeReady(cancellation: any Cancellation) { transport.becomeReady(cancellation: cancellation) }
+  public func becomeReady(cancellation: any Cancellation) {
+    transport.becomeReady(cancellation: cancellation)
+  }
 
   public func send(
     _ request: HTTPRequest, cancellation: (any Cancellation)?

@@ -75,7 +75,8 @@ extension Gateway {
     }
     notePassword(ofSubject: subject, registration)
     tellOfPassword(
-      IdentityKey(provider: house?.name ?? RegistrationSettings.providerName, subject: subject), email, request)
+      IdentityKey(provider: house?.name ?? RegistrationSettings.providerName, subject: subject), email,
+      request)
     guard let house else {
       let identity = identity(
         of: DirectoryPerson(id: id, email: link.email, state: .active), registration)
@@ -158,7 +159,8 @@ extension Gateway {
     _ = try self.stored { () throws(StoreFailure) in
       try store.setPassword(stored, ofPerson: person.id, exceptTokenHash: hash, at: now)
     }
-    tellOfPassword(IdentityKey(provider: RegistrationSettings.providerName, subject: person.id), email, request)
+    tellOfPassword(
+      IdentityKey(provider: RegistrationSettings.providerName, subject: person.id), email, request)
     return .redirect(to: "/account")
   }
 

@@ -1,4 +1,4 @@
-// What an operator needs of SQLite: the audit, the counters of limits, and accounts by what is known of them.
+// What an operator needs of SQLite: the audit, the counters of limits, whether there is room, and accounts by what is known of them.
 
 #if Gateway
   public import EnrollCore
@@ -17,6 +17,17 @@
           AuditRow.entry($0)
         }
         .compactMap { $0 }
+      }
+    }
+
+    public func checkRoom(at now: UnixTime) throws(StoreFailure) {
+      do throws(StoreFailure) {
+        try changing { (connection) throws(StoreFailure) in
+          _ = try connection.collect(SharedQueries.writeProbe, [.integer(now.seconds)]) { _ in }
+        }
+      } catch {
+        guard case .full = error else { return }
+        throw error
       }
     }
 

@@ -297,17 +297,6 @@
       guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
     }
 
-    public func checkRoom(at now: UnixTime) throws(StoreFailure) {
-      do throws(StoreFailure) {
-        try changing { (connection) throws(StoreFailure) in
-          _ = try connection.collect(SharedQueries.writeProbe, [.integer(now.seconds)]) { _ in }
-        }
-      } catch {
-        guard case .full = error else { return }
-        throw error
-      }
-    }
-
     public func close() {
       for pool in [readers, writer, probes] { pool.close() }
     }
