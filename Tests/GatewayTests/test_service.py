@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import unittest
+from pathlib import Path
 
 from gateway import PROGRAM, Browser, Gateway, sandbox_for
 from processes import TOP, wait_until, workspace
@@ -52,6 +53,9 @@ class Manager:
         self.wire.bind(name)
         self.wire.settimeout(60)
 
+    def close(self):
+        self.wire.close()
+
     def next(self):
         return self.wire.recv(4096).decode().split("\n")
 
@@ -64,6 +68,7 @@ class Told(unittest.TestCase):
         return gateway
 
     def play(self, manager, name):
+        self.addCleanup(manager.close)
         gateway = self.gateway({"NOTIFY_SOCKET": name}).start()
         self.addCleanup(gateway.stop)
         self.assertEqual(manager.next(), ["READY=1"])
@@ -100,8 +105,7 @@ class Told(unittest.TestCase):
 
 
 class Early(unittest.TestCase):
-    def test_a_reload_before_the_arguments_are_read_ends_nothing(self):
-        """SIGHUP comes while the program is still being started; what it waits for is its own first words."""
+    def test_a_reload_before_the_gateway_listens_ends_nothing_and_is_done(self):
         gateway = Gateway()
         sandbox = sandbox_for(gateway)
         self.addCleanup(sandbox.stop)
@@ -112,7 +116,7 @@ class Early(unittest.TestCase):
             with open(gateway.home / "log", "w") as log:
                 process = subprocess.Popen(serve, stderr=log)
             try:
-                # As soon as the mask of the process has SIGHUP it cannot end it: from then on it is sent again and again.
+                # From then on it waits until the program reads it.
                 wait_until(lambda: blocked(process.pid, signal.SIGHUP), "SIGHUP waits to be read")
                 process.send_signal(signal.SIGHUP)
                 self.assertNotIn("listening", gateway.log())
@@ -125,5 +129,5 @@ class Early(unittest.TestCase):
 
 def blocked(pid, number):
     """Whether the first thread of a process blocks a signal."""
-    mask = re.search(r"^SigBlk:\s*([0-9a-f]+)$", open(f"/proc/{pid}/status").read(), re.M)[1]
+    mask = re.search(r"^SigBlk:\s*([0-9a-f]+)$", Path(f"/proc/{pid}/status").read_text(), re.M)[1]
     return int(mask, 16) >> (number - 1) & 1
