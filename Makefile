@@ -4,7 +4,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 # What a failing step has written is not taken for a result.
 .DELETE_ON_ERROR:
-.PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs test torture bench clean
+.PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs site pictures test torture \
+  bench bench-gateway clean
 
 # Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
 swift-build := swift build --traits Sandbox,Gateway
@@ -38,7 +39,7 @@ endif
 endif
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 11
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
 # What a goal needs, from its building to its end, is asked for before its first step: lines of scripts/packages.
 lib: packages := lib
@@ -110,6 +111,15 @@ check: setup ## everything a reviewer would check without running the tests
 docs: setup ## build the Swift documentation into build/docs; broken links and gaps fail it
 	scripts/docs
 
+site: ## build the documentation as a site into build/site, with the Swift API if `make docs` has been; broken links fail it
+	@SWIFT=$(wildcard build/docs) scripts/site/build
+	@echo "build/site/index.html: open it, or python3 -m http.server --directory build/site"
+
+pictures: .build/debug/enroll-sandbox ## draw the pictures of the documentation and record the terminal's anew, into docs/pictures
+	@$(swift-build) --product enroll
+	@scripts/site/pictures.py
+	@scripts/record-terminal
+
 test: setup ## run all tests (QUICK=1: without the real providers and the browser)
 	@QUICK=$(QUICK) scripts/test
 
@@ -118,6 +128,9 @@ torture: setup lib ## run the long forms of the tests: faults, kills, hostile in
 
 bench: setup lib .build/debug/enroll-sandbox ## measure, beside what others do (RECORD=VERSION: keep the figures in docs)
 	@scripts/bench $(if $(RECORD),--record $(RECORD))
+
+bench-gateway: setup ## measure the gateway beside Starlette with Authlib (TURNS=N)
+	@scripts/bench-gateway
 
 clean: ## remove everything that was built
 	rm -rf .build build

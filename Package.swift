@@ -195,6 +195,8 @@ if embedded {
     .executableTarget(
       name: "sign-in-example", dependencies: ["EnrollKit"], path: "Examples/SignIn", swiftSettings: strict),
     .executableTarget(
+      name: "tutorial-notes", dependencies: ["EnrollKit"], path: "docs/tutorial/Notes", swiftSettings: strict),
+    .executableTarget(
       name: "gateway-app-example", dependencies: ["EnrollKit"], path: "Examples/GatewayApp",
       swiftSettings: strict),
     .executableTarget(

@@ -46,27 +46,43 @@
   /// Does something again and again, on a thread of its own.
   final class Repetition: Sendable {
     private let what: String
-    private let seconds: Int64
+    private let milliseconds: Int64
     private let clock: any Clock
-    private let body: @Sendable () -> Void
+    private let body: @Sendable () -> Int64
     private let ended = Event()
 
-    /// - Parameter what: for the error of a thread that does not start.
+    /// - Parameters:
+    ///   - what: for the error of a thread that does not start.
+    ///   - milliseconds: before the first time.
+    ///   - body: gives the milliseconds before the next time.
     init(
-      _ what: String, everySeconds seconds: Int64, by clock: any Clock, _ body: @escaping @Sendable () -> Void
+      _ what: String, afterMilliseconds milliseconds: Int64, by clock: any Clock,
+      _ body: @escaping @Sendable () -> Int64
     ) {
       self.what = what
-      self.seconds = seconds
+      self.milliseconds = milliseconds
       self.clock = clock
       self.body = body
+    }
+
+    convenience init(
+      _ what: String, everySeconds seconds: Int64, by clock: any Clock, _ body: @escaping @Sendable () -> Void
+    ) {
+      self.init(what, afterMilliseconds: seconds * 1_000, by: clock) {
+        body()
+        return seconds * 1_000
+      }
     }
 
     /// - Throws: `.outOfMemory` when the system gives no thread.
     func start() throws(EnrollError) {
       let isStarted = PlainThread.start {
-        while !self.ended.wait(until: self.clock.instant().advanced(bySeconds: self.seconds), by: self.clock)
+        var milliseconds = self.milliseconds
+        while !self.ended.wait(
+          until: Instant(nanoseconds: self.clock.instant().nanoseconds + milliseconds * 1_000_000),
+          by: self.clock)
         {
-          self.body()
+          milliseconds = self.body()
         }
       }
       guard isStarted else {
@@ -109,7 +125,9 @@
     }
 
     static func probing(_ gateway: Gateway, by clock: any Clock) -> Repetition {
-      Repetition("looking at the database", everySeconds: Gateway.probeSeconds, by: clock) { gateway.probe() }
+      Repetition("looking at the database", afterMilliseconds: Gateway.probeMilliseconds, by: clock) {
+        gateway.probe() ? Gateway.probeMilliseconds : Gateway.failedProbeMilliseconds
+      }
     }
 
     /// Figures of the metrics that only the database knows.

@@ -52,6 +52,22 @@ class Switch(CommandCase):
         self.run_enroll("switch", "second", status=3)
         self.assertEqual(self.who(), "alice@example.com")
 
+    def test_a_chosen_account_without_a_session_is_named(self):
+        self.run_enroll("switch", "second")
+        self.run_enroll("logout")
+        _, words = self.run_enroll("token", status=3)
+        self.assertIn("the account second is the one that enroll switch chose", " ".join(words.split()))
+        _, words = self.run_enroll("token", "--account", "third", status=3)
+        self.assertNotIn("enroll switch chose", words)
+
+    def test_the_choice_is_no_profile_where_both_are_in_one_folder(self):
+        self.environment.update(XDG_CONFIG_HOME=str(self.home / "one"), XDG_STATE_HOME=str(self.home / "one"))
+        (self.home / "one/enrollkit").mkdir(parents=True)
+        (self.profiles / "work.json").rename(self.home / "one/enrollkit/work.json")
+        self.run_enroll("switch", "second")
+        _, words = self.run_enroll("status", "--profile", "current", status=2)
+        self.assertIn("there is no configuration", words)
+
     def test_json(self):
         told = self.json("switch", "second")
         self.assertEqual((told["account"], told["profile"]["email"]), ("second", "bob@example.com"))
@@ -59,7 +75,7 @@ class Switch(CommandCase):
     def test_a_damaged_choice_is_none(self):
         self.run_enroll("switch", "second")
         for damage in ["", "{", "[]", '{"profile": "work"}', '{"profile": "work", "account": ""}']:
-            (self.home / ".local/state/enrollkit/current.json").write_text(damage)
+            (self.home / ".local/state/enrollkit/current-account").write_text(damage)
             self.assertEqual(self.who(), "alice@example.com")
 
     def test_a_sign_in_at_a_provider_that_is_named_ends_the_choice(self):

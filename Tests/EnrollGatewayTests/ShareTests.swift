@@ -23,7 +23,7 @@ struct ShareTests {
     return false
   }
 
-  @Test("a provider that is alone may hold three quarters of the threads; beyond them its requests are refused")
+  @Test("a provider that is alone may hold three quarters of the threads, and not one more")
   func alone() throws {
     let share = ProviderShare(of: threads, Mutex())
     try hold(384, of: share)

@@ -6,7 +6,7 @@ import urllib.request
 
 from cases import CUSTOM, on_each_face
 from gateway import Browser, Gateway, play, sandbox_for
-from processes import wait_until
+from processes import wait_until, workspace
 from sandbox import hop, parameter
 
 
@@ -15,6 +15,8 @@ class AppsAtTheGateway:
     def test_the_whole_way_and_again_in_another_process(self):
         client = self.open()
         begun = self.begin(client)
+        self.assertTrue(begun["survivesProcess"])
+        self.assertEqual(parameter(begun["action"]["url"], "platform"), "mobile")
         url = play(self.sandbox, begun["action"]["url"]).location
         self.assertTrue(url.startswith(CUSTOM), url)
         client.kill()
@@ -25,16 +27,28 @@ class AppsAtTheGateway:
         self.assertEqual(state["profile"]["email"], "alice@example.com")
         client.call("registration.confirm")
         token = client.call("token.access")["accessToken"]
+        account = client.call("account.read")
+        self.assertEqual(account["registrationType"], "SOCIAL")
+        self.assertNotIn("idToken", account)
         claims = client.call("identity.userinfo")["claims"]
         self.assertEqual(claims["sub"], state["profile"]["sub"])
         self.assertTrue(claims["email_verified"])
         self.assertRefused("alreadySettled", client, "registration.resume", url=url)
         answer = Browser(self.gateway.base).open("/v1/userinfo", headers={"Authorization": f"Bearer {token}"})
         self.assertEqual((answer.status, answer.json["sub"]), (200, claims["sub"]))
+        client.close()
+
+        client = self.open()
+        self.assertEqual(client.call("registration.state")["state"]["state"], "active")
+        self.assertEqual(client.call("token.access")["accessToken"], token)
+        self.assertFalse(client.call("logout.begin").get("url"))
+        self.assertEqual(client.call("registration.state")["state"]["state"], "unregistered")
+        self.assertEqual(parameter(self.begin(client)["action"]["url"], "prompt"), "login")
 
     def test_a_loopback_redirect_comes_back_by_itself(self):
         client = self.open(redirectUri="http://127.0.0.1/callback")
         begun = self.begin(client)
+        self.assertFalse(begun["survivesProcess"])
         waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
         redirect = play(self.sandbox, begun["action"]["url"]).location
         self.assertTrue(redirect.startswith(begun["redirectUri"] + "?code="), redirect)
@@ -91,3 +105,64 @@ class AppsAtTheGateway:
         self.assertEqual(browser.open("/account/sessions/end-all", {"token": mark}).status, 303)
         answer = Browser(self.gateway.base).open("/v1/userinfo", headers={"Authorization": f"Bearer {token}"})
         self.assertEqual(answer.status, 401)
+
+
+@on_each_face
+class TokenInTheRedirect:
+    """A session token in the redirect itself, behind both alarming switches (flows.md §10)."""
+
+    @classmethod
+    def setUpClass(cls):
+        app = {"title": "Sample", "redirectUris": [CUSTOM], "dangerouslySendTokenInRedirect": True}
+        cls.gateway = Gateway(apps={"sample": app})
+        cls.sandbox = sandbox_for(cls.gateway)
+        cls.gateway.start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.gateway.stop()
+        cls.sandbox.stop()
+
+    def setUp(self):
+        self.store = workspace("store")
+
+    def test_a_token_with_and_without_state(self):
+        client = self.open_dangerously()
+        url = self.token_redirect(client)
+        self.assertEqual(url.partition("?")[0], CUSTOM)
+        self.assertIn("state=", url)
+        self.assertNotIn("code=", url)
+        self.assertEqual(client.call("registration.resume", url=url)["state"]["state"], "awaitingConfirmation")
+        client.call("registration.retry")
+        # Without a state it settles the only transaction of its kind (R6).
+        url = self.token_redirect(client).partition("&state=")[0]
+        self.assertEqual(client.call("url.handle", url=url)["kind"], "registration")
+        client.call("registration.confirm")
+        token = client.call("token.access")["accessToken"]
+        self.assertEqual(token, parameter(url, "session_token"))
+        # It is the app's: no browser gets a page with it.
+        browser = Browser(self.gateway.base)
+        self.assertEqual(browser.open("/v1/userinfo", headers={"Authorization": f"Bearer {token}"}).status, 200)
+        browser.cookies["__Host-enroll"] = token
+        self.assertEqual(browser.open("/account").location, "/login")
+
+    def test_with_two_pending_only_the_one_that_the_host_names_is_settled(self):
+        client = self.open_dangerously()
+        first = self.begin(client)
+        url = self.token_redirect(client).partition("&state=")[0]
+        self.assertRefused("unsolicited", client, "registration.resume", url=url)
+        self.assertRefused("notFound", client, "registration.resume", url=url, transaction="nobody")
+        state = client.call("registration.resume", url=url, transaction=first["transaction"])["state"]
+        self.assertEqual(state["state"], "awaitingConfirmation")
+
+    def test_without_the_apps_switch_a_token_in_the_redirect_is_not_taken(self):
+        client = self.open()
+        url = self.token_redirect(client)
+        self.assertRefused("redirectMalformed", client, "registration.resume", url=url)
+        self.assertEqual(client.call("registration.state")["state"]["state"], "authenticating")
+
+    def open_dangerously(self):
+        return self.open(bff={"base": self.gateway.base, "dangerouslyAcceptTokenInRedirect": True})
+
+    def token_redirect(self, client):
+        return play(self.sandbox, self.begin(client)["action"]["url"]).location

@@ -1,4 +1,4 @@
-"""The README's commands work as they stand there."""
+"""The commands of docs/install.md for a checkout work as they stand there; the others are in Tests/PackageTests."""
 
 import os
 import pathlib
@@ -11,8 +11,8 @@ from trees import AS_BUILT, TOP
 
 
 class ReadmeTests(unittest.TestCase):
-    def test_what_the_readme_says_of_installing_can_be_typed(self):
-        commands = re.search(r"<!-- run: install -->\n```\n(.*?)```", (TOP / "README.md").read_text(), re.S)[1]
+    def test_what_the_page_says_of_a_checkout_can_be_typed(self):
+        commands = re.search(r"<!-- run: make-install -->\n```\n(.*?)```", (TOP / "docs/install.md").read_text(), re.S)[1]
         # Between building and taking away, the program starts: it says how it is used.
         commands = commands.replace("make uninstall", "build/sign_in || test $? = 2\nmake uninstall")
         commands = f'make() {{ command make {" ".join(AS_BUILT)} "$@"; }}\n{commands}'

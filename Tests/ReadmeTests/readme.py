@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The examples of the READMEs, of the articles (Sources/EnrollKit/EnrollKit.docc) and of the guides in docs/.
 
-Each block is the file that it names, or the part of it between `// example: NAME` and `// end`. `readme.py --write` puts
-the files into the pages.
+Each block is the file that it names, or the part of it between `// example: NAME` and `// end` (in Python `# example: NAME`
+and `# end`, in HTML in a comment). `readme.py --write` puts the files into the pages.
 """
 
 import pathlib
@@ -12,8 +12,10 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+PROGRAMS = ROOT / "docs/programs.md"
+TUTORIAL = sorted((ROOT / "docs/tutorial").glob("*.md"))
 ARTICLES = sorted((ROOT / "Sources/EnrollKit/EnrollKit.docc").glob("*.md"))
-GUIDES = [ROOT / "docs/resources.md", *sorted((ROOT / "docs/gateway").glob("*.md"))]
+GUIDES = [ROOT / "docs/resources.md", PROGRAMS, *TUTORIAL, *sorted((ROOT / "docs/gateway").glob("*.md"))]
 PAGES = (README, *sorted((ROOT / "bindings").glob("*/README.md")), *ARTICLES, *GUIDES)
 BLOCK = re.compile(r"(<!-- example: (\S+) -->\n```\w*\n)(.*?)(```\n)", re.S)
 
@@ -24,7 +26,8 @@ def example(name):
     text = (ROOT / path).read_text()
     if not part:
         return text
-    found = re.search(rf"^ *// example: {part}\n(.*?)^ *// end$", text, re.S | re.M)
+    mark = r"^ *(?://|#|<!--) "
+    found = re.search(rf"{mark}example: {part}(?: -->)?\n(.*?){mark}end(?: -->)?$", text, re.S | re.M)
     if found is None:
         raise AssertionError(f"no example {part} in {path}")
     return textwrap.dedent(found[1])

@@ -1,6 +1,8 @@
-"""The blocks of the pages are the files that they name. The README's examples sign in against the sandbox here; the
-articles' parts are tests of their own."""
+"""The blocks of the pages are the files that they name. The README's lines and the programs of docs/programs.md sign in
+against the sandbox here; the articles' parts are tests of their own."""
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -11,11 +13,16 @@ import sys
 import tempfile
 import unittest
 
-from readme import ARTICLES, BLOCK, GUIDES, PAGES, README, ROOT, example
+import bad_input
+from readme import ARTICLES, BLOCK, GUIDES, PAGES, PROGRAMS, README, ROOT, example
 from sandbox import Sandbox
 
 sys.path.insert(0, str(ROOT / "Tests/CTests"))
 from sign_in import play_user  # noqa: E402: the user of the sandbox is the same for every face
+
+
+#: The Python package as it is here.
+PYTHON = {"PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{ROOT}/build/small/libenroll.so.0"}
 
 
 def swift_examples(page):
@@ -34,19 +41,22 @@ class ReadmeTests(unittest.TestCase):
         for page in PAGES:
             for _, name, text, _ in BLOCK.findall(page.read_text()):
                 self.assertEqual(text, example(name), f"{page.name}, {name}: run Tests/ReadmeTests/readme.py --write")
-        self.assertGreaterEqual(len(BLOCK.findall(README.read_text())), 3)
+        self.assertGreaterEqual(len(BLOCK.findall(PROGRAMS.read_text())), 6)
 
     def test_the_articles_show_no_code_that_is_not_run(self):
         self.assertGreaterEqual(len(ARTICLES), 5)
         for page in (*ARTICLES, *GUIDES):
-            self.assertEqual(page.read_text().count("```swift"), len(swift_examples(page)), page.name)
+            shown = re.sub(r"<!-- manifest -->\n```swift", "", page.read_text()).count("```swift")
+            self.assertEqual(shown, len(swift_examples(page)), page.name)
 
     def test_the_articles_show_every_example_that_is_meant_for_them(self):
         source = "Tests/EnrollKitTests/ArticleExampleTests.swift"
         meant = re.findall(r"// example: (\S+)", (ROOT / source).read_text())
         shown = {name for page in (*ARTICLES, *GUIDES) for name in swift_examples(page)}
-        # Tests/GatewayTests runs the program.
-        self.assertEqual(shown, {f"{source}#{name}" for name in meant} | {"Examples/GatewayApp/main.swift"})
+        # Programs are run elsewhere: that of the gateway by Tests/GatewayTests, the others below.
+        programs = {name for name in shown if not name.startswith(f"{source}#")}
+        self.assertEqual(shown - programs, {f"{source}#{name}" for name in meant})
+        self.assertIn("Examples/GatewayApp/main.swift", programs)
 
     def signs_in(self, *command, environment=None):
         with tempfile.TemporaryDirectory() as home:
@@ -90,7 +100,7 @@ class ReadmeTests(unittest.TestCase):
         return json.loads(dumped.stdout)
 
     def test_the_package_example_names_a_product_that_there_is(self):
-        page = README.read_text()
+        page = PROGRAMS.read_text()
         text = re.search(r"<!-- manifest -->\n```swift\n(.*?)```", page, re.S)[1]
         address, path = re.search(r"\.package\(url: .*?\)", text)[0], re.search(r"`(\.package\(path: .*?\))`", page)[1]
         with tempfile.TemporaryDirectory() as home:
@@ -145,10 +155,58 @@ class ReadmeTests(unittest.TestCase):
                 self.says_what_is_wrong("sign_in", program)
 
     def test_the_python_example_signs_in(self):
-        library = {"PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{ROOT}/build/small/libenroll.so.0"}
         example = sys.executable, ROOT / "Examples/sign_in.py"
-        self.signs_in(*example, environment={**os.environ, **library})
-        self.says_what_is_wrong("sign_in.py", *example, environment={**os.environ, **library}, usage=1)
+        self.signs_in(*example, environment={**os.environ, **PYTHON})
+        self.says_what_is_wrong("sign_in.py", *example, environment={**os.environ, **PYTHON}, usage=1)
+
+    def test_the_five_lines_of_the_readme_sign_in(self):
+        lines = re.search(r"<!-- run: python -->\n```python\n(.*?)```", README.read_text(), re.S)[1]
+        self.assertLessEqual(len(lines.splitlines()), 5)
+        with tempfile.TemporaryDirectory() as home:
+            browser = pathlib.Path(home, "browser")
+            browser.write_text(f"""#!{sys.executable}
+import sys
+sys.path.insert(0, {str(ROOT / 'Tests/CTests')!r})
+from sign_in import play_user
+play_user(sys.argv[1])
+""")
+            browser.chmod(0o755)
+            self.assertEqual(lines.count("http://127.0.0.1:4280"), 1)
+            lines = lines.replace("http://127.0.0.1:4280", self.issuer).replace("/tmp/first", f"{home}/store")
+            done = subprocess.run(
+                [sys.executable, "-c", lines], input="y\n", capture_output=True, text=True, timeout=60,
+                env={**os.environ, **PYTHON, "BROWSER": f"{browser} %s", "DISPLAY": ":0"})  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^Are you Alice Example\? \[y/n\] Bearer \S+\n$")
+
+    def test_the_first_screen_of_the_readme_has_the_demo_and_the_tests(self):
+        lines = README.read_text().splitlines()
+        self.assertLessEqual(len(lines), 130)
+        for command in ("make demo ", "make test "):
+            self.assertTrue(any(line.startswith(command) for line in lines[:15]), command)
+
+    def test_the_recording_is_what_the_picture_shows(self):
+        sys.path.insert(0, str(ROOT / "scripts"))
+        loader = importlib.machinery.SourceFileLoader("record_terminal", str(ROOT / "scripts/record-terminal"))
+        recorder = importlib.util.module_from_spec(importlib.util.spec_from_loader("record_terminal", loader))
+        loader.exec_module(recorder)
+        head, *events = map(json.loads, (ROOT / "docs/pictures/terminal.cast").read_text().splitlines())
+        self.assertEqual((head["version"], {kind for _, kind, _ in events}), (2, {"o"}))
+        drawn = recorder.picture([(seconds, text) for seconds, _, text in events])
+        self.assertEqual((ROOT / "docs/pictures/terminal.svg").read_text(), drawn, "run scripts/record-terminal")
+
+    def test_the_pictures_are_what_their_program_draws(self):
+        done = subprocess.run([sys.executable, ROOT / "scripts/site/pictures.py", "--check"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_mistakes_of_a_first_sign_in_say_what_the_page_quotes(self):
+        text = bad_input.PAGE.read_text()
+        part = text[text.index(bad_input.START) + len(bad_input.START) : text.index(bad_input.END)]
+        # Case by case, so that a failure shows one message.
+        now, then = bad_input.page(bad_input.recorded()).split("### "), part.split("### ")
+        self.assertEqual(len(now), len(bad_input.CASES) + 1)
+        for told, quoted in zip(now, then, strict=True):
+            self.assertEqual(told, quoted, "run Tests/ReadmeTests/bad_input.py --write, and read what the page says")
 
     def test_what_the_page_of_the_daemon_asks_from_a_shell_is_answered(self):
         line = re.search(r"<!-- run: daemon -->\n```\n(.*?)```", (ROOT / "docs/json-rpc.md").read_text(), re.S)[1]

@@ -15,6 +15,8 @@ public struct RegisteredApp: Sendable, Equatable {
   public let appleAppIDs: [String]
   /// The browser shows a page with a link to the app, because some browsers open no app without a press.
   public let showsContinuePage: Bool
+  /// The redirect holds the session token, where other programs on the device can read it, instead of a code.
+  public let sendsTokenInRedirect: Bool
   /// `com.example.app://identity/fallback`: where the browser goes after a sign-in that knows no other address of the app.
   public let fallbackURI: String?
 
@@ -26,7 +28,7 @@ public struct RegisteredApp: Sendable, Equatable {
 
   public init(
     id: String, title: String, redirectURIs: [String], android: Android? = nil, appleAppIDs: [String] = [],
-    showsContinuePage: Bool = false, fallbackURI: String? = nil
+    showsContinuePage: Bool = false, sendsTokenInRedirect: Bool = false, fallbackURI: String? = nil
   ) {
     self.id = id
     self.title = title
@@ -34,6 +36,7 @@ public struct RegisteredApp: Sendable, Equatable {
     self.android = android
     self.appleAppIDs = appleAppIDs
     self.showsContinuePage = showsContinuePage
+    self.sendsTokenInRedirect = sendsTokenInRedirect
     self.fallbackURI = fallbackURI
   }
 

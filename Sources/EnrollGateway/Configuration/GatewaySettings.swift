@@ -137,6 +137,10 @@ public struct GatewaySettings: Sendable {
     ConfigurationKey(
       "continuePage", .boolean,
       "Show a page with a link to the app instead of a redirect. False by default."),
+    ConfigurationKey(
+      "dangerouslySendTokenInRedirect", .boolean,
+      "Send the session token in the redirect instead of a code. Other programs on the device can read it. False by default."
+    ),
   ]
 
   /// - Throws: `.configuration`; `field` is the key at fault, with its path (`apps.sample.redirectUris`).
@@ -284,7 +288,9 @@ extension GatewaySettings {
         id: member.key, title: reader.text("title") ?? member.key,
         redirectURIs: reader.texts("redirectUris") ?? [], android: android,
         appleAppIDs: reader.texts("appleAppIds") ?? [],
-        showsContinuePage: reader.boolean("continuePage") ?? false, fallbackURI: reader.text("fallbackUri"))
+        showsContinuePage: reader.boolean("continuePage") ?? false,
+        sendsTokenInRedirect: reader.boolean("dangerouslySendTokenInRedirect") ?? false,
+        fallbackURI: reader.text("fallbackUri"))
       do throws(EnrollError) { try app.check() } catch {
         throw EnrollError(
           .configuration, "\(path).\(error.field ?? ""): \(error.message)",

@@ -25,11 +25,15 @@ struct Readiness: Sendable, Equatable {
 extension Gateway {
   /// What load balancers ask, whatever name they know the gateway by.
   public static let probePaths = ["/livez", "/readyz"]
-  /// Seconds from one look to the next.
-  public static let probeSeconds: Int64 = 2
+  /// From one look to the next.
+  public static let probeMilliseconds: Int64 = 2_000
+  /// From a look that failed to the next: all replicas wait for the same database, and nobody is served meanwhile.
+  public static let failedProbeMilliseconds: Int64 = 250
 
   /// Asks the store whether it answers, and remembers that for `/readyz`. To be called by a thread of its own, again and again.
-  public func probe() {
+  /// - Returns: whether the store answered.
+  @discardableResult
+  public func probe() -> Bool {
     let failure = storeFailure()
     let isReady = failure == nil
     let before = readiness.withLock { readiness in
@@ -40,6 +44,7 @@ extension Gateway {
     }
     if let failure, before != false { log.write(.error, "not ready: \(failure.message)") }
     if isReady, before == false { log.write(.info, "ready again") }
+    return isReady
   }
 
   private func storeFailure() -> StoreFailure? {

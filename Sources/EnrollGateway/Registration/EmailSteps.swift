@@ -151,22 +151,19 @@ extension Gateway {
 
   // MARK: The end
 
-  /// Signs in, and sends the browser on: to the app that waits with a code, else with a session to the address of the visit.
+  /// Signs in, and sends the browser on: to the app that waits, else with a session to the address of the visit.
   func arrive(
     _ request: WebRequest, _ visit: Visit, _ signIn: (Beginning) throws(Interruption) -> Void
   ) throws(Interruption) -> WebResponse {
-    let (text, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
     if let waiting = visit.app, let app = settings.apps.first(where: { ASCII.equals($0.id, waiting.id) }),
       app.redirectURI(named: waiting.redirectURI) != nil
     {
-      try signIn(
-        .code(
-          NewAppCode(
-            codeHash: hash, app: app.id, provider: RegistrationSettings.providerName,
-            challenge: waiting.challenge, expires: now + Self.appCodeSeconds)))
-      return returnToApp(
-        app, waiting.redirectURI, state: waiting.state, [("code", text)], for: request)
+      let begun = try beginning(
+        for: app, by: RegistrationSettings.providerName, challenge: waiting.challenge, request)
+      try signIn(begun.beginning)
+      return returnToApp(app, waiting.redirectURI, state: waiting.state, [begun.parameter], for: request)
     }
+    let (text, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
     try signIn(.session(try newSession(hash, app: nil, for: request)))
     if let before = sessionHash(request) {
       try stored { () throws(StoreFailure) in

@@ -148,7 +148,7 @@ extension Gateway {
       headers: [over, .cookie(Self.sessionCookie, token, seconds: settings.absoluteSeconds)])
   }
 
-  /// An app gets a code that works once, for its own verifier (RFC 8252 §8.1).
+  /// The app's mode.
   private func enterApp(
     _ request: WebRequest, _ identity: Identity, _ waiting: Attempt.App, _ provider: SignInProvider,
     over: HTTPHeader
@@ -156,21 +156,16 @@ extension Gateway {
     guard let app = settings.apps.first(where: { ASCII.equals($0.id, waiting.id) }) else {
       throw .failure(.unknownApp)
     }
-    let (code, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
+    let begun = try beginning(for: app, by: provider.name, challenge: waiting.challenge, request)
     do throws(Interruption) {
-      _ = try signIn(
-        identity,
-        beginning: .code(
-          NewAppCode(
-            codeHash: hash, app: app.id, provider: provider.name, challenge: waiting.challenge,
-            expires: now + Self.appCodeSeconds)), for: request)
+      _ = try signIn(identity, beginning: begun.beginning, for: request)
     } catch {
       guard case .store(let failure) = error else { throw error }
       log.write(.error, "store: \(failure.message)")
       return try fail(error.failure, app: waiting, provider: provider, for: request, headers: [over])
     }
     return returnToApp(
-      app, waiting.redirectURI, state: waiting.state, [("code", code)], for: request, headers: [over])
+      app, waiting.redirectURI, state: waiting.state, [begun.parameter], for: request, headers: [over])
   }
 
   func signIn(

@@ -103,9 +103,6 @@ extension Provider {
   /// Accounts at the back end, oldest first.
   public var bffAccounts: [BFFAccount] { bff.accounts }
 
-  /// Whether the back end puts its session token into the redirect itself (flows.md §10).
-  public func putBFFTokenInRedirect(_ isWanted: Bool) { bff.putsTokenInRedirect = isWanted }
-
   /// Sets the final answer of another app's gateway: `tokens`, `withoutIDToken` or `refreshTokenOnly`.
   /// - Throws: for any other word.
   public func answerOtherApp(with name: String) throws {

@@ -62,12 +62,6 @@ extension Provider {
       let redirect = try settle(
         authorizeURL: url, user: request["user"]?.string ?? "alice", error: request["error"]?.string)
       return .object([("redirect", .string(redirect))])
-    case .bff:
-      guard let isWanted = request["tokenInRedirect"]?.bool else {
-        throw ControlError("`tokenInRedirect` must be true or false")
-      }
-      putBFFTokenInRedirect(isWanted)
-      return done
     case .bffAccounts: return .object([("accounts", .array(bffAccounts.map(\.json)))])
     case .messages: return .object([("messages", .array(passwordlessMessages.map(\.json)))])
     case .device:
@@ -131,7 +125,7 @@ extension Provider {
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, device, messages, bff, bffAccounts, otherApp, gateway,
+      signOutBrowsers, advanceClock, settle, device, messages, bffAccounts, otherApp, gateway,
       register,
       mails,
       accounts, scanMails, received, setKnown, verifyEmail, memory, remember, forgetClients,

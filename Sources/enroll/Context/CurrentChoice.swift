@@ -11,7 +11,8 @@ struct CurrentChoice: Equatable {
   var profile: String
   var account: String
 
-  private static let name = "current.json"
+  // No profile is called so, whose files end with .json: both may be in one folder.
+  private static let name = "current-account"
 
   /// nil if nothing was chosen, or if the file cannot be read.
   static func saved() -> CurrentChoice? {

@@ -38,7 +38,8 @@ struct Failure: Error {
     if error.code == .notFound { ending = .usage }
   }
 
-  /// The same, with the account or the profile that may have been meant, where the one that was named is not there.
+  /// The same, with the account or the profile that may have been meant, where the one that was named is not there; or with
+  /// the one that was chosen.
   func guessing(_ options: PlaceOptions) -> Failure {
     guard [.signInNeeded, .usage].contains(ending), let place = try? Context(options) else { return self }
     var failure = self
@@ -50,6 +51,8 @@ struct Failure: Error {
       let meant = Guess.nearest(to: account, among: Candidates.allAccounts(of: place.store))
     {
       failure.message += "; there is an account \(meant)"
+    } else if ending == .signInNeeded, place.isChosen {
+      failure.message += "; the account \(place.account) is the one that enroll switch chose"
     }
     return failure
   }

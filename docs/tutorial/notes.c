@@ -1,0 +1,108 @@
+/* Notes: a program that signs its user in once and asks an API who that is. docs/tutorial/c.md explains each part. */
+
+// example: configuration
+#include <curl/curl.h>
+#include <enroll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MINUTE 60000
+
+static void check(enroll_status status, const enroll_error *error) {
+  if (status == ENROLL_OK) return;
+  fprintf(stderr, "notes: %s: %s\n", enroll_status_name(status), error->message);
+  exit(1);
+}
+
+static enroll_client *open_client(const char *issuer, enroll_error *error) {
+  char configuration[1024], store[4096];
+  snprintf(configuration, sizeof configuration,
+           "{\"issuer\": \"%s\", \"clientId\": \"sample-app\", \"redirectUri\": \"http://127.0.0.1/callback\","
+           " \"scopes\": \"openid profile email offline_access\","
+           " \"allowLoopbackHTTP\": true}", /* only for a provider on this machine */
+           issuer);
+  snprintf(store, sizeof store, "%s/.notes", getenv("HOME"));
+
+  enroll_client_options options = ENROLL_CLIENT_OPTIONS_INIT;
+  options.configuration = configuration;
+  options.configuration_size = ENROLL_NUL_TERMINATED;
+  options.store_directory = store;
+  options.store_directory_size = ENROLL_NUL_TERMINATED;
+  enroll_client *client;
+  check(enroll_client_new(&options, &client, error), error);
+  return client;
+}
+// end
+
+// example: sign-in
+static void sign_in(enroll_client *client, enroll_error *error) {
+  enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
+  enroll_buf url = ENROLL_BUF_INIT;
+  check(enroll_registration_begin(client, NULL, MINUTE, &transaction, &url, NULL, error), error);
+  printf("Open this in your browser: %s\n", url.data);
+  fflush(stdout);
+  enroll_buf_free(&url);
+
+  enroll_state state = ENROLL_STATE_INIT; /* the redirect comes back to a port of ours */
+  check(enroll_registration_await_outcome(
+            client, transaction.id, ENROLL_NUL_TERMINATED, 10 * MINUTE, &state, error),
+        error);
+  if (state.kind == ENROLL_STATE_AWAITING_CONFIRMATION) {
+    enroll_buf profile = ENROLL_BUF_INIT;
+    check(enroll_identity_profile(client, &profile, error), error);
+    printf("You signed in with this profile: %s\n", profile.data);
+    enroll_buf_free(&profile);
+    check(enroll_registration_confirm(client, &state, error), error);
+  }
+}
+
+static void access_token(enroll_client *client, enroll_buf *token, enroll_error *error) {
+  enroll_access access = ENROLL_ACCESS_INIT;
+  enroll_status status = enroll_token_access(client, 0, MINUTE, &access, token, error);
+  if (status == ENROLL_E_REAUTHENTICATE) { /* nobody is signed in, or the provider ended the session */
+    sign_in(client, error);
+    status = enroll_token_access(client, 0, MINUTE, &access, token, error);
+  }
+  check(status, error);
+}
+// end
+
+// example: request
+static void ask_who(enroll_client *client, const char *issuer, enroll_error *error) {
+  enroll_buf token = ENROLL_BUF_INIT;
+  access_token(client, &token, error);
+  char address[1024];
+  snprintf(address, sizeof address, "%s/userinfo", issuer);
+
+  CURL *curl = curl_easy_init();
+  curl_easy_setopt(curl, CURLOPT_URL, address);
+  curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+  curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, token.data);
+  enroll_buf_free(&token); /* curl has a copy; EnrollKit wipes its own */
+  printf("The API knows you as ");
+  fflush(stdout);
+  CURLcode sent = curl_easy_perform(curl); /* writes the answer to stdout */
+  curl_easy_cleanup(curl);
+  if (sent != CURLE_OK) fprintf(stderr, "notes: %s\n", curl_easy_strerror(sent)), exit(1);
+  puts("");
+}
+// end
+
+// example: main
+int main(int argc, char **argv) {
+  if (argc < 2) return fprintf(stderr, "usage: notes ISSUER [logout]\n"), 2;
+  enroll_error error = ENROLL_ERROR_INIT;
+  enroll_client *client = open_client(argv[1], &error);
+  if (argc > 2 && strcmp(argv[2], "logout") == 0) {
+    enroll_buf url = ENROLL_BUF_INIT; /* of the provider's page that ends the session in the browser, if it has one */
+    check(enroll_logout_begin(client, 0, MINUTE, &url, &error), &error);
+    enroll_buf_free(&url);
+    puts("You are signed out.");
+  } else {
+    ask_who(client, argv[1], &error);
+  }
+  enroll_client_free(client);
+  return 0;
+}
+// end
