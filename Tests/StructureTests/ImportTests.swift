@@ -70,7 +70,7 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
   ),
   (
     "EnrollGateway", "the gateway's rules and steps, over the interfaces of its store and its providers",
-    ["EnrollGatewayPages", "EnrollCore", "EnrollCrypto", "EnrollJSON"]
+    ["EnrollGatewayPages", "EnrollCore", "EnrollCrypto", "EnrollJSON", "Synchronization"]
   ),
   (
     "EnrollGatewayStore", "accounts and sessions in SQLite or PostgreSQL",
@@ -80,7 +80,10 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
   ),
   (
     "EnrollGatewayHost", "the gateway's HTTP server, on SwiftNIO",
-    ["EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "CPosix", "NIOCore", "NIOHTTP1", "NIOPosix"]
+    [
+      "EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "CPosix", "NIOCore", "NIOHTTP1", "NIOPosix",
+      "Synchronization",
+    ]
   ),
   (
     "EnrollGatewayMail", "the gateway's mail, over libcurl",
@@ -92,6 +95,7 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
       "EnrollGateway", "EnrollGatewayHost", "EnrollGatewayMail", "EnrollGatewayPages", "EnrollGatewayStore",
       "EnrollHost",
       "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "ArgumentParser",
+      "Synchronization",
     ]
   ),
 ]
