@@ -6,7 +6,10 @@ import EnrollJSON
 enum ConfigurationSpelling {
   /// The same error with the spellings of `json`, in its field and in its text.
   static func asSpelt(_ error: EnrollError, in json: JSON) -> EnrollError {
-    let documented = renamed(error, arguments.map { ($0.argument, $0.key) })
+    // A key that nobody knows may be spelt like an argument: it is named as it is written.
+    let written = json.object?.members ?? []
+    let own = arguments.filter { name in !written.contains { ASCII.equals($0.key, name.argument) } }
+    let documented = renamed(error, own.map { ($0.argument, $0.key) })
     return renamed(documented, spellings(of: json, Configuration.keys))
   }
 
