@@ -111,8 +111,8 @@ check: setup ## everything a reviewer would check without running the tests
 docs: setup ## build the Swift documentation into build/docs; broken links and gaps fail it
 	scripts/docs
 
-site: ## build the documentation as a site into build/site; broken links fail it
-	@scripts/site/build
+site: ## build the documentation as a site into build/site, with the Swift API if `make docs` has been; broken links fail it
+	@SWIFT=$(wildcard build/docs) scripts/site/build
 	@echo "build/site/index.html: open it, or python3 -m http.server --directory build/site"
 
 pictures: .build/debug/enroll-sandbox ## draw the pictures of the documentation and record the terminal's anew, into docs/pictures

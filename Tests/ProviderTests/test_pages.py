@@ -175,17 +175,6 @@ class Pages(unittest.TestCase):
         self.assertIn("com.example.app:/callback?code=", tab.leaves())
 
     def back_end(self, tab):
-        tab.open(self.url("/v1/auth")).shows("backendChoice", "Sign in or create an account")
-        tab.press("Continue with Google")
-        tab.page.locator("h1", has_text="Sign in").wait_for()
-        tab.press("Cancel")
-        tab.shows("bffProblem", "You are not signed in")
-        tab.press("Try Google again")
-        tab.page.locator("h1", has_text="Sign in").wait_for()
-        self.sign_in(tab)
-        tab.page.locator("h1", has_text="Allow").wait_for()
-        tab.press("Allow")
-        tab.shows("bffAccount", "You are signed in")
         tab.open(self.url("/v1/auth/google/callback?code=c&state=s")).shows("signInOver", "This sign-in is over")
 
     def registering(self, tab):

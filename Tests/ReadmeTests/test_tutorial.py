@@ -79,6 +79,15 @@ class TutorialTests(unittest.TestCase):
     def test_the_program_in_python(self):
         self.signs_in_once(sys.executable, FOLDER / "notes.py", answer="y\n", question="Are you Alice Example?")
 
+    def test_while_the_provider_is_down_the_token_is_given_and_the_api_is_what_fails(self):
+        program = sys.executable, FOLDER / "notes.py"
+        with Sandbox() as sandbox:
+            status, _, trouble = self.run_it(*program, sandbox.issuer, answer="y\n")
+            self.assertEqual(status, 0, trouble)
+        status, told, trouble = self.run_it(*program, sandbox.issuer)
+        self.assertEqual((status, told, len(trouble.splitlines())), (1, "", 1), trouble)
+        self.assertIn("notes.py: the API does not answer: ", trouble)
+
     def test_the_program_in_swift(self):
         self.signs_in_once(ROOT / ".build/debug/tutorial-notes", plays=True, question="You signed in as Alice Example.")
 

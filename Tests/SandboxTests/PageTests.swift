@@ -150,14 +150,7 @@
       let otherApp = try await browser.get(link)
       pages.append(("the other app", otherApp))
       pages.append(("nothing told", try await browser.post("/other-app", otherApp.hiddenFields)))
-      pages.append(("choose a provider", try await browser.get("/v1/auth")))
       pages.append(("sign-in over", try await browser.get("/v1/auth/google/callback?state=none")))
-      for (name, error) in [("back end's account", nil), ("back end's problem", "access_denied")] {
-        let authorize = try await browser.get("/v1/auth/google").location ?? ""
-        let callback = try await client.provider.settle(authorizeURL: authorize, error: error)
-        let reply = try await browser.get(callback)
-        pages.append((name, error == nil ? try await browser.get(reply.location ?? "") : reply))
-      }
       pages.append(("signed out", try await browser.post("/end-session", [("action", "sign-out")])))
       return pages
     }

@@ -1,6 +1,7 @@
 // Notes: a program that signs its user in once and asks an API who that is. docs/tutorial/kotlin.md explains each part.
 
 // example: configuration
+import java.io.IOException
 import java.net.HttpURLConnection
 import java.net.URI
 import kotlin.system.exitProcess
@@ -70,6 +71,8 @@ fun main(arguments: Array<String>) {
     }
   } catch (fault: EnrollException) {
     end("notes: ${fault.message}", 1)
+  } catch (fault: IOException) {
+    end("notes: the API does not answer: ${fault.message}", 1)
   }
 }
 

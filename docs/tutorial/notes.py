@@ -54,4 +54,6 @@ try:
             print(f"The API knows you as {who(client)['name']}.")
 except enrollkit.EnrollError as error:
     sys.exit(f"notes.py: {error}")
+except OSError as error:
+    sys.exit(f"notes.py: the API does not answer: {error}")
 # end

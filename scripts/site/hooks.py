@@ -5,6 +5,7 @@ A page keeps its links as they lead in the repository. A link to a file that is 
 """
 
 import html
+import os
 import posixpath
 import re
 import sys
@@ -34,6 +35,18 @@ WORDS = {".py": "python", ".swift": "swift", ".c": "c", ".h": "c", ".json": "jso
 
 #: {path in the repository: page of the site}, and the other way round.
 site, repository = {}, {}
+
+
+def on_config(config):
+    """Pages of the gateway and guides to providers that mkdocs.yml does not name come last in their parts."""
+    for part in config.nav:
+        for title, entries in part.items():
+            folder = {"Gateway": "gateway", "Providers": "providers"}.get(title)
+            if folder:
+                named = {uri for entry in entries for uri in (entry.values() if isinstance(entry, dict) else [entry])}
+                found = sorted(f"{folder}/{page.name}" for page in Path(config.docs_dir, folder).glob("*.md"))
+                entries += [uri for uri in found if uri not in named]
+    return config
 
 
 def on_files(files, config):
@@ -104,6 +117,9 @@ def on_page_markdown(markdown, page, config, files):
         text = SOURCE.sub(lambda found: f'{found[1]}="{moved(found[2])}"', text)
         return separated(text)
 
+    if uri == "reference.md" and os.environ.get("SWIFT"):
+        here = '<a href="swift/documentation/enrollkit/">they are here, too, if a web server serves the site</a>'
+        markdown = markdown.replace("into `build/docs`", f"into `build/docs` ({here})", 1)
     return by_parts(markdown, prose)
 
 
@@ -139,6 +155,8 @@ def separated(text):
 def on_page_content(content, page, config, files):
     # A wide table scrolls inside a frame, which is reached by the keyboard.
     content = re.sub(r"<table>(.*?)</table>", lambda found: frame(found[1]), content, flags=re.S)
+    # So does a picture: on a narrow screen its words would be too small.
+    content = re.sub(r"<p>(<picture>.*?</picture>|<img [^>]*\.svg\"[^>]*>)</p>", scrolled, content, flags=re.S)
     return re.sub(r"<th([^>]*)></th>", r"<td\1></td>", content)
 
 
@@ -146,6 +164,10 @@ def frame(rows):
     words = html.unescape(re.sub(r"<[^>]+>", " ", (re.search(r"<tr>(.*?)</tr>", rows, re.S) or ["", ""])[1]))
     words = html.escape(" ".join(words.split()) or "overview")
     return f'<div class="table" tabindex="0" role="group" aria-label="Table: {words}"><table class="data">{rows}</table></div>'
+
+
+def scrolled(found):
+    return f'<div class="diagram" tabindex="0" role="group" aria-label="Picture">{found[1]}</div>'
 
 
 def on_post_page(output, page, config):

@@ -36,7 +36,7 @@ def figure(block):
 
 
 def svg(names, messages):
-    column, row, top = 180, 38, 70
+    column, row, top = 200, 38, 70
     width, height = column * len(names), top + row * len(messages) + 20
     words = "; ".join(f"{names[a]} to {names[b]}: {text}" for a, _, b, text in messages)
     picture = draw.Picture(width, height, "Sequence: " + ", ".join(names.values()), words)

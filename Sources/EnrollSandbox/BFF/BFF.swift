@@ -36,13 +36,11 @@ struct BFF: Sendable {
   struct Session: Sendable {
     var userID: String
     var expiresAt: Int64
-    /// The token that forms in the browser must send (CSRF).
-    var formToken: String
   }
 
   private(set) var accounts: [BFFAccount] = []
   private(set) var codes: [String: Code] = [:]
-  /// By session token, or by the value of a browser's cookie.
+  /// By session token.
   private(set) var sessions: [String: Session] = [:]
   /// Seals the cookies of sign-ins under way.
   let cookieKey: Secret
@@ -72,8 +70,8 @@ struct BFF: Sendable {
 
   mutating func add(_ code: Code, as text: String) { codes[text] = code }
 
-  mutating func begin(userID: String, as text: String, formToken: String = "", until expiresAt: Int64) {
-    sessions[text] = Session(userID: userID, expiresAt: expiresAt, formToken: formToken)
+  mutating func begin(userID: String, as text: String, until expiresAt: Int64) {
+    sessions[text] = Session(userID: userID, expiresAt: expiresAt)
   }
 
   mutating func end(_ text: String) { sessions[text] = nil }

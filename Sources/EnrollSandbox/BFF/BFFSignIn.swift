@@ -1,6 +1,6 @@
 // The back end's two browser endpoints (RFC 9700 §2.1, RFC 8252): `GET /v1/auth/{provider}` sends the browser to the
-// provider, `…/callback` takes it back: in the web's mode to a session of the browser, in an app's mode to a one-time
-// code for the app. Refused: an app without a challenge, an unregistered redirect, a state that is not the cookie's.
+// provider, `…/callback` takes it back to a one-time code for the app. Refused: an app without a challenge, an unregistered
+// redirect, a state that is not the cookie's. A browser without an app is the gateway's.
 
 import Foundation
 
@@ -29,9 +29,9 @@ extension Provider {
       return Page.error("The parameters cannot be read.").answer()
     }
     switch form["platform"] {
-    case nil: return sendToProvider(identity, app: nil, prompt: form["prompt"])
     case "mobile": return startForApp(identity, form)
-    case let other?: return Page.error("The platform \(other) is not known; mobile is.").answer()
+    case let other:
+      return Page.error("The platform \(other ?? "") is not known. The sandbox knows mobile alone.").answer()
     }
   }
 
@@ -56,7 +56,7 @@ extension Provider {
   }
 
   private func sendToProvider(
-    _ identity: BFF.Identity, app: PendingSignIn.App?, prompt: String?
+    _ identity: BFF.Identity, app: PendingSignIn.App, prompt: String?
   ) -> SandboxAnswer {
     let pending = PendingSignIn(
       identity: identity, state: Encoding.randomToken(), codeVerifier: Encoding.randomToken(),
@@ -104,7 +104,7 @@ extension Provider {
     } catch {
       return fail(pending, code: "server_error", effects: effects)
     }
-    guard let app = pending.app else { return enterWeb(account) }
+    let app = pending.app
     let text = Encoding.randomToken()
     bff.add(
       BFF.Code(
@@ -129,9 +129,7 @@ extension Provider {
 
   private func fail(_ pending: PendingSignIn, code: String, effects: [Fault.Effect]) -> SandboxAnswer {
     let words = Self.words(for: code, pending.identity)
-    guard let app = pending.app else {
-      return Page.bffProblem(pending.identity, words).answer()
-    }
+    let app = pending.app
     return returnToApp(
       app.redirectURI, state: app.state, [("error", code), ("error_description", words)], effects: effects)
   }

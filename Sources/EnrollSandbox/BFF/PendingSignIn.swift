@@ -10,8 +10,7 @@ struct PendingSignIn: Equatable {
   var state: String
   var codeVerifier: String
   var expiresAt: Int64
-  /// nil: a browser, no app.
-  var app: App?
+  var app: App
 
   /// Where the app waits, and what it sent.
   struct App: Equatable {
@@ -28,8 +27,8 @@ struct PendingSignIn: Equatable {
     let text = JSON.object([
       ("provider", .string(identity.rawValue)), ("state", .string(state)),
       ("verifier", .string(codeVerifier)), ("expires", .integer(expiresAt)),
-      ("redirect", app.map { .string($0.redirectURI) }), ("appState", app?.state.map { .string($0) }),
-      ("challenge", app.map { .string($0.codeChallenge) }),
+      ("redirect", .string(app.redirectURI)), ("appState", app.state.map { .string($0) }),
+      ("challenge", .string(app.codeChallenge)),
     ]).serialized()
     let nonce = try SystemRandom.bytes(AESGCM.nonceCount)
     let body = try AESGCM.seal(
@@ -46,16 +45,16 @@ struct PendingSignIn: Equatable {
       let json = try? JSON.parse(opened.revealBytes()),
       let identity = json["provider"]?.string.flatMap(BFF.Identity.init),
       let state = json["state"]?.string,
-      let verifier = json["verifier"]?.string, let expiresAt = json["expires"]?.integer, now <= expiresAt
+      let verifier = json["verifier"]?.string, let expiresAt = json["expires"]?.integer, now <= expiresAt,
+      let redirectURI = json["redirect"]?.string, let challenge = json["challenge"]?.string
     else { return nil }
-    self.init(identity: identity, state: state, codeVerifier: verifier, expiresAt: expiresAt)
-    if let redirectURI = json["redirect"]?.string, let challenge = json["challenge"]?.string {
-      app = App(redirectURI: redirectURI, state: json["appState"]?.string, codeChallenge: challenge)
-    }
+    self.init(
+      identity: identity, state: state, codeVerifier: verifier, expiresAt: expiresAt,
+      app: App(redirectURI: redirectURI, state: json["appState"]?.string, codeChallenge: challenge))
   }
 
   init(
-    identity: BFF.Identity, state: String, codeVerifier: String, expiresAt: Int64, app: App? = nil
+    identity: BFF.Identity, state: String, codeVerifier: String, expiresAt: Int64, app: App
   ) {
     self.identity = identity
     self.state = state

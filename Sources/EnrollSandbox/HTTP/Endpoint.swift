@@ -25,7 +25,6 @@ public enum Endpoint: String, CaseIterable, Sendable {
   /// OpenID Connect RP-Initiated Logout §2.
   case endSession
   /// The back end: choosing a provider.
-  case backendChoice
   /// The back end sends the browser to a provider.
   case backendStart
   /// The provider sends it back.
@@ -33,7 +32,6 @@ public enum Endpoint: String, CaseIterable, Sendable {
   /// An app redeems its one-time code.
   case backendRedeem
   /// The account of a browser that is signed in at the back end.
-  case bffAccount
   /// Where a device asks for a code (RFC 8628 §3.1).
   case deviceAuthorization
   /// The page on which its user types it (RFC 8628 §3.3).
@@ -87,11 +85,9 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .revocation: "/revoke"
     case .introspection: "/introspect"
     case .endSession: "/end-session"
-    case .backendChoice: "/v1/auth"
     case .backendStart: "/v1/auth/{provider}"
     case .bffCallback: "/v1/auth/{provider}/callback"
     case .backendRedeem: "/v1/auth/{provider}/redeem"
-    case .bffAccount: "/v1/account"
     case .deviceAuthorization: "/device/authorize"
     case .device: "/device"
     case .clientRegistration: "/clients"
@@ -121,10 +117,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
   /// HTTP methods that it answers.
   var methods: [String] {
     switch self {
-    case .home, .discovery, .jwks, .backendChoice, .backendStart, .bffCallback, .hostedLogin, .emailSent,
+    case .home, .discovery, .jwks, .backendStart, .bffCallback, .hostedLogin, .emailSent,
       .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation, .notes, .notesMetadata:
       ["GET"]
-    case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink, .bffAccount,
+    case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink,
       .signIn, .register,
       .welcome, .otherApp:
       ["GET", "POST"]

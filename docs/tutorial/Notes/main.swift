@@ -41,8 +41,9 @@ func signIn(_ client: EnrollClient) async throws {
 func accessToken(_ client: EnrollClient) async throws -> String {
   do {
     return try await client.accessToken()  // from memory, or renewed if it is due
-  } catch where error.code == .reauthenticate {  // nobody is signed in, or the provider ended the session
-    try await signIn(client)
+  } catch {
+    guard error.code == .reauthenticate else { throw error }
+    try await signIn(client)  // nobody is signed in, or the provider ended the session
     return try await client.accessToken()
   }
 }
