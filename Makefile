@@ -15,7 +15,7 @@ sources := Package.swift $(shell find Sources include -type f)
 # What `make lib` builds, and what the C library and the daemon are made of.
 libraries := build/small/libenroll.so.0 build/standard/libenroll.so.0
 embedded := $(shell find Sources -name 'EnrollKit' -prune -o -name '*Sandbox' -prune -o -name '*sandbox' -prune \
-  -o -iname '*gateway*' -prune -o -name EnrollTesting -prune -o -name enroll -prune -o -print)
+  -o -iname '*gateway*' -prune -o -name EnrollFoundation -prune -o -name EnrollTesting -prune -o -name enroll -prune -o -print)
 pages := build/man/man3/libenroll.3
 # The full command is part of the plain build: it is built again where it is missing.
 command := build/bin/enroll build/libexec/enrollkit/enroll

@@ -101,6 +101,7 @@ if embedded {
   ]
   products += [
     .library(name: "EnrollKit", targets: ["EnrollKit"]),
+    .library(name: "EnrollFoundation", targets: ["EnrollFoundation"]),
     .library(name: "EnrollTesting", targets: ["EnrollTesting"]),
     .executable(name: "enroll", targets: ["enroll"]),
     .executable(name: "enroll-sandbox", targets: ["enroll-sandbox"]),
@@ -111,6 +112,7 @@ if embedded {
       name: "EnrollKit",
       dependencies: ["EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
       swiftSettings: strict),
+    .target(name: "EnrollFoundation", dependencies: ["EnrollKit"], swiftSettings: strict),
     .executableTarget(
       name: "enroll",
       dependencies: [
@@ -195,6 +197,9 @@ if embedded {
     .executableTarget(
       name: "sign-in-example", dependencies: ["EnrollKit"], path: "Examples/SignIn", swiftSettings: strict),
     .executableTarget(
+      name: "swift-cli-example", dependencies: ["EnrollFoundation"], path: "Examples/swift-cli",
+      exclude: ["README.md"], swiftSettings: strict),
+    .executableTarget(
       name: "tutorial-notes", dependencies: ["EnrollKit"], path: "docs/tutorial/Notes", swiftSettings: strict),
     .executableTarget(
       name: "gateway-app-example", dependencies: ["EnrollKit"], path: "Examples/GatewayApp",
@@ -247,6 +252,13 @@ if embedded {
     .testTarget(
       name: "EnrollKitTests", dependencies: ["EnrollKit", "EnrollStore", "EnrollPosix", "EnrollTesting"],
       swiftSettings: strict),
+    .testTarget(
+      name: "EnrollFoundationTests",
+      dependencies: [
+        "EnrollFoundation", "EnrollTesting",
+        .product(name: "FlyingFox", package: "FlyingFox", condition: sandboxOnly),
+        .product(name: "FlyingSocks", package: "FlyingFox", condition: sandboxOnly),
+      ], swiftSettings: strict),
     .testTarget(
       name: "SandboxTests",
       dependencies: ["EnrollSandbox", "EnrollCrypto", "EnrollJSON"], swiftSettings: strict),

@@ -69,6 +69,9 @@
     /// - Throws: ``HostError`` for an option with which ``start(_:_:)`` would not start on any machine.
     public static func check(_ options: HostOptions) throws(HostError) { _ = try networks(options) }
 
+    /// Whether an address, in numbers, is one of this machine alone.
+    public static func isLoopback(_ address: String) -> Bool { IPAddress(address)?.isLoopback ?? false }
+
     /// - Returns: the trusted proxies, when all else is proper, too.
     private static func networks(_ options: HostOptions) throws(HostError) -> [IPAddress.Network] {
       guard options.publicAuthority != nil else {
@@ -117,7 +120,7 @@
 
     /// Makes the handlers of a new connection; an error closes it.
     private static func admit(_ channel: any Channel, _ loops: HostLoops, _ shared: HostContext) throws {
-      shared.counters.count { $0.connectionsAccepted &+= 1 }
+      shared.counters.acceptedConnection()
       let address = channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
       let counted = address.flatMap { shared.proxies.contains($0) ? nil : $0 }
       guard let roster = loops.roster(of: channel.eventLoop), !roster.isDraining else {
@@ -144,6 +147,8 @@
     public var metrics: HostMetrics {
       var metrics = shared.counters.reading
       (metrics.connectionsOpen, metrics.requestsInWork) = shared.census.current
+      metrics.database = shared.database.load
+      metrics.provider = shared.provider.load
       return metrics
     }
 

@@ -1,9 +1,9 @@
-// The host's counters, for the metrics page.
+// The host's counters, for the metrics page. Any thread counts, without a lock.
 
 import EnrollCore
-import EnrollPosix
+import Synchronization
 
-/// A reading of an ``HTTPHost``'s counters. All but the two that say so only grow.
+/// A reading of an ``HTTPHost``'s counters. All but those that say "now" only grow.
 public struct HostMetrics: Sendable, Equatable {
   /// Connections that were accepted, those over a limit included.
   public var connectionsAccepted = 0
@@ -15,24 +15,44 @@ public struct HostMetrics: Sendable, Equatable {
   public var answers = [0, 0, 0, 0, 0, 0]
   /// What the host refused by itself, by reason.
   public var refusals: [Refusal: Int] = [:]
+  /// Requests that wait for a thread, and threads that exist, now.
+  public var database = (waiting: 0, threads: 0)
+  public var provider = (waiting: 0, threads: 0)
+
+  public static func == (left: HostMetrics, right: HostMetrics) -> Bool {
+    left.connectionsAccepted == right.connectionsAccepted && left.connectionsOpen == right.connectionsOpen
+      && left.requestsInWork == right.requestsInWork && left.answers == right.answers
+      && left.refusals == right.refusals && left.database == right.database
+      && left.provider == right.provider
+  }
 }
 
 /// Counts from any thread.
 final class HostCounters: Sendable {
-  private let metrics = Guarded(HostMetrics(), by: Mutex())
-
-  var reading: HostMetrics { metrics.withLock { $0 } }
-
-  func count(_ change: (inout HostMetrics) -> Void) { metrics.withLock(change) }
-
-  func answered(_ status: Int) {
-    metrics.withLock { $0.answers[min(max(status / 100, 0), 5)] &+= 1 }
+  private final class Cell: Sendable {
+    private let value = Atomic<Int>(0)
+    func add() { value.wrappingAdd(1, ordering: .relaxed) }
+    var reading: Int { value.load(ordering: .relaxed) }
   }
 
+  private let accepted = Cell()
+  private let answers = (0..<6).map { _ in Cell() }
+  private let refusals = Refusal.allCases.map { (reason: $0, cell: Cell()) }
+
+  var reading: HostMetrics {
+    var metrics = HostMetrics()
+    metrics.connectionsAccepted = accepted.reading
+    metrics.answers = answers.map(\.reading)
+    for (reason, cell) in refusals where cell.reading > 0 { metrics.refusals[reason] = cell.reading }
+    return metrics
+  }
+
+  func acceptedConnection() { accepted.add() }
+
+  func answered(_ status: Int) { answers[min(max(status / 100, 0), 5)].add() }
+
   func refused(_ refusal: Refusal) {
-    metrics.withLock { metrics in
-      metrics.refusals[refusal, default: 0] &+= 1
-      if let status = refusal.status { metrics.answers[status / 100] &+= 1 }
-    }
+    refusals.first { $0.reason == refusal }?.cell.add()
+    if let status = refusal.status { answered(status) }
   }
 }

@@ -2,6 +2,7 @@
 // a fake in its place.
 
 public import EnrollCore
+public import EnrollJSON
 
 /// An external browser: ASWebAuthenticationSession, a desktop's default browser, the fake of `EnrollTesting`. Never a
 /// web view inside the app (RFC 8252 §8.12).
@@ -23,7 +24,41 @@ public enum UserAgentAnswer: Equatable, Sendable {
   case elsewhere
 }
 
+private struct ShowingAgent: UserAgent {
+  let show: @Sendable (String) async -> Void
+
+  func open(_ url: String, redirectURI: String?) async -> UserAgentAnswer {
+    await show(url)
+    return .elsewhere
+  }
+}
+
 extension EnrollClient {
+  /// Signs in with a closure that shows the URL; the redirect arrives at the loopback listener, or by ``handle(_:timeout:)``:
+  /// ```swift
+  /// let state = try await client.signIn { url in
+  ///   print("Open this in your browser: \(url)")
+  /// } confirming: { profile in
+  ///   profile["email"]?.string == "alice@example.com"
+  /// }
+  /// ```
+  /// - Parameters:
+  ///   - options: as for ``begin(_:timeout:)``.
+  ///   - timeout: how long the user may take.
+  ///   - show: opens the URL in the external browser, or shows it to the user.
+  ///   - confirm: whether the user is the one of this profile: true confirms, false revokes the tokens. nil leaves that to
+  ///     ``confirm()``.
+  /// - Throws: as ``signIn(using:_:timeout:)``.
+  public func signIn(
+    _ options: SignInOptions = SignInOptions(), timeout: Duration = .seconds(600),
+    showing show: @escaping @Sendable (String) async -> Void,
+    confirming confirm: (@Sendable (JSONObject) async -> Bool)? = nil
+  ) async throws(EnrollError) -> RegistrationState {
+    let state = try await signIn(using: ShowingAgent(show: show), options, timeout: timeout)
+    guard let confirm, case .awaitingConfirmation(let profile) = state else { return state }
+    return await confirm(profile) ? try await self.confirm() : try await retry()
+  }
+
   /// Begins, opens the browser and takes the redirect: a whole sign-in or registration up to the user's confirmation.
   /// - Returns: G or, without confirmation, H; after a dismissal, the state without this attempt. A valid redirect
   ///   that arrives later still counts, by ``resume(_:transactionID:timeout:)``.

@@ -20,6 +20,17 @@
       subcommands: [Serve.self, Migrate.self, Check.self, Keys.self, Accounts.self])
   }
 
+  extension GatewayCommand {
+    /// A signal that comes while the arguments are read, or the database is migrated, waits until `serve` reads it: by default SIGHUP
+    /// would end the program.
+    static func main() {
+      if let command = CommandLine.arguments.dropFirst().first, ASCII.equals(command, "serve") {
+        ServiceSignals.block()
+      }
+      main(nil)
+    }
+  }
+
   struct ConfigOption: ParsableArguments {
     @Option(help: "The configuration file.")
     var config = "/etc/enroll-gateway/gateway.json"
@@ -42,54 +53,84 @@
         let keys = try setup.keys()
         let pages = try setup.pages()
         var options = try setup.hostOptions()
+        let metricsOptions = try setup.metricsOptions()
         try CurlTransport.checkLibrary()
         let log = GatewayLog(level: .info, clock: setup.clock)
         let files = OpenFiles.raised()
         options.limits.connections = files.connections(
           providerThreads: options.provider.threads, databaseConnections: setup.settings.databaseConnections)
-        let store = try setup.store()
+        let metrics = GatewayMetrics(providers: setup.settings.providers.map(\.name))
+        let store = try setup.store(telling: metrics)
         let applied = try setup.migrated(store)
         if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }
         if let state = try setup.schemaState(store) { log.write(.info, state) }
         let delivery = MailDelivery(log: log)
-        let outbox = setup.outbox(store, keys, pages, log, delivery)
+        let outbox = setup.outbox(store, keys, pages, log, delivery, metrics)
         let transport = try setup.mailTransport()
         let gateway = Gateway(
-          settings: setup.settings, keys: keys, store: store, providers: setup.providers(), pages: pages,
+          settings: setup.settings, keys: keys, store: store,
+          providers: setup.providers(telling: metrics), pages: pages,
           clock: setup.clock, random: SystemRandomSource(), log: log, mailer: outbox,
-          registration: setup.registration(store, outbox), makeLock: { Mutex() })
+          registration: setup.registration(store, outbox), metrics: metrics, makeLock: { Mutex() })
         gateway.probe()
         // Before the first connection: without these threads the gateway would not notice what happens to it.
-        let repeated = [
+        var repeated = [
           Repetition.pruning(store, auditDays: setup.settings.auditDays, by: setup.clock, log),
           .probing(gateway, by: setup.clock), .revoking(gateway, by: setup.clock, log),
         ]
+        if metricsOptions != nil { repeated.append(.measuring(gateway, by: setup.clock)) }
         for one in repeated { try one.start() }
         let host = try Setup.host(gateway, options)
+        let page = MetricsPage(gateway, host, log, files, startedAt: setup.clock.wallTime())
+        let metricsHost: HTTPHost? =
+          if let metricsOptions { try Setup.host(page, metricsOptions, "metrics") } else { nil }
         let watch = Repetition.watching(host, by: setup.clock, log)
         try watch.start()
         log.write(
           .info, "open files: at most \(files.limit); connections: at most \(options.limits.connections)")
         log.write(.info, "listening on port \(host.port) for \(setup.settings.publicURL)")
+        if let metricsHost {
+          log.write(.info, "metrics: /metrics on port \(metricsHost.port) of this machine")
+        }
         if let outbox, let transport { delivery.start(outbox, by: transport) }
+        let manager = ServiceManager()
+        manager.tell(.ready)
         while signals.next() == SIGHUP {
+          manager.tell(.reloading)
+          defer { manager.tell(.ready) }
           do throws(EnrollError) {
             let ring = try setup.keys()
             gateway.reload(ring)
             outbox?.reload(ring)
             log.write(.info, "the key file was read again: \(ring.count) keys")
+            Self.note(ring, in: store, at: setup.clock.wallTime(), log)
           } catch {
             log.write(.error, "the key file was not read; the keys from before stay in use: \(error.message)")
           }
         }
+        manager.tell(.stopping)
         log.write(.info, "stopping: requests in work are answered first")
         isDone = host.stop(withinSeconds: stopSeconds)
         for one in repeated + [watch] { one.stop() }
+        metricsHost?.stop(withinSeconds: 1)
         delivery.stop(withinSeconds: stopSeconds)
         store.close()
         log.write(isDone ? .info : .warning, isDone ? "stopped" : "stopped with requests in work")
       }
       if !isDone { throw ExitCode(1) }
+    }
+  }
+
+  extension Serve {
+    private static func note(
+      _ ring: KeyRing, in store: any AccountStore, at now: UnixTime, _ log: any LogHandler
+    ) {
+      do throws(StoreFailure) {
+        try store.append(
+          AuditEntry(at: now, .keysReloaded, account: nil, detail: String(ring.count), from: .program))
+      } catch {
+        log.write(.error, "the audit lacks the key file that was read: \(error.message)")
+      }
     }
   }
 
@@ -127,6 +168,7 @@
         _ = try setup.keys()
         _ = try setup.pages()
         _ = try setup.hostOptions()
+        _ = try setup.metricsOptions()
         try CurlTransport.checkLibrary()
         let state = try setup.databaseState()
         StandardStream.say("configuration, keys, texts and database: fine")

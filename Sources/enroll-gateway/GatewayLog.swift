@@ -7,11 +7,16 @@
   import EnrollGateway
   import EnrollJSON
   import EnrollPosix
+  import Synchronization
 
   final class GatewayLog: LogHandler {
     let level: LogLevel
     private let clock: any Clock
     private let dropped = Guarded(0, by: Mutex())
+    private let droppedInAll = Atomic<Int>(0)
+
+    /// Lines that nobody read in time, since the start.
+    var dropCount: Int { droppedInAll.load(ordering: .relaxed) }
 
     /// Bytes of a message; a pipe takes a line of this length whole.
     private static let messageLimit = 600
@@ -31,6 +36,7 @@
         }
         guard Self.isWritable else {
           dropped += 1
+          droppedInAll.wrappingAdd(1, ordering: .relaxed)
           return
         }
         StandardStream.write(bytes, to: STDERR_FILENO)

@@ -14,13 +14,22 @@
     /// - Throws: `.configuration` if others than the owner may read the file, or it holds no keys; `.notFound`.
     static func ring(at path: String) throws(EnrollError) -> KeyRing {
       let json = try UserDirectories.readConfiguration(at: path, called: path)
-      var status = stat()
-      guard stat(path, &status) == 0, status.st_mode & 0o077 == 0 else {
+      guard isForOwnerAlone(path) else {
         throw EnrollError(
           .configuration,
           "the key file \(path) may be read by others than its owner; run chmod 600 \(path)", field: "keys")
       }
       return try KeyRing(json: json)
+    }
+
+    /// A credential of systemd belongs to root: the right of the service's user to read it is an entry of its access control list, whose
+    /// mask stat(2) shows as the group's right (systemd.exec(5), LoadCredential=).
+    private static func isForOwnerAlone(_ path: String) -> Bool {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return false }
+      let folder = getenv("CREDENTIALS_DIRECTORY").flatMap { String(validatingCString: $0) } ?? ""
+      let isCredential = !folder.utf8.isEmpty && path.utf8.starts(with: (folder + "/").utf8)
+      return status.st_mode & (isCredential ? 0o007 : 0o077) == 0
     }
 
     /// Adds a key to the file, which is made if there is none. A symbolic link stays one: its target is written.

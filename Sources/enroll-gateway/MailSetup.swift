@@ -11,12 +11,12 @@
     /// nil: no mail is configured.
     func outbox(
       _ store: any AccountStore, _ keys: KeyRing, _ pages: Pages, _ log: any LogHandler,
-      _ delivery: MailDelivery
+      _ delivery: MailDelivery, _ metrics: GatewayMetrics? = nil
     ) -> Outbox? {
       settings.mail.map {
         Outbox(
           $0, store: store, keys: keys, pages: pages, clock: clock, random: SystemRandomSource(), log: log,
-          makeLock: { Mutex() }, woken: { delivery.wake() })
+          makeLock: { Mutex() }, metrics: metrics, woken: { delivery.wake() })
       }
     }
 

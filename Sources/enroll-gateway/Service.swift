@@ -12,13 +12,23 @@
   struct ServiceSignals {
     private let descriptor: Int32
 
-    /// To be made before the first thread: threads inherit what is blocked.
-    init() {
-      enroll_posix_ignore_signal(SIGPIPE)
+    private static var signals: sigset_t {
       var set = sigset_t()
       sigemptyset(&set)
       for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, number) }
+      return set
+    }
+
+    /// From now on these signals wait to be read. To be called before the first thread: threads inherit what is blocked.
+    static func block() {
+      var set = signals
       pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    init() {
+      enroll_posix_ignore_signal(SIGPIPE)
+      Self.block()
+      var set = Self.signals
       descriptor = enroll_posix_signals(&set)
     }
 
@@ -117,6 +127,13 @@
     static func probing(_ gateway: Gateway, by clock: any Clock) -> Repetition {
       Repetition("looking at the database", afterMilliseconds: Gateway.probeMilliseconds, by: clock) {
         gateway.probe() ? Gateway.probeMilliseconds : Gateway.failedProbeMilliseconds
+      }
+    }
+
+    /// Figures of the metrics that only the database knows.
+    static func measuring(_ gateway: Gateway, by clock: any Clock) -> Repetition {
+      Repetition("reading figures for the metrics", everySeconds: Gateway.measureSeconds, by: clock) {
+        gateway.measure()
       }
     }
 

@@ -74,12 +74,13 @@
     func keys() throws(EnrollError) -> KeyRing { try KeyFile.ring(at: settings.keyFile) }
 
     /// - Throws: `.configuration` for a database that is of neither kind; what the store says.
-    func store() throws(EnrollError) -> any AccountStore {
+    func store(telling observer: (any StoreObserver)? = nil) throws(EnrollError) -> any AccountStore {
       let text = settings.database
       do throws(StoreFailure) {
-        if let path = sqlitePath { return try SQLiteStore(path: path) }
+        if let path = sqlitePath { return try SQLiteStore(path: path, observer: observer) }
         if text.utf8.starts(with: "postgresql:".utf8) || text.utf8.starts(with: "postgres:".utf8) {
-          return try PostgreSQLStore(text, connections: settings.databaseConnections)
+          return try PostgreSQLStore(
+            text, connections: settings.databaseConnections, observer: observer)
         }
       } catch {
         throw EnrollError(.configuration, "database: \(error.message)", field: "database")
@@ -88,7 +89,8 @@
         .configuration, "database: expected sqlite:PATH or a postgresql:// URL", field: "database")
     }
 
-    func providers() -> [SignInProvider] {
+    /// - Parameter metrics: count the requests to them.
+    func providers(telling metrics: GatewayMetrics? = nil) -> [SignInProvider] {
       let random = SystemRandomSource()
       let threads = ProviderThreads(Mutex())
       return settings.providers.map { provider in
@@ -99,7 +101,10 @@
             totalTimeout: .init(Self.providerMilliseconds)))
         return SignInProvider(
           name: provider.name, label: provider.label, configuration: configuration,
-          dialect: provider.dialect, transport: transport, clock: clock, random: random,
+          dialect: provider.dialect,
+          transport: metrics.map {
+            MeasuredTransport(transport, of: provider.name, telling: $0, clock: clock)
+          } ?? transport, clock: clock, random: random,
           threads: threads, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
           makeLock: { Mutex() })
       }
@@ -189,16 +194,7 @@
 
     /// - Throws: `.configuration` for an address that is none, here and among the trusted proxies.
     func hostOptions() throws(EnrollError) -> HostOptions {
-      let text = settings.listen
-      guard let colon = text.utf8.lastIndex(of: 0x3A), let port = Int(text[text.utf8.index(after: colon)...])
-      else {
-        throw EnrollError(
-          .configuration, "listen: expected an address and a port, such as 127.0.0.1:8080", field: "listen")
-      }
-      var address = String(text[..<colon])
-      if address.utf8.first == 0x5B, address.utf8.last == 0x5D {
-        address = String(address.dropFirst().dropLast())
-      }
+      let (address, port) = try Self.address(settings.listen, "listen")
       var options = HostOptions(addresses: [address], port: port, publicOrigin: settings.publicURL)
       options.trustedProxies = settings.trustedProxies
       options.database.threads = settings.databaseConnections
@@ -208,15 +204,51 @@
       return options
     }
 
-    static func host(_ gateway: Gateway, _ options: HostOptions) throws(EnrollError) -> HTTPHost {
-      do throws(HostError) { return try HTTPHost.start(options, gateway) } catch { throw refusal(error) }
+    /// Splits an address and its port; IPv6 is in brackets.
+    static func address(_ text: String, _ key: String) throws(EnrollError) -> (address: String, port: Int) {
+      guard let colon = text.utf8.lastIndex(of: 0x3A), let port = Int(text[text.utf8.index(after: colon)...])
+      else {
+        throw EnrollError(
+          .configuration, "\(key): expected an address and a port, such as 127.0.0.1:8080", field: key)
+      }
+      let address = String(text[..<colon])
+      guard address.utf8.first == 0x5B, address.utf8.last == 0x5D else { return (address, port) }
+      return (String(address.dropFirst().dropLast()), port)
     }
 
-    private static func refusal(_ error: HostError) -> EnrollError {
+    /// nil: no metrics are configured.
+    /// - Throws: `.configuration` for an address that other machines reach.
+    func metricsOptions() throws(EnrollError) -> HostOptions? {
+      guard let text = settings.metrics else { return nil }
+      let (address, port) = try Self.address(text, "metrics")
+      guard HTTPHost.isLoopback(address), (1...65_535).contains(port) else {
+        throw EnrollError(
+          .configuration,
+          "metrics: expected a loopback address in numbers and a port, such as 127.0.0.1:9464 or [::1]:9464. "
+            + "Metrics have no password: let a proxy of this machine pass them on to others.",
+          field: "metrics")
+      }
+      var options = HostOptions(addresses: [address], port: port, publicOrigin: "http://\(text)")
+      options.probes = [MetricsPage.path]
+      options.eventLoops = 1
+      options.limits.connections = 64
+      return options
+    }
+
+    /// - Parameter key: of the address, for an error.
+    static func host(
+      _ application: any WebApplication, _ options: HostOptions, _ key: String = "listen"
+    ) throws(EnrollError) -> HTTPHost {
+      do throws(HostError) { return try HTTPHost.start(options, application) } catch {
+        throw refusal(error, key)
+      }
+    }
+
+    private static func refusal(_ error: HostError, _ listen: String = "listen") -> EnrollError {
       let key =
         switch error.setting {
         case .publicOrigin: "publicUrl"
-        case .addresses: "listen"
+        case .addresses: listen
         case .trustedProxies: "trustedProxies"
         }
       return EnrollError(.configuration, "\(key): \(error.description)", field: key)

@@ -317,7 +317,7 @@
         try store.begin(session, for: person)
       }
       func end(_ name: String?, until end: UnixTime = Sample.now) throws -> Int {
-        try store.endSessions(ofIdentity: person.key, providerSession: name, begunUntil: end)
+        try store.endSessions(ofIdentity: person.key, providerSession: name, begunUntil: end, at: Sample.now)
       }
       #expect(try end("iss 1", until: now - 1) == 0)
       // The session that is named, and the one of which nobody knows.
@@ -381,8 +381,11 @@
       try store.begin(Sample.session(), for: person)
       #expect(try store.end(logout, at: now) == nil)
       #expect(try store.count("sessions") == 1)
-      #expect(try store.prune(at: now + 59) == 0)
-      #expect(try store.prune(at: now + 60) == 1)
+      // It is forgotten three days after its end, by both clocks.
+      let long = UnixTime(seconds: 1_700_000_000)
+      _ = try store.number("UPDATE spent SET expires = \(long.seconds)")
+      #expect(try store.prune(at: long + 3 * Sample.day - 1) == 0)
+      #expect(try store.prune(at: long + 3 * Sample.day) == 1)
       #expect(try store.end(logout, at: now) == 1)
     }
   }

@@ -45,6 +45,116 @@
       #expect(try store.audit(ofAccount: signedIn.account.id, limit: 2).count == 2)
     }
 
+    /// The entries of an account, the oldest first: event and detail.
+    private func notes(of account: String, in store: any CountedStore) throws -> [String] {
+      try store.audit(ofAccount: account, limit: 1_000).reversed().map {
+        "\($0.event.rawValue) \($0.detail ?? "-") \($0.origin.address ?? "-")"
+      }
+    }
+
+    @Test(
+      "a sign-in by a link of an e-mail is an entry, and so is the password that it sets",
+      arguments: Database.installed)
+    func links(database: Database) throws {
+      let store = try database.store()
+      try AuditOrigin.$current.withValue(Sample.origin) {
+        let first = try Sample.link()
+        try store.keep(first, mail: nil, replacingOlder: true, at: Sample.now)
+        let account = try #require(try store.register(first, password: "hash 1").account)
+        let own = try store.identities(ofAccount: account)[0].subject
+        func spend(_ purpose: NewMailLink.Purpose, _ password: String?, _ beginning: Beginning) throws {
+          let link = try Sample.link(purpose, subject: own)
+          try store.keep(link, mail: nil, replacingOlder: true, at: Sample.now)
+          let spent = try store.spend(
+            tokenHash: link.tokenHash, purpose: purpose, owner: .knownPerson(password: password),
+            beginning: beginning, at: Sample.now)
+          #expect(spent.account == account)
+        }
+        try spend(.signIn, nil, .session(Sample.session()))
+        try spend(.signIn, nil, .code(Sample.code(provider: "email")))
+        try spend(.reset, "hash 2", .session(Sample.session()))
+        let expected = [
+          "registered email", "password_set -", "signed_in email", "signed_in email", "signed_in email",
+          "password_changed 2",
+        ]
+        // Within one statement of PostgreSQL entries have no order.
+        #expect(try notes(of: account, in: store).sorted() == expected.map { $0 + " 192.0.2.7" }.sorted())
+      }
+    }
+
+    @Test(
+      "a changed password is an entry with the number of sessions that ended", arguments: Database.installed)
+    func passwords(database: Database) throws {
+      let store = try database.store()
+      let link = try Sample.link()
+      try store.keep(link, mail: nil, replacingOlder: true, at: Sample.now)
+      let account = try #require(try store.register(link).account)
+      let own = try store.identities(ofAccount: account)[0]
+      let kept = Sample.session()
+      try store.begin(kept, for: own)
+      for hash in ["hash 1", "hash 2"] {
+        #expect(
+          try store.setPassword(hash, ofPerson: own.subject, exceptTokenHash: kept.tokenHash, at: Sample.now))
+      }
+      let notes = try notes(of: account, in: store).filter { $0.hasPrefix("password") }
+      #expect(notes == ["password_set 1 -", "password_changed 0 -"])
+    }
+
+    @Test("sessions that a provider ended are an entry of each account", arguments: Database.installed)
+    func providers(database: Database) throws {
+      let store = try database.store()
+      var people: [(key: IdentityKey, account: String)] = []
+      for _ in 0..<2 {
+        var person = Sample.person()
+        person.providerSession = "one sid"
+        try store.begin(Sample.session(), for: person)
+        people.append((person.key, try store.begin(Sample.session(), for: person).account.id))
+      }
+      func logout(_ subject: String?, _ session: String?) throws -> Int? {
+        try store.end(
+          ProviderLogout(
+            provider: "google", subject: subject, session: session, hash: Sample.hash(),
+            expires: Sample.now + 60), at: Sample.now)
+      }
+      #expect(try logout(nil, "one sid") == 4)
+      #expect(try logout(nil, "one sid") == 0)
+      try store.begin(Sample.session(), for: Sample.person(people[0].key.subject))
+      #expect(try logout(people[0].key.subject, nil) == 1)
+      try store.begin(Sample.session(), for: Sample.person(people[0].key.subject))
+      #expect(
+        try store.endSessions(
+          ofIdentity: people[0].key, providerSession: nil, begunUntil: Sample.now, at: Sample.now) == 1)
+      for (person, count) in zip(people, [3, 1]) {
+        let notes = try notes(of: person.account, in: store).filter { $0.hasPrefix("provider_logout") }
+        #expect(notes == Array(repeating: "provider_logout google -", count: count))
+      }
+    }
+
+    @Test("a session that gives way to the hundred-and-first is an entry", arguments: Database.installed)
+    func surplus(database: Database) throws {
+      let store = try database.store()
+      let person = Sample.person()
+      var account = ""
+      for number in 0..<101 {
+        account = try store.begin(Sample.session(), for: person, at: Sample.now + Int64(number)).account.id
+      }
+      func surplus() throws -> [String] {
+        try notes(of: account, in: store).filter { $0.hasPrefix("surplus") }
+      }
+      #expect(try surplus() == ["surplus_ended 1 192.0.2.7"])
+      let code = Sample.code(lasting: 1_000)
+      _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: Sample.now + 200)
+      let redeemed = try store.redeem(
+        codeHash: code.codeHash, provider: code.provider, challenge: code.challenge,
+        session: Sample.session(), at: Sample.now + 200)
+      guard case .begun = redeemed else {
+        Issue.record("\(redeemed)")
+        return
+      }
+      #expect(try surplus().count == 2)
+      #expect(try store.count("sessions") == 100)
+    }
+
     @Test("nobody changes an entry, or removes one within thirty days", arguments: Database.installed)
     func stays(database: Database) throws {
       let store = try database.store()

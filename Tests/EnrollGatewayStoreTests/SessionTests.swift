@@ -233,6 +233,14 @@
       try store.begin(session, for: Sample.person(), at: today)
       #expect(try store.prune(at: today + 1_000 * Sample.day) == 0)
       #expect(try store.session(tokenHash: session.tokenHash, at: today + 1) != nil)
+      // Nor a provider's word that would count again, nor a link.
+      let logout = ProviderLogout(
+        provider: "google", subject: "nobody", session: nil, hash: Sample.hash(), expires: today + 60)
+      #expect(try store.end(logout, at: today) == 0)
+      let link = try Sample.link()
+      try store.keep(link, mail: nil, replacingOlder: true, at: today)
+      #expect(try store.prune(at: today + 1_000 * Sample.day) == 0)
+      #expect(try store.end(logout, at: today) == nil)
       // Nor does one whose date is behind.
       try store.begin(Sample.session(idle: 1), for: Sample.person(), at: today - 10 * Sample.day)
       #expect(try store.prune(at: today - 10 * Sample.day) == 0)

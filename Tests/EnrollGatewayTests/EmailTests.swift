@@ -4,7 +4,6 @@
   import EnrollCore
   import EnrollCrypto
   @testable import EnrollGatewayPages
-  import EnrollGatewayStore
   import EnrollJSON
   import EnrollPosix
   import EnrollTesting
@@ -12,6 +11,7 @@
   import Testing
 
   @testable import EnrollGateway
+  @testable import EnrollGatewayStore
 
   /// A mail server in memory.
   final class TestMailServer: MailTransport {
@@ -313,6 +313,7 @@
         third, "/account/password",
         [("password", "another five words to say"), ("new-password", "and yet another set of words")])
       #expect(changed.header("Location") == "/account")
+      #expect(try test.deliver().map(\.recipient) == ["ada@example.org"])
       #expect(
         test.fill(
           TestBrowser(test.gateway), "/signin",
@@ -329,7 +330,8 @@
       let person = try #require(try store.person(emailKey: "ada@example.org"))
       #expect(try store.sessions(ofAccount: person.id, at: now).count == 1)
       gate.atNextMoment {
-        _ = try? store.setPassword("of a reset", ofPerson: person.id, exceptTokenHash: nil)
+        _ = try? store.setPassword(
+          "of a reset", ofPerson: person.id, exceptTokenHash: nil, at: UnixTime(seconds: 0))
       }
       let thief = TestBrowser(test.gateway)
       let answer = test.fill(thief, "/signin", [("email", "ada@example.org"), ("password", Self.password)])
@@ -365,6 +367,48 @@
       let refused = test.fill(browser, "/signin", [("email", "z@example.org"), ("password", "")])
       #expect(refused.status == 429)
       #expect(refused.header("Retry-After") != nil)
+    }
+
+    @Test("the account page leads to the page for a new password where there is one")
+    func passwordLink() throws {
+      for passwords in [true, false] {
+        let test = try TestMailing(passwords: passwords)
+        let browser = TestBrowser(test.gateway)
+        try test.register(browser, "ada@example.org", password: passwords ? Self.password : nil)
+        #expect(text(browser.get("/account")).contains("href=\"/account/password\"") == passwords)
+        #expect(browser.get("/account/password").status == (passwords ? 200 : 404))
+      }
+    }
+
+    @Test("a changed password is told at every verified address of the account, once each")
+    func passwordIsTold() throws {
+      let test = try TestMailing(passwords: true)
+      let browser = TestBrowser(test.gateway)
+      try test.register(browser, "ada@example.org", password: Self.password)
+      let store = test.base.store
+      let account = try #require(try store.person(emailKey: "ada@example.org")).id
+      for (subject, email, isVerified) in [
+        ("1", "work@example.org", true), ("2", "ADA@example.org", true), ("3", "liar@example.org", false),
+      ] {
+        let other = try store.signIn(
+          Identity(provider: "fake", subject: subject, email: email, isEmailVerified: isVerified),
+          newAccountID: UUID().uuidString.lowercased(),
+          beginning: .code(
+            NewAppCode(
+              codeHash: [UInt8](repeating: UInt8(subject) ?? 0, count: 32), app: "sample", provider: "fake",
+              challenge: "c", expires: test.base.clock.wallTime())),
+          at: test.base.clock.wallTime(), from: .program
+        ).account.id
+        _ = try store.number(
+          "UPDATE identities SET account = (SELECT account FROM identities WHERE provider = 'email') "
+            + "WHERE subject = '\(subject)'")
+        #expect(other != account)
+      }
+      let changed = test.fill(
+        browser, "/account/password",
+        [("password", Self.password), ("new-password", "another five words to say")])
+      #expect(changed.header("Location") == "/account")
+      #expect(try test.deliver().map(\.recipient).sorted() == ["ada@example.org", "work@example.org"])
     }
 
     @Test("without passwords there is no page for them")

@@ -2,11 +2,11 @@
 
 #if Gateway
   import EnrollCore
-  import EnrollGatewayStore
   import EnrollTesting
   import Testing
 
   @testable import EnrollGateway
+  @testable import EnrollGatewayStore
 
   @Suite("whether the gateway is ready")
   struct ReadinessTests {
@@ -44,6 +44,22 @@
       #expect(browser.get("/readyz").status == 503)
       #expect(browser.get("/livez").status == 204)
       #expect(world.log.all.filter { $0.hasPrefix("not ready: ") }.count == 1)
+    }
+
+    @Test("a full database is not ready, though it can be read; it is looked at every fifteen seconds")
+    func full() throws {
+      _ = try world.store.number("PRAGMA max_page_count = 1")
+      world.gateway.probe()
+      #expect(browser.get("/readyz").status == 503)
+      #expect(world.log.all.contains { $0.hasPrefix("not ready: The disk that holds") })
+      _ = try world.store.number("PRAGMA max_page_count = 100000")
+      world.clock.advance(seconds: Readiness.roomSeconds - 1)
+      world.gateway.probe()
+      #expect(browser.get("/readyz").status == 503)
+      world.clock.advance(seconds: 1)
+      world.gateway.probe()
+      #expect(browser.get("/readyz").status == 204)
+      #expect(world.log.all.last == "ready again")
     }
 
     @Test(

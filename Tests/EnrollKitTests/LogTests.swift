@@ -49,9 +49,9 @@ struct LogTests {
     func has(_ level: LogLevel, _ text: String) -> Bool {
       lines.contains { $0.level == level && $0.text.hasPrefix(text) }
     }
-    #expect(has(.info, "registration: unregistered (D)"))
+    #expect(has(.info, "registration: unregistered"))
     #expect(has(.info, "registration: authenticating"))
-    #expect(has(.info, "registration: confirmed (H)"))
+    #expect(has(.info, "registration: confirmed"))
     #expect(has(.info, "tokens renewed; they end at "))
     #expect(has(.debug, "POST \(provider.issuer): 200 after "))
     #expect(has(.debug, "POST \(provider.issuer): 400 after "))

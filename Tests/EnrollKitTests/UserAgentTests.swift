@@ -48,4 +48,26 @@ struct UserAgentTests {
     await #expect(throws: EnrollError.self) { try await client.signIn(using: browser) }
     #expect(try await client.state().kind == .authenticating)
   }
+
+  @Test("a closure shows the URL, another one confirms the profile")
+  func closures() async throws {
+    let (client, provider) = (client, provider)
+    let state = try await client.signIn { url in
+      Task { try await client.handle(provider.signIn(at: url)) }
+    } confirming: { profile in
+      profile["sub"]?.string == "alice"
+    }
+    #expect(state == .active(.confirmed))
+  }
+
+  @Test("a profile that is refused ends the sign-in, and the tokens are revoked")
+  func refused() async throws {
+    let (client, provider) = (client, provider)
+    let state = try await client.signIn { url in
+      Task { try await client.handle(provider.signIn(at: url)) }
+    } confirming: { _ in
+      false
+    }
+    #expect(state == .unregistered && !provider.revoked.isEmpty)
+  }
 }

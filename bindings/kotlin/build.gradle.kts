@@ -17,6 +17,9 @@ dependencies {
   // Both are in the API: flows, and the claims of a user as JSON.
   api("org.jetbrains.kotlinx:kotlinx-coroutines-core:1.10.2")
   api("org.jetbrains.kotlinx:kotlinx-serialization-json:1.9.0")
+  // For org.enrollkit.okhttp: an app that uses it has OkHttp already.
+  compileOnly("com.squareup.okhttp3:okhttp:4.12.0")
+  testImplementation("com.squareup.okhttp3:okhttp:4.12.0")
   testImplementation("org.junit.jupiter:junit-jupiter:5.9.2")
   testRuntimeOnly("org.junit.platform:junit-platform-launcher:1.9.2")
 }
@@ -28,6 +31,7 @@ kotlin {
     allWarningsAsErrors = true
   }
   sourceSets["main"].kotlin.srcDir("src/generated/kotlin")
+  sourceSets["main"].kotlin.srcDir("src/okhttp/kotlin")
   sourceSets["test"].kotlin.srcDir("example")
 }
 

@@ -33,7 +33,7 @@ def jar(out, targets):
 def sources(out):
     files = {
         name: path
-        for folder in ("src/main/kotlin", "src/generated/kotlin")
+        for folder in ("src/main/kotlin", "src/okhttp/kotlin", "src/generated/kotlin")
         for name, path in archives.known(BINDING / folder).items()
     }
     files["META-INF/native/enroll_jni.c"] = BINDING / "src/main/c/enroll_jni.c"

@@ -53,7 +53,8 @@ ADVICE = {
     "storeLocked": "Unlock the keyring, or pass the passphrase or the PIN. Then the same client works again. If there is no keyring "
     "on this machine, keep the key in a file (`\"keys\": {\"provider\": \"file\"}`) or use a passphrase.",
     "storeCorrupt": "Run `enroll doctor`, or call `store.diagnose`: they name the file, which was renamed and not erased. Restore it from a backup, or sign in again.",
-    "storeRefused": "Give the store directory to the user who runs the program, with mode 0700, and its files mode 0600.",
+    "storeRefused": "Give the store directory to the user who runs the program, with mode 0700, and its files mode 0600. Put it on "
+    "a local disk: network file systems and FUSE are refused.",
     "storeIO": "Read the message: it names the file and the system's own error. Check the disk. Tokens that could not be written stay "
     "in memory and are written as soon as the disk allows.",
     "storeFull": "Free space on the disk of the store. Nothing was lost: EnrollKit reserves space before it spends a refresh token.",

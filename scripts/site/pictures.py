@@ -40,6 +40,9 @@ def overview():
         '<path d="M100 310V344H720V146" fill="none" stroke="{line}" stroke-width="1.6" stroke-dasharray="5 4" '
         'marker-start="url(#head)" marker-end="url(#head)"/>')
     picture.text(410, 337, "the user signs in; the browser comes back with a code")
+    # Nothing is above the boxes.
+    picture.parts = ['<g transform="translate(0 -44)">', *picture.parts, "</g>"]
+    picture.size = 820, 312
     return picture
 
 

@@ -203,7 +203,11 @@ public struct Configuration: Sendable {
     self.returnPage = returnPage
     self.allowsLoopbackHTTP = allowsLoopbackHTTP
     self.caFile = caFile
-    try ConfigurationRules.check(self)
+    do throws(EnrollError) {
+      try ConfigurationRules.check(self)
+    } catch {
+      throw ConfigurationSpelling.inSwift(error)
+    }
   }
 
   /// The defaults of keys that are absent (flows.md §1, §8, R12).

@@ -12,17 +12,17 @@ extension Configuration {
   package init(ofServer json: JSON) throws(EnrollError) { try self.init(json: json, isServers: true) }
 
   private init(json: JSON, isServers: Bool) throws(EnrollError) {
-    let reader = try ConfigurationReader(ProviderPreset.expanded(json), keys: Configuration.keys)
-    for (key, other) in [("issuer", "discoveryUri"), ("redirectUri", "redirectUri")]
-    where reader.value(key) ?? reader.value(other) == nil {
-      throw EnrollError(
-        .configuration,
-        "\(key): the key is missing"
-          + (reader.text("provider").map { "; the provider \($0) has no usual one" }
-            ?? "; or name a provider that EnrollKit knows, in provider"),
-        field: key)
-    }
     do throws(EnrollError) {
+      let reader = try ConfigurationReader(ProviderPreset.expanded(json), keys: Configuration.keys)
+      for (key, other) in [("issuer", "discoveryUri"), ("redirectUri", "redirectUri")]
+      where reader.value(key) ?? reader.value(other) == nil {
+        throw EnrollError(
+          .configuration,
+          "\(key): the key is missing"
+            + (reader.text("provider").map { "; the provider \($0) has no usual one" }
+              ?? "; or name a provider that EnrollKit knows, in provider"),
+          field: key)
+      }
       let issuer = Issuer(Configuration.issuer(reader))
       let isForServersAlone = isServers && ConfigurationRules.servesNoApp(issuer) != nil
       try self.init(reader, issuer: isForServersAlone ? "https://server.invalid" : issuer.text)

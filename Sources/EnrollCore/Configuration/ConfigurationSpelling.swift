@@ -1,28 +1,56 @@
 // Errors about a configuration name its keys as they are written in it: to whoever wrote `redirect_uri`, `redirectUri` is a
-// key that is not there.
+// key that is not there. A key that is missing is named as the keys beside it are spelt. Swift names its arguments.
 
 import EnrollJSON
 
 enum ConfigurationSpelling {
   /// The same error with the spellings of `json`, in its field and in its text.
   static func asSpelt(_ error: EnrollError, in json: JSON) -> EnrollError {
+    let documented = renamed(error, arguments.map { ($0.argument, $0.key) })
+    return renamed(documented, spellings(of: json, Configuration.keys))
+  }
+
+  /// The same error with the arguments of `Configuration.init` in place of the keys.
+  static func inSwift(_ error: EnrollError) -> EnrollError {
+    renamed(error, arguments.map { ($0.key, $0.argument) })
+  }
+
+  /// The arguments that are spelt otherwise than their keys.
+  private static let arguments: [(key: String, argument: String)] = [
+    ("clientId", "clientID"), ("redirectUri", "redirectURI"), ("discoveryUri", "discoveryURI"),
+    ("postLogoutRedirectUri", "postLogoutRedirectURI"), ("fallbackUri", "fallbackURI"),
+    ("grace", "graceSeconds"), ("transactionLifetime", "transactionSeconds"),
+    ("emailWait", "emailWaitSeconds"), ("withoutExpiry", "withoutExpirySeconds"),
+    ("registrationCheckUri", "registrationCheckURI"), ("profileUpdateUri", "profileUpdateURI"),
+    ("errorReportUri", "errorReportURI"), ("allowLoopbackHTTP", "allowsLoopbackHTTP"),
+  ]
+
+  private static func renamed(_ error: EnrollError, _ names: [(String, String)]) -> EnrollError {
     var (message, field) = (error.message, error.field)
-    for (name, spelling) in spellings(of: json, Configuration.keys) {
+    for (name, spelling) in names {
       message = replaced(name, by: spelling, in: message)
       field = field.map { replaced(name, by: spelling, in: $0) }
     }
     return EnrollError(error.code, message, field: field)
   }
 
-  /// Keys that are spelt otherwise than they are documented, those inside objects too.
+  /// Keys that are spelt otherwise than they are documented, those inside objects too, and keys that are missing beside them.
   private static func spellings(of json: JSON, _ keys: [ConfigurationKey]) -> [(String, String)] {
-    var found: [(String, String)] = []
-    for member in json.object?.members ?? [] {
+    let members = json.object?.members ?? []
+    var (found, inside): ([(String, String)], [(String, String)]) = ([], [])
+    for member in members {
       guard let key = keys.first(where: { $0.isSpelt(member.key) }) else { continue }
-      if !ASCII.equals(key.name, member.key) { found.append((key.name, member.key)) }
-      found += inner(member.value, key.shape)
+      let isBesideItsName = members.contains { ASCII.equals($0.key, key.name) }
+      if !isBesideItsName { found.append((key.name, member.key)) }
+      inside += inner(member.value, key.shape)
     }
-    return found
+    if found.contains(where: { $0.1.utf8.contains(UInt8(ascii: "_")) }) {
+      for key in keys where !members.contains(where: { key.isSpelt($0.key) }) {
+        let spelling = key.otherSpellings.first { $0.utf8.contains(UInt8(ascii: "_")) }
+        if let spelling { found.append((key.name, spelling)) }
+      }
+    }
+    return found + inside
   }
 
   private static func inner(_ value: JSON, _ shape: ConfigurationKey.Shape) -> [(String, String)] {

@@ -96,8 +96,8 @@ public enum RegistrationState: Equatable, Sendable {
     /// ``RegistrationState/authenticating(transactionID:step:)``.
     case authenticating
 
-    /// A to H; nil for the states between.
-    public var letter: String? {
+    /// A to H, as the documentation of the state machine draws them; nil for the states between. The API has names.
+    package var letter: String? {
       switch self {
       case .starting, .authenticating: nil
       case .notNative: "A"

@@ -90,10 +90,12 @@ public struct DeletedAccount: Sendable, Equatable {
   public var identities: [Identity]
   /// They wait in the store to be revoked at their providers (``RevocationStore``).
   public var tokens: [KeptProviderToken]
+  public var endedSessions: Int
 
-  public init(identities: [Identity], tokens: [KeptProviderToken]) {
+  public init(identities: [Identity], tokens: [KeptProviderToken], endedSessions: Int) {
     self.identities = identities
     self.tokens = tokens
+    self.endedSessions = endedSessions
   }
 }
 
@@ -148,8 +150,9 @@ public protocol AccountChanges: AnyObject, Sendable {
   ///   - providerSession: ends those of this session of the provider alone, and those of which it is not known; nil for all.
   ///   - end: a session that began later goes on.
   /// - Returns: how many sessions.
-  func endSessions(ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime)
-    throws(StoreFailure) -> Int
+  func endSessions(
+    ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime, at now: UnixTime
+  ) throws(StoreFailure) -> Int
 
   /// Ends the sessions, and the codes of apps that were not redeemed yet, of which the provider says that they are over, and notes that
   /// it was said, in one change.

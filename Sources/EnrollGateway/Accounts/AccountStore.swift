@@ -201,6 +201,10 @@ public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, Lim
   /// Returns if the store answers and has this program's schema. It has a connection of its own.
   func check() throws(StoreFailure)
 
+  /// Returns if there is room for a change. SQLite writes a small row; a server of its own says by itself when its disk is full.
+  /// - Throws: `.full`. A database that is busy, or away, is the business of ``check()``.
+  func checkRoom(at now: UnixTime) throws(StoreFailure)
+
   /// Closes every connection. Calls fail with `.unavailable` afterwards.
   func close()
 }

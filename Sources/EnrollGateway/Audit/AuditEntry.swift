@@ -14,6 +14,10 @@ public enum AuditEvent: String, Sendable, CaseIterable {
   case sessionEnded = "session_ended"
   /// Several at once.
   case sessionsEnded = "sessions_ended"
+  /// Sessions beyond the hundredth, which gave way to a new one; the detail is their number.
+  case surplusEnded = "surplus_ended"
+  /// A provider told of a sign-out, or of an account that is no more; sessions ended. The detail names the provider.
+  case providerLogout = "provider_logout"
   /// A one-time code came a second time; the session that it gave was ended.
   case codeReused = "code_reused"
   case linked
@@ -23,6 +27,7 @@ public enum AuditEvent: String, Sendable, CaseIterable {
   case exported
   case deleted
   case mailConfirmed = "mail_confirmed"
+  /// There was none before.
   case passwordSet = "password_set"
   case passwordChanged = "password_changed"
   /// A password that is not the account's.
@@ -90,6 +95,9 @@ public protocol AuditStore: AnyObject, Sendable {
 
   /// The newest entries of an account, the newest first.
   func audit(ofAccount id: String, limit: Int) throws(StoreFailure) -> [AuditEntry]
+
+  /// The number of the newest entry: how many were written, apart from numbers that a failed change left out.
+  func auditEntries() throws(StoreFailure) -> Int
 
   /// Removes entries from before `end`. None goes that is younger than ``AuditRetention/shortestDays``.
   /// - Returns: how many.

@@ -9,6 +9,8 @@ public struct GatewaySettings: Sendable {
   public let publicURL: String
   /// `host:port` on which the gateway listens, by HTTP: TLS is the load balancer's.
   public let listen: String
+  /// `host:port` of this machine alone, on which the metrics are; nil: nowhere.
+  public let metrics: String?
   /// The addresses of load balancers whose `X-Forwarded-For` is believed.
   public let trustedProxies: [String]
   /// `sqlite:PATH`, or `postgresql:` with what libpq takes.
@@ -60,6 +62,10 @@ public struct GatewaySettings: Sendable {
         "The gateway's origin as browsers see it, such as https://id.example."),
       ConfigurationKey(
         "listen", .text, "The address and port to listen on, by HTTP. 127.0.0.1:8080 by default."),
+      ConfigurationKey(
+        "metrics", .text,
+        "A loopback address and a port, such as 127.0.0.1:9464, where Prometheus reads /metrics. Nowhere by default."
+      ),
       ConfigurationKey(
         "trustedProxies", .list(.text),
         "The addresses of load balancers. Only their X-Forwarded-For header is believed."),
@@ -148,6 +154,7 @@ public struct GatewaySettings: Sendable {
     let isDevelopment = reader.boolean("allowLoopbackHttp") ?? false
     publicURL = try Self.origin(reader.text("publicUrl") ?? "", allowsLoopbackHTTP: isDevelopment)
     listen = reader.text("listen") ?? "127.0.0.1:8080"
+    metrics = reader.text("metrics")
     trustedProxies = reader.texts("trustedProxies") ?? []
     database = reader.text("database") ?? ""
     databaseConnections = Int(

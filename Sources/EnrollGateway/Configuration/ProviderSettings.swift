@@ -173,9 +173,15 @@ private struct ServerKeys {
       dialect.provesAppSecret = true
     }
     if isApple { try speakToApple(&dialect, configuration) }
+    dialect.asksAgain =
+      configuration.scopes.contains { ASCII.equals($0, "openid") }
+      && !Self.neverAskAgain.contains { ASCII.equals($0, host) }
     if dialect.credential == nil { dialect.credential = try assertion(configuration) }
     return dialect
   }
+
+  /// Providers that do not know `prompt=login`, or refuse it.
+  private static let neverAskAgain = ["google", "apple", "facebook", "github"]
 
   private func speakToApple(
     _ dialect: inout ProviderDialect, _ configuration: Configuration

@@ -28,11 +28,7 @@ public final class OwnDirectory: Directory {
   public func activate(_ id: String) throws(DirectoryFailure) {}
 
   public func setPassword(_ password: Secret, of id: String) throws(DirectoryFailure) {
-    let hash = try hashed(password)
-    let isThere = try stored { () throws(StoreFailure) in
-      try store.setPassword(hash, ofPerson: id, exceptTokenHash: nil)
-    }
-    guard isThere else { throw .unknownPerson }
+    throw .unsupported("the store sets a password together with what it ends")
   }
 
   /// - Throws: `.unavailable` when too many passwords are checked at this moment.

@@ -22,16 +22,19 @@ public final class Gateway: WebApplication {
   /// Reports of failures come without a session.
   let reports: RequestBudget
   let limits: Limits
+  let metrics: GatewayMetrics
   private let ring: Guarded<KeyRing>
   let readiness: Guarded<Readiness>
 
   /// - Parameters:
   ///   - keys: the ring of the key file; ``reload(_:)`` takes a newer one.
   ///   - providers: one for each of the settings, in the same order.
+  ///   - metrics: nil: of its own.
   public init(
     settings: GatewaySettings, keys: KeyRing, store: any AccountStore, providers: [SignInProvider],
     pages: Pages, clock: any Clock, random: any RandomSource, log: any LogHandler,
-    mailer: (any Mailer)? = nil, registration: EmailRegistration? = nil, makeLock: () -> any Lock
+    mailer: (any Mailer)? = nil, registration: EmailRegistration? = nil,
+    metrics: GatewayMetrics? = nil, makeLock: () -> any Lock
   ) {
     self.settings = settings
     self.store = store
@@ -43,7 +46,11 @@ public final class Gateway: WebApplication {
     self.registration = registration
     views = Views(pages: pages)
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
-    limits = Limits(settings.limits, store: store, clock: clock, log: log, makeLock: makeLock)
+    let metrics = metrics ?? GatewayMetrics(providers: settings.providers.map(\.name))
+    self.metrics = metrics
+    limits = Limits(
+      settings.limits, store: store, clock: clock, log: log, makeLock: makeLock,
+      observe: { metrics.observe($0) })
     ring = Guarded(keys, by: makeLock())
     readiness = Guarded(Readiness(), by: makeLock())
   }
@@ -65,9 +72,14 @@ public final class Gateway: WebApplication {
   }
 
   public func answer(_ request: WebRequest) -> WebResponse {
-    RequestID.$current.withValue(RequestID.make()) {
+    let begin = clock.instant()
+    let response = RequestID.$current.withValue(RequestID.make()) {
       AuditOrigin.$current.withValue(origin(of: request)) { answered(request) }
     }
+    metrics.answered(
+      Route(path: request.path), lane(for: request), status: response.status,
+      nanoseconds: clock.instant().since(begin))
+    return response
   }
 
   private func answered(_ request: WebRequest) -> WebResponse {

@@ -8,9 +8,14 @@ struct Readiness: Sendable, Equatable {
   /// nil before the first look.
   var isReady: Bool?
   var checked = Instant(nanoseconds: 0)
+  /// The last look for room: when it was, and what it found. nil: there is room.
+  var looked: Instant?
+  var lacking: StoreFailure?
 
   /// After so many seconds without news the gateway is not ready: the look itself hangs.
   static let staleSeconds: Int64 = 15
+  /// Room for changes is looked for so often.
+  static let roomSeconds: Int64 = 15
 
   func holds(at now: Instant) -> Bool {
     isReady == true && now.since(checked) < Self.staleSeconds * 1_000_000_000
@@ -33,7 +38,8 @@ extension Gateway {
     let isReady = failure == nil
     let before = readiness.withLock { readiness in
       let before = readiness.isReady
-      readiness = Readiness(isReady: isReady, checked: clock.instant())
+      readiness.isReady = isReady
+      readiness.checked = clock.instant()
       return before
     }
     if let failure, before != false { log.write(.error, "not ready: \(failure.message)") }
@@ -44,10 +50,27 @@ extension Gateway {
   private func storeFailure() -> StoreFailure? {
     do throws(StoreFailure) { try store.check() } catch {
       // Migrations only expand: during an upgrade the replicas from before go on working with the newer schema.
-      if case .schema(let found, let expected) = error, found > expected { return nil }
+      if case .schema(let found, let expected) = error, found > expected { return lackingRoom() }
       return error
     }
-    return nil
+    return lackingRoom()
+  }
+
+  /// A database that can be read may be one that takes nothing any more. A write is tried now and then, and what it found holds
+  /// until the next.
+  private func lackingRoom() -> StoreFailure? {
+    let (before, instant) = (readiness.withLock { $0 }, clock.instant())
+    if let looked = before.looked, instant < looked.advanced(bySeconds: Readiness.roomSeconds) {
+      return before.lacking
+    }
+    var lacking: StoreFailure?
+    do throws(StoreFailure) { try store.checkRoom(at: now) } catch { lacking = error }
+    let found = lacking
+    readiness.withLock {
+      $0.looked = instant
+      $0.lacking = found
+    }
+    return found
   }
 
   func ready() -> WebResponse {

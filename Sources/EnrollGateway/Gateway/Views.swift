@@ -63,8 +63,8 @@ struct Views: Sendable {
 
   func account(
     _ session: LiveSession, identities: [Identity], sessions: [LiveSession], providers: [SignInProvider],
-    apps: [RegisteredApp], formToken: String, notice: AccountPage.Notice?, now: UnixTime,
-    for request: WebRequest
+    apps: [RegisteredApp], formToken: String, notice: AccountPage.Notice?,
+    hasPassword: Bool, now: UnixTime, for request: WebRequest
   ) -> WebResponse? {
     guard let end = link("/account/sessions/end"), let signOut = link("/signout"),
       let everywhere = link("/account/sessions/end-all")
@@ -89,7 +89,7 @@ struct Views: Sendable {
       actions: AccountPage.Actions(
         endSession: end, signOut: signOut, signOutEverywhere: everywhere, connect: link("/account/connect"),
         disconnect: link("/account/disconnect"), export: link("/account/export"),
-        deletion: link("/account/delete")),
+        deletion: link("/account/delete"), password: hasPassword ? link("/account/password") : nil),
       token: FormToken(name: Self.formField, value: formToken), notice: notice, now: now.seconds)
     return answer(pages.page(page, in: context(request)))
   }

@@ -94,6 +94,10 @@ public struct KeyRing: Sendable {
   /// How many keys there are.
   public var count: Int { keys.count }
 
+  /// When the newest and the oldest key were made.
+  var newest: UnixTime { keys.last?.created ?? UnixTime(seconds: 0) }
+  var oldest: UnixTime { keys.first?.created ?? UnixTime(seconds: 0) }
+
   /// The newest key that every replica knows; the oldest one where none is old enough.
   private func sealing(at now: UnixTime) -> Key {
     keys.last { $0.created + Self.readingSeconds <= now } ?? keys[0]

@@ -31,6 +31,7 @@ public final class Outbox: Mailer {
   private let log: any LogHandler
   private let ring: Guarded<KeyRing>
   private let woken: @Sendable () -> Void
+  private let metrics: GatewayMetrics?
 
   /// A server that takes longer counts as away.
   public static let leaseSeconds: Int64 = 120
@@ -38,13 +39,15 @@ public final class Outbox: Mailer {
   static let noticeSeconds: Int64 = 3 * 86_400
   /// Between tries: half a minute, then twice as long each time, at most an hour.
   private static let firstPauseSeconds: Int64 = 30
-  private static let longestPauseSeconds: Int64 = 3_600
+  public static let longestPauseSeconds: Int64 = 3_600
 
-  /// - Parameter woken: called after a mail was posted; whoever sends may begin then.
+  /// - Parameters:
+  ///   - metrics: counts what became of mails.
+  ///   - woken: called after a mail was posted; whoever sends may begin then.
   public init(
     _ settings: MailSettings, store: any RegistrationStore, keys: KeyRing, pages: Pages, clock: any Clock,
     random: any RandomSource, log: any LogHandler, makeLock: () -> any Lock,
-    woken: @escaping @Sendable () -> Void = {}
+    metrics: GatewayMetrics? = nil, woken: @escaping @Sendable () -> Void = {}
   ) {
     self.settings = settings
     self.store = store
@@ -53,6 +56,7 @@ public final class Outbox: Mailer {
     self.random = random
     self.log = log
     self.woken = woken
+    self.metrics = metrics
     ring = Guarded(keys, by: makeLock())
   }
 
@@ -99,6 +103,7 @@ public final class Outbox: Mailer {
 
   private func send(_ mail: TakenMail, by transport: any MailTransport) throws(StoreFailure) {
     guard clock.wallTime() < mail.expires else {
+      metrics?.handled(.expired)
       log.write(.error, "mail \(mail.id): given up after \(mail.attempts - 1) tries")
       return try store.removeMail(mail.id)
     }
@@ -112,12 +117,15 @@ public final class Outbox: Mailer {
     }
     switch transport.send(message) {
     case .sent:
+      metrics?.handled(.sent)
       try store.removeMail(mail.id)
       log.write(.info, "mail \(mail.id): sent")
     case .refused(let reason):
+      metrics?.handled(.refused)
       log.write(.error, "mail \(mail.id): the mail server refused it for good: \(reason)")
       try store.removeMail(mail.id)
     case .failed(let reason):
+      metrics?.handled(.failed)
       log.write(.warning, "mail \(mail.id): try \(mail.attempts): \(reason)")
       try putOff(mail)
     }

@@ -7,6 +7,8 @@ import EnrollGatewayPages
 /// Somebody came back from a provider, proven.
 struct Arrival {
   var identity: Identity
+  /// `auth_time`: when the person was asked last; nil where the provider does not tell.
+  var authTime: UnixTime?
   /// Where the provider wants it revoked one day (``ProviderDialect/keepsRefreshToken``); nil everywhere else.
   var refreshToken: Secret?
 }

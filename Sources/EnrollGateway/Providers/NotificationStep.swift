@@ -83,7 +83,7 @@ extension Gateway {
       let key = IdentityKey(
         provider: provider.name, subject: provider.key(ofSubject: notification.subject))
       let count = try stored { () throws(StoreFailure) in
-        try store.endSessions(ofIdentity: key, providerSession: nil, begunUntil: notification.issued)
+        try store.endSessions(ofIdentity: key, providerSession: nil, begunUntil: notification.issued, at: now)
       }
       log.write(.info, "\(provider.name): notification \(name): \(count) sessions were ended")
     }

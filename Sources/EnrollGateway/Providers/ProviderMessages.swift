@@ -9,6 +9,9 @@ extension SignInProvider {
   /// The browser comes back with a form.
   var answersByForm: Bool { dialect.answersByForm }
 
+  /// A proof of who somebody is asks the person again.
+  var asksAgain: Bool { dialect.asksAgain }
+
   /// A refresh token of this provider is kept, sealed, to be revoked when its account is deleted.
   public var keepsRefreshToken: Bool { dialect.keepsRefreshToken }
 

@@ -51,15 +51,18 @@ public final class SignInProvider: Sendable {
   public func check() throws(EnrollError) { _ = try begin(prompt: nil, loginHint: nil) }
 
   /// The scopes of an id_token, or userinfo, decide what comes; the state, nonce and verifier are in the transaction.
-  /// - Parameter parameters: the provider's own, beside those of the configuration.
+  /// - Parameters:
+  ///   - parameters: the provider's own, beside those of the configuration.
+  ///   - asksAgain: the provider is to ask the person again. A provider that knows `max_age` tells `auth_time`, which the caller compares;
+  ///     one that does not would fail the engine's own check.
   /// - Throws: `.network` and its kin when the provider's metadata cannot be fetched.
   func begin(
-    prompt: String?, loginHint: String?, parameters: [(String, String)] = []
+    prompt: String?, loginHint: String?, parameters: [(String, String)] = [], asksAgain: Bool = false
   ) throws(EnrollError) -> (url: String, TransactionRecord) {
     let store = makeStore()
     let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
     var options = SignInOptions()
-    options.prompt = prompt
+    options.prompt = asksAgain ? "login" : prompt
     options.loginHint = loginHint
     options.parameters = parameters
     if let domain = dialect.hostedDomain { options.parameters.append(("hd", domain)) }
@@ -67,7 +70,8 @@ public final class SignInProvider: Sendable {
     guard case .openURL(let url) = begun.action,
       let record = try store.read(engine.account)?.transactions.first
     else { throw EnrollError(.internal, "a sign-in began without an address") }
-    return (dialect.answersByForm ? url + "&response_mode=form_post" : url, record)
+    let further = (dialect.answersByForm ? "&response_mode=form_post" : "") + (asksAgain ? "&max_age=0" : "")
+    return (url + further, record)
   }
 
   /// Takes the browser's return: exchanges the code, proves the id_token, asks userinfo where that is needed (R13-R30).
@@ -103,7 +107,8 @@ public final class SignInProvider: Sendable {
         identity.providerSession = key(ofSubject: session, issuer: tokens?.identity?.issuer)
       }
       return Arrival(
-        identity: identity, refreshToken: dialect.keepsRefreshToken ? tokens?.refreshToken : nil)
+        identity: identity, authTime: proven["auth_time"]?.integer.map { UnixTime(seconds: $0) },
+        refreshToken: dialect.keepsRefreshToken ? tokens?.refreshToken : nil)
     }
   }
 

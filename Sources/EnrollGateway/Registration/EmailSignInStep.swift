@@ -52,7 +52,9 @@ extension Gateway {
     try limitPasswords(email, request)
     let given = form["password"] ?? ""
     let wrong: () throws(Interruption) -> WebResponse = { () throws(Interruption) in
-      try self.signInForm(request, visit, status: 422, email: email.text, passwordError: .passwordWrong)
+      self.metrics.signedIn(at: RegistrationSettings.providerName, .refused)
+      return try self.signInForm(
+        request, visit, status: 422, email: email.text, passwordError: .passwordWrong)
     }
     guard (1...PasswordRule.longest).contains(given.utf8.count) else { return try wrong() }
     let before = try checkedPassword(of: email, registration)

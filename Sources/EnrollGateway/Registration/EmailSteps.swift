@@ -187,6 +187,8 @@ extension Gateway {
       }
       switch spending {
       case .signedIn(let signedIn):
+        metrics.signedIn(
+          at: RegistrationSettings.providerName, signedIn.isNew ? .registered : .signedIn)
         log.write(
           .info, "email: account \(signedIn.account.id) \(signedIn.isNew ? "registered" : "signed in")")
       case .spent: throw .failure(.linkUsed)

@@ -60,7 +60,8 @@ extension Gateway {
     if let own = registration.own {
       let stored = try asked { () throws(DirectoryFailure) in try own.hashed(password) }
       let answer = try arrive(request, visit, spending: hash, .reset, for: .knownPerson(password: stored))
-      tell(.passwordChanged, email, request)
+      tellOfPassword(
+        IdentityKey(provider: RegistrationSettings.providerName, subject: subject), email, request)
       return answer
     }
     let id = personID(ofSubject: subject, registration)
@@ -72,7 +73,10 @@ extension Gateway {
         $0.passwordError = .passwordRefused
       }
     }
-    tell(.passwordChanged, email, request)
+    notePassword(ofSubject: subject, registration)
+    tellOfPassword(
+      IdentityKey(provider: house?.name ?? RegistrationSettings.providerName, subject: subject), email,
+      request)
     guard let house else {
       let identity = identity(
         of: DirectoryPerson(id: id, email: link.email, state: .active), registration)
@@ -85,6 +89,17 @@ extension Gateway {
     }
     guard case .right(_, let session) = check else { throw .failure(.accountLocked) }
     return try handOver(request, to: house, session: session, email: email, visit)
+  }
+
+  /// The directory is another's: what it changed is noted afterwards, and a store that is away undoes nothing.
+  private func notePassword(ofSubject subject: String, _ registration: EmailRegistration) {
+    let name = house?.name ?? RegistrationSettings.providerName
+    do throws(StoreFailure) {
+      guard let account = try store.account(of: IdentityKey(provider: name, subject: subject)) else { return }
+      try store.append(AuditEntry(at: now, .passwordChanged, account: account, from: .current))
+    } catch {
+      log.write(.error, "the audit lacks a changed password: \(error.message)")
+    }
   }
 
   // MARK: On the account page
@@ -142,18 +157,25 @@ extension Gateway {
     }
     let stored = try asked { () throws(DirectoryFailure) in try own.hashed(Secret(new)) }
     _ = try self.stored { () throws(StoreFailure) in
-      try store.setPassword(stored, ofPerson: person.id, exceptTokenHash: hash)
+      try store.setPassword(stored, ofPerson: person.id, exceptTokenHash: hash, at: now)
     }
-    tell(.passwordChanged, email, request)
+    tellOfPassword(
+      IdentityKey(provider: RegistrationSettings.providerName, subject: person.id), email, request)
     return .redirect(to: "/account")
   }
 
-  /// A notice that cannot be posted undoes nothing.
-  private func tell(_ kind: AccountMail.Kind, _ email: EmailAddress, _ request: WebRequest) {
+  /// A changed password is told at every verified address of the account, and at that of the identity.
+  private func tellOfPassword(_ key: IdentityKey, _ email: EmailAddress, _ request: WebRequest) {
+    var identities = [
+      Identity(provider: key.provider, subject: key.subject, email: email.text, isEmailVerified: true)
+    ]
     do throws(StoreFailure) {
-      try mailer?.post(AccountMail(kind, to: email, in: views.language(request)))
+      if let account = try store.account(of: key) {
+        identities += try store.identities(ofAccount: account)
+      }
     } catch {
-      log.write(.error, "a mail was not posted: \(error.message)")
+      log.write(.error, "a changed password is told at one address alone: \(error.message)")
     }
+    tell(.passwordChanged, about: identities, for: request)
   }
 }

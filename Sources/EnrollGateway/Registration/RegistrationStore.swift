@@ -83,7 +83,7 @@ public enum LinkOwner: Sendable, Equatable {
   /// is one, becomes theirs.
   case newPerson(id: String, password: String?)
   /// The person of the gateway's own directory that the link names. `password` replaces theirs, and ends what was had by
-  /// the one before, as ``RegistrationStore/setPassword(_:ofPerson:exceptTokenHash:)`` does.
+  /// the one before, as ``RegistrationStore/setPassword(_:ofPerson:exceptTokenHash:at:)`` does.
   case knownPerson(password: String?)
   /// The identity that another directory vouches for; `newAccountID` is for one that was never seen.
   case identity(Identity, newAccountID: String)
@@ -178,7 +178,7 @@ public protocol RegistrationStore: AnyObject, Sendable {
   /// that no app has redeemed, and links of e-mails that nobody has used.
   /// - Returns: whether there is such a person.
   func setPassword(
-    _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?
+    _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?, at now: UnixTime
   ) throws(StoreFailure) -> Bool
 
   /// Whether this is the hash of the person's password now. It waits for a change that is under way.

@@ -38,9 +38,15 @@ extension Gateway {
     let notice = Parameters(encoded: request.query)?["notice"].flatMap { AccountPage.Notice(rawValue: $0) }
     let page = views.account(
       session, identities: identities, sessions: sessions, providers: providers, apps: settings.apps,
-      formToken: mark, notice: notice, now: now, for: request)
+      formToken: mark, notice: notice, hasPassword: changesPassword(identities), now: now, for: request)
     guard let page else { throw .failure(.internalError) }
     return page
+  }
+
+  /// Whether the page for a new password is one for this account.
+  private func changesPassword(_ identities: [Identity]) -> Bool {
+    guard let registration, registration.own != nil, registration.asksForPasswords else { return false }
+    return identities.contains { ASCII.equals($0.provider, RegistrationSettings.providerName) }
   }
 
   func signOut(_ request: WebRequest) throws(Interruption) -> WebResponse {

@@ -49,6 +49,7 @@ extension Gateway {
       answer = try provider.finish(url, attempt.transaction, toldName: toldName)
     } catch {
       log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
+      count(EnrollGatewayPages.Failure(error), at: provider)
       // Nothing was sent: the cookie stays, and the same address may be tried again.
       return try fail(
         EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, purpose: attempt.purpose,
@@ -57,6 +58,7 @@ extension Gateway {
     switch answer {
     case .failure(let refusal):
       log.write(.warning, "\(provider.name): \(refusal.line)")
+      count(refusal.failure, at: provider)
       if attempt.app == nil, attempt.purpose == .signIn, refusal.isOfCode {
         return .redirect(to: usedTarget(request, attempt), headers: [over])
       }
@@ -64,9 +66,24 @@ extension Gateway {
         refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
         headers: [over])
     case .success(let arrival):
+      // Who was signed in at the provider for longer proves nothing (OpenID Connect Core §2, auth_time).
+      if attempt.purpose != .signIn, let time = arrival.authTime, time < now - Self.proofSeconds {
+        log.write(.warning, "\(provider.name): auth_time is more than ten minutes ago: no proof")
+        return try fail(
+          .providerInvalid, app: nil, provider: provider, purpose: attempt.purpose, for: request,
+          headers: [over])
+      }
       let answer = try enter(request, arrival.identity, attempt, provider, over: over)
       keep(arrival)
       return answer
+    }
+  }
+
+  private func count(_ failure: EnrollGatewayPages.Failure, at provider: SignInProvider) {
+    switch failure {
+    case .cancelled: metrics.signedIn(at: provider.name, .cancelled)
+    case .providerUnavailable: metrics.signedIn(at: provider.name, .unavailable)
+    default: metrics.signedIn(at: provider.name, .refused)
     }
   }
 
@@ -159,6 +176,7 @@ extension Gateway {
     let signedIn = try stored { () throws(StoreFailure) in
       try store.signIn(identity, newAccountID: id, beginning: beginning, at: now, from: origin(of: request))
     }
+    metrics.signedIn(at: identity.provider, signedIn.isNew ? .registered : .signedIn)
     log.write(
       .info,
       "\(identity.provider): account \(signedIn.account.id) \(signedIn.isNew ? "registered" : "signed in")")

@@ -126,7 +126,9 @@ extension Gateway {
     let url: String
     let transaction: TransactionRecord
     do throws(EnrollError) {
-      (url, transaction) = try provider.begin(prompt: prompt, loginHint: loginHint, parameters: extra)
+      (url, transaction) = try provider.begin(
+        prompt: prompt, loginHint: loginHint, parameters: extra,
+        asksAgain: purpose != .signIn && provider.asksAgain)
     } catch {
       log.write(.warning, "\(provider.name): a sign-in could not begin: \(error.code.name): \(error.message)")
       return try fail(

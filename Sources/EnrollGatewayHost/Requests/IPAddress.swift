@@ -44,6 +44,9 @@ struct IPAddress: Hashable, Sendable {
     text.isEmpty || text.first == ":" && text.utf8.count <= 6 && UInt16(text.dropFirst()) != nil
   }
 
+  /// 127.0.0.0/8 or ::1 (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+  var isLoopback: Bool { isIPv4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
+
   private var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
   /// The address in its shortest form.

@@ -66,10 +66,13 @@ public struct AccountPage: Sendable {
     public var export: PageLink?
     /// A page, not a form.
     public var deletion: PageLink?
+    /// A page, where the user has a password.
+    public var password: PageLink?
 
     public init(
       endSession: PageLink, signOut: PageLink, signOutEverywhere: PageLink, connect: PageLink? = nil,
-      disconnect: PageLink? = nil, export: PageLink? = nil, deletion: PageLink? = nil
+      disconnect: PageLink? = nil, export: PageLink? = nil, deletion: PageLink? = nil,
+      password: PageLink? = nil
     ) {
       self.endSession = endSession
       self.signOut = signOut
@@ -78,6 +81,7 @@ public struct AccountPage: Sendable {
       self.disconnect = disconnect
       self.export = export
       self.deletion = deletion
+      self.password = password
     }
   }
 
@@ -174,6 +178,11 @@ public struct AccountPage: Sendable {
         html.element(.div) { html in
           html.element(.dt, phrase: texts(.waysIn))
           ways.writeIdentities(into: &html)
+        }
+      }
+      if let password = actions.password {
+        html.element(.p) {
+          $0.element(.a, .class("button quiet"), .href(password), phrase: texts(.changePasswordTitle))
         }
       }
     }

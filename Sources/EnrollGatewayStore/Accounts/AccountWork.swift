@@ -167,14 +167,16 @@ struct AccountWork<Transaction: SQLTransaction> {
       "SELECT id FROM accounts WHERE id = $1\(Transaction.lock)", [.bytes(account)])
     guard !found.isEmpty else { return nil }
     for token in all.compactMap(\.token) { try queue(token, of: account, at: now) }
+    let ended = try transaction.change(by: "DELETE FROM sessions WHERE account = $1", [.bytes(account)])
     // Everything else of it goes with it.
     _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [.bytes(account)])
     try note(.deleted, of: account, .null, at: now)
-    return DeletedAccount(identities: all.map(\.identity), tokens: all.compactMap(\.token))
+    return DeletedAccount(
+      identities: all.map(\.identity), tokens: all.compactMap(\.token), endedSessions: ended)
   }
 
   func endSessions(
-    ofIdentity identity: CheckedKey, providerSession: String?, begunUntil end: UnixTime
+    ofIdentity identity: CheckedKey, providerSession: String?, begunUntil end: UnixTime, at now: UnixTime
   ) throws(Failure) -> Int {
     var whose = """
       WHERE account = (SELECT account FROM identities WHERE provider = $1 AND subject = $2)
@@ -187,8 +189,19 @@ struct AccountWork<Transaction: SQLTransaction> {
     }
     _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
     values.append(.integer(end.seconds))
-    return try transaction.change(
-      by: "DELETE FROM sessions \(whose) AND created <= $\(values.count)", values)
+    return try endByProvider(
+      identity.key.provider, "\(whose) AND created <= $\(values.count)", values, at: now)
+  }
+
+  /// Ends sessions because their provider says so, with one entry for each account.
+  private func endByProvider(
+    _ provider: String, _ whose: String, _ values: [SQLValue], at now: UnixTime
+  ) throws(Failure) -> Int {
+    let accounts = try transaction.rows(
+      of: "DELETE FROM sessions \(whose) RETURNING account", values
+    ) { $0.bytes(0) }
+    for account in Set(accounts) { try note(.providerLogout, of: account, .text(provider), at: now) }
+    return accounts.count
   }
 
   func end(_ logout: CheckedLogout, at now: UnixTime) throws(Failure) -> Int? {
@@ -197,13 +210,13 @@ struct AccountWork<Transaction: SQLTransaction> {
     guard noted == 1 else { return nil }
     if let identity = logout.identity {
       return try endSessions(
-        ofIdentity: identity, providerSession: logout.logout.session, begunUntil: now)
+        ofIdentity: identity, providerSession: logout.logout.session, begunUntil: now, at: now)
     }
     guard let session = logout.logout.session else { return 0 }
     let values = [SQLValue.text(logout.logout.provider), .text(session)]
     let whose = "WHERE provider = $1 AND provider_session = $2"
     _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
-    return try transaction.change(by: "DELETE FROM sessions \(whose)", values)
+    return try endByProvider(logout.logout.provider, whose, values, at: now)
   }
 
   func drop(_ taken: TakenRevocation, of account: [UInt8], at now: UnixTime) throws(Failure) {

@@ -26,6 +26,13 @@ extension PostgreSQLStore {
     _ use: PostgreSQLUse, by other: ConnectionPool<PostgreSQLConnection>? = nil,
     _ body: (PostgreSQLConnection, Bool) throws(PostgreSQLError) -> Result
   ) throws(StoreFailure) -> Result {
+    try observer.calling { () throws(StoreFailure) in try attempt(use, by: other, body) }
+  }
+
+  private func attempt<Result>(
+    _ use: PostgreSQLUse, by other: ConnectionPool<PostgreSQLConnection>?,
+    _ body: (PostgreSQLConnection, Bool) throws(PostgreSQLError) -> Result
+  ) throws(StoreFailure) -> Result {
     let pool = other ?? self.pool
     var wasLost = false
     var races = 0

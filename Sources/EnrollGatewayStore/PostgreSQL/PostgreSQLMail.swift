@@ -78,13 +78,15 @@ extension PostgreSQLStore {
       statement = .spendLinkForCode
       values += [code.codeHash, code.provider, code.app, code.challenge, code.expires]
     }
-    let parameters = values
+    let parameters = values + AuditRow.origin(.current)
+    var ended = (password: 0, surplus: 0)
     // Repeated, it finds the link spent for this very session or code.
-    return try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
-      let found = try connection.first(statement, parameters) {
-        SignedIn(
-          account: Account(id: StoredID.text(of: $0.bytes(0)), created: $0.time(1), lastLogin: now),
-          isNew: $0.bytes(0) == newID)
+    let spending = try perform(.repeatable) { (connection, _) throws(PostgreSQLError) -> LinkSpending in
+      let found = try connection.first(statement, parameters) { row in
+        ended = (Int(row.integer(2)), Int(row.integer(3)))
+        return SignedIn(
+          account: Account(id: StoredID.text(of: row.bytes(0)), created: row.time(1), lastLogin: now),
+          isNew: row.bytes(0) == newID)
       }
       if let found { return .signedIn(found) }
       // This statement sees what the one before has waited for.
@@ -93,6 +95,11 @@ extension PostgreSQLStore {
       }
       return record?.refusal(at: now) ?? .unknown
     }
+    if case .signedIn = spending {
+      observer.ended(ended.password, .password)
+      observer.began(beginning, ending: ended.surplus)
+    }
+    return spending
   }
 
   public func person(emailKey key: String) throws(StoreFailure) -> StoredPerson? {
@@ -110,16 +117,19 @@ extension PostgreSQLStore {
   }
 
   public func setPassword(
-    _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?
+    _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?, at now: UnixTime
   ) throws(StoreFailure) -> Bool {
     guard let bytes = StoredID.bytes(of: id) else { return false }
     let values: [SQLValue] = [
       .bytes(bytes), try StoredText.exact(password, "The password's hash"),
-      exceptTokenHash.map { .bytes($0) } ?? .null,
+      exceptTokenHash.map { .bytes($0) } ?? .null, .integer(now.seconds),
     ]
-    return try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
-      try connection.first(.setPassword, values) { $0.bytes(0) } != nil
+    let parameters = values + AuditRow.origin(.current)
+    let ended = try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      try connection.first(.setPassword, parameters) { Int($0.integer(0)) }
     }
+    observer.ended(ended ?? 0, .password)
+    return ended != nil
   }
 
   public func isCurrent(_ password: String, ofPerson id: String) throws(StoreFailure) -> Bool {
@@ -135,6 +145,7 @@ extension PostgreSQLStore {
   ) throws(StoreFailure) -> [TakenMail] {
     let values: [SQLValue] = [
       .integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(most)),
+      RegistrationTimes.latestDue(at: now),
     ]
     return try perform(.once) { (connection, _) throws(PostgreSQLError) in
       try connection.rows(.takeMails, values) { TakenMail(row: $0) }

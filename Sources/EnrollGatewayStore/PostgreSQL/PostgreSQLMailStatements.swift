@@ -1,5 +1,7 @@
 // The statements about links, people and the outbox that PostgreSQL reads in its own way.
 
+import EnrollGateway
+
 enum PostgreSQLMailStatements {
   /// $1 … $11: as ``CheckedLink/values``. Then $12 … $14: the mail's id, sealed, end, or nulls. $15: whether older links go.
   static let keepLink = """
@@ -66,6 +68,7 @@ enum PostgreSQLMailStatements {
     ), ended AS (
       DELETE FROM sessions WHERE $5::text = 'known' AND $7::text IS NOT NULL AND token_hash <> $3::bytea
         AND account IN (SELECT account FROM person)
+      RETURNING 1
     ), ended_codes AS (
       DELETE FROM app_codes WHERE $5::text = 'known' AND $7::text IS NOT NULL AND code_hash <> $3::bytea
         AND spent IS NULL AND account IN (SELECT account FROM person)
@@ -75,26 +78,49 @@ enum PostgreSQLMailStatements {
     )
     """
 
-  /// Then $13 … $19: the session's hash, id, app, device, idle seconds, absolute end, end.
+  /// What the audit is told of what has begun. A call that is repeated begins nothing, and is not told again. Whether there was a
+  /// password is seen as it was before the statement.
+  private static func noting(_ address: String, _ request: String) -> String {
+    """
+    noted AS (
+      INSERT INTO audit (\(AuditRow.columns))
+      SELECT $4::bigint, CASE WHEN is_new THEN '\(AuditEvent.registered.rawValue)'
+        ELSE '\(AuditEvent.signedIn.rawValue)' END, 'done', account, $8::text, \(address)::text, \(request)::text
+      FROM person WHERE EXISTS (SELECT 1 FROM begun)
+    ), password_noted AS (
+      INSERT INTO audit (\(AuditRow.columns))
+      SELECT $4::bigint, CASE WHEN EXISTS (
+          SELECT 1 FROM people before WHERE before.subject = person.subject AND before.password IS NOT NULL)
+        THEN '\(AuditEvent.passwordChanged.rawValue)' ELSE '\(AuditEvent.passwordSet.rawValue)' END, 'done', account,
+        CASE WHEN $5::text = 'known' THEN (SELECT count(*) FROM ended)::text END, \(address)::text, \(request)::text
+      FROM person WHERE $7::text IS NOT NULL AND EXISTS (SELECT 1 FROM begun)
+    )
+    """
+  }
+
+  /// Then $13 … $19: the session's hash, id, app, device, idle seconds, absolute end, end. Then $20, $21: the client's address, the
+  /// request. Gives the account's id and creation, and how many sessions a password and how many a surplus ended.
   static let spendForSession = """
     \(person), begun AS (
       INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
         idle_seconds, absolute_expires, expires)
       SELECT $13::bytea, $14::uuid, account, $8::text, subject, $15::text, $16::text, $4::bigint, $4::bigint,
         $17::bigint, $18::bigint, $19::bigint FROM person
-      ON CONFLICT (token_hash) DO NOTHING
-    ), \(PostgreSQLStatement.ending(surplusOf: "SELECT id FROM owner", at: "$4", beside: "$13"))
-    SELECT id, created FROM owner
+      ON CONFLICT (token_hash) DO NOTHING RETURNING 1
+    ), \(noting("$20", "$21")),
+    \(PostgreSQLStatement.ending(
+      surplusOf: "SELECT id FROM owner", at: "$4", beside: "$13", from: "$20", "$21"))
+    SELECT id, created, (SELECT count(*) FROM ended), \(PostgreSQLStatement.surplusCount) FROM owner
     """
 
-  /// Then $13 … $17: the code's hash, provider, app, challenge, end.
+  /// Then $13 … $17: the code's hash, provider, app, challenge, end. Then $18, $19: the client's address, the request.
   static let spendForCode = """
     \(person), begun AS (
       INSERT INTO app_codes (code_hash, account, provider, subject, app, challenge, expires)
       SELECT $13::bytea, account, $14::text, subject, $15::text, $16::text, $17::bigint FROM person
-      ON CONFLICT (code_hash) DO NOTHING
-    )
-    SELECT id, created FROM owner
+      ON CONFLICT (code_hash) DO NOTHING RETURNING 1
+    ), \(noting("$18", "$19"))
+    SELECT id, created, (SELECT count(*) FROM ended), 0::bigint FROM owner
     """
 
   /// $1: the token's hash; $2: purpose; $3: now.
@@ -103,36 +129,47 @@ enum PostgreSQLMailStatements {
     WHERE token_hash = $1::bytea AND purpose = $2::text AND spent IS NULL AND expires > $3::bigint
     """
 
-  /// $1: the person; $2: the password's hash; $3: the hash of the token whose session stays.
+  /// $1: the person; $2: the password's hash; $3: the hash of the token whose session stays; $4: now; $5, $6: the client's address, the
+  /// request. Gives how many sessions ended.
   static let setPassword = """
-    WITH changed AS (
+    WITH before AS (SELECT password IS NOT NULL AS had_one FROM people WHERE id = $1::uuid),
+    changed AS (
       UPDATE people SET password = $2::text WHERE id = $1::uuid RETURNING id, provider, subject
     ), ended AS (
       DELETE FROM sessions WHERE token_hash IS DISTINCT FROM $3::bytea AND account IN (
         SELECT i.account FROM identities i JOIN changed c ON c.provider = i.provider AND c.subject = i.subject)
+      RETURNING 1
     ), ended_codes AS (
       DELETE FROM app_codes WHERE spent IS NULL AND account IN (
         SELECT i.account FROM identities i JOIN changed c ON c.provider = i.provider AND c.subject = i.subject)
     ), ended_links AS (
       DELETE FROM mail_links WHERE spent IS NULL AND subject IN (SELECT subject FROM changed)
+    ), noted AS (
+      INSERT INTO audit (\(AuditRow.columns))
+      SELECT $4::bigint, CASE WHEN (SELECT had_one FROM before) THEN '\(AuditEvent.passwordChanged.rawValue)'
+        ELSE '\(AuditEvent.passwordSet.rawValue)' END, 'done', i.account, (SELECT count(*) FROM ended)::text,
+        $5::text, $6::text
+      FROM identities i JOIN changed c ON c.provider = i.provider AND c.subject = i.subject
     )
-    SELECT id FROM changed
+    SELECT (SELECT count(*) FROM ended) FROM changed
     """
 
   /// $1: the person; $2: the password's hash. It waits for a change that is under way.
   static let passwordIsCurrent =
     "SELECT id FROM people WHERE id = $1::uuid AND password = $2::text FOR SHARE"
 
-  /// $1: now; $2: until when they are taken; $3: at most so many.
+  /// $1: now; $2: until when they are taken; $3: at most so many; $4: ``RegistrationTimes/latestDue(at:)``.
   static let takeMails = """
     UPDATE outbox SET due = $2::bigint, attempts = attempts + 1 WHERE id = ANY (ARRAY(
-      SELECT id FROM outbox WHERE due <= $1::bigint ORDER BY due LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
+      SELECT id FROM outbox WHERE due <= $1::bigint OR due > $4::bigint ORDER BY due LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
     RETURNING id, sealed, expires, attempts
     """
 
   /// $1: now; $2: at most so many.
   static let pruneLinks = """
     DELETE FROM mail_links WHERE token_hash = ANY (ARRAY(
-      SELECT token_hash FROM mail_links WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+      SELECT token_hash FROM mail_links
+      WHERE expires <= least($1::bigint, extract(epoch FROM now())::bigint - \(RegistrationTimes.keptSeconds))
+      LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
     """
 }

@@ -20,6 +20,12 @@ extension PostgreSQLStore {
     }
   }
 
+  public func auditEntries() throws(StoreFailure) -> Int {
+    try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      Int(try connection.number(SharedQueries.auditEntries))
+    }
+  }
+
   public func pruneAudit(before end: UnixTime) throws(StoreFailure) -> Int {
     try prune(.pruneAudit, end.seconds)
   }

@@ -93,7 +93,10 @@ enum PostgreSQLStatement: Int, CaseIterable {
   /// Ends the sessions that give way to one more. The statement does not see the one that it begins; a call that is repeated does, by
   /// its hash. Rows that another call is ending are left to that one. Calls at the same moment do not see one another's sessions: there
   /// may be as many too many as there are connections, until the next sign-in.
-  static func ending(surplusOf account: String, at now: String, beside hash: String) -> String {
+  /// The account is one of a query; address and request are for the audit. A row of ``surplusCount`` is their number.
+  static func ending(
+    surplusOf account: String, at now: String, beside hash: String, from address: String, _ request: String
+  ) -> String {
     """
     surplus AS (
       DELETE FROM sessions WHERE token_hash = ANY (ARRAY(
@@ -102,9 +105,16 @@ enum PostgreSQLStatement: Int, CaseIterable {
           WHERE account = (\(account)) AND expires > \(now)::bigint AND token_hash <> \(hash)::bytea
           \(SharedQueries.surplus)))
         FOR UPDATE SKIP LOCKED))
+      RETURNING 1
+    ), surplus_noted AS (
+      INSERT INTO audit (\(AuditRow.columns))
+      SELECT \(now)::bigint, '\(AuditEvent.surplusEnded.rawValue)', 'done', (\(account)), count(*)::text,
+        \(address)::text, \(request)::text FROM surplus HAVING count(*) > 0
     )
     """
   }
+
+  static let surplusCount = "(SELECT count(*) FROM surplus)"
 
   /// $1: now, by the replica's clock.
   private static let isLongOver =
@@ -162,8 +172,8 @@ enum PostgreSQLStatement: Int, CaseIterable {
           $12::bigint, $13::bigint, $14::bigint, $15::text FROM person
         ON CONFLICT (token_hash) DO NOTHING RETURNING 1
       ), noted AS (\(Self.noting("$16", "$17"))),
-      \(Self.ending(surplusOf: "SELECT id FROM owner", at: "$7", beside: "$8"))
-      SELECT id, created FROM owner
+      \(Self.ending(surplusOf: "SELECT id FROM owner", at: "$7", beside: "$8", from: "$16", "$17"))
+      SELECT id, created, \(Self.surplusCount) FROM owner
       """
     case .signInToCode:
       """
@@ -173,7 +183,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
         SELECT $8::bytea, account, $9::text, $2::text, $10::text, $11::text, $12::bigint, $13::text FROM person
         ON CONFLICT (code_hash) DO NOTHING RETURNING 1
       ), noted AS (\(Self.noting("$14", "$15")))
-      SELECT id, created FROM owner
+      SELECT id, created, 0::bigint FROM owner
       """
     case .redeem:
       """
@@ -191,8 +201,8 @@ enum PostgreSQLStatement: Int, CaseIterable {
       ), noted AS (
         INSERT INTO audit (\(AuditRow.columns))
         SELECT $4::bigint, '\(AuditEvent.sessionBegun.rawValue)', 'done', account, app, $11::text, $12::text FROM code
-      ), \(Self.ending(surplusOf: "SELECT account FROM code", at: "$4", beside: "$5"))
-      SELECT a.id, a.created, a.last_login FROM code JOIN accounts a ON a.id = code.account
+      ), \(Self.ending(surplusOf: "SELECT account FROM code", at: "$4", beside: "$5", from: "$11", "$12"))
+      SELECT a.id, a.created, a.last_login, \(Self.surplusCount) FROM code JOIN accounts a ON a.id = code.account
       """
     case .isOwnSession:
       """
@@ -227,13 +237,16 @@ enum PostgreSQLStatement: Int, CaseIterable {
     case .pruneSpent:
       """
       DELETE FROM spent WHERE hash = ANY (ARRAY(
-        SELECT hash FROM spent WHERE expires <= $1::bigint LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
+        SELECT hash FROM spent WHERE \(Self.isLongOver) LIMIT $2::bigint FOR UPDATE SKIP LOCKED))
       """
     case .session: SharedQueries.session
     case .sessions: SharedQueries.sessions
     case .touch: SharedQueries.touch
     case .endByReuse:
-      "WITH ended AS (DELETE FROM sessions WHERE token_hash = $1::bytea) \(Self.appending(2))"
+      """
+      WITH ended AS (DELETE FROM sessions WHERE token_hash = $1::bytea RETURNING 1),
+      noted AS (\(Self.appending(2))) SELECT count(*) FROM ended
+      """
     case .endSession: Self.ending("token_hash = $1::bytea", 2)
     case .endSessionByID: Self.ending("id = $1::uuid AND account = $2::uuid", 3)
     case .endSessions: Self.endingMany("account = $1::uuid", 2)

@@ -6,6 +6,7 @@ public import EnrollGateway
 
 public final class PostgreSQLStore: AccountStore {
   let pool: ConnectionPool<PostgreSQLConnection>
+  let observer: (any StoreObserver)?
   /// One connection of its own: whether the store answers must not depend on how many ask it.
   private let probes: ConnectionPool<PostgreSQLConnection>
   /// So many rows are pruned by one statement: others write in between.
@@ -21,11 +22,13 @@ public final class PostgreSQLStore: AccountStore {
   ///   - connections: how many are open at most; ``check()`` has one more.
   ///   - statementMilliseconds: the server ends a statement that takes longer; half a second later it counts as hung.
   ///   - waitMilliseconds: how long a call waits for a free connection.
+  ///   - observer: is told of calls and sessions.
   /// - Throws: `.fault` if libpq is not installed, or the string cannot be read. No error contains the password.
   public init(
     _ conninfo: String, connections: Int = 8, statementMilliseconds: Int64 = 4_000,
-    waitMilliseconds: Int64 = 5_000
+    waitMilliseconds: Int64 = 5_000, observer: (any StoreObserver)? = nil
   ) throws(StoreFailure) {
+    self.observer = observer
     let functions = try PostgreSQLLibrary.functions()
     let string = try ConnectionString(conninfo, by: functions)
     let opener = Opener(functions: functions, string: string, statementMilliseconds: statementMilliseconds)
@@ -61,7 +64,8 @@ public final class PostgreSQLStore: AccountStore {
       .integer(now.seconds),
     ]
     let statement: PostgreSQLStatement
-    switch try CheckedBeginning(beginning, at: now) {
+    let beginning = try CheckedBeginning(beginning, at: now)
+    switch beginning {
     case .session(let session):
       statement = .signInToSession
       values += [
@@ -78,9 +82,12 @@ public final class PostgreSQLStore: AccountStore {
     let parameters = values + AuditRow.origin(origin)
     // Repeated, it finds the identity with the account that it made, and the session or code that it began.
     let found = try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
-      try connection.first(statement, parameters) { (id: $0.bytes(0), created: $0.time(1)) }
+      try connection.first(statement, parameters) {
+        (id: $0.bytes(0), created: $0.time(1), surplus: Int($0.integer(2)))
+      }
     }
     guard let found else { throw .fault("PostgreSQL gave no account for a sign-in. The store expected one.") }
+    observer.began(beginning, ending: found.surplus)
     return SignedIn(
       account: Account(id: StoredID.text(of: found.id), created: found.created, lastLogin: now),
       isNew: found.id == newID)
@@ -92,7 +99,9 @@ public final class PostgreSQLStore: AccountStore {
   ) throws(StoreFailure) -> Redemption {
     let session = try CheckedSession(session, at: now)
     guard !provider.utf8.contains(0), !challenge.utf8.contains(0) else { return .unknown }
-    return try perform(.repeatable) { (connection, isRepeated) throws(PostgreSQLError) in
+    var ended: (count: Int, why: SessionEnd) = (0, .surplus)
+    let redemption = try perform(.repeatable) {
+      (connection, isRepeated) throws(PostgreSQLError) -> Redemption in
       let begun = try connection.first(
         .redeem,
         [
@@ -100,7 +109,10 @@ public final class PostgreSQLStore: AccountStore {
           session.id,
           session.device, session.idleSeconds, session.absoluteExpires, session.expires,
         ] + AuditRow.origin(origin)
-      ) { Account(id: StoredID.text(of: $0.bytes(0)), created: $0.time(1), lastLogin: $0.time(2)) }
+      ) { row in
+        ended.count = Int(row.integer(3))
+        return Account(id: StoredID.text(of: row.bytes(0)), created: row.time(1), lastLogin: row.time(2))
+      }
       if let begun { return .begun(begun) }
       // This statement sees what the one before has waited for.
       guard let code = try connection.first(.code, [.bytes(codeHash)], { CodeRecord($0) }) else {
@@ -113,13 +125,18 @@ public final class PostgreSQLStore: AccountStore {
       }
       let refusal = code.refusal(provider: provider, challenge: challenge, at: now)
       if refusal == .reused {
-        _ = try connection.change(
+        let count = try connection.first(
           .endByReuse,
           [.bytes(code.sessionHash)]
-            + AuditRow.values(.reuse(of: code, at: now, from: origin), account: .bytes(code.accountID)))
+            + AuditRow.values(.reuse(of: code, at: now, from: origin), account: .bytes(code.accountID))
+        ) { Int($0.integer(0)) }
+        ended = (count ?? 0, .codeReused)
       }
       return refusal ?? .unknown
     }
+    if case .begun = redemption { observer?.sessionBegan() }
+    observer.ended(ended.count, ended.why)
+    return redemption
   }
 
   public func session(tokenHash: [UInt8], at now: UnixTime) throws(StoreFailure) -> LiveSession? {
@@ -149,20 +166,23 @@ public final class PostgreSQLStore: AccountStore {
   public func endSession(tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin)
     throws(StoreFailure)
   {
-    try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
-      _ = try connection.change(
+    let count = try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
+      try connection.change(
         .endSession, [.bytes(tokenHash), .integer(now.seconds)] + AuditRow.origin(origin))
     }
+    observer.ended(count, .signedOut)
   }
 
   public func endSession(
     id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool {
     guard let id = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else { return false }
-    return try perform(.once) { (connection, _) throws(PostgreSQLError) in
+    let count = try perform(.once) { (connection, _) throws(PostgreSQLError) in
       try connection.change(
-        .endSessionByID, [.bytes(id), .bytes(account), .integer(now.seconds)] + AuditRow.origin(origin)) > 0
+        .endSessionByID, [.bytes(id), .bytes(account), .integer(now.seconds)] + AuditRow.origin(origin))
     }
+    observer.ended(count, .ended)
+    return count > 0
   }
 
   public func endSessions(
@@ -171,7 +191,7 @@ public final class PostgreSQLStore: AccountStore {
     guard let account = StoredID.bytes(of: account) else { return 0 }
     let (statement, kept): (PostgreSQLStatement, [SQLValue]) =
       exceptTokenHash.map { (.endOtherSessions, [.bytes($0)]) } ?? (.endSessions, [])
-    return try perform(.once) { (connection, _) throws(PostgreSQLError) in
+    let count = try perform(.once) { (connection, _) throws(PostgreSQLError) in
       // The codes and links first: the last statement sees the session of one that is being used, for which these wait.
       _ = try connection.change(.endCodes, [.bytes(account)])
       _ = try connection.change(.endLinks, [.bytes(account)])
@@ -179,6 +199,8 @@ public final class PostgreSQLStore: AccountStore {
         statement, [.bytes(account)] + kept + [.integer(now.seconds)] + AuditRow.origin(origin)
       ) { Int($0.integer(0)) } ?? 0
     }
+    observer.ended(count, .everywhere)
+    return count
   }
 
   public func identities(ofAccount id: String) throws(StoreFailure) -> [Identity] {
@@ -189,7 +211,9 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
-    try prune(.pruneSessions, now.seconds) + prune(.pruneCodes, now.seconds)
+    let sessions = try prune(.pruneSessions, now.seconds)
+    observer.ended(sessions, .expired)
+    return try sessions + prune(.pruneCodes, now.seconds)
       + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
   }
 
@@ -209,6 +233,8 @@ public final class PostgreSQLStore: AccountStore {
     let found = try version(by: probes)
     guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
   }
+
+  public func checkRoom(at now: UnixTime) throws(StoreFailure) {}
 
   /// - Parameter other: nil: the connections that all calls share.
   private func version(by other: ConnectionPool<PostgreSQLConnection>? = nil) throws(StoreFailure) -> Int64 {

@@ -11,6 +11,12 @@ enum OwnPeople {
 enum RegistrationTimes {
   /// So long after its end a link is known, so that its owner is told that it is too old.
   static let keptSeconds: Int64 = 2 * 86_400
+
+  /// No gateway with the right date puts a mail off beyond that. A clock that was ahead for a while does, and its mails would wait until
+  /// then.
+  static func latestDue(at now: UnixTime) -> SQLValue {
+    .integer((now + 2 * Outbox.longestPauseSeconds).seconds)
+  }
 }
 
 /// A new link as parameters.

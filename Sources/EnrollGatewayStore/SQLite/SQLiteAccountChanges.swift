@@ -43,7 +43,9 @@
     ) throws(StoreFailure) -> Unlinking {
       guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
       guard let key = CheckedKey(identity) else { return .unknown }
-      return try working { (work) throws(StoreFailure) in try work.unlink(key, by: proof) }
+      let unlinking = try working { (work) throws(StoreFailure) in try work.unlink(key, by: proof) }
+      if case .unlinked(let count, _) = unlinking { observer.ended(count, .disconnected) }
+      return unlinking
     }
 
     public func merge(
@@ -51,7 +53,11 @@
     ) throws(StoreFailure) -> Merging {
       guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
       guard let key = CheckedKey(identity), let other = StoredID.bytes(of: other) else { return .gone }
-      return try working { (work) throws(StoreFailure) in try work.merge(other, provenBy: key, by: proof) }
+      let merging = try working { (work) throws(StoreFailure) in
+        try work.merge(other, provenBy: key, by: proof)
+      }
+      if case .merged(let count) = merging { observer.ended(count, .merged) }
+      return merging
     }
 
     public func deleteAccount(
@@ -59,9 +65,11 @@
     ) throws(StoreFailure) -> DeletedAccount? {
       let checked = proof.flatMap { CheckedProof($0, at: now) }
       guard let account = StoredID.bytes(of: id), proof == nil || checked != nil else { return nil }
-      return try working { (work) throws(StoreFailure) in
+      let deleted = try working { (work) throws(StoreFailure) in
         try work.deleteAccount(account, by: checked, at: now)
       }
+      observer.ended(deleted?.endedSessions ?? 0, .deleted)
+      return deleted
     }
 
     public func account(of identity: IdentityKey) throws(StoreFailure) -> String? {
@@ -72,17 +80,22 @@
     }
 
     public func endSessions(
-      ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime
+      ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime, at now: UnixTime
     ) throws(StoreFailure) -> Int {
       guard let key = CheckedKey(identity), !(providerSession?.utf8.contains(0) ?? false) else { return 0 }
-      return try working { (work) throws(StoreFailure) in
-        try work.endSessions(ofIdentity: key, providerSession: providerSession, begunUntil: end)
+      let count = try working { (work) throws(StoreFailure) in
+        try work.endSessions(
+          ofIdentity: key, providerSession: providerSession, begunUntil: end, at: now)
       }
+      observer.ended(count, .provider)
+      return count
     }
 
     public func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int? {
       let checked = try CheckedLogout(logout)
-      return try working { (work) throws(StoreFailure) in try work.end(checked, at: now) }
+      let count = try working { (work) throws(StoreFailure) in try work.end(checked, at: now) }
+      observer.ended(count ?? 0, .provider)
+      return count
     }
 
     public func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure) {

@@ -33,26 +33,34 @@
       at now: UnixTime
     ) throws(StoreFailure) -> LinkSpending {
       let beginning = try CheckedBeginning(beginning, at: now)
-      return try changing { (connection) throws(StoreFailure) -> LinkSpending in
+      var ended = (surplus: 0, password: 0)
+      let spending = try changing { (connection) throws(StoreFailure) -> LinkSpending in
         let found = try connection.first(.link, [.bytes(tokenHash), .text(purpose.rawValue)]) {
           LinkRecord($0)
         }
         guard let record = found else { return .unknown }
         if let refusal = record.refusal(at: now) { return refusal }
         guard
-          let signedIn = try self.signIn(
-            owner, record.link, tokenHash, beginning: beginning, at: now, by: connection)
+          let (signedIn, surplus) = try self.signIn(
+            owner, record.link, tokenHash, beginning: beginning, at: now, by: connection, &ended.password)
         else { return .unknown }
+        ended.surplus = surplus
         try connection.change(.spendLink, [.bytes(tokenHash), .integer(now.seconds), beginning.hash])
         return .signedIn(signedIn)
       }
+      if case .signedIn = spending {
+        observer.ended(ended.password, .password)
+        observer.began(beginning, ending: ended.surplus)
+      }
+      return spending
     }
 
+    /// - Parameter ended: becomes the number of sessions that a new password ended.
     /// - Returns: nil if the person that the link names is gone.
     private func signIn(
       _ owner: LinkOwner, _ link: MailLink, _ tokenHash: [UInt8], beginning: CheckedBeginning,
-      at now: UnixTime, by connection: SQLiteConnection
-    ) throws(StoreFailure) -> SignedIn? {
+      at now: UnixTime, by connection: SQLiteConnection, _ ended: inout Int
+    ) throws(StoreFailure) -> (SignedIn, surplus: Int)? {
       switch owner {
       case .identity(let identity, let newAccountID):
         return try signIn(
@@ -82,6 +90,10 @@
         } else if let password, let bytes = StoredID.bytes(of: personID) {
           try connection.change(.updatePassword, [.bytes(bytes), .text(password)])
         }
+        if password != nil {
+          try notePassword(
+            of: signedIn.0.account.id, before: known?.password, detail: nil, at: now, by: connection)
+        }
         return signedIn
       case .knownPerson(let password):
         guard let subject = link.subject, let id = StoredID.bytes(of: subject),
@@ -89,16 +101,32 @@
         else { return nil }
         if let password {
           try connection.change(.updatePassword, [.bytes(id), .text(password)])
-          try endAccess(
+          ended = try endAccess(
             of: subject, sessionThatStays: .null, linkThatStays: .bytes(tokenHash), by: connection)
         }
         // The identity is there, because the person refers to it: no account is made.
-        return try signIn(
+        let signedIn = try signIn(
           try CheckedIdentity(
             Identity(
               provider: OwnPeople.provider, subject: subject, email: person.email, isEmailVerified: true)),
           newID: [UInt8](repeating: 0, count: 16), beginning: beginning, at: now, by: connection)
+        if password != nil {
+          try notePassword(
+            of: signedIn.0.account.id, before: person.password, detail: String(ended), at: now, by: connection
+          )
+        }
+        return signedIn
       }
+    }
+
+    /// - Parameter detail: the number of sessions that ended.
+    private func notePassword(
+      of account: String, before: String?, detail: String?, at now: UnixTime, by connection: SQLiteConnection
+    ) throws(StoreFailure) {
+      let entry = AuditEntry(
+        at: now, before == nil ? .passwordSet : .passwordChanged, account: account, detail: detail,
+        from: .current)
+      try connection.change(.appendAudit, AuditRow.values(entry))
     }
 
     public func spendLink(
@@ -127,27 +155,40 @@
     }
 
     public func setPassword(
-      _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?
+      _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?, at now: UnixTime
     ) throws(StoreFailure) -> Bool {
       guard let bytes = StoredID.bytes(of: id) else { return false }
       let password = try StoredText.exact(password, "The password's hash")
-      return try changing { (connection) throws(StoreFailure) in
-        guard try connection.change(.updatePassword, [.bytes(bytes), password]) > 0 else { return false }
-        try self.endAccess(
+      let ended = try changing { (connection) throws(StoreFailure) -> Int? in
+        let before = try connection.first(.personByID, [.bytes(bytes)]) { StoredPerson(row: $0) }
+        guard let before, try connection.change(.updatePassword, [.bytes(bytes), password]) > 0 else {
+          return nil
+        }
+        let ended = try self.endAccess(
           of: id, sessionThatStays: exceptTokenHash.map { .bytes($0) } ?? .null, linkThatStays: .null,
           by: connection)
-        return true
+        let account = try connection.collect(
+          SharedQueries.account, [.text(OwnPeople.provider), .text(id)]
+        ) { StoredID.text(of: $0.bytes(0)) }.first
+        if let account {
+          try self.notePassword(
+            of: account, before: before.password, detail: String(ended), at: now, by: connection)
+        }
+        return ended
       }
+      observer.ended(ended ?? 0, .password)
+      return ended != nil
     }
 
     /// What somebody has by the password from before: sessions, codes on their way to apps, links of e-mails.
+    /// - Returns: how many sessions.
     private func endAccess(
       of subject: String, sessionThatStays: SQLValue, linkThatStays: SQLValue, by connection: SQLiteConnection
-    ) throws(StoreFailure) {
+    ) throws(StoreFailure) -> Int {
       let identity: [SQLValue] = [.text(OwnPeople.provider), .text(subject)]
       try connection.change(.endCodesOfPerson, identity)
-      try connection.change(.endSessionsOfPerson, identity + [sessionThatStays])
       try connection.change(.endLinksOfPerson, [.text(subject), linkThatStays])
+      return try connection.change(.endSessionsOfPerson, identity + [sessionThatStays])
     }
 
     public func isCurrent(_ password: String, ofPerson id: String) throws(StoreFailure) -> Bool {
@@ -163,7 +204,11 @@
     ) throws(StoreFailure) -> [TakenMail] {
       try changing { (connection) throws(StoreFailure) in
         try connection.rows(
-          .takeMails, [.integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(most))]
+          .takeMails,
+          [
+            .integer(now.seconds), .integer((now + leaseSeconds).seconds), .integer(Int64(most)),
+            RegistrationTimes.latestDue(at: now),
+          ]
         ) { TakenMail(row: $0) }
       }
     }

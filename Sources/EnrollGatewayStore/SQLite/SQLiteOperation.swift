@@ -1,4 +1,4 @@
-// What an operator needs of SQLite: the audit, the counters of limits, and accounts by what is known of them.
+// What an operator needs of SQLite: the audit, the counters of limits, whether there is room, and accounts by what is known of them.
 
 #if Gateway
   public import EnrollCore
@@ -17,6 +17,23 @@
           AuditRow.entry($0)
         }
         .compactMap { $0 }
+      }
+    }
+
+    public func checkRoom(at now: UnixTime) throws(StoreFailure) {
+      do throws(StoreFailure) {
+        try changing { (connection) throws(StoreFailure) in
+          _ = try connection.collect(SharedQueries.writeProbe, [.integer(now.seconds)]) { _ in }
+        }
+      } catch {
+        guard case .full = error else { return }
+        throw error
+      }
+    }
+
+    public func auditEntries() throws(StoreFailure) -> Int {
+      try reading { (connection) throws(StoreFailure) in
+        try connection.collect(SharedQueries.auditEntries, []) { Int($0.integer(0)) }.first ?? 0
       }
     }
 

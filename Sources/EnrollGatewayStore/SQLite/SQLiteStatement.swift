@@ -50,7 +50,7 @@
     /// ?1: id; ?2: the password's hash.
     case passwordIsCurrent
     case insertMail
-    /// ?1: now; ?2: until when they are taken; ?3: at most so many.
+    /// ?1: now; ?2: until when they are taken; ?3: at most so many; ?4: ``RegistrationTimes/latestDue(at:)``.
     case takeMails
     case removeMail
     case putOffMail
@@ -140,7 +140,7 @@
       case .pruneLinks:
         """
         DELETE FROM mail_links WHERE token_hash IN
-          (SELECT token_hash FROM mail_links WHERE expires <= ?1 LIMIT ?2)
+          (SELECT token_hash FROM mail_links WHERE \(Self.isLinkOver) LIMIT ?2)
         """
       case .insertPerson:
         """
@@ -167,14 +167,14 @@
       case .takeMails:
         """
         UPDATE outbox SET due = ?2, attempts = attempts + 1 WHERE id IN
-          (SELECT id FROM outbox WHERE due <= ?1 ORDER BY due LIMIT ?3)
+          (SELECT id FROM outbox WHERE due <= ?1 OR due > ?4 ORDER BY due LIMIT ?3)
         RETURNING id, sealed, expires, attempts
         """
       case .removeMail: numbered(MailQueries.removeMail)
       case .putOffMail: numbered(MailQueries.putOffMail)
       case .waitingMails: numbered(MailQueries.waitingMails)
       case .pruneSpent:
-        "DELETE FROM spent WHERE hash IN (SELECT hash FROM spent WHERE expires <= ?1 LIMIT ?2)"
+        "DELETE FROM spent WHERE hash IN (SELECT hash FROM spent WHERE \(Self.isLongOver) LIMIT ?2)"
       case .session: numbered(SharedQueries.session)
       case .sessions: numbered(SharedQueries.sessions)
       case .touch: numbered(SharedQueries.touch)
@@ -209,6 +209,10 @@
     /// ?1: now, by the replica's clock.
     private static let isLongOver =
       "expires <= min(?1, CAST(strftime('%s', 'now') AS integer)) - \(SharedQueries.keptSeconds)"
+
+    /// ?1: so long before now that nobody needs to be told of a link any more.
+    private static let isLinkOver =
+      "expires <= min(?1, CAST(strftime('%s', 'now') AS integer) - \(RegistrationTimes.keptSeconds))"
 
     private func numbered(_ text: String) -> String { SharedQueries.numbered(text) }
   }

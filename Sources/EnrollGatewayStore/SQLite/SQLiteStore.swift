@@ -11,6 +11,7 @@
     /// One connection of its own: whether the store answers must not depend on how many ask it.
     private let probes: ConnectionPool<SQLiteConnection>
     private let place: SQLiteFile.Place
+    let observer: (any StoreObserver)?
     /// So many rows are pruned in one transaction: others write in between.
     private static let pruneBatch: Int64 = 1_000
 
@@ -20,9 +21,12 @@
     ///   - path: a file in a folder that can be written, on a local disk: SQLite keeps two more files beside it.
     ///   - readers: how many connections read at once, at least 1.
     ///   - busyMilliseconds: how long a call waits for its turn, and for another program that holds the file.
+    ///   - observer: is told of calls and sessions.
     /// - Throws: `.full` if the file or its folder cannot be written, `.unavailable` if it cannot be opened or is locked,
     ///   `.fault` if it is no SQLite database, or other users may read it.
-    public init(path: String, readers: Int = 4, busyMilliseconds: Int64 = 5_000) throws(StoreFailure) {
+    public init(
+      path: String, readers: Int = 4, busyMilliseconds: Int64 = 5_000, observer: (any StoreObserver)? = nil
+    ) throws(StoreFailure) {
       try SQLiteFile.prepare(path)
       let busy = Int32(clamping: busyMilliseconds)
       let place = try SQLiteFile.Place(path)
@@ -40,6 +44,7 @@
         }
       }
       self.place = place
+      self.observer = observer
       writer = pool("the connection that writes to \(path)", size: 1, forWriting: true)
       self.readers = pool("the connections that read \(path)", size: readers, forWriting: false)
       probes = pool("the connection that checks \(path)", size: 1, forWriting: false)
@@ -54,17 +59,20 @@
       let identity = try CheckedIdentity(identity)
       let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
       let beginning = try CheckedBeginning(beginning, at: now)
-      return try changing { (connection) throws(StoreFailure) in
+      let (signedIn, surplus) = try changing { (connection) throws(StoreFailure) in
         try self.signIn(
           identity, newID: newID, beginning: beginning, at: now, from: origin, by: connection)
       }
+      observer.began(beginning, ending: surplus)
+      return signedIn
     }
 
     /// Inside a transaction.
+    /// - Returns: with the number of sessions that gave way.
     func signIn(
       _ identity: CheckedIdentity, newID: [UInt8], beginning: CheckedBeginning, at now: UnixTime,
       from origin: AuditOrigin = .current, by connection: SQLiteConnection
-    ) throws(StoreFailure) -> SignedIn {
+    ) throws(StoreFailure) -> (SignedIn, surplus: Int) {
       let moment = SQLValue.integer(now.seconds)
       let known = try connection.first(
         .updateIdentity,
@@ -86,9 +94,10 @@
       } else if let before = try connection.first(.updateAccount, [.bytes(id), moment], { $0.time(0) }) {
         created = before
       }
+      var surplus = 0
       switch beginning {
       case .session(let session):
-        try connection.change(.endSurplus, [.bytes(id), moment])
+        surplus = try endSurplus(of: id, at: now, from: origin, by: connection)
         try connection.change(
           .insertSession,
           session.values(
@@ -107,8 +116,19 @@
           moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(id),
           identity.provider,
         ] + AuditRow.origin(origin))
-      return SignedIn(
-        account: Account(id: StoredID.text(of: id), created: created, lastLogin: now), isNew: id == newID)
+      let account = Account(id: StoredID.text(of: id), created: created, lastLogin: now)
+      return (SignedIn(account: account, isNew: id == newID), surplus)
+    }
+
+    /// - Returns: how many sessions gave way to one more.
+    private func endSurplus(
+      of account: [UInt8], at now: UnixTime, from origin: AuditOrigin, by connection: SQLiteConnection
+    ) throws(StoreFailure) -> Int {
+      let count = try connection.change(.endSurplus, [.bytes(account), .integer(now.seconds)])
+      guard count > 0 else { return 0 }
+      let entry = AuditEntry(at: now, .surplusEnded, account: nil, detail: String(count), from: origin)
+      try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
+      return count
     }
 
     public func redeem(
@@ -117,20 +137,22 @@
     ) throws(StoreFailure) -> Redemption {
       let begun = try CheckedSession(session, at: now)
       guard !provider.utf8.contains(0), !challenge.utf8.contains(0) else { return .unknown }
-      return try changing { (connection) throws(StoreFailure) in
+      var ended: (count: Int, why: SessionEnd) = (0, .surplus)
+      let redemption = try changing { (connection) throws(StoreFailure) -> Redemption in
         guard let code = try connection.first(.code, [.bytes(codeHash)], { CodeRecord($0) }) else {
           return .unknown
         }
         if let refusal = code.refusal(provider: provider, challenge: challenge, at: now) {
           if refusal == .reused {
-            try connection.change(.endSession, [.bytes(code.sessionHash)])
+            let found = try connection.first(.endSession, [.bytes(code.sessionHash)]) { $0.bytes(0) }
+            ended = (found == nil ? 0 : 1, .codeReused)
             let entry = AuditEntry.reuse(of: code, at: now, from: origin)
             try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(code.accountID)))
           }
           return refusal
         }
         try connection.change(.spendCode, [.bytes(codeHash), .integer(now.seconds), begun.tokenHash])
-        try connection.change(.endSurplus, [.bytes(code.accountID), .integer(now.seconds)])
+        ended.count = try self.endSurplus(of: code.accountID, at: now, from: origin, by: connection)
         try connection.change(
           .insertSession,
           begun.values(
@@ -142,6 +164,9 @@
         try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(code.accountID)))
         return .begun(code.account)
       }
+      if case .begun = redemption { observer?.sessionBegan() }
+      observer.ended(ended.count, ended.why)
+      return redemption
     }
 
     public func session(tokenHash: [UInt8], at now: UnixTime) throws(StoreFailure) -> LiveSession? {
@@ -171,13 +196,15 @@
     public func endSession(tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin)
       throws(StoreFailure)
     {
-      try changing { (connection) throws(StoreFailure) in
+      let isEnded = try changing { (connection) throws(StoreFailure) -> Bool in
         let ended = try connection.first(.endSession, [.bytes(tokenHash)]) { ($0.bytes(0), $0.bytes(1)) }
-        guard let (account, id) = ended else { return }
+        guard let (account, id) = ended else { return false }
         let entry = AuditEntry(
           at: now, .sessionEnded, account: nil, detail: StoredID.text(of: id), from: origin)
         try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
+        return true
       }
+      observer.ended(isEnded ? 1 : 0, .signedOut)
     }
 
     public func endSession(
@@ -186,7 +213,7 @@
       guard let idBytes = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else {
         return false
       }
-      return try changing { (connection) throws(StoreFailure) in
+      let isEnded = try changing { (connection) throws(StoreFailure) -> Bool in
         guard try connection.change(.endSessionByID, [.bytes(idBytes), .bytes(account)]) > 0 else {
           return false
         }
@@ -194,13 +221,15 @@
         try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
         return true
       }
+      observer.ended(isEnded ? 1 : 0, .ended)
+      return isEnded
     }
 
     public func endSessions(
       ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
     ) throws(StoreFailure) -> Int {
       guard let account = StoredID.bytes(of: account) else { return 0 }
-      return try changing { (connection) throws(StoreFailure) in
+      let count = try changing { (connection) throws(StoreFailure) -> Int in
         try connection.change(.endCodes, [.bytes(account)])
         try connection.change(.endLinks, [.bytes(account)])
         let count =
@@ -214,6 +243,8 @@
         try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
         return count
       }
+      observer.ended(count, .everywhere)
+      return count
     }
 
     public func identities(ofAccount id: String) throws(StoreFailure) -> [Identity] {
@@ -224,7 +255,9 @@
     }
 
     public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
-      try prune(.pruneSessions, now.seconds) + prune(.pruneCodes, now.seconds)
+      let sessions = try prune(.pruneSessions, now.seconds)
+      observer.ended(sessions, .expired)
+      return try sessions + prune(.pruneCodes, now.seconds)
         + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
     }
 
@@ -280,21 +313,25 @@
       by pool: ConnectionPool<SQLiteConnection>? = nil,
       _ body: (SQLiteConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-      try place.check()
-      let pool = pool ?? readers
-      let connection = try pool.take()
-      defer { pool.give(connection) }
-      return try body(connection)
+      try observer.calling { () throws(StoreFailure) in
+        try place.check()
+        let pool = pool ?? readers
+        let connection = try pool.take()
+        defer { pool.give(connection) }
+        return try body(connection)
+      }
     }
 
     /// One statement on the connection that writes.
     func touching<Result>(
       _ body: (SQLiteConnection) throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
-      try place.check()
-      let connection = try writer.take()
-      defer { writer.give(connection) }
-      return try body(connection)
+      try observer.calling { () throws(StoreFailure) in
+        try place.check()
+        let connection = try writer.take()
+        defer { writer.give(connection) }
+        return try body(connection)
+      }
     }
 
     /// One transaction.

@@ -62,6 +62,12 @@ enum SharedQueries {
   /// $1: the account; $2: at most so many.
   static let audit =
     "SELECT \(AuditRow.columns) FROM audit WHERE account = $1 ORDER BY id DESC LIMIT $2"
+  /// Of SQLite alone. $1: now. The row needs a page of its own.
+  static let writeProbe = """
+    INSERT INTO write_probe (id, at, room) VALUES (1, $1, zeroblob(8192))
+    ON CONFLICT (id) DO UPDATE SET at = $1, room = zeroblob(8192)
+    """
+  static let auditEntries = "SELECT coalesce(max(id), 0) FROM audit"
   /// $1: the key; $2: now; $3: what one costs; $4: what the bucket holds, all in milliseconds. Gives a row where one was taken. A
   /// moment beyond what any gateway with the right date could have written counts as none.
   static let takeLimit = """

@@ -24,7 +24,8 @@ extension Migration {
       """
       CREATE TABLE write_probe (
         id integer PRIMARY KEY CHECK (id = 1),
-        at integer NOT NULL
+        at integer NOT NULL,
+        room blob NOT NULL
       ) STRICT
       """,
       "CREATE INDEX mail_links_subject ON mail_links (subject) WHERE subject IS NOT NULL",

@@ -12,8 +12,7 @@ final class EventLog: EngineObserver {
   func observe(_ notification: EnrollEvent) {
     switch notification {
     case .registrationChanged(let state):
-      let letter = state.kind.letter.map { " (\($0))" } ?? ""
-      handler.log(.info, "registration: \(state.kind.rawValue)\(letter)")
+      handler.log(.info, "registration: \(state.kind.rawValue)")
     case .tokenRenewed(let expiresAt): handler.log(.info, "tokens renewed; they end at \(expiresAt.seconds)")
     case .tokenRenewalFailed(let error):
       handler.log(.warning, "renewal failed: \(error.code.name): \(error.message)")

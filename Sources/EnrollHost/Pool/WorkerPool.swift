@@ -76,6 +76,13 @@ public final class WorkerPool: @unchecked Sendable {
     while threads > 0 { condition.wait() }
   }
 
+  /// Jobs that wait for a thread, and threads that exist, now.
+  public var load: (waiting: Int, threads: Int) {
+    condition.lock()
+    defer { condition.unlock() }
+    return (waiting.count, threads)
+  }
+
   /// Called with the condition held. The thread keeps the pool alive until it leaves.
   @discardableResult
   private func start() -> Bool {

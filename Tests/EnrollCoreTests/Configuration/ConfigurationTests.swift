@@ -296,7 +296,7 @@ struct ConfigurationTests {
       try Configuration(issuer: "https://id.example.com", clientID: "c", redirectURI: text)
     }
     #expect((error == nil) == isAccepted, "\(error?.message ?? "accepted")")
-    if !isAccepted { #expect(error?.field == "redirectUri") }
+    if !isAccepted { #expect(error?.field == "redirectURI") }
   }
 
   @Test("a scheme without a dot is warned of, and is the redirect's own alone (R2)")
@@ -314,7 +314,7 @@ struct ConfigurationTests {
     #expect(refusal { _ = try own.ownership(of: "msal2://auth") }?.code == .redirectMalformed)
     #expect(refusal { _ = try own.ownership(of: "msal://auth") }?.code == .redirectMalformed)
     #expect(
-      refusal { try configuration("com.example.app:/cb", "msal1://logout") }?.field == "postLogoutRedirectUri"
+      refusal { try configuration("com.example.app:/cb", "msal1://logout") }?.field == "postLogoutRedirectURI"
     )
     for plain in ["com.example.app:/cb", "https://app.example/cb", "http://localhost/cb"] {
       #expect(try configuration(plain).redirectWarning == nil)
@@ -340,6 +340,8 @@ struct ConfigurationTests {
     #expect(fallback?.message.contains("differ from redirect_uri,") == true)
     #expect(error([("redirect_uri", .integer(1))])?.field == "redirect_uri")
     #expect(error([("client_id", .string(""))])?.field == "client_id")
+    #expect(error([("client_id", nil)])?.message == "client_id: the key is missing")
+    #expect(error([("redirect_uri", nil)])?.field == "redirect_uri")
   }
 
   @Test(
@@ -368,7 +370,23 @@ struct ConfigurationTests {
     let error = refusal {
       try Configuration(issuer: "https://id.example.com", clientID: text, redirectURI: "com.example.app:/cb")
     }
-    #expect(error?.field == "clientId")
+    #expect(error?.field == "clientID")
+  }
+
+  @Test("Swift's initializer names its arguments; JSON with the same fault, its keys")
+  func swiftNames() throws {
+    let error = refusal {
+      try Configuration(
+        issuer: "https://id.example.com", clientID: "c", redirectURI: "com.example.app:/cb",
+        fallbackURI: "com.example.app:/cb")
+    }
+    #expect(error?.field == "fallbackURI")
+    #expect(error?.message.contains("differ from redirectURI,") == true)
+    let plain = refusal {
+      try Configuration(issuer: "http://127.0.0.1:1", clientID: "c", redirectURI: "com.example.app:/cb")
+    }
+    #expect(plain?.message.contains("allowsLoopbackHTTP") == true)
+    #expect(refusal { try read([("fallbackUri", .string("com.example.app:/cb"))]) }?.field == "fallbackUri")
   }
 
   @Test("requireVerifiedEmail adds the scope email once, and needs openid")

@@ -30,12 +30,15 @@
     var now: UnixTime { world.clock.wallTime() }
 
     /// The next answers of both providers are about this person, whose e-mail address is that of everybody.
-    func person(_ name: String, sid: String? = nil) {
+    /// - Parameter asked: how many seconds ago the provider asked the person; nil: it does not tell.
+    func person(_ name: String, sid: String? = nil, asked: Int64? = 0) {
+      let time = asked.map { JSON.integer((now - $0).seconds) }
       world.provider.change {
         $0.subject = name
         $0.claims = {
           $0["email"] = .string("somebody@example.org")
           $0["email_verified"] = .bool(true)
+          $0["auth_time"] = time
           $0["sid"] = sid.map { .string($0) }
         }
       }

@@ -275,5 +275,34 @@
       #expect(try world.account("alice") == world.account("bob", at: "other"))
       #expect(try world.store.count("accounts") == 1)
     }
+
+    // MARK: Asking again
+
+    @Test("a proof makes the provider ask the person again; a sign-in does not")
+    func asksAgain() throws {
+      let world = try AccountWorld()
+      let browser = world.browser("alice")
+      let start = try world.startConnecting(browser)
+      let url = String((start.header("Refresh") ?? "").dropFirst("0;url=".count))
+      #expect(parameter("prompt", of: url) == "login")
+      #expect(parameter("max_age", of: url) == "0")
+      let signIn = try #require(browser.get("/v1/auth/fake").header("Location"))
+      #expect(parameter("prompt", of: signIn) == nil)
+      #expect(parameter("max_age", of: signIn) == nil)
+    }
+
+    @Test(
+      "who was asked by the provider more than ten minutes ago proves nothing; a provider that does not tell is believed",
+      arguments: [(601, false), (600, true), (nil, true)] as [(Int64?, Bool)])
+    func authTime(asked: Int64?, isProof: Bool) throws {
+      let world = try AccountWorld()
+      let browser = world.browser("alice")
+      let start = try world.startConnecting(browser)
+      world.person("bob", asked: asked)
+      let back = browser.comeBack(from: start, by: world.world.provider)
+      #expect((back.header("Location") == "/account?notice=connected") == isProof)
+      #expect((try world.account("bob", at: "other") != nil) == isProof)
+      #expect(world.world.log.all.contains { $0.contains("auth_time") } == !isProof)
+    }
   }
 #endif

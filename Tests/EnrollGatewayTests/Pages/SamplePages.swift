@@ -120,7 +120,7 @@ struct SamplePages {
       endSession: PageLink(path: "/account/sessions/end"), signOut: PageLink(path: "/logout"),
       signOutEverywhere: PageLink(path: "/logout/everywhere"), connect: PageLink(path: "/account/connect"),
       disconnect: PageLink(path: "/account/disconnect"), export: PageLink(path: "/account/export"),
-      deletion: PageLink(path: "/account/delete"))
+      deletion: PageLink(path: "/account/delete"), password: PageLink(path: "/account/password"))
     let day: Int64 = 86_400
     var account = AccountPage(
       name: values.name, created: Self.now - 400 * day,

@@ -30,9 +30,9 @@ static const char *content_type(const char *path) {
   return "application/json";
 }
 
-/* configuration.json may be another file: HYBRID_SHELL_CONFIGURATION says which. */
+/* configuration.json may be another file: ENROLL_CONFIG says which. */
 static GBytes *load(const char *path, GError **error) {
-  const char *configuration = g_getenv("HYBRID_SHELL_CONFIGURATION");
+  const char *configuration = g_getenv("ENROLL_CONFIG");
   char *text;
   gsize size;
   if (configuration != NULL && strcmp(path, "configuration.json") == 0)

@@ -240,7 +240,7 @@ class Shell:
         (self.home / "configuration.json").write_text(json.dumps(configuration))
         self.environment = {
             "HYBRID_SHELL_REMOTE": str(self.remote),
-            "HYBRID_SHELL_CONFIGURATION": str(self.home / "configuration.json"),
+            "ENROLL_CONFIG": str(self.home / "configuration.json"),
             "XDG_DATA_HOME": str(self.data),
         }
         # For the one that the system starts. Applications are looked for in the desk's folder as well.

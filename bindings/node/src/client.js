@@ -127,8 +127,8 @@ export class EnrollClient extends EventEmitter {
   }
 
   /** `fetch` with the token of this client. After a 401 the request is sent once more, with a renewed token. */
-  async fetch(input, init = {}) {
-    return fetchWith(this, input, init);
+  async fetch(input, init = {}, audience = {}) {
+    return fetchWith(this, input, init, audience);
   }
 
   /** Erases the tokens, tells the provider, and ends the session in the browser too, unless it is `localOnly`. */

@@ -1,6 +1,7 @@
 // `fetch` with a client's access token, and with a proof if the token is of type DPoP (RFC 9449). Redirects are followed here, as
 // fetch does, but for the token: another origin never gets it, whatever the version of Node.js does with that header.
 
+import { invalid } from './error.js';
 import { tokenOf } from './token.js';
 
 /** As many as fetch follows. */
@@ -11,25 +12,35 @@ const isRepeatable = (body) =>
   body === undefined || body === null || typeof body === 'string' || ArrayBuffer.isView(body) || body instanceof ArrayBuffer ||
   body instanceof URLSearchParams || body instanceof FormData || body instanceof Blob;
 
-export async function fetchWith(client, input, init = {}) {
+/** Addresses of this machine: a token may go there without encryption. */
+const isLoopback = (host) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+
+export async function fetchWith(client, input, init = {}, audience = {}) {
   const first = new URL(input);
   first.hash = '';
-  const options = init.signal ? { signal: init.signal } : {};
-  const token = await client.accessToken({}, options);
-  let { answer, hasLeft } = await send(client, first, init, token);
-  // What another server says of a token that it never got is none of the token's business.
-  if (answer.status !== 401 || !isRepeatable(init.body) || hasLeft) return answer;
-  const nonce = answer.headers.get('DPoP-Nonce');
-  const wantsNonce = isDPoP(token) && nonce && /use_dpop_nonce/.test(answer.headers.get('WWW-Authenticate') ?? '');
-  let again = token;
-  try {
-    // The server wants another nonce (RFC 9449 §9), or the token is no longer good there.
-    if (!wantsNonce) again = tokenOf(await client.token.rejected({ accessToken: token.value }, options));
-  } catch {
-    return answer;
+  if (first.protocol !== 'https:' && !(first.protocol === 'http:' && isLoopback(first.hostname))) {
+    throw invalid('url', `fetch: url: expected https, or http to a loopback address, got ${first.protocol}//${first.host}; a token is not sent there`);
   }
-  await answer.body?.cancel();
-  ({ answer } = await send(client, first, init, again, nonce));
+  const options = init.signal ? { signal: init.signal } : {};
+  let token = await client.accessToken(audience, options);
+  let { answer, hasLeft } = await send(client, first, init, token);
+  // Each step once: another nonce if the server wants one (RFC 9449 §9), another token if this one is no longer good there.
+  const steps = new Set();
+  // What another server says of a token that it never got is none of the token's business.
+  while (answer.status === 401 && isRepeatable(init.body) && !hasLeft) {
+    const nonce = answer.headers.get('DPoP-Nonce');
+    const wantsNonce = isDPoP(token) && nonce && /use_dpop_nonce/.test(answer.headers.get('WWW-Authenticate') ?? '');
+    const step = wantsNonce && !steps.has('nonce') ? 'nonce' : 'renewal';
+    if (steps.has(step)) break;
+    steps.add(step);
+    try {
+      if (step === 'renewal') token = tokenOf(await client.token.rejected({ accessToken: token.value, ...audience }, options));
+    } catch {
+      break;
+    }
+    await answer.body?.cancel();
+    ({ answer, hasLeft } = await send(client, first, init, token, nonce));
+  }
   return answer;
 }
 

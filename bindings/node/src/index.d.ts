@@ -68,6 +68,14 @@ export class AccessToken {
   readonly isStale: boolean;
 }
 
+/** For what a token is to be, if not the session's own. */
+export interface Audience {
+  /** The resource server: an absolute https URL without fragment (RFC 8707). */
+  resource?: string;
+  /** Scopes of those that the user granted. */
+  scope?: string | string[];
+}
+
 /** An HTTP request that the daemon wants sent. `url`, `headers` and `body` hold tokens; they are not enumerable. */
 export interface HTTPRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -184,9 +192,12 @@ export class EnrollClient {
 
   /**
    * `fetch` with the token of this client, and with a proof if the token is of type DPoP. After a 401 the request is sent
-   * once more, with the nonce that the server asks for or with a renewed token, if its body can be sent twice.
+   * once more, with the nonce that the server asks for or with a renewed token, if its body can be sent twice. Calls that get
+   * 401 at the same time share one renewal. The token goes to https or to a loopback address only (another URL is an
+   * EnrollArgumentError), and to no other origin after a redirect.
+   * `audience`: the API for which the token is to be (RFC 8707), or fewer scopes; without it, the session's own token.
    */
-  fetch(input: string | URL, init?: RequestInit): Promise<Response>;
+  fetch(input: string | URL, init?: RequestInit, audience?: Audience): Promise<Response>;
 
   /**
    * Logs out as logout.begin does, and opens the URL that ends the browser's session, if there is one. It waits a moment for

@@ -7,9 +7,10 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import test from 'node:test';
 
-import { BINDING, HERE, newStore, ran, Sandbox } from './stage.js';
+import { BINDING, HERE, newStore, ran, Sandbox, TOP } from './stage.js';
 
 const EXAMPLES = path.join(BINDING, 'examples');
+const ELECTRON = path.join(TOP, 'Examples/electron-app');
 
 test('the example for a terminal signs in and out', async (t) => {
   const sandbox = await Sandbox.start();
@@ -37,12 +38,11 @@ test('the example for a terminal says what is wrong', async () => {
 });
 
 test('each file of the examples is JavaScript', async () => {
-  const files = readdirSync(EXAMPLES, { withFileTypes: true }).flatMap((one) =>
-    one.isDirectory() ? readdirSync(path.join(EXAMPLES, one.name)).map((name) => path.join(one.name, name)) : [one.name]);
+  const files = [EXAMPLES, ELECTRON].flatMap((folder) => readdirSync(folder).map((name) => path.join(folder, name)));
   const scripts = files.filter((name) => /\.[cm]?js$/.test(name));
-  assert.ok(scripts.length >= 4, scripts.join());
+  assert.ok(scripts.length >= 5, scripts.join());
   for (const name of scripts) {
-    const { status, err } = await ran(process.execPath, ['--check', path.join(EXAMPLES, name)]);
+    const { status, err } = await ran(process.execPath, ['--check', name]);
     assert.equal(status, 0, err);
   }
 });

@@ -17,7 +17,7 @@ import enrollkit.aio
 import enrollkit.aiohttp
 import enrollkit.httpx
 import enrollkit.requests
-from conftest import configuration, playing
+from conftest import CUSTOM, configuration
 
 
 class Picky:
@@ -98,9 +98,10 @@ class Blocking:
     """What the blocking helpers have in common: `send` gives the status of the answer."""
 
     def __init__(self, sandbox, store, is_signed_in=True, **configured):
-        self.client = enrollkit.Client(configuration(sandbox, **configured), store=store)
+        self.client = enrollkit.Client(configuration(sandbox, CUSTOM, **configured), store=store)
         if is_signed_in:
-            self.client.sign_in(present=playing(sandbox), confirm=lambda profile: True)
+            self.client.resume(sandbox.play(self.client.begin().url))
+            self.client.confirm()
 
     def token(self, **audience):
         return self.client.access_token(**audience).value
@@ -129,9 +130,10 @@ class Awaiting:
 
     def __init__(self, sandbox, store, is_signed_in=True, **configured):
         self._loop = Loop()
-        self.client = self._loop.run(self._open(configuration(sandbox, **configured), store))
+        self.client = self._loop.run(self._open(configuration(sandbox, CUSTOM, **configured), store))
         if is_signed_in:
-            self._loop.run(self.client.sign_in(present=playing(sandbox), confirm=lambda profile: True))
+            self._loop.run(self.client.resume(sandbox.play(self._loop.run(self.client.begin()).url)))
+            self._loop.run(self.client.confirm())
 
     async def _open(self, configured, store):
         return await enrollkit.aio.Client(configured, store=store)

@@ -52,6 +52,7 @@ from ._host import Parts, Transport, check_not_serving, explained_token, explain
 from ._jsonrpc import NO_MORE, Conversation, Outcome, with_timeout
 from ._library import Listener, NativeSession
 from ._serving import Question, Questions, Threads, store_parts
+from ._spelling import spelt
 from ._values import number as an_integer
 from ._values import text, told
 
@@ -663,7 +664,8 @@ class Client(ClientCommands):
         self._over = over or Library()
         self._recent: Optional[_Recent] = None
         self._calls = 0
-        self._session = self._over._open(opening, transport)
+        with spelt(opening.configuration):
+            self._session = self._over._open(opening, transport)
         self._finalizer = weakref.finalize(self, _abandoned, self._session)
         self._finalizer.atexit = False
         if logger is not None:

@@ -71,6 +71,7 @@ from ._host import (
 from ._jsonrpc import LONGEST_LINE, NO_MORE, Conversation, with_timeout
 from ._library import Listener, NativeSession, Outcome, Pending
 from ._serving import Question, Questions, Threads, store_parts
+from ._spelling import spelt
 from ._values import number as an_integer
 from ._values import text, told
 
@@ -889,7 +890,8 @@ class Client(AsyncClientCommands):
             raise
 
     async def _open(self) -> _Session:
-        session = await self._over._open(self._opening, self._transport)
+        with spelt(self._opening.configuration):
+            session = await self._over._open(self._opening, self._transport)
         if self._logger is not None:
             await session.subscribe(log_event(self._logger))
         self._session = session

@@ -79,13 +79,6 @@ public class EnrollClient internal constructor(
    * ```
    * val state = client.signIn(DesktopBrowser())
    * ```
-   * With a [UserAgent] of your own, which returns the URL that reached the app:
-   * ```
-   * val state = client.signIn { url, redirectUri ->
-   *   show(url)
-   *   links.first { it.startsWith(redirectUri) }
-   * }
-   * ```
    *
    * @param kind the kind of transaction; [Status.UNSUPPORTED] if its action is not to open a URL
    * @param options how to begin
@@ -114,6 +107,32 @@ public class EnrollClient internal constructor(
       registration.awaitOutcome(transaction.id, timeout).also { browser.cancel() }
     }
   }
+
+  /**
+   * As [signIn] with a [UserAgent], which is a lambda here. It shows [the URL][UserAgent.open], and returns the URL that
+   * reached the app:
+   * ```
+   * val state = client.signIn { url, redirectUri ->
+   *   show(url)
+   *   links.first { it.startsWith(redirectUri) }
+   * }
+   * ```
+   * With a loopback redirect it returns null, since the core's listener receives the redirect:
+   * ```
+   * val state = client.signIn { url, _ -> println("Open this in your browser: $url"); null }
+   * ```
+   *
+   * @param kind the kind of transaction; [Status.UNSUPPORTED] if its action is not to open a URL
+   * @param options how to begin
+   * @param timeout how long the user may take, with a loopback redirect
+   * @param open what [UserAgent.open] does
+   */
+  public suspend fun signIn(
+    kind: TransactionKind = TransactionKind.SIGN_IN,
+    options: BeginOptions? = null,
+    timeout: Duration = 10.minutes,
+    open: suspend (url: String, redirectUri: String) -> String?,
+  ): State = signIn(UserAgent { url, redirectUri -> open(url, redirectUri) }, kind, options, timeout)
 
   /**
    * Closes the client. Calls that wait in it fail with [Status.CANCELLED]. Blocks until a renewal that was sent is

@@ -64,4 +64,19 @@ class DesktopBrowserTests : Case() {
       assertTrue(why in fault.message!! && "Show the URL" in fault.message!!, fault.message)
     }
   }
+
+  @Test
+  @DisplayName("a lambda opens the URL, and returns the URL that reached the app or, with a loopback redirect, nothing")
+  fun lambdas() = runs {
+    val enroll = Backend.LIBRARY.enroll()
+    val custom = enroll.open(Sandbox.shared.configuration(), store())
+    val returned = custom.signIn { url, redirectUri -> Sandbox.shared.play(url).takeIf { it.startsWith(redirectUri) } }
+    assertTrue(returned is State.AwaitingConfirmation)
+    val loopback = enroll.open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
+    val listened = loopback.signIn { url, _ ->
+      Sandbox.follow(Sandbox.shared.play(url))
+      null
+    }
+    assertTrue(listened is State.AwaitingConfirmation)
+  }
 }

@@ -1,4 +1,5 @@
-// The main process of an Electron app that signs in with EnrollKit. Never run here: see README.md.
+// The main process of an Electron app that signs in with EnrollKit. Never run: see README.md. What it does with the session is in
+// session.mjs, which the tests run.
 
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
@@ -6,21 +7,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { app, BrowserWindow, ipcMain, safeStorage, shell } from 'electron';
-import { Enroll, EnrollError } from 'enrollkit';
+import { EnrollError } from 'enrollkit';
 
-const SCHEME = 'com.example.app';
-const API = 'https://api.example';
-
-const configuration = {
-  issuer: 'https://id.example',
-  clientId: 'desktop-app',
-  redirectUri: `${SCHEME}:/callback`,
-  scopes: 'openid profile email offline_access',
-};
+import { openSession, scheme } from './session.mjs';
 
 // One instance has the store open and receives the redirects of all.
 if (!app.requestSingleInstanceLock()) app.exit();
-app.setAsDefaultProtocolClient(SCHEME);
+if (scheme) app.setAsDefaultProtocolClient(scheme);
 
 const data = app.getPath('userData');
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -55,23 +48,11 @@ const secrets = {
   },
 };
 
-/** URLs that came before the client was open. */
+/** URLs that came before the session was open. */
 const early = [];
-/** @type {import('enrollkit').EnrollClient} */
-let client;
-/** @type {import('enrollkit').Enroll} */
-let enroll;
+let session;
 
-async function handle(url) {
-  if (!url?.startsWith(`${SCHEME}:`)) return;
-  if (!client) {
-    early.push(url);
-    return;
-  }
-  // An unknown URL changes nothing; a sign-in that waits gets its outcome by itself.
-  await client.url.handle({ url }).catch((error) => console.error(String(error)));
-}
-
+const handle = (url) => (session ? session.handle(url) : early.push(url));
 app.on('second-instance', (_event, line) => handle(line.at(-1)));
 app.on('open-url', (event, url) => {
   event.preventDefault();
@@ -80,25 +61,17 @@ app.on('open-url', (event, url) => {
 
 let isEnding = false;
 app.on('before-quit', async (event) => {
-  if (isEnding || !enroll) return;
+  if (isEnding || !session) return;
   isEnding = true;
   event.preventDefault();
-  await enroll.close(); // tokens of a renewal in progress are stored first
+  await session.close();
   app.quit();
 });
 
-const openInBrowser = (action) => action.type === 'openURL' && shell.openExternal(action.url);
+await app.whenReady();
+session = await openSession({ data, secrets, openExternal: (url) => shell.openExternal(url) });
 
-/** What the page may ask for. No result holds a token. */
-const answers = {
-  state: async () => (await client.registration.state()).state,
-  signIn: async () => (await client.signIn({}, { present: openInBrowser })).state,
-  confirm: async () => (await client.registration.confirm()).state.state,
-  signOut: async () => void (await client.logOut({}, { present: openInBrowser })),
-  things: async () => (await client.fetch(`${API}/things`)).json(),
-};
-
-for (const [name, answer] of Object.entries(answers)) {
+for (const [name, answer] of Object.entries(session.answers)) {
   ipcMain.handle(`enroll:${name}`, async (event) => {
     if (!event.senderFrame?.url.startsWith('file://')) throw new Error('this page may not ask');
     try {
@@ -109,14 +82,10 @@ for (const [name, answer] of Object.entries(answers)) {
     }
   });
 }
-
-await app.whenReady();
-enroll = await Enroll.start();
-client = await enroll.open({ configuration, store: path.join(data, 'session'), keys: { host: secrets }, renewInBackground: true });
 for (const url of [...early.splice(0), process.argv.at(-1)]) await handle(url);
 
 const window = new BrowserWindow({
   webPreferences: { preload: path.join(here, 'preload.cjs'), contextIsolation: true, sandbox: true, nodeIntegration: false },
 });
-client.on('registration.changed', ({ state }) => window.webContents.send('enroll:changed', state.state));
+session.client.on('registration.changed', ({ state }) => window.webContents.send('enroll:changed', state.state));
 await window.loadFile(path.join(here, 'index.html'));

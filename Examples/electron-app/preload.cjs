@@ -14,6 +14,6 @@ contextBridge.exposeInMainWorld('session', {
   signIn: () => ask('signIn'),
   confirm: () => ask('confirm'),
   signOut: () => ask('signOut'),
-  things: () => ask('things'),
+  whoami: () => ask('whoami'),
   onChange: (listener) => void ipcRenderer.on('enroll:changed', (_event, state) => listener(state)),
 });

@@ -1,0 +1,112 @@
+// URLSession with a client's token: a valid token on each request, one renewal after a 401 (RFC 6750 §3.1), and a proof if the
+// token is bound (RFC 9449 §7.1). Refuses http, except to a loopback address.
+
+public import EnrollKit
+public import Foundation
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// Requests with a valid access token: `let (data, answer) = try await AuthorizedSession(client).data(for: request)`.
+///
+/// A request that the server refuses with 401 is sent once more: with the nonce that the server requires, or with a token that
+/// was renewed in the meantime. Requests that get 401 at the same time share one renewal. A request with a body stream is not
+/// sent again. After a redirect to another origin, that server gets no token and causes no renewal.
+public struct AuthorizedSession: Sendable {
+  private let client: EnrollClient
+  private let session: URLSession
+  private let redirects: RedirectGuard
+  private let resource: String?
+  private let scope: [String]?
+
+  /// - Parameters:
+  ///   - client: a client that is signed in.
+  ///   - configuration: for timeouts, caches, proxies. The session is this value's own.
+  ///   - resource: the API for which the token is to be (RFC 8707); nil: the session's own token.
+  ///   - scope: the scopes that the token is to have, of those that the user granted.
+  public init(
+    _ client: EnrollClient, configuration: URLSessionConfiguration = .default, resource: String? = nil,
+    scope: [String]? = nil
+  ) {
+    self.client = client
+    self.resource = resource
+    self.scope = scope
+    redirects = RedirectGuard()
+    session = URLSession(configuration: configuration, delegate: redirects, delegateQueue: nil)
+  }
+
+  /// Sends a request with the token.
+  /// - Returns: the body and the answer, whatever its status: also a 401 that remains after the renewal.
+  /// - Throws: `EnrollError` if there is no token, as ``EnrollKit/EnrollClient/accessToken(minimumLifetime:resource:scope:)``, and
+  ///   `.invalidArgument` for a URL that is neither https nor a loopback address; errors of URLSession.
+  public func data(for request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+    let token = try await client.access(resource: resource, scope: scope).token()
+    var exchange = try AuthorizedExchange(request.url, token: token)
+    var request = try await signed(request, &exchange, nonce: nil)
+    while true {
+      let answer = try await redirects.send(request, in: session)
+      guard request.httpBodyStream == nil,
+        let step = exchange.step(after: answer.response, hasLeft: answer.hasLeft)
+      else { return (answer.body, answer.response) }
+      do throws(EnrollError) {
+        var nonce: String?
+        switch step {
+        case .nonce(let required): nonce = required
+        case .renewal:
+          let refused = exchange.token.value
+          exchange.token = try await client.rejected(refused, resource: resource, scope: scope).token()
+        case .proof: request.url = answer.response.url
+        }
+        request = try await signed(request, &exchange, nonce: nonce)
+      } catch {
+        return (answer.body, answer.response)
+      }
+    }
+  }
+
+  /// Sends a GET request with the token.
+  /// - Throws: as ``data(for:)``.
+  public func data(from url: URL) async throws -> (Data, HTTPURLResponse) {
+    try await data(for: URLRequest(url: url))
+  }
+
+  /// Ends the URLSession once its requests have ended.
+  public func finishAndInvalidate() { session.finishTasksAndInvalidate() }
+
+  private func signed(
+    _ request: URLRequest, _ exchange: inout AuthorizedExchange, nonce: String?
+  ) async throws(EnrollError) -> URLRequest {
+    try await client.authorized(request, with: exchange.token, nonce: nonce, &exchange)
+  }
+}
+
+extension EnrollClient {
+  /// The request with a valid token, for a URLSession of your own: `Authorization`, and `DPoP` if the token is bound. Sends
+  /// nothing; after a 401 call ``EnrollKit/EnrollClient/rejected(_:resource:scope:timeout:)``. ``AuthorizedSession`` does both, and
+  /// keeps the token at its origin.
+  /// - Throws: as ``AuthorizedSession/data(for:)``, without the errors of URLSession.
+  public func authorized(
+    _ request: URLRequest, resource: String? = nil, scope: [String]? = nil
+  ) async throws(EnrollError) -> URLRequest {
+    let token = try await access(resource: resource, scope: scope).token()
+    var exchange = try AuthorizedExchange(request.url, token: token)
+    return try await authorized(request, with: token, nonce: nil, &exchange)
+  }
+
+  fileprivate func authorized(
+    _ request: URLRequest, with token: AccessToken, nonce: String?, _ exchange: inout AuthorizedExchange
+  ) async throws(EnrollError) -> URLRequest {
+    var request = request
+    let scheme = token.tokenType.lowercased() == "bearer" ? "Bearer" : token.tokenType
+    request.setValue("\(scheme) \(token.value.reveal())", forHTTPHeaderField: "Authorization")
+    if exchange.needsProof, let url = request.url {
+      exchange.proves(url)
+      let target = url.absoluteString.prefix { $0 != "#" }
+      let proof = try await dpopProof(
+        method: request.httpMethod ?? "GET", url: String(target), nonce: nonce, accessToken: token.value)
+      request.setValue(proof, forHTTPHeaderField: "DPoP")
+    }
+    return request
+  }
+}

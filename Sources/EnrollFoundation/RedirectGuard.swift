@@ -1,0 +1,73 @@
+// Sends single requests of URLSession, and keeps the token at its origin: a redirect to another origin loses Authorization and
+// DPoP, whatever Foundation's own rule on this system is. A delegate, since Foundation asks only delegates about redirects.
+
+import EnrollKit
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// An answer, and whether redirects left the first origin on the way.
+struct GuardedAnswer: Sendable {
+  let body: Data
+  let response: HTTPURLResponse
+  let hasLeft: Bool
+}
+
+/// A class because URLSession keeps its delegate.
+final class RedirectGuard: NSObject, URLSessionDataDelegate {
+  private struct Exchange {
+    var body = Data()
+    var hasLeft = false
+    var isDone: CheckedContinuation<GuardedAnswer, any Error>
+  }
+
+  private let exchanges = Mutex<[Int: Exchange]>([:])
+
+  func send(_ request: URLRequest, in session: URLSession) async throws -> GuardedAnswer {
+    let task = session.dataTask(with: request)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { isDone in
+        exchanges.withLock { $0[task.taskIdentifier] = Exchange(isDone: isDone) }
+        task.resume()
+      }
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+  ) {
+    var request = request
+    // A proof is for one URL.
+    request.setValue(nil, forHTTPHeaderField: "DPoP")
+    let first = try? TokenOrigin(task.originalRequest?.url)
+    let next = try? TokenOrigin(request.url)
+    let hasLeft = exchanges.withLock { exchanges in
+      if first == nil || next != first { exchanges[task.taskIdentifier]?.hasLeft = true }
+      return exchanges[task.taskIdentifier]?.hasLeft ?? true
+    }
+    if hasLeft { request.setValue(nil, forHTTPHeaderField: "Authorization") }
+    completionHandler(request)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    exchanges.withLock { $0[dataTask.taskIdentifier]?.body.append(data) }
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    guard let ended = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+    if let error {
+      ended.isDone.resume(throwing: error)
+    } else if let response = task.response as? HTTPURLResponse {
+      ended.isDone.resume(
+        returning: GuardedAnswer(body: ended.body, response: response, hasLeft: ended.hasLeft))
+    } else {
+      ended.isDone.resume(throwing: URLError(.badServerResponse))
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// Every metric, as one table: what is exposed, and what docs/gateway/operating.md shows. No label has text of a request: its values are
+// names of this program or of the configuration.
+
+/// A metric of the gateway.
+public enum Metric: String, CaseIterable, Sendable {
+  case requests = "enroll_gateway_requests_total"
+  case requestSeconds = "enroll_gateway_request_duration_seconds"
+  case connectionsAccepted = "enroll_gateway_connections_total"
+  case connections = "enroll_gateway_open_connections"
+  case refusals = "enroll_gateway_refusals_total"
+  case workerQueue = "enroll_gateway_worker_queue"
+  case workerThreads = "enroll_gateway_worker_threads"
+  case providerCalls = "enroll_gateway_provider_calls_total"
+  case providerSeconds = "enroll_gateway_provider_call_duration_seconds"
+  case databaseCalls = "enroll_gateway_database_calls_total"
+  case databaseSeconds = "enroll_gateway_database_call_duration_seconds"
+  case databaseUp = "enroll_gateway_database_up"
+  case signIns = "enroll_gateway_sign_ins_total"
+  case sessionsBegun = "enroll_gateway_sessions_begun_total"
+  case sessionsEnded = "enroll_gateway_sessions_ended_total"
+  case mails = "enroll_gateway_mails_total"
+  case mailsWaiting = "enroll_gateway_mails_waiting"
+  case limits = "enroll_gateway_limits_total"
+  case limitsAlone = "enroll_gateway_limits_alone_total"
+  case auditEntries = "enroll_gateway_audit_entries_total"
+  case logDropped = "enroll_gateway_log_lines_dropped_total"
+  case keys = "enroll_gateway_keys"
+  case keyAge = "enroll_gateway_key_age_seconds"
+  case build = "enroll_gateway_build_info"
+  case processStart = "process_start_time_seconds"
+  case processMemory = "process_resident_memory_bytes"
+  case processCPU = "process_cpu_seconds_total"
+  case processFiles = "process_open_fds"
+  case processFileLimit = "process_max_fds"
+
+  public enum Kind: String, Sendable { case counter, gauge, histogram }
+
+  /// What the name says (Prometheus, Metric and label naming).
+  public var kind: Kind {
+    switch self {
+    case .requestSeconds, .providerSeconds, .databaseSeconds: .histogram
+    case .connections, .workerQueue, .workerThreads, .databaseUp, .mailsWaiting, .keys, .keyAge, .build,
+      .processStart, .processMemory, .processFiles, .processFileLimit:
+      .gauge
+    default: .counter
+    }
+  }
+
+  public var labels: [String] {
+    switch self {
+    case .requests: ["route", "status"]
+    case .requestSeconds, .workerQueue, .workerThreads: ["lane"]
+    case .refusals, .sessionsEnded: ["reason"]
+    case .providerCalls, .signIns: ["provider", "outcome"]
+    case .providerSeconds: ["provider"]
+    case .databaseCalls, .mails: ["outcome"]
+    case .limits: ["limit"]
+    case .keyAge: ["key"]
+    case .build: ["version"]
+    default: []
+    }
+  }
+
+  /// One sentence, for operators.
+  public var help: String {
+    switch self {
+    case .requests: "Requests that the gateway answered, by address and hundreds of the status."
+    case .requestSeconds: "Seconds that an answer took, without the wait for a worker."
+    case .connectionsAccepted: "Connections that clients opened, those over a limit included."
+    case .connections: "Connections that are open."
+    case .refusals: "Requests and connections that broke HTTP or a limit of the host, by reason."
+    case .workerQueue: "Requests that wait for a worker thread."
+    case .workerThreads: "Worker threads that exist."
+    case .providerCalls:
+      "Requests to providers: ok is a status below 400, refused 4xx, failed 5xx, unreachable none."
+    case .providerSeconds: "Seconds that a request to a provider took."
+    case .databaseCalls: "Calls of the database, by outcome."
+    case .databaseSeconds: "Seconds that a call of the database took, with the wait for a connection."
+    case .databaseUp: "1 if the last look at the database found what /readyz expects, else 0."
+    case .signIns: "Sign-ins that ended, by provider and outcome. email is the sign-in by e-mail."
+    case .sessionsBegun: "Sessions that this gateway began."
+    case .sessionsEnded:
+      "Sessions that this gateway ended, by reason. expired counts when a session is removed, days later."
+    case .mails:
+      "Mails: sent, refused by the mail server for good, failed and put off, expired in the outbox."
+    case .mailsWaiting: "Mails in the outbox of all replicas; looked up every ten seconds."
+    case .limits: "Requests that a limit refused, by the limit's name in the configuration."
+    case .limitsAlone: "Requests that were counted without the database, because it did not answer."
+    case .auditEntries:
+      "The number of the newest entry of the audit, of all replicas; looked up every ten seconds."
+    case .logDropped: "Lines of the log that nobody read in time."
+    case .keys: "Keys of the key file."
+    case .keyAge: "Seconds since the newest and the oldest key of the key file were made."
+    case .build: "Always 1; the label is the version."
+    case .processStart: "When the program started, in seconds since 1970."
+    case .processMemory: "Resident memory of the program."
+    case .processCPU: "Seconds of processor time, of user and system."
+    case .processFiles: "Open file descriptors."
+    case .processFileLimit: "How many file descriptors may be open."
+    }
+  }
+}
+
+/// A value of a metric now.
+public struct MetricSample: Sendable, Equatable {
+  public var metric: Metric
+  /// In the order of ``Metric/labels``.
+  public var labels: [String]
+  public var value: Double
+
+  public init(_ metric: Metric, _ labels: [String] = [], _ value: Double) {
+    self.metric = metric
+    self.labels = labels
+    self.value = value
+  }
+}

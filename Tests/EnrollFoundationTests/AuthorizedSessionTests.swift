@@ -1,0 +1,169 @@
+import EnrollFoundation
+import EnrollTesting
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("URLSession with a token")
+struct AuthorizedSessionTests {
+  private let provider: FakeProvider
+  private let client: EnrollClient
+
+  init() throws {
+    let clock = FakeClock()
+    provider = try FakeProvider(clock: clock)
+    provider.change { $0.dpopAlgorithms = ["ES256"] }
+    client = try EnrollClient(
+      configuration: Configuration(
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"),
+      store: .memory, transport: provider, clock: clock)
+  }
+
+  private func signIn(_ client: EnrollClient) async throws {
+    _ = try await client.signIn(using: FakeUserAgent(signingInAt: provider))
+    try await client.confirm()
+    provider.forgetRequests()
+  }
+
+  private func request(_ url: URL, body: String? = nil) -> URLRequest {
+    var request = URLRequest(url: url)
+    request.timeoutInterval = 60
+    request.httpMethod = body == nil ? "GET" : "POST"
+    request.httpBody = body.map { Data($0.utf8) }
+    return request
+  }
+
+  @Test("a refused token is renewed once, and the body is sent again")
+  func renewed() async throws {
+    let server = try await PickyServer()
+    try await signIn(client)
+    let first = try await client.accessToken()
+    let session = AuthorizedSession(client)
+    #expect(try await session.data(for: request(server.url("/"), body: "body")).1.statusCode == 200)
+    #expect(try await session.data(from: server.url("/")).1.statusCode == 200)
+    let second = try await client.accessToken()
+    #expect(server.tokens == [first, second, second] && first != second)
+    #expect(server.seen.map(\.body) == ["body", "body", ""])
+    #expect(provider.count(.token) == 1)
+    await server.stop()
+  }
+
+  @Test("a second 401 is the caller's, after one renewal")
+  func twice() async throws {
+    let server = try await PickyServer()
+    try await signIn(client)
+    #expect(try await AuthorizedSession(client).data(from: server.url("/never")).1.statusCode == 401)
+    #expect(server.tokens.count == 2 && provider.count(.token) == 1)
+    await server.stop()
+  }
+
+  @Test("a body stream is not sent twice")
+  func streamed() async throws {
+    let server = try await PickyServer()
+    try await signIn(client)
+    var request = request(try server.url("/"))
+    request.httpMethod = "POST"
+    request.httpBodyStream = InputStream(data: Data("once".utf8))
+    #expect(try await AuthorizedSession(client).data(for: request).1.statusCode == 401)
+    #expect(server.tokens.count == 1 && provider.count(.token) == 0)
+    await server.stop()
+  }
+
+  @Test("no token follows a redirect to another origin, or back from it")
+  func redirected() async throws {
+    let (server, elsewhere) = (try await PickyServer(), try await PickyServer())
+    try await signIn(client)
+    let token = try await client.accessToken()
+    server.redirect("/go", to: "\(elsewhere.origin)/on")
+    server.redirect("/away", to: "\(elsewhere.origin)/back")
+    elsewhere.redirect("/back", to: "\(server.origin)/never")
+    let session = AuthorizedSession(client)
+    #expect(try await session.data(from: server.url("/go")).1.statusCode == 401)
+    #expect(try await session.data(from: server.url("/away")).1.statusCode == 401)
+    #expect(server.tokens == [token, token, ""])
+    #expect(elsewhere.tokens == ["", ""] && provider.count(.token) == 0)
+    await server.stop()
+    await elsewhere.stop()
+  }
+
+  @Test("fifty requests at once share one renewal")
+  func crowd() async throws {
+    let server = try await PickyServer()
+    try await signIn(client)
+    server.gather(50)
+    let configuration = URLSessionConfiguration.default
+    configuration.httpMaximumConnectionsPerHost = 50
+    let session = AuthorizedSession(client, configuration: configuration)
+    let url = try server.url("/")
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 1...50 { group.addTask { try await session.data(from: url).1.statusCode } }
+      for try await status in group { #expect(status == 200) }
+    }
+    #expect(server.tokens.count == 100 && provider.count(.token) == 1)
+    await server.stop()
+  }
+
+  @Test(
+    "no token is sent unencrypted",
+    arguments: [
+      "http://api.example/", "http://127.0.0.1.example/", "http://localhost.example/", "ftp://127.0.0.1/",
+    ])
+  func unencrypted(text: String) async throws {
+    try await signIn(client)
+    let url = try #require(URL(string: text))
+    let error = await #expect(throws: EnrollError.self) {
+      try await AuthorizedSession(client).data(from: url)
+    }
+    #expect(error?.code == .invalidArgument && error?.field == "url")
+    #expect(error?.message.contains("expected https, or http to a loopback address") == true)
+  }
+
+  @Test("a bound token has a proof for each URL, and the nonce that the server requires")
+  func proofs() async throws {
+    let bound = try EnrollClient(
+      configuration: Configuration(
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback", dpop: .auto),
+      store: .memory, transport: provider, clock: FakeClock())
+    try await signIn(bound)
+    let server = try await PickyServer()
+    server.challenge("/there", ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": "n-1"])
+    server.redirect("/go", to: "/there")
+    #expect(try await AuthorizedSession(bound).data(from: server.url("/go")).1.statusCode == 200)
+    let proofs = try server.seen.compactMap(\.proof).map(claims)
+    #expect(proofs.first?["htu"] as? String == "\(server.origin)/go")
+    #expect(proofs.last?["htu"] as? String == "\(server.origin)/there")
+    #expect(proofs.contains { $0["nonce"] as? String == "n-1" })
+    #expect(server.seen.allSatisfy { $0.authorization.hasPrefix("DPoP ") })
+    await server.stop()
+  }
+
+  private func claims(_ proof: String) throws -> [String: Any] {
+    var part = String(proof.split(separator: ".")[1])
+      .replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+    while part.utf8.count % 4 != 0 { part += "=" }
+    let data = try #require(Data(base64Encoded: part))
+    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+  }
+
+  @Test("a request of one's own session is signed, and nothing is sent")
+  func signed() async throws {
+    try await signIn(client)
+    let url = try #require(URL(string: "https://api.example/things"))
+    let request = try await client.authorized(URLRequest(url: url))
+    let token = try await client.accessToken()
+    #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer \(token)")
+  }
+
+  @Test("without a session the request is not sent")
+  func signedOut() async throws {
+    let server = try await PickyServer()
+    let error = await #expect(throws: EnrollError.self) {
+      try await AuthorizedSession(client).data(from: server.url("/"))
+    }
+    #expect(error?.code == .reauthenticate && server.seen.isEmpty)
+    await server.stop()
+  }
+}

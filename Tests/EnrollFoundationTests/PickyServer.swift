@@ -1,0 +1,107 @@
+// An API that refuses the token it saw first, and takes any other. /never refuses every token; redirects are set by path.
+
+import FlyingFox
+import FlyingSocks
+import Foundation
+import Synchronization
+
+final class PickyServer: Sendable {
+  struct Seen: Equatable {
+    var path: String
+    var authorization: String
+    var body: String
+    var proof: String?
+  }
+
+  private struct State {
+    var seen: [Seen] = []
+    var targets: [String: String] = [:]
+    var challenges: [String: [String: String]] = [:]
+    /// Requests that wait until as many are there as the crowd has.
+    var crowd = 0
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+  private let server: HTTPServer
+  private let running: Task<Void, any Error>
+  let origin: String
+
+  init() async throws {
+    let (server, state) = (HTTPServer(address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0)), Shared())
+    self.server = server
+    await server.appendRoute("*") { request in
+      await state.owner?.answer(request) ?? HTTPResponse(statusCode: .gone)
+    }
+    running = Task { try await server.run() }
+    try await server.waitUntilListening(timeout: 30)
+    guard case .ip4(_, port: let port) = await server.listeningAddress else {
+      throw URLError(.cannotFindHost)
+    }
+    origin = "http://127.0.0.1:\(port)"
+    state.set(self)
+  }
+
+  /// The route knows its server, which comes to be after it.
+  private final class Shared: Sendable {
+    private let kept = Mutex<PickyServer?>(nil)
+    var owner: PickyServer? { kept.withLock { $0 } }
+    func set(_ owner: PickyServer) { kept.withLock { $0 = owner } }
+  }
+
+  var seen: [Seen] { state.withLock { $0.seen } }
+  var tokens: [String] { seen.map { $0.authorization.split(separator: " ").last.map(String.init) ?? "" } }
+
+  func redirect(_ path: String, to target: String) { state.withLock { $0.targets[path] = target } }
+  func gather(_ count: Int) { state.withLock { $0.crowd = count } }
+
+  /// Refuses the path once, with these headers, when a request has a proof.
+  func challenge(_ path: String, _ headers: [String: String]) {
+    state.withLock { $0.challenges[path] = headers }
+  }
+
+  func stop() async { await server.stop() }
+
+  func url(_ path: String) throws -> URL {
+    guard let url = URL(string: origin + path) else { throw URLError(.badURL) }
+    return url
+  }
+
+  private func answer(_ request: FlyingFox.HTTPRequest) async -> HTTPResponse {
+    let seen = Seen(
+      path: request.path, authorization: request.headers[.authorization] ?? "",
+      body: String(decoding: (try? await request.bodyData) ?? Data(), as: UTF8.self),
+      proof: request.headers[HTTPHeader("DPoP")])
+    let (isFirst, target, challenge) = state.withLock { state in
+      state.seen.append(seen)
+      return (
+        seen.authorization == state.seen[0].authorization, state.targets[seen.path],
+        seen.proof == nil ? nil : state.challenges.removeValue(forKey: seen.path)
+      )
+    }
+    if isFirst { await assemble() }
+    if let target {
+      var headers = HTTPHeaders()
+      headers[.location] = target
+      return HTTPResponse(statusCode: .temporaryRedirect, headers: headers)
+    }
+    if let challenge {
+      var headers = HTTPHeaders()
+      for (name, value) in challenge { headers[HTTPHeader(name)] = value }
+      return HTTPResponse(statusCode: .unauthorized, headers: headers)
+    }
+    return HTTPResponse(statusCode: isFirst || seen.path == "/never" ? .unauthorized : .ok)
+  }
+
+  private func assemble() async {
+    await withCheckedContinuation { continuation in
+      let ready = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        state.waiting.append(continuation)
+        guard state.waiting.count >= state.crowd else { return [] }
+        defer { state.waiting = [] }
+        return state.waiting
+      }
+      for waiter in ready { waiter.resume() }
+    }
+  }
+}

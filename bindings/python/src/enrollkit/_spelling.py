@@ -1,0 +1,44 @@
+"""Errors about a configuration name its keys as Python writes them, also a key that is missing.
+
+The library names keys as they are written in the configuration. If no written key shows which spelling its writer uses,
+the library names `clientId`; a writer of Python looks for `client_id`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import Any, Iterator, Mapping
+
+from ._generated.statuses import EnrollConfiguration
+from ._generated.types import Configuration
+
+
+@contextlib.contextmanager
+def spelt(configuration: Mapping[str, Any]) -> Iterator[None]:
+    """Raises the errors of its block with Python's names, unless the configuration has JSON's.
+
+    Raises:
+        EnrollConfiguration: the configuration is invalid; `field` is the key.
+    """
+    try:
+        yield
+    except EnrollConfiguration as error:
+        if any(re.search("[A-Z]", key) for key in configuration):
+            raise
+        field = None if error.field is None else _in_python(error.field)
+        raise EnrollConfiguration(_in_python(error.message), field=field) from None
+
+
+def _in_python(text: str) -> str:
+    return _WORD.sub(lambda found: _NAMES.get(found[0], found[0]), text)
+
+
+def _in_json(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join("HTTP" if word == "http" else word.capitalize() for word in others)
+
+
+_WORD = re.compile(r"\w+")
+_NAMES = {_in_json(name): name for name in Configuration.__annotations__ if "_" in name}
+_NAMES["clientId"] = "client_id"
