@@ -1,9 +1,12 @@
-"""Load for the gateway's bench: wrk in a process of its own, and crowds by bare sockets, whose own work delays nothing."""
+"""Load for the gateway's bench: wrk, a person who looks at pages, and crowds by bare sockets."""
 
+import http.client
+import json
 import re
 import select
 import socket
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 
@@ -20,6 +23,8 @@ request = function()
   return requests[(turn - 1) %% #requests + 1]
 end
 """
+#: Between two looks at a page by a person who does nothing else.
+PAUSE_SECONDS = 0.005
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -74,3 +79,27 @@ def at_once(port, requests):
     for one, _ in sockets.values():
         one.close()
     return times, statuses
+
+
+def look(port, seconds):
+    """Looks at the page again and again, in a process of its own.
+
+    - Returns: the process; the seconds of each look come as JSON on its output."""
+    words = [sys.executable, "-B", __file__, str(port), str(seconds)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+
+
+def main(port, seconds):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    times, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.perf_counter()
+        connection.request("GET", "/login", headers={"Host": "id.example"})
+        connection.getresponse().read()
+        times.append(time.perf_counter() - began)
+        time.sleep(PAUSE_SECONDS)
+    print(json.dumps(times))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), float(sys.argv[2]))

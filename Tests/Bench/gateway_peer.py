@@ -1,7 +1,8 @@
-"""The peer of the gateway: what a team writes with Starlette, Authlib and asyncpg, as quick as these libraries let it be.
+"""The peer of the gateway: what a team writes with Starlette, Authlib and asyncpg, as quick as these let it be.
 
-Page, start, callback and session check do what the gateway's do, with less: no limits, no audit, no languages. One statement
-saves a sign-in. Run by uvicorn with uvloop and httptools. ISSUER, CLIENT, SECRET, DATABASE, ORIGIN and KEY come from the environment.
+Page, start, callback and session check do what the gateway's do, with less: no limits, no audit, no languages. One
+statement saves a sign-in. Run by uvicorn with uvloop and httptools. ISSUER, CLIENT, SECRET, DATABASE, ORIGIN and KEY
+come from the environment.
 """
 
 import hashlib
@@ -67,7 +68,8 @@ class KeptTransport(httpx.AsyncHTTPTransport):
 oauth.register(
     "crowd", client_id=os.environ["CLIENT"], client_secret=os.environ["SECRET"],
     server_metadata_url=f"{ISSUER}/.well-known/openid-configuration",
-    client_kwargs={"scope": "openid profile email", "code_challenge_method": "S256", "transport": KeptTransport()})  # fmt: skip
+    client_kwargs={
+        "scope": "openid profile email", "code_challenge_method": "S256", "transport": KeptTransport()})  # fmt: skip
 
 
 async def page(_):

@@ -1,4 +1,4 @@
-"""HAProxy and nginx as docs/gateway shows them, in front of replicas: only addresses, ports and the certificate's path differ."""
+"""HAProxy and nginx as docs/gateway shows them, in front of replicas: addresses, ports and paths differ."""
 
 import shutil
 import ssl
@@ -79,7 +79,8 @@ class Nginx(Balancer):
         self.file = self.home / "nginx.conf"
         self.file.write_text(
             f"daemon off;\npid {self.home}/pid;\nworker_processes 2;\nerror_log stderr notice;\n"
-            f"events {{ worker_connections 4096; }}\nhttp {{\naccess_log off;\n{paths}include {self.home}/site.conf;\n}}\n"
+            "events { worker_connections 4096; }\n"
+            f"http {{\naccess_log off;\n{paths}include {self.home}/site.conf;\n}}\n"
         )
 
     def command(self):

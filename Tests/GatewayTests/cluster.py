@@ -1,7 +1,7 @@
 """A PostgreSQL primary with a synchronous standby, and what a manager of a cluster does when one of the two dies.
 
-Commits wait for the standby. When the primary dies, the standby is promoted, and a new standby is made of it; until that one
-follows, no commit waits, and this module kills nobody.
+Commits wait for the standby. When the primary dies, the standby is promoted, and a new standby is made of it; until
+that one follows, no commit waits, and this module kills nobody.
 """
 
 import glob
@@ -70,11 +70,12 @@ class Cluster:
         self.log = open(self.folder / "log", "ab")
         self.primary, self.standby = Server(self, "a"), Server(self, "b")
         first = self.primary
-        first.run("initdb", "--no-sync", "-D", first.folder, "-A", "trust", "-U", "gateway", "-E", "UTF8", "--locale=C.UTF-8")
+        first.run("initdb", "--no-sync", "-D", first.folder, "-A", "trust", "-U", "gateway", "-E", "UTF8",
+                  "--locale=C.UTF-8")  # fmt: skip
         with open(first.folder / "postgresql.conf", "a") as file:
             file.write("listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\nmax_connections = 100\n"
-                       "shared_buffers = 32MB\nwal_retrieve_retry_interval = 200ms\nrecovery_init_sync_method = syncfs\n"
-                       "checkpoint_timeout = 30s\n")  # fmt: skip
+                       "shared_buffers = 32MB\nwal_retrieve_retry_interval = 200ms\n"
+                       "recovery_init_sync_method = syncfs\ncheckpoint_timeout = 30s\n")  # fmt: skip
         first.configure(is_synchronous=False)
         first.start()
         hosts = f"127.0.0.1:{first.port},127.0.0.1:{self.standby.port}"

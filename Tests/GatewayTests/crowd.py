@@ -1,4 +1,4 @@
-"""Crowds that sign in at once: browsers that are nothing but one connection and its cookies, and the replicas they come to."""
+"""Crowds that sign in at once: browsers that are one connection and its cookies, and the replicas they come to."""
 
 import asyncio
 import hashlib
@@ -108,8 +108,8 @@ class Replicas:
     def __init__(self, database, count=3, milliseconds=0, **settings):
         self.home = workspace("replicas")
         port = free_port()
-        self.provider = Child(
-            [sys.executable, "-B", crowd_provider.__file__, port, milliseconds], self.home / "provider.log")  # fmt: skip
+        words = [sys.executable, "-B", crowd_provider.__file__, port, milliseconds]
+        self.provider = Child(words, self.home / "provider.log")
         self.provider.wait_for(lambda: is_listening(port), "the provider listens")
         self.all = []
         for number in range(count):

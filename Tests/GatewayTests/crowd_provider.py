@@ -2,8 +2,8 @@
 
     crowd_provider.py PORT [MILLISECONDS]
 
-There is no page at its authorization endpoint: whoever plays the browser makes the code (`code_for`), which says who signs in.
-Everything that a client checks is real: metadata, keys, PKCE, the client's secret, an id_token signed by ES256.
+There is no page at its authorization endpoint: whoever plays the browser makes the code (`code_for`), which says who
+signs in. Everything that a client checks is real: metadata, keys, PKCE, the client's secret, an id_token signed by ES256.
 """
 
 import asyncio
@@ -48,7 +48,8 @@ class Provider:
             "token_endpoint_auth_methods_supported": ["client_secret_basic"],
         }  # fmt: skip
         key = {"kty": "EC", "crv": "P-256", "kid": "1", "alg": "ES256", "use": "sig",
-               "x": base64url(numbers.x.to_bytes(32, "big")), "y": base64url(numbers.y.to_bytes(32, "big"))}  # fmt: skip
+               "x": base64url(numbers.x.to_bytes(32, "big")),
+               "y": base64url(numbers.y.to_bytes(32, "big"))}  # fmt: skip
         return {"/.well-known/openid-configuration": metadata, "/keys": {"keys": [key]}}
 
     def signed(self, claims):

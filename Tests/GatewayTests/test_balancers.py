@@ -1,5 +1,5 @@
-"""HAProxy and nginx as docs/gateway shows them: people sign in across replicas, limits count the person's own address, and a
-replica that stops under load loses no request."""
+"""HAProxy and nginx as docs/gateway shows them: people sign in across replicas, limits count the person's own address, and
+a replica that stops under load loses no request."""
 
 import asyncio
 import threading
@@ -145,7 +145,8 @@ class _Balanced:
                 gateway.start()
                 signed_in = gateway.log().count("signed in")
                 wait_until(lambda: gateway.log().count("signed in") > signed_in, "the balancer uses the replica again")
-        print(f"{self.kind.name}: {load.answered} answers, {len(load.failures)} failures, three replicas stopped", flush=True)
+        failed = len(load.failures)
+        print(f"{self.kind.name}: {load.answered} answers, {failed} failures, three replicas stopped", flush=True)
         self.assertEqual(load.failures, [])
 
     def test_probes_plain_http_and_large_heads_are_refused(self):

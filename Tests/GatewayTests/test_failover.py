@@ -1,5 +1,5 @@
-"""Kills under load: HAProxy, three replicas, a primary of PostgreSQL and its synchronous standby. Whoever was told that the
-sign-in succeeded is signed in, nobody has two accounts, and sign-ins go on within seconds.
+"""Kills under load: HAProxy, three replicas, a primary of PostgreSQL and its synchronous standby. Whoever was told that
+the sign-in succeeded is signed in, nobody has two accounts, and sign-ins go on within seconds.
 
 TORTURE=1: 100 kills, with a new key and a replica that is replaced after every tenth.
 """

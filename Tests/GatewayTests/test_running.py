@@ -223,7 +223,7 @@ class Running(unittest.TestCase):
 
     def test_the_limit_of_open_files_is_raised_and_connections_follow_it(self):
         gateway, _ = self.start("prlimit", "--nofile=256:3000", trustedProxies=["127.0.0.1"])
-        self.assertIn("open files: at most 3000; connections: at most 2394", gateway.log())
+        self.assertIn("open files: at most 3000; connections: at most 1882", gateway.log())
         wires = [socket.create_connection(("127.0.0.1", gateway.port)) for _ in range(400)]
         self.addCleanup(lambda: [wire.close() for wire in wires])
         for wire in wires:
