@@ -128,7 +128,11 @@ class SiteTests(unittest.TestCase):
             with self.subTest(start.partition(":")[0]):
                 page, strangers = self.tab()
                 page.goto(start)
-                page.locator(".md-search__input").fill("refresh token")
+                words = page.locator(".md-search__input")
+                # Loads the index. What is typed before it is there is not searched for.
+                words.focus()
+                page.locator(".md-search-result__meta").get_by_text("Type to start searching").wait_for()
+                words.press_sequentially("refresh token")
                 first = page.locator(".md-search-result__item a").first
                 first.wait_for()
                 self.assertRegex(page.locator(".md-search-result__meta").inner_text(), r"\d+ matching documents")
