@@ -1,4 +1,5 @@
 import kotlin.system.exitProcess
+import kotlin.time.Duration.Companion.minutes
 import kotlinx.coroutines.runBlocking
 import org.enrollkit.Action
 import org.enrollkit.Configuration
@@ -36,7 +37,7 @@ suspend fun signIn(issuer: String, store: String) {
       val transaction = client.registration.begin()
       println("Open this in your browser: ${(transaction.action as Action.OpenURL).url}")
 
-      val state = client.registration.awaitOutcome(transaction.id) // client.signIn(DesktopBrowser()) is all of this
+      val state = client.registration.awaitOutcome(transaction.id, 10.minutes) // client.signIn(DesktopBrowser()) is all of this
       if (state is State.AwaitingConfirmation) {
         println("Hello, ${state.profile.name ?: "somebody"}; is this you?")
         client.registration.confirm()
