@@ -8,6 +8,9 @@
 
   /// A local OpenID provider for demos and tests. Listens on 127.0.0.1 alone.
   public actor Sandbox {
+    /// Another program listens at the port.
+    public struct PortIsTaken: Error {}
+
     /// The provider behind it: faults, keys, counters, sessions.
     public nonisolated let provider: Provider
     private var server: HTTPServer?
@@ -21,7 +24,7 @@
     }
 
     /// Listens, and says where: `http://127.0.0.1:PORT`, which is the issuer as well.
-    /// - Throws: when the port is taken.
+    /// - Throws: ``PortIsTaken``; errors of the system for other causes.
     public func start() async throws -> String {
       let provider = provider
       let configuration = HTTPServer.Configuration(
@@ -42,7 +45,7 @@
       } catch {
         running.cancel()
         // Says why there is no port; the wait only knows that it was given up.
-        try await running.value
+        do { try await running.value } catch SocketError.failed(_, EADDRINUSE, _) { throw PortIsTaken() }
         throw error
       }
       guard case .ip4(_, let port)? = await server.listeningAddress else { throw SocketError.disconnected }

@@ -108,7 +108,11 @@
       do {
         issuer = try await sandbox.start()
       } catch {
-        FileHandle.standardError.write(Data("enroll-sandbox: port \(port) cannot be used: \(error)\n".utf8))
+        let why =
+          error is Sandbox.PortIsTaken
+          ? "is taken by another program: end that program, or choose another port by --port"
+          : "cannot be used: \(error)"
+        FileHandle.standardError.write(Data("enroll-sandbox: port \(port) \(why)\n".utf8))
         throw ExitCode(1)
       }
       FileHandle.standardOutput.write(Data((await sandbox.provider.readyLine + "\n").utf8))

@@ -95,7 +95,7 @@
         var options = SandboxOptions()
         options.algorithms = [.ES256]
         let second = try Sandbox(port: port, options)
-        await #expect(throws: (any Error).self) { try await second.start() }
+        await #expect(throws: Sandbox.PortIsTaken.self) { try await second.start() }
       }
     }
 

@@ -158,7 +158,8 @@ extension Client {
       }
       throw EnrollError(
         .deadlineExceeded,
-        "the timeout passed before the user returned; the transaction is still pending, so await it again or cancel it"
+        "the timeout passed before the user returned; the transaction is still pending, so await it again or cancel it. If "
+          + "the browser shows an error page, compare client id and redirect URI with those registered at the provider"
       )
     }
   }

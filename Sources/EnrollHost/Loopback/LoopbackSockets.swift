@@ -54,7 +54,11 @@ struct LoopbackSockets {
   private static func failure(_ number: Int32, isIPv6: Bool, port: UInt16?) -> EnrollError {
     let place = (isIPv6 ? "[::1]" : "127.0.0.1") + (port.map { ":\($0)" } ?? "")
     switch number {
-    case EADDRINUSE: return EnrollError(.busy, "\(place) is taken by another program", field: "redirectUri")
+    case EADDRINUSE:
+      return EnrollError(
+        .busy,
+        "\(place) is taken by another program: end that program, or use a redirect URI with another port or none",
+        field: "redirectUri")
     case EMFILE, ENFILE, ENOBUFS, ENOMEM:
       return EnrollError(.busy, "no file descriptor is free for \(place) (errno \(number))")
     case EACCES:
