@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.parse
 from pathlib import Path
 
@@ -21,6 +22,25 @@ ORIGIN = "https://id.example"
 POSTGRES = TOP / "Tests/EnrollGatewayStoreTests/postgres"
 #: More than any crowd asks for.
 NO_LIMIT = {"requests": 1_000_000, "seconds": 1}
+
+
+def in_a_loop(work):
+    """What a coroutine returns. It runs on a thread of its own: this one may have the loop of a browser's driver."""
+    ended = []
+
+    def run():
+        try:
+            ended.append((asyncio.run(work), None))
+        except BaseException as failure:
+            ended.append((None, failure))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    result, failure = ended[0]
+    if failure is not None:
+        raise failure
+    return result
 
 
 class Broken(Exception):

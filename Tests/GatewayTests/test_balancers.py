@@ -6,7 +6,7 @@ import threading
 import unittest
 
 from balancers import HAProxy, Nginx
-from crowd import Attempt, PostgreSQL, Replicas, Wire, raise_files, session_of
+from crowd import Attempt, PostgreSQL, Replicas, Wire, in_a_loop, raise_files, session_of
 from processes import wait_until
 
 BROWSERS = 12
@@ -99,7 +99,7 @@ class _Balanced:
         async def together():
             return await asyncio.gather(*(sign_in(number) for number in range(30)))
 
-        self.assertTrue(all(asyncio.run(together())))
+        self.assertTrue(all(in_a_loop(together())))
         for gateway in replicas.all:
             self.assertIn("registered", gateway.log())
 
@@ -123,7 +123,7 @@ class _Balanced:
             wire.close()
             return replies, reply
 
-        replies, signed_in = asyncio.run(all_of_it())
+        replies, signed_in = in_a_loop(all_of_it())
         self.assertEqual({reply.status for reply in replies}, {303, 429})
         self.assertEqual(replies[-1].status, 429)
         self.assertTrue(session_of(signed_in))
@@ -160,7 +160,7 @@ class _Balanced:
             large = await wire.ask("/login", headers=[(f"X-{n}", "a" * 2_000) for n in range(15)])
             return probe, plain, large
 
-        probe, plain, large = asyncio.run(all_of_it())
+        probe, plain, large = in_a_loop(all_of_it())
         self.assertEqual(probe.status, 404)
         self.assertEqual((plain.status, plain.header("location")), (301, "https://id.example/login?a=1"))
         self.assertIn(large.status, (400, 431))

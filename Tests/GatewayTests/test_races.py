@@ -8,7 +8,7 @@ import sqlite3
 import time
 import unittest
 
-from crowd import LONG, Attempt, PostgreSQL, Replicas, Wire, raise_files, session_of
+from crowd import LONG, Attempt, PostgreSQL, Replicas, Wire, in_a_loop, raise_files, session_of
 
 ROUNDS = 100 if LONG else 1
 AT_ONCE = 1_000
@@ -51,7 +51,7 @@ class Races(unittest.TestCase):
         ports = [gateway.port for gateway in replicas.all]
         began, refused = time.monotonic(), 0
         for number in range(1, ROUNDS + 1):
-            signed_in, again = asyncio.run(come_at_once(ports, f"person{number}"))
+            signed_in, again = in_a_loop(come_at_once(ports, f"person{number}"))
             refused += again
             self.assertEqual(signed_in, AT_ONCE)
             counts = [rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("accounts", "identities")]
