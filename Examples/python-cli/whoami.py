@@ -21,7 +21,7 @@ def opened():
 
 
 def present(action):
-    """Opens the browser or, where there is none, shows the URL."""
+    """Opens the browser. If there is none, shows the URL."""
     try:
         enrollkit.open_browser(action)
     except enrollkit.EnrollUnsupported:

@@ -24,6 +24,8 @@
     /// A signal that comes while the arguments are read, or the database is migrated, waits until `serve` reads it: by default SIGHUP
     /// would end the program.
     static func main() {
+      // A database's connection in the place of standard output would get what is written there.
+      enroll_posix_open_missing_streams()
       if let command = CommandLine.arguments.dropFirst().first, ASCII.equals(command, "serve") {
         ServiceSignals.block()
       }
@@ -225,7 +227,10 @@
 
   /// Runs a command; a failure is one line and the exit status 1.
   func told(_ body: () throws(EnrollError) -> Void) throws {
-    do throws(EnrollError) { try body() } catch {
+    do throws(EnrollError) {
+      try body()
+      try StandardStream.checkOutput()
+    } catch {
       StandardStream.say("enroll-gateway: \(error.message)", to: STDERR_FILENO)
       throw ExitCode(1)
     }

@@ -57,21 +57,4 @@
       return poll(&poller, 1, 0) == 1 && Int32(poller.revents) & Int32(POLLOUT) != 0
     }
   }
-
-  /// Bytes to standard output or standard error, whole.
-  enum StandardStream {
-    static func write(_ bytes: [UInt8], to descriptor: Int32) {
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { CPosix.write(descriptor, $0.baseAddress, $0.count) }
-        if count < 0, enroll_posix_errno() == EINTR { continue }
-        guard count > 0 else { return }
-        rest = rest.dropFirst(count)
-      }
-    }
-
-    static func say(_ text: String, to descriptor: Int32 = STDOUT_FILENO) {
-      write(Array((text + "\n").utf8), to: descriptor)
-    }
-  }
 #endif

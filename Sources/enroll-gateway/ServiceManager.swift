@@ -11,6 +11,8 @@
     /// The address as sockaddr_un(7) has it, behind the family; nil without a manager.
     private let path: [UInt8]?
 
+    /// A manager that does not read must not hold up the signals.
+    private static let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
     /// Of `sun_path`.
     private static let longest = 108
 
@@ -41,7 +43,7 @@
       address.withUnsafeBytes { address in
         guard let start = address.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return }
         _ = message.withUnsafeBytes {
-          sendto(fd, $0.baseAddress, $0.count, 0, start, socklen_t(address.count))
+          sendto(fd, $0.baseAddress, $0.count, Self.flags, start, socklen_t(address.count))
         }
       }
     }

@@ -165,6 +165,11 @@
         AuditEntry(at: UnixTime(seconds: 1_000), .deleted, account: id, from: Sample.origin))
       #expect(throws: StoreFailure.self) { try store.number("UPDATE audit SET event = 'x'") }
       #expect(throws: StoreFailure.self) { try store.number("DELETE FROM audit") }
+      if database == .sqlite {
+        #expect(throws: StoreFailure.self) {
+          try store.number("INSERT OR REPLACE INTO audit SELECT * FROM audit")
+        }
+      }
       #expect(try store.count("audit") == 2)
       // What a gateway with a wrong date asks for does not go either.
       #expect(try store.pruneAudit(before: UnixTime(seconds: 5_000_000_000)) == 1)

@@ -61,8 +61,9 @@ class Screen:
 
     def __init__(self, folder):
         self.name = f":{free_port()}"
+        # Without -noreset it begins anew when its last app ends, and refuses the next one for a moment.
         self._child = Child(
-            ["Xvfb", self.name, "-screen", "0", "1024x768x24", "-nolisten", "tcp"], folder / "screen.log")
+            ["Xvfb", self.name, "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-noreset"], folder / "screen.log")
         wait_until(lambda: Path(f"/tmp/.X11-unix/X{self.name[1:]}").exists(), "the screen is there")
 
     def _xdotool(self, *words):

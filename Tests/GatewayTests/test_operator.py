@@ -47,6 +47,25 @@ class Operator(unittest.TestCase):
     def audit(self, one):
         return [(entry["event"], entry.get("detail"), entry.get("address")) for entry in self.asked("export", one)["audit"]]
 
+    def test_output_that_cannot_be_written_is_a_failure_and_reaches_no_database(self):
+        def play_it():
+            self.sign_in()
+            one = self.id()
+            for place in ("/dev/full", None):
+                for words in (("export", one), ("show", one, "--json"), ("end-sessions", one)):
+                    done = self.without_output(place, "accounts", *words, "--config", self.gateway.configuration)
+                    self.assertEqual(done.returncode, 1, (place, words, done.stderr))
+                    self.assertIn("standard output cannot be written", done.stderr)
+            self.assertNotIn("invalid frontend message", self.gateway.log())
+            self.assertEqual(self.asked("show", one)["sessions"], 0)
+
+        self.on_each(play_it)
+
+    def without_output(self, place, *words):
+        closing = ">&-" if place is None else f">{place}"
+        return subprocess.run(
+            ["sh", "-c", f'exec "$0" "$@" {closing}', PROGRAM, *words], stderr=subprocess.PIPE, text=True, timeout=60)
+
     def test_an_account_is_found_by_its_address_its_id_and_its_subject(self):
         def play_it():
             self.sign_in(), self.sign_in("bob")

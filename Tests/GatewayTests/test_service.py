@@ -89,6 +89,20 @@ class Told(unittest.TestCase):
         name = f"enroll-gateway-test-{os.getpid()}"
         self.play(Manager("\0" + name), "@" + name)
 
+    def test_a_manager_that_reads_nothing_holds_up_no_signal(self):
+        path = str(workspace("notify") / "notify")
+        manager = Manager(path)
+        self.addCleanup(manager.close)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+            other.setblocking(False)
+            with self.assertRaises(BlockingIOError):
+                while True:
+                    other.sendto(b"x", path)
+        gateway = self.gateway({"NOTIFY_SOCKET": path}).start()
+        self.addCleanup(gateway.stop)
+        gateway.signal(signal.SIGTERM)
+        self.assertEqual(gateway.child.process.wait(30), 0)
+
     def test_a_key_file_that_is_a_credential_may_have_a_list_of_its_readers(self):
         gateway = self.gateway({})
         gateway.write()

@@ -1,11 +1,11 @@
-// What an app gets for a sign-in that it waits for (flows.md §10): a one-time code for its own verifier (RFC 8252 §8.1), or, where the
-// operator accepts that other programs on the device can read it, the session token itself.
+// The end of a sign-in for an app (flows.md §10). The app gets a one-time code, which works with the app's own verifier (RFC 8252 §8.1).
+// With `dangerouslySendTokenInRedirect` it gets the session token, which other programs on the device can read.
 
 import EnrollCore
 import EnrollGatewayPages
 
 extension Gateway {
-  /// What a sign-in begins for an app, and the parameter of the redirect that tells the app.
+  /// The code or the session of an app, and the parameter of the redirect that carries it.
   struct AppBeginning {
     let beginning: Beginning
     let parameter: (name: String, value: String)

@@ -1,5 +1,5 @@
-// What the gateway keeps about an account, as JSON: for the person it belongs to, and for an operator whom the person asked. Tokens and
-// their hashes are not in it: they open sessions, and say nothing about a person.
+// Everything that the gateway keeps about an account, as JSON. The person downloads it, or an operator exports it on request. It has no
+// tokens and no hashes of tokens: they open sessions, and say nothing about a person.
 
 public import EnrollCore
 public import EnrollJSON
@@ -16,7 +16,7 @@ public struct AccountCopy: Sendable {
 
   private static let mostAuditEntries = 10_000
 
-  /// nil where there is no such account.
+  /// - Returns: nil if no account has the id.
   public init?(of id: String, in store: any AccountStore, at now: UnixTime) throws(StoreFailure) {
     guard let account = try store.account(id) else { return nil }
     self.account = account

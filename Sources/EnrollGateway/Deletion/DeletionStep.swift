@@ -11,7 +11,9 @@ extension Gateway {
     guard let hash = sessionHash(request), let session = try liveSession(request) else {
       return .redirect(to: "/login", headers: forgetting(request))
     }
-    guard isRecent(session) else { return .redirect(to: ConfirmedWish.deletion.confirmPath) }
+    guard proof(request, hash, session) != nil else {
+      return .redirect(to: ConfirmedWish.deletion.confirmPath)
+    }
     let mark = try owned { () throws(EnrollError) in try keys.mark(hash, for: .form, at: now) }
     return try page(views.delete(formToken: mark, for: request))
   }
@@ -21,7 +23,9 @@ extension Gateway {
     guard let (hash, session) = try ownForm(request) else {
       return .redirect(to: "/login", headers: forgetting(request))
     }
-    let proof = proof(hash, session)
+    guard let proof = proof(request, hash, session) else {
+      return .redirect(to: ConfirmedWish.deletion.confirmPath)
+    }
     let deleted = try stored { () throws(StoreFailure) in
       try store.deleteAccount(session.account.id, by: proof, at: now)
     }
@@ -29,6 +33,6 @@ extension Gateway {
     log.write(.info, "account \(session.account.id) was deleted")
     tell(.accountDeleted, about: deleted.identities, for: request)
     revokeNow()
-    return .redirect(to: "/account-deleted", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
+    return .redirect(to: "/account-deleted", headers: Self.withoutSession)
   }
 }

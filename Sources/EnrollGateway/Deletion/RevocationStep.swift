@@ -1,5 +1,5 @@
-// Providers are asked to revoke the tokens of accounts that were deleted and of identities that were taken away. What fails is tried
-// again, with longer and longer pauses, for seven days; then it is dropped, and the audit says so.
+// Providers are asked to revoke the tokens of accounts that were deleted and of identities that were taken away. A
+// revocation that fails is tried again for seven days, with longer and longer pauses. Then it is dropped, and the audit says so.
 
 import EnrollCore
 import EnrollGatewayPages

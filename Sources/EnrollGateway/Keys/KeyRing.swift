@@ -13,6 +13,8 @@ public struct KeyRing: Sendable {
     case attempt = "enroll-gateway attempt 1"
     /// The token of a form.
     case form = "enroll-gateway form 1"
+    /// A session that proves who sits there, in a cookie.
+    case proof = "enroll-gateway proof 1"
     /// The proof of an identity that another account has, in a cookie.
     case merge = "enroll-gateway merge 1"
     /// A provider's token, in the database.

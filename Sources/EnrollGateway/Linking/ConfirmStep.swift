@@ -22,16 +22,6 @@ enum ConfirmedWish: String, CaseIterable {
 }
 
 extension Gateway {
-  /// How long a sign-in proves who somebody is.
-  static let proofSeconds: Int64 = 600
-
-  /// The session as the store checks it when it changes something.
-  func proof(_ hash: [UInt8], _ session: LiveSession) -> RecentSignIn {
-    RecentSignIn(tokenHash: hash, account: session.account.id, since: now - Self.proofSeconds)
-  }
-
-  func isRecent(_ session: LiveSession) -> Bool { session.created >= now - Self.proofSeconds }
-
   /// `GET /account/confirm`
   func confirmPage(_ request: WebRequest) throws(Interruption) -> WebResponse {
     guard let hash = sessionHash(request), let session = try liveSession(request) else {
@@ -69,7 +59,7 @@ extension Gateway {
       log.write(.info, "\(identity.provider): account \(account) was confirmed by another identity")
       return views.failure(.otherIdentity, for: request, retryAt: "/account", headers: [over])
     }
-    return try enterWeb(request, identity, attempt, over: over)
+    return try enterWeb(request, identity, attempt, isProven: true, over: over)
   }
 
   /// - Throws: `.failure(.internalError)` for a page that could not be made.

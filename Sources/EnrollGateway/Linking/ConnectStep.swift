@@ -8,10 +8,12 @@ import EnrollGatewayPages
 extension Gateway {
   /// `POST /account/connect`
   func connect(_ request: WebRequest) throws(Interruption) -> WebResponse {
-    guard let (_, session) = try ownForm(request) else { return .redirect(to: "/login") }
+    guard let (hash, session) = try ownForm(request) else { return .redirect(to: "/login") }
     guard let name = request.form?["provider"] else { throw .failure(.invalidRequest) }
     let provider = try provider(name)
-    guard isRecent(session) else { return .redirect(to: ConfirmedWish.account.confirmPath) }
+    guard proof(request, hash, session) != nil else {
+      return .redirect(to: ConfirmedWish.account.confirmPath)
+    }
     return try send(request, to: provider, purpose: .link(account: session.account.id), returnTo: nil)
   }
 
@@ -22,7 +24,9 @@ extension Gateway {
     guard let hash = sessionHash(request), let session = try liveSession(request),
       ASCII.equals(session.account.id, account)
     else { return views.failure(.formExpired, for: request, retryAt: "/account", headers: [over]) }
-    let proof = proof(hash, session)
+    guard let proof = proof(request, hash, session) else {
+      return .redirect(to: ConfirmedWish.account.confirmPath, headers: [over])
+    }
     let linking = try stored { () throws(StoreFailure) in try store.link(identity, by: proof, at: now) }
     switch linking {
     case .linked:
@@ -52,7 +56,9 @@ extension Gateway {
       throw .failure(.invalidRequest)
     }
     let account = session.account.id
-    let proof = proof(hash, session)
+    guard let proof = proof(request, hash, session) else {
+      return .redirect(to: ConfirmedWish.account.confirmPath)
+    }
     // Whoever loses an identity is told at its address, too.
     let before = try stored { () throws(StoreFailure) in try store.identities(ofAccount: account) }
     let unlinking = try stored { () throws(StoreFailure) in try store.unlink(key, by: proof, at: now) }
@@ -65,7 +71,7 @@ extension Gateway {
       }
       revokeNow()
       guard session.identity.key != key else {
-        return .redirect(to: "/signed-out", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
+        return .redirect(to: "/signed-out", headers: Self.withoutSession)
       }
       return .redirect(to: Self.account(.disconnected))
     case .last: return .redirect(to: Self.account(.lastWay))

@@ -83,7 +83,9 @@ extension Gateway {
     let (mine, theirs) = try stored { () throws(StoreFailure) in
       (try store.identities(ofAccount: offer.account), try store.identities(ofAccount: offer.other))
     }
-    let proof = proof(hash, session)
+    guard let proof = proof(request, hash, session) else {
+      return .redirect(to: ConfirmedWish.account.confirmPath, headers: [over])
+    }
     let merging = try stored { () throws(StoreFailure) in
       try store.merge(offer.other, provenBy: offer.identity, by: proof, at: now)
     }

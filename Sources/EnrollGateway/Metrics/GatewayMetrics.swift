@@ -1,4 +1,4 @@
-// What the gateway counts. Every value that a label can have is known at the start, so that no request makes a new one.
+// The counters of the gateway. All values of labels are known at the start: no request adds one.
 
 import EnrollCore
 

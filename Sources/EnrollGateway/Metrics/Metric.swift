@@ -35,7 +35,7 @@ public enum Metric: String, CaseIterable, Sendable {
 
   public enum Kind: String, Sendable { case counter, gauge, histogram }
 
-  /// What the name says (Prometheus, Metric and label naming).
+  /// The kind that the end of the name stands for (Prometheus, Metric and label naming).
   public var kind: Kind {
     switch self {
     case .requestSeconds, .providerSeconds, .databaseSeconds: .histogram

@@ -172,7 +172,7 @@ extension Gateway {
     }
     return .redirect(
       to: visit.fromURI ?? fallback(of: visit) ?? visit.returnTo ?? "/account",
-      headers: [.cookie(Self.sessionCookie, text, seconds: settings.absoluteSeconds)])
+      headers: try cookies(ofSession: text, hash, isProven: true))
   }
 
   /// Spends a link and signs its person in.

@@ -57,7 +57,7 @@ extension Gateway {
       try store.endSession(tokenHash: hash, at: now, from: origin(of: request))
     }
     log.write(.info, "account \(session.account.id) signed out")
-    return .redirect(to: "/signed-out", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
+    return .redirect(to: "/signed-out", headers: Self.withoutSession)
   }
 
   func endSession(_ request: WebRequest) throws(Interruption) -> WebResponse {
@@ -79,7 +79,7 @@ extension Gateway {
         ofAccount: session.account.id, exceptTokenHash: nil, at: now, from: origin(of: request))
     }
     log.write(.info, "account \(session.account.id): \(count) sessions were ended")
-    return .redirect(to: "/signed-out-everywhere", headers: [.cookie(Self.sessionCookie, "", seconds: 0)])
+    return .redirect(to: "/signed-out-everywhere", headers: Self.withoutSession)
   }
 
   /// - Returns: the session whose form this is; nil where there is no session any more.
@@ -101,6 +101,6 @@ extension Gateway {
 
   /// Takes away a cookie that opens nothing.
   func forgetting(_ request: WebRequest) -> [HTTPHeader] {
-    request.cookie(Self.sessionCookie) == .absent ? [] : [.cookie(Self.sessionCookie, "", seconds: 0)]
+    request.cookie(Self.sessionCookie) == .absent ? [] : Self.withoutSession
   }
 }

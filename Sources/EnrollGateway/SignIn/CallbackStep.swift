@@ -66,14 +66,14 @@ extension Gateway {
         refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
         headers: [over])
     case .success(let arrival):
-      // Who was signed in at the provider for longer proves nothing (OpenID Connect Core §2, auth_time).
-      if attempt.purpose != .signIn, let time = arrival.authTime, time < now - Self.proofSeconds {
-        log.write(.warning, "\(provider.name): auth_time is more than ten minutes ago: no proof")
+      let isProven = isProof(arrival, of: attempt.purpose, at: provider)
+      guard attempt.purpose == .signIn || isProven else {
+        log.write(.warning, "\(provider.name): auth_time is more than ten minutes from now: no proof")
         return try fail(
           .providerInvalid, app: nil, provider: provider, purpose: attempt.purpose, for: request,
           headers: [over])
       }
-      let answer = try enter(request, arrival.identity, attempt, provider, over: over)
+      let answer = try enter(request, arrival.identity, attempt, provider, isProven: isProven, over: over)
       keep(arrival)
       return answer
     }
@@ -89,7 +89,7 @@ extension Gateway {
 
   private func enter(
     _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, _ provider: SignInProvider,
-    over: HTTPHeader
+    isProven: Bool, over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     switch attempt.purpose {
     case .link(let account): return try finishConnecting(request, identity, to: account, over: over)
@@ -97,7 +97,9 @@ extension Gateway {
       return try finishConfirming(request, identity, account: account, attempt, over: over)
     case .signIn: break
     }
-    guard let waiting = attempt.app else { return try enterWeb(request, identity, attempt, over: over) }
+    guard let waiting = attempt.app else {
+      return try enterWeb(request, identity, attempt, isProven: isProven, over: over)
+    }
     return try enterApp(request, identity, waiting, provider, over: over)
   }
 
@@ -133,7 +135,7 @@ extension Gateway {
 
   /// The web's mode: a session of its own, under a token that nobody had before (session fixation).
   func enterWeb(
-    _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, over: HTTPHeader
+    _ request: WebRequest, _ identity: Identity, _ attempt: Attempt, isProven: Bool, over: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     let (token, hash) = try owned { () throws(EnrollError) in try OneTimeText.make(random) }
     _ = try signIn(
@@ -145,7 +147,7 @@ extension Gateway {
     }
     return .redirect(
       to: attempt.returnTo ?? "/account",
-      headers: [over, .cookie(Self.sessionCookie, token, seconds: settings.absoluteSeconds)])
+      headers: [over] + (try cookies(ofSession: token, hash, isProven: isProven)))
   }
 
   /// The app's mode.

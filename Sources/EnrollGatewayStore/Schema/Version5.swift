@@ -1,5 +1,5 @@
 // Schema 5: tokens of providers that are still to be revoked, after their account or their identity is gone; and one row that SQLite
-// writes again and again, to see whether there is room.
+// writes again and again, to see whether there is room. And a guard of SQLite's audit.
 //
 // `due` is when the next try may begin. The account has no foreign key: it is deleted already.
 
@@ -29,6 +29,12 @@ extension Migration {
       ) STRICT
       """,
       "CREATE INDEX mail_links_subject ON mail_links (subject) WHERE subject IS NOT NULL",
+      // INSERT OR REPLACE removes a row without asking the triggers of DELETE.
+      """
+      CREATE TRIGGER audit_is_added_to BEFORE INSERT ON audit
+      WHEN EXISTS (SELECT 1 FROM audit WHERE id = NEW.id)
+      BEGIN SELECT RAISE(ABORT, 'an entry of the audit is never changed'); END
+      """,
     ],
     postgresql: [
       """

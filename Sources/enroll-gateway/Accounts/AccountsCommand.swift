@@ -21,6 +21,14 @@
     @OptionGroup var file: ConfigOption
     @Flag(help: "Write JSON: times in seconds since 1970.")
     var json = false
+
+    func atDesk(_ work: (AccountDesk) throws(EnrollError) -> Void) throws {
+      try told { () throws(EnrollError) in
+        let desk = try AccountDesk(file.config)
+        defer { desk.close() }
+        try work(desk)
+      }
+    }
   }
 
   extension Accounts {
@@ -33,9 +41,7 @@
       var what: String
 
       func run() throws {
-        try told { () throws(EnrollError) in
-          let desk = try AccountDesk(options.file.config)
-          defer { desk.close() }
+        try options.atDesk { (desk) throws(EnrollError) in
           let found = try desk.find(what)
           guard options.json else { return found.forEach { AccountText.write($0) } }
           AccountText.write(json: .object([("accounts", .array(found.map { $0.json }))]))
@@ -51,9 +57,7 @@
       @Argument(help: "The account's id.") var id: String
 
       func run() throws {
-        try told { () throws(EnrollError) in
-          let desk = try AccountDesk(options.file.config)
-          defer { desk.close() }
+        try options.atDesk { (desk) throws(EnrollError) in
           let shown = try desk.show(id)
           options.json ? AccountText.write(json: shown.json) : AccountText.write(shown)
         }
@@ -67,9 +71,7 @@
       @Argument(help: "The account's id.") var id: String
 
       func run() throws {
-        try told { () throws(EnrollError) in
-          let desk = try AccountDesk(options.file.config)
-          defer { desk.close() }
+        try options.atDesk { (desk) throws(EnrollError) in
           let sessions = try desk.sessions(id)
           guard options.json else { return AccountText.write(sessions) }
           AccountText.write(
@@ -86,9 +88,7 @@
       @Argument(help: "The account's id.") var id: String
 
       func run() throws {
-        try told { () throws(EnrollError) in
-          let desk = try AccountDesk(options.file.config)
-          defer { desk.close() }
+        try options.atDesk { (desk) throws(EnrollError) in
           let count = try desk.endSessions(id)
           guard options.json else {
             return StandardStream.say("\(count) \(count == 1 ? "session was" : "sessions were") ended.")
@@ -109,9 +109,7 @@
       var yes = false
 
       func run() throws {
-        try told { () throws(EnrollError) in
-          let desk = try AccountDesk(options.file.config)
-          defer { desk.close() }
+        try options.atDesk { (desk) throws(EnrollError) in
           if !yes {
             let shown = try desk.show(id)
             options.json ? AccountText.write(json: shown.json) : AccountText.write(shown)
@@ -142,9 +140,7 @@
       @Argument(help: "The account's id.") var id: String
 
       func run() throws {
-        try told { () throws(EnrollError) in
-          let desk = try AccountDesk(options.file.config)
-          defer { desk.close() }
+        try options.atDesk { (desk) throws(EnrollError) in
           AccountText.write(json: try desk.export(id))
         }
       }

@@ -235,7 +235,8 @@
       #expect(try world.account("alice.work", at: "other") == world.account("alice"))
       #expect(old.get("/account").header("Location") == "/login")
       #expect(browser.get("/account").status == 200)
-      #expect(browser.cookies.count == 1)
+      // The offer's cookie is gone.
+      #expect(browser.cookies.map { $0.name }.sorted() == ["__Host-enroll", Gateway.proofCookie])
       #expect(world.world.mails.all.map(\.kind) == [.accountsMerged])
       // Once more there is nothing to join.
       #expect(try world.press(browser, "/account/merge/confirm").status == 403)
@@ -293,7 +294,7 @@
 
     @Test(
       "who was asked by the provider more than ten minutes ago proves nothing; a provider that does not tell is believed",
-      arguments: [(601, false), (600, true), (nil, true)] as [(Int64?, Bool)])
+      arguments: [(601, false), (600, true), (-600, true), (-601, false), (nil, true)] as [(Int64?, Bool)])
     func authTime(asked: Int64?, isProof: Bool) throws {
       let world = try AccountWorld()
       let browser = world.browser("alice")
@@ -303,6 +304,36 @@
       #expect((back.header("Location") == "/account?notice=connected") == isProof)
       #expect((try world.account("bob", at: "other") != nil) == isProof)
       #expect(world.world.log.all.contains { $0.contains("auth_time") } == !isProof)
+    }
+
+    @Test(
+      "a plain sign-in proves who sits there only if the provider says that it asked within ten minutes",
+      arguments: [(0, true), (600, true), (601, false), (-601, false), (nil, false)] as [(Int64?, Bool)])
+    func plainSignIn(asked: Int64?, isProof: Bool) throws {
+      let world = try AccountWorld()
+      let browser = TestBrowser(world.world.gateway)
+      world.person("alice", asked: asked)
+      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.world.provider)
+      #expect(browser.get("/account").status == 200)
+      #expect(
+        browser.get("/account/delete").header("Location") == (isProof ? nil : "/account/confirm?then=delete"))
+      let connect = try world.startConnecting(browser)
+      #expect((connect.header("Location") == "/account/confirm") == !isProof)
+      let deleted = try world.press(browser, "/account/delete/confirm")
+      #expect(deleted.header("Location") == (isProof ? "/account-deleted" : "/account/confirm?then=delete"))
+      #expect((try world.account("alice") == nil) == isProof)
+    }
+
+    @Test("the proof of one session is none of another")
+    func otherSession() throws {
+      let world = try AccountWorld()
+      let browser = world.browser("alice")
+      let proof = try #require(browser.cookies.first { $0.name == Gateway.proofCookie })
+      world.person("alice", asked: 3_600)
+      let later = TestBrowser(world.world.gateway)
+      _ = later.comeBack(from: later.get("/v1/auth/fake"), by: world.world.provider)
+      later.cookies.append(proof)
+      #expect(later.get("/account/delete").header("Location") == "/account/confirm?then=delete")
     }
   }
 #endif

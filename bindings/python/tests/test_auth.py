@@ -3,6 +3,7 @@ renewal after a 401, and no token at any other server."""
 
 import asyncio
 import concurrent.futures
+import contextlib
 import http.server
 import socket
 import threading
@@ -18,6 +19,7 @@ import enrollkit.aiohttp
 import enrollkit.httpx
 import enrollkit.requests
 from conftest import CUSTOM, configuration
+from enrollkit._authorizing import origin_of
 
 
 class Picky:
@@ -255,6 +257,41 @@ def test_no_token_follows_a_redirect_to_another_origin_or_back_from_it(opened, o
     assert elsewhere.tokens == [""] * len(elsewhere.tokens)
     if not isinstance(api, WithAiohttp):
         assert sandbox.control("counts")["refreshes"] == 0
+
+
+def test_no_token_follows_a_redirect_that_is_read_in_two_ways(opened, sandbox, picky, elsewhere):
+    api = opened(sandbox)
+    here, there = (server.origin.partition("//")[2] for server in (picky, elsewhere))
+    picky.targets["/go"] = f"http://{there}\\@{here}/on"
+    with contextlib.suppress(Exception):
+        api.send("GET", f"{picky.origin}/go")
+    # A library may read it as the first server; then the request goes there.
+    assert picky.tokens[0] != "" and set(elsewhere.tokens) <= {""}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil\\@api/",
+        "https://a:99999/",
+        "https://[::1",
+        "https://a\tb/",
+        "https://a b/",
+        "",
+        5,
+        None,
+        b"https://a/",
+    ],
+)
+def test_an_origin_that_cannot_be_read_is_an_error_of_the_argument(url):
+    with pytest.raises(enrollkit.EnrollInvalidArgument, match="url: expected ") as raised:
+        origin_of(url)
+    assert raised.value.field == "url"
+
+
+def test_port_0_is_no_default_port():
+    assert origin_of("http://127.0.0.1:0/") == ("http", "127.0.0.1", 0)
+    assert origin_of("https://API.example/") == ("https", "api.example", 443)
 
 
 def test_a_redirect_within_the_origin_keeps_the_token(opened, sandbox, picky):

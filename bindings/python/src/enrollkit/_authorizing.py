@@ -25,14 +25,20 @@ def origin_of(url: str) -> Origin:
     Raises:
         EnrollInvalidArgument: a token must not be sent there.
     """
-    parts = urlsplit(url)
-    host, scheme = parts.hostname or "", parts.scheme.lower()
+    try:
+        # None of them belongs to a URL, and libraries read a URL with one in different ways.
+        if any(character == "\\" or character <= " " or character == "\x7f" for character in url):
+            raise ValueError("it has a backslash, a blank or a control character")
+        parts = urlsplit(url)
+        host, scheme, port = parts.hostname or "", parts.scheme.lower(), parts.port
+    except (ValueError, TypeError, AttributeError) as fault:
+        raise EnrollInvalidArgument(f"url: expected a URL, got one that cannot be read: {fault}", field="url") from None
     if not host or (scheme != "https" and not (scheme == "http" and _is_loopback(host))):
         shown = f"{scheme}://{host}" if scheme else "a relative URL"
         raise EnrollInvalidArgument(
             f"url: expected https, or http to a loopback address, got {shown}; a token is not sent there", field="url"
         )
-    return scheme, host, parts.port or _PORTS[scheme]
+    return scheme, host, _PORTS[scheme] if port is None else port
 
 
 def _is_loopback(host: str) -> bool:
@@ -47,7 +53,7 @@ def is_dpop(token: AccessToken) -> bool:
 
 
 class Step(Enum):
-    """What a request needs before it is sent once more."""
+    """The reason to send a request again after a 401."""
 
     PROOF = "a proof for the URL to which the server redirected"
     NONCE = "a proof with the nonce that the server requires"
@@ -72,7 +78,7 @@ class Exchange:
         """Whether the URL belongs to the origin that gets the token."""
         try:
             return origin_of(url) == self._origin
-        except (EnrollInvalidArgument, ValueError):
+        except EnrollInvalidArgument:
             return False
 
     def leave(self) -> None:
