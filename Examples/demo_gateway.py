@@ -217,8 +217,11 @@ class Robot:
             step("the user", f"sees “{self.page.title()}”, and presses “{press}”")
             place = self.page.locator("li", has_text=of).last if of else self.page
             self.go(lambda: place.locator("a, button", has_text=press).first.click())
-        while self.answers_a_form():
-            pass
+        for _ in range(10):
+            if not self.answers_a_form():
+                break
+        else:
+            raise Failure(f"the pages ask again and again: {self.page.url.partition('?')[0]}")
         step("the user", f"sees “{self.page.title()}”")
 
     def answers_a_form(self):

@@ -9,7 +9,7 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What a request needs before it is sent once more.
+/// The reason to send a request again after a 401.
 enum ExchangeStep: Equatable {
   /// A proof for the URL to which the server redirected.
   case proof

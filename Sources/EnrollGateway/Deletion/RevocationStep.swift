@@ -16,7 +16,8 @@ extension Gateway {
 
   /// After a change: at once, where the provider answers. A failure undoes nothing: the token waits in the store.
   func revokeNow() {
-    do throws(StoreFailure) { try revokeDue() } catch {
+    // Somebody waits for the page: tokens of others that wait, too, are left to the next round.
+    do throws(StoreFailure) { try revokeDue(most: 2) } catch {
       log.write(.warning, "revocations wait: \(error.message)")
     }
   }

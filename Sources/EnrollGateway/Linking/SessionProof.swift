@@ -1,5 +1,5 @@
-// Which sessions prove who sits there. A sign-in proves it if the provider was told to ask the person again, or says by `auth_time`
-// (OpenID Connect Core §2) that it asked within ten minutes: a provider that still knows the browser signs in whoever sits there.
+// Which sessions prove who sits there. A sign-in proves it if the provider says by `auth_time` (OpenID Connect Core §2) that it asked the
+// person within ten minutes, or does not say so and was told by `prompt=login` to ask: a provider that still knows the browser signs in whoever sits there.
 // The session then has a mark in a cookie beside its own, made from the session's hash; the beginning of the session bounds its time.
 
 import EnrollCore
@@ -14,7 +14,13 @@ extension Gateway {
   /// Whether a provider's answer proves who sits there now. A provider without `auth_time` proves it if it was told to ask
   /// again, or if it knows no way to be told so.
   func isProof(_ arrival: Arrival, of purpose: Attempt.Purpose, at provider: SignInProvider) -> Bool {
-    guard let time = arrival.authTime else { return purpose != .signIn || !provider.asksAgain }
+    guard arrival.authTime != nil else { return purpose != .signIn || !provider.asksAgain }
+    return isFresh(arrival)
+  }
+
+  /// Whether the provider says that it asked the person within ten minutes.
+  func isFresh(_ arrival: Arrival) -> Bool {
+    guard let time = arrival.authTime else { return false }
     return time >= now - Self.proofSeconds && time <= now + Self.proofSeconds
   }
 

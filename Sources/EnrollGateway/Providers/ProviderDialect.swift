@@ -14,7 +14,7 @@ public struct ProviderDialect: Sendable {
   /// The provider tells of accounts and consents that ended. nil: it does not; else the audiences of what it tells.
   public var notificationAudiences: [String]?
 
-  /// `prompt=login` and `max_age=0` make the provider ask who somebody is, though it knows (OpenID Connect Core §3.1.2.1). Others may
+  /// `max_age` and `prompt=login` make the provider ask who somebody is, though it knows (OpenID Connect Core §3.1.2.1). Others may
   /// refuse them, or do not look.
   public var asksAgain = true
 

@@ -53,16 +53,17 @@ public final class SignInProvider: Sendable {
   /// The scopes of an id_token, or userinfo, decide what comes; the state, nonce and verifier are in the transaction.
   /// - Parameters:
   ///   - parameters: the provider's own, beside those of the configuration.
-  ///   - asksAgain: the provider is to ask the person again. A provider that knows `max_age` tells `auth_time`, which the caller compares;
-  ///     one that does not would fail the engine's own check.
+  ///   - question: how the provider is made to ask the person again. The caller compares `auth_time`: a provider that does not tell it
+  ///     would fail the engine's own check.
   /// - Throws: `.network` and its kin when the provider's metadata cannot be fetched.
   func begin(
-    prompt: String?, loginHint: String?, parameters: [(String, String)] = [], asksAgain: Bool = false
+    prompt: String?, loginHint: String?, parameters: [(String, String)] = [],
+    question: Attempt.Question = .usual
   ) throws(EnrollError) -> (url: String, TransactionRecord) {
     let store = makeStore()
     let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
     var options = SignInOptions()
-    options.prompt = asksAgain ? "login" : prompt
+    options.prompt = question == .byPrompt ? "login" : prompt
     options.loginHint = loginHint
     options.parameters = parameters
     if let domain = dialect.hostedDomain { options.parameters.append(("hd", domain)) }
@@ -70,7 +71,9 @@ public final class SignInProvider: Sendable {
     guard case .openURL(let url) = begun.action,
       let record = try store.read(engine.account)?.transactions.first
     else { throw EnrollError(.internal, "a sign-in began without an address") }
-    let further = (dialect.answersByForm ? "&response_mode=form_post" : "") + (asksAgain ? "&max_age=0" : "")
+    let further =
+      (dialect.answersByForm ? "&response_mode=form_post" : "")
+      + (question == .usual ? "" : "&max_age=\(Gateway.proofSeconds)")
     return (url + further, record)
   }
 

@@ -16,6 +16,18 @@ struct Attempt: Equatable {
   /// Where the browser goes afterwards: an address of the configuration's list, or of the gateway; nil: the account page.
   var returnTo: String?
   var purpose: Purpose = .signIn
+  var question: Question = .usual
+
+  /// Whether the provider is made to ask the person (OpenID Connect Core §3.1.2.1).
+  enum Question: Equatable {
+    /// As it likes.
+    case usual
+    /// By `max_age`: it asks whom it asked more than ten minutes ago.
+    case byAge
+    /// By `prompt=login`, too, after an answer that did not tell by `auth_time` that it asked. Not at first: there are providers that
+    /// ask again and again then (Canaille 0.3.6, where it has a page of consent).
+    case byPrompt
+  }
 
   /// What the provider's answer is for.
   enum Purpose: Equatable {
@@ -86,6 +98,7 @@ extension Attempt {
       ),
       ("returnTo", returnTo.map { .string($0) }), ("link", linkedAccount.map { .string($0) }),
       ("confirm", confirmedAccount.map { .string($0) }),
+      ("prompted", question == .byPrompt ? .bool(true) : nil),
     ])
   }
 
@@ -110,6 +123,7 @@ extension Attempt {
     returnTo = json["returnTo"]?.string
     if let account = json["link"]?.string { purpose = .link(account: account) }
     if let account = json["confirm"]?.string { purpose = .confirm(account: account) }
+    if purpose != .signIn { question = json["prompted"] == .bool(true) ? .byPrompt : .byAge }
     guard let app = json["app"] else { return }
     guard let id = app["id"]?.string, let redirect = app["redirect"]?.string,
       let challenge = app["challenge"]?.string

@@ -66,6 +66,11 @@ extension Gateway {
         refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
         headers: [over])
     case .success(let arrival):
+      if attempt.purpose != .signIn, provider.asksAgain, attempt.question == .byAge, !isFresh(arrival) {
+        return try send(
+          request, to: provider, purpose: attempt.purpose, returnTo: attempt.returnTo, question: .byPrompt,
+          over: [over])
+      }
       let isProven = isProof(arrival, of: attempt.purpose, at: provider)
       guard attempt.purpose == .signIn || isProven else {
         log.write(.warning, "\(provider.name): auth_time is more than ten minutes from now: no proof")

@@ -118,17 +118,20 @@ extension Gateway {
   /// - Parameters:
   ///   - purpose: a browser that has sent a form is led on by a page: its page lets no form be redirected to a provider.
   ///   - extra: parameters that this provider alone knows.
+  ///   - question: nil: as the purpose wants it.
+  ///   - over: the cookie of an attempt that has ended.
   func send(
     _ request: WebRequest, to provider: SignInProvider, purpose: Attempt.Purpose = .signIn,
     prompt: String? = nil,
-    loginHint: String? = nil, extra: [(String, String)] = [], app: Attempt.App? = nil, returnTo: String?
+    loginHint: String? = nil, extra: [(String, String)] = [], app: Attempt.App? = nil, returnTo: String?,
+    question: Attempt.Question? = nil, over: [HTTPHeader] = []
   ) throws(Interruption) -> WebResponse {
+    let question = question ?? (purpose != .signIn && provider.asksAgain ? .byAge : .usual)
     let url: String
     let transaction: TransactionRecord
     do throws(EnrollError) {
       (url, transaction) = try provider.begin(
-        prompt: prompt, loginHint: loginHint, parameters: extra,
-        asksAgain: purpose != .signIn && provider.asksAgain)
+        prompt: prompt, loginHint: loginHint, parameters: extra, question: question)
     } catch {
       log.write(.warning, "\(provider.name): a sign-in could not begin: \(error.code.name): \(error.message)")
       return try fail(
@@ -137,7 +140,7 @@ extension Gateway {
     guard let state = transaction.redirect?.state else { throw .failure(.internalError) }
     let attempt = Attempt(
       provider: provider.name, transaction: transaction, expires: now + Attempt.lifetimeSeconds, app: app,
-      returnTo: returnTo, purpose: purpose)
+      returnTo: returnTo, purpose: purpose, question: question)
     let (name, value) = try owned { () throws(EnrollError) in
       (try Attempt.cookieName(forState: state), try attempt.sealed(with: keys, at: now, random: random))
     }
@@ -145,7 +148,7 @@ extension Gateway {
     // A browser names its oldest cookies first (RFC 6265 §5.4).
     let tooMany = Attempt.surplus(in: request, beside: value.utf8.count)
     let headers =
-      tooMany.map { HTTPHeader.cookie($0, "", seconds: 0) }
+      over + tooMany.map { HTTPHeader.cookie($0, "", seconds: 0) }
       + [.cookie(name, value, seconds: Attempt.cookieSeconds)]
     guard purpose != .signIn else { return .redirect(to: url, headers: headers) }
     return try page(views.leaving(to: provider, url: url, for: request, headers: headers))

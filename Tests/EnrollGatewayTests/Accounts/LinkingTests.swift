@@ -279,31 +279,57 @@
 
     // MARK: Asking again
 
-    @Test("a proof makes the provider ask the person again; a sign-in does not")
+    /// Where the page of a start leads to.
+    private func target(of start: WebResponse) -> String {
+      String((start.header("Refresh") ?? "").dropFirst("0;url=".count))
+    }
+
+    @Test("a proof makes the provider ask whom it asked more than ten minutes ago; a sign-in does not")
     func asksAgain() throws {
       let world = try AccountWorld()
       let browser = world.browser("alice")
-      let start = try world.startConnecting(browser)
-      let url = String((start.header("Refresh") ?? "").dropFirst("0;url=".count))
-      #expect(parameter("prompt", of: url) == "login")
-      #expect(parameter("max_age", of: url) == "0")
+      let url = target(of: try world.startConnecting(browser))
+      #expect(parameter("prompt", of: url) == nil)
+      #expect(parameter("max_age", of: url) == "600")
       let signIn = try #require(browser.get("/v1/auth/fake").header("Location"))
       #expect(parameter("prompt", of: signIn) == nil)
       #expect(parameter("max_age", of: signIn) == nil)
     }
 
     @Test(
-      "who was asked by the provider more than ten minutes ago proves nothing; a provider that does not tell is believed",
-      arguments: [(601, false), (600, true), (-600, true), (-601, false), (nil, true)] as [(Int64?, Bool)])
-    func authTime(asked: Int64?, isProof: Bool) throws {
+      "who was asked by the provider within ten minutes proves it at once",
+      arguments: [0, 600, -600] as [Int64])
+    func authTime(asked: Int64) throws {
       let world = try AccountWorld()
       let browser = world.browser("alice")
       let start = try world.startConnecting(browser)
       world.person("bob", asked: asked)
       let back = browser.comeBack(from: start, by: world.world.provider)
+      #expect(back.header("Location") == "/account?notice=connected")
+    }
+
+    @Test(
+      "a provider that does not say so is asked once more, by prompt; then who was asked long ago proves nothing",
+      arguments: [
+        (601, 601, false), (-601, -601, false), (nil, nil, true), (nil, 601, false), (601, 0, true),
+      ]
+        as [(Int64?, Int64?, Bool)])
+    func askedByPrompt(first: Int64?, second: Int64?, isProof: Bool) throws {
+      let world = try AccountWorld()
+      let browser = world.browser("alice")
+      let start = try world.startConnecting(browser)
+      world.person("bob", asked: first)
+      let again = browser.comeBack(from: start, by: world.world.provider)
+      let url = target(of: again)
+      #expect(parameter("prompt", of: url) == "login")
+      #expect(parameter("max_age", of: url) == "600")
+      #expect(try world.account("bob", at: "other") == nil)
+      world.person("bob", asked: second)
+      let back = browser.comeBack(from: again, by: world.world.provider)
       #expect((back.header("Location") == "/account?notice=connected") == isProof)
       #expect((try world.account("bob", at: "other") != nil) == isProof)
       #expect(world.world.log.all.contains { $0.contains("auth_time") } == !isProof)
+      #expect(!browser.cookies.contains { $0.name.hasPrefix("__Host-enroll-signin-") })
     }
 
     @Test(

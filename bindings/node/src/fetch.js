@@ -23,37 +23,46 @@ export async function fetchWith(client, input, init = {}, audience = {}) {
   }
   const options = init.signal ? { signal: init.signal } : {};
   let token = await client.accessToken(audience, options);
-  let { answer, hasLeft } = await send(client, first, init, token);
+  let { answer, hasLeft, last } = await send(client, first, init, token, { url: first, method: (init.method ?? 'GET').toUpperCase(), body: init.body });
   // Each step once: another nonce if the server wants one (RFC 9449 §9), another token if this one is no longer good there.
   const steps = new Set();
   // What another server says of a token that it never got is none of the token's business.
-  while (answer.status === 401 && isRepeatable(init.body) && !hasLeft) {
+  while (answer.status === 401 && isRepeatable(last.body) && !hasLeft) {
     const nonce = answer.headers.get('DPoP-Nonce');
-    const wantsNonce = isDPoP(token) && nonce && /use_dpop_nonce/.test(answer.headers.get('WWW-Authenticate') ?? '');
+    const wantsNonce = isDPoP(token) && isNonce(nonce) && /use_dpop_nonce/.test(answer.headers.get('WWW-Authenticate') ?? '');
     const step = wantsNonce && !steps.has('nonce') ? 'nonce' : 'renewal';
     if (steps.has(step)) break;
     steps.add(step);
     try {
       if (step === 'renewal') token = tokenOf(await client.token.rejected({ accessToken: token.value, ...audience }, options));
     } catch {
-      break;
+      if (!init.signal?.aborted) break;
+      await answer.body?.cancel();
+      throw init.signal.reason;
     }
     await answer.body?.cancel();
-    ({ answer, hasLeft } = await send(client, first, init, token, nonce));
+    // The request that was refused, and none before it: a redirect may stand behind a POST that was carried out.
+    ({ answer, hasLeft, last } = await send(client, first, init, token, last, step === 'nonce' ? nonce : undefined));
   }
   return answer;
 }
 
+/** RFC 9449 §8.1. */
+const isNonce = (text) => text !== null && /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/.test(text);
+
 const isDPoP = (token) => token.type.toLowerCase() === 'dpop';
 
-/** The answer at the end of the redirects, and whether they left the first origin: an address that another origin chose gets no
- *  token, there or back. */
-async function send(client, first, init, token, nonce) {
+/** What becomes a GET has no body for these to describe (Fetch §4.4). */
+const dropBody = (headers) => {
+  for (const name of ['Content-Type', 'Content-Length', 'Content-Encoding', 'Content-Language']) headers.delete(name);
+};
+
+/** The answer at the end of the redirects, the request that it answers, and whether they left the first origin: an address that another
+ *  origin chose gets no token, there or back. */
+async function send(client, first, init, token, { url, method, body }, nonce) {
   const follows = (init.redirect ?? 'follow') === 'follow';
-  let { method = 'GET', body } = init;
-  method = method.toUpperCase();
   const headers = new Headers(init.headers);
-  let url = first;
+  if (body === undefined) dropBody(headers);
   let hasLeft = false;
   for (let count = 0; ; count++) {
     hasLeft ||= url.origin !== first.origin;
@@ -68,16 +77,15 @@ async function send(client, first, init, token, nonce) {
     }
     const answer = await fetch(url, { ...init, method, body, headers, redirect: follows ? 'manual' : init.redirect });
     const location = answer.headers.get('Location');
-    if (!follows || ![301, 302, 303, 307, 308].includes(answer.status) || location === null) return { answer, hasLeft };
+    if (!follows || ![301, 302, 303, 307, 308].includes(answer.status) || location === null) return { answer, hasLeft, last: { url, method, body } };
     await answer.body?.cancel();
     if (count === MOST_REDIRECTS) throw new TypeError(`fetch: more than ${MOST_REDIRECTS} redirects`);
     url = new URL(location, url);
     if (!['http:', 'https:'].includes(url.protocol)) throw new TypeError('fetch: a redirect leads to an address that is not http or https');
-    // Fetch §4.4: these become a GET without a body.
     if ((answer.status === 303 && !['GET', 'HEAD'].includes(method)) || ([301, 302].includes(answer.status) && method === 'POST')) {
       method = 'GET';
       body = undefined;
-      for (const name of ['Content-Type', 'Content-Length', 'Content-Encoding', 'Content-Language']) headers.delete(name);
+      dropBody(headers);
     } else if (!isRepeatable(body)) {
       throw new TypeError('fetch: a redirect asks for a body again that can be sent once');
     }

@@ -47,6 +47,34 @@ test('a second 401 is the caller\'s, after one renewal', async (t) => {
   assert.equal((await sandbox.control('counts')).refreshes, 1);
 });
 
+test('a POST behind a redirect is not sent again: what was refused is', async (t) => {
+  const { client } = await signedIn(t);
+  const came = [];
+  let refusals = 1;
+  const server = createServer((request, response) => {
+    request.resume();
+    came.push(`${request.method} ${request.url}`);
+    if (request.url === '/go') return void response.writeHead(303, { Location: '/there' }).end();
+    response.writeHead(refusals-- > 0 ? 401 : 200).end();
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => { server.close(); server.closeAllConnections(); });
+  const answer = await client.fetch(`http://127.0.0.1:${server.address().port}/go`, { method: 'POST', body: 'pay' });
+  assert.equal(answer.status, 200);
+  assert.deepEqual(came, ['POST /go', 'GET /there', 'GET /there']);
+});
+
+test('an end that the caller wants during the renewal is the end', async (t) => {
+  const { sandbox, client } = await signedIn(t);
+  const api = await picky(t);
+  await sandbox.control('fault', { fault: 'delay', value: 20000, endpoint: 'token' });
+  const wish = new AbortController();
+  const waiting = client.fetch(api.url, { signal: wish.signal });
+  while (api.came.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  wish.abort();
+  await assert.rejects(waiting, { name: 'AbortError' });
+});
+
 test('no token is sent unencrypted', async (t) => {
   const { client } = await signedIn(t);
   for (const url of ['http://api.example/', 'http://127.0.0.1.example/', 'http://localhost.example/', 'ftp://127.0.0.1/']) {
@@ -71,6 +99,21 @@ test('a request gets the nonce that the server requires, without a renewal', asy
   const client = await sandbox.signedIn(await started(t));
   assert.equal((await client.fetch(`${sandbox.issuer}/userinfo`)).status, 200);
   assert.equal((await sandbox.control('counts')).refreshes, 0);
+});
+
+test('a nonce that is none is not the caller\'s mistake', async (t) => {
+  const sandbox = await Sandbox.start('--dpop', 'required');
+  t.after(() => sandbox.stop());
+  const client = await sandbox.signedIn(await started(t));
+  for (const nonce of ['a"b', 'a\\b', 'x'.repeat(1025)]) {
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(401, { 'DPoP-Nonce': nonce, 'WWW-Authenticate': 'DPoP error="use_dpop_nonce"' }).end();
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => { server.close(); server.closeAllConnections(); });
+    assert.equal((await client.fetch(`http://127.0.0.1:${server.address().port}/`)).status, 401);
+  }
 });
 
 test('an error about a configuration names the key as it is written', async (t) => {

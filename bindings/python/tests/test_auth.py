@@ -269,6 +269,39 @@ def test_no_token_follows_a_redirect_that_is_read_in_two_ways(opened, sandbox, p
     assert picky.tokens[0] != "" and set(elsewhere.tokens) <= {""}
 
 
+class Endless(http.server.BaseHTTPRequestHandler):
+    """Refuses the first request with a body that ends when the client goes."""
+
+    refused = threading.Event()
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        if self.refused.is_set():
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        self.refused.set()
+        self.send_response(401)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                self.wfile.write(b"no " * 1000)
+
+
+def test_requests_does_not_read_the_body_of_a_refusal_which_may_have_no_end(own_sandbox):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    api = WithRequests(own_sandbox(), enrollkit.MEMORY)
+    url = f"http://127.0.0.1:{server.server_port}/"
+    with requests.get(url, auth=enrollkit.requests.Auth(api.client), stream=True, timeout=60) as answer:
+        assert answer.status_code == 200
+    api.close()
+    server.shutdown()
+    server.server_close()
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -78,8 +78,7 @@ class Auth(AuthBase):
                 self._sign(request, exchange, response.headers.get("DPoP-Nonce") if step is Step.NONCE else None)
             except EnrollError:
                 break
-            # Frees the connection.
-            response.content  # noqa: B018
+            # Its body is not read: it may have no end.
             response.close()
             response.request = refused
             again: Response = response.connection.send(request, **options)
