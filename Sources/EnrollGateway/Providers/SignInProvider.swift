@@ -110,7 +110,7 @@ public final class SignInProvider: Sendable {
         identity.providerSession = key(ofSubject: session, issuer: tokens?.identity?.issuer)
       }
       return Arrival(
-        identity: identity, authTime: proven["auth_time"]?.integer.map { UnixTime(seconds: $0) },
+        identity: identity, authTime: tokens?.identity?.authTime,
         refreshToken: dialect.keepsRefreshToken ? tokens?.refreshToken : nil)
     }
   }

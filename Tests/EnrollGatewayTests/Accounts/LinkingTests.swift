@@ -2,6 +2,7 @@
 
 #if Gateway
   import EnrollCore
+  import EnrollJSON
   import EnrollGatewayStore
   import EnrollTesting
   import Testing
@@ -304,6 +305,24 @@
       let browser = world.browser("alice")
       let start = try world.startConnecting(browser)
       world.person("bob", asked: asked)
+      let back = browser.comeBack(from: start, by: world.world.provider)
+      #expect(back.header("Location") == "/account?notice=connected")
+    }
+
+    @Test("a time with a fraction is one (Canaille)")
+    func fraction() throws {
+      let world = try AccountWorld()
+      let browser = world.browser("alice")
+      let start = try world.startConnecting(browser)
+      let now = Double(world.now.seconds)
+      world.person("bob")
+      world.world.provider.change { provider in
+        let claims = provider.claims
+        provider.claims = {
+          claims(&$0)
+          $0["auth_time"] = .number(now - 1.25)
+        }
+      }
       let back = browser.comeBack(from: start, by: world.world.provider)
       #expect(back.header("Location") == "/account?notice=connected")
     }
