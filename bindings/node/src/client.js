@@ -105,7 +105,7 @@ export class EnrollClient extends EventEmitter {
   /** A token that works; the call fails if there is none. */
   async accessToken(parameters = {}, options = {}) {
     const isPlain = isEmpty(parameters) && isEmpty(options);
-    if (isPlain && this.#recent?.isCurrent(this.#changes)) return this.#recent.token;
+    if (isPlain && !this.isClosed && this.#recent?.isCurrent(this.#changes)) return this.#recent.token;
     const next = new RecentToken(this.#changes);
     next.token = await this.#token('token.access', parameters, options, false);
     if (isPlain && next.token.outcome === 'valid') this.#recent = next;
