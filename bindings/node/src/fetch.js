@@ -1,7 +1,9 @@
 // `fetch` with a client's access token, and with a proof if the token is of type DPoP (RFC 9449). Redirects are followed here, as
 // fetch does, but for the token: another origin never gets it, whatever the version of Node.js does with that header.
 
+import { onAbort } from './abort.js';
 import { invalid } from './error.js';
+import { kindOf } from './given.js';
 import { tokenOf } from './token.js';
 
 /** As many as fetch follows. */
@@ -15,15 +17,23 @@ const isRepeatable = (body) =>
 /** Addresses of this machine: a token may go there without encryption. */
 const isLoopback = (host) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
-export async function fetchWith(client, input, init = {}, audience = {}) {
-  const first = new URL(input);
-  first.hash = '';
-  if (first.protocol !== 'https:' && !(first.protocol === 'http:' && isLoopback(first.hostname))) {
-    throw invalid('url', `fetch: url: expected https, or http to a loopback address, got ${first.protocol}//${first.host}; a token is not sent there`);
+export async function fetchWith(client, input, given, audience = {}) {
+  const first = urlOf(input instanceof Request ? input.url : input);
+  const init = initOf(input, given);
+  try {
+    return await exchange(client, first, input, init, audience);
+  } catch (error) {
+    // As fetch does, also while a token is waited for.
+    throw error?.status === 'cancelled' && init.signal?.aborted ? init.signal.reason : error;
   }
-  const options = init.signal ? { signal: init.signal } : {};
+}
+
+async function exchange(client, first, input, init, audience) {
+  const options = optionsOf(init);
   let token = await client.accessToken(audience, options);
-  let { answer, hasLeft, last } = await send(client, first, init, token, { url: first, method: (init.method ?? 'GET').toUpperCase(), body: init.body });
+  // A Request does not say whether its body can be sent twice.
+  if (input instanceof Request && input.body && (init.body ?? undefined) === undefined) init.body = await wholeBody(input, init.signal);
+  let { answer, hasLeft, last } = await send(client, first, init, token, { url: first, method: methodOf(init), body: init.body });
   // Each step once: another nonce if the server wants one (RFC 9449 §9), another token if this one is no longer good there.
   const steps = new Set();
   // What another server says of a token that it never got is none of the token's business.
@@ -35,16 +45,61 @@ export async function fetchWith(client, input, init = {}, audience = {}) {
     steps.add(step);
     try {
       if (step === 'renewal') token = tokenOf(await client.token.rejected({ accessToken: token.value, ...audience }, options));
-    } catch {
+    } catch (error) {
       if (!init.signal?.aborted) break;
       await answer.body?.cancel();
-      throw init.signal.reason;
+      throw error;
     }
     await answer.body?.cancel();
     // The request that was refused, and none before it: a redirect may stand behind a POST that was carried out.
     ({ answer, hasLeft, last } = await send(client, first, init, token, last, step === 'nonce' ? nonce : undefined));
   }
   return answer;
+}
+
+/** Where the request goes. No part of a URL that is refused is shown: it may hold secrets. */
+function urlOf(text) {
+  let url;
+  try {
+    url = new URL(text);
+  } catch {
+    throw invalid('url', `fetch: url: expected an absolute URL, got ${typeof text === 'string' ? 'a string that is none' : kindOf(text)}`);
+  }
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
+    const got = url.protocol === 'http:' ? `http to ${url.hostname}` : 'another scheme';
+    throw invalid('url', `fetch: url: expected https, or http to a loopback address, got ${got}; a token is not sent there`);
+  }
+  if (url.username !== '' || url.password !== '') throw invalid('url', 'fetch: url: expected a URL without user name and password, got one with them');
+  url.hash = '';
+  return url;
+}
+
+/** What fetch would take: the members of `given`, before those of a Request. */
+function initOf(input, given) {
+  const members = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
+  if (!(input instanceof Request)) return Object.fromEntries(members);
+  const { method, headers, redirect, signal, integrity, keepalive } = input;
+  const init = { method, headers, redirect, signal, integrity, keepalive, ...Object.fromEntries(members) };
+  if (!init.body && (input.bodyUsed || input.body?.locked)) {
+    throw invalid('input', 'fetch: input: expected a Request whose body is unread, got one whose body was read; pass a clone()');
+  }
+  return init;
+}
+
+/** For the commands that the request waits for. */
+const optionsOf = ({ signal }) => (signal ? { signal } : {});
+
+const methodOf = ({ method }) => String(method ?? 'GET').toUpperCase();
+
+/** The body of a Request, in memory. */
+async function wholeBody(request, signal) {
+  let stopWaiting;
+  const aborted = new Promise((_, reject) => (stopWaiting = onAbort(signal, () => reject(signal.reason))));
+  try {
+    return await Promise.race([request.arrayBuffer(), aborted]);
+  } finally {
+    stopWaiting();
+  }
 }
 
 /** RFC 9449 §8.1. */
@@ -57,9 +112,23 @@ const dropBody = (headers) => {
   for (const name of ['Content-Type', 'Content-Length', 'Content-Encoding', 'Content-Language']) headers.delete(name);
 };
 
+/** Where a redirect leads. The error of `new URL` would hold the address. */
+function redirected(location, from) {
+  let url;
+  try {
+    url = new URL(location, from);
+  } catch {
+    throw new TypeError('fetch: a redirect leads to an address that cannot be read');
+  }
+  if (!['http:', 'https:'].includes(url.protocol)) throw new TypeError('fetch: a redirect leads to an address that is not http or https');
+  if (url.username !== '' || url.password !== '') throw new TypeError('fetch: a redirect leads to an address with a user name or password');
+  return url;
+}
+
 /** The answer at the end of the redirects, the request that it answers, and whether they left the first origin: an address that another
  *  origin chose gets no token, there or back. */
 async function send(client, first, init, token, { url, method, body }, nonce) {
+  const options = optionsOf(init);
   const follows = (init.redirect ?? 'follow') === 'follow';
   const headers = new Headers(init.headers);
   if (body === undefined) dropBody(headers);
@@ -69,8 +138,9 @@ async function send(client, first, init, token, { url, method, body }, nonce) {
     if (!hasLeft) {
       headers.set('Authorization', token.authorization);
       if (isDPoP(token)) {
-        const parameters = { method, url: url.href, accessToken: token.value };
-        headers.set('DPoP', (await client.dpop.proof(nonce ? { ...parameters, nonce } : parameters)).proof);
+        // Without the query, which is no part of `htu` (RFC 9449 §4.2).
+        const parameters = { method, url: url.origin + url.pathname, accessToken: token.value };
+        headers.set('DPoP', (await client.dpop.proof(nonce ? { ...parameters, nonce } : parameters, options)).proof);
       }
     } else {
       for (const name of ['Authorization', 'DPoP', 'Cookie', 'Proxy-Authorization']) headers.delete(name);
@@ -80,8 +150,7 @@ async function send(client, first, init, token, { url, method, body }, nonce) {
     if (!follows || ![301, 302, 303, 307, 308].includes(answer.status) || location === null) return { answer, hasLeft, last: { url, method, body } };
     await answer.body?.cancel();
     if (count === MOST_REDIRECTS) throw new TypeError(`fetch: more than ${MOST_REDIRECTS} redirects`);
-    url = new URL(location, url);
-    if (!['http:', 'https:'].includes(url.protocol)) throw new TypeError('fetch: a redirect leads to an address that is not http or https');
+    url = redirected(location, url);
     if ((answer.status === 303 && !['GET', 'HEAD'].includes(method)) || ([301, 302].includes(answer.status) && method === 'POST')) {
       method = 'GET';
       body = undefined;

@@ -192,12 +192,21 @@ export class EnrollClient {
 
   /**
    * `fetch` with the token of this client, and with a proof if the token is of type DPoP. After a 401 the request is sent
-   * once more, with the nonce that the server asks for or with a renewed token, if its body can be sent twice. Calls that get
-   * 401 at the same time share one renewal. The token goes to https or to a loopback address only (another URL is an
-   * EnrollArgumentError), and to no other origin after a redirect.
+   * once more, with the nonce that the server asks for or with a renewed token, if its body can be sent twice: the body of a
+   * Request can, because it is read into memory first; a stream in `init` cannot. Calls that get 401 at the same time share
+   * one renewal.
+   *
+   * The token goes to https or to a loopback address only, and to no other origin after a redirect. Another URL, one with
+   * a user name or password, and one that cannot be read are an EnrollArgumentError with the field `url`, without the URL; a
+   * Request whose body was read is one with the field `input`. A `signal` that is aborted also ends the wait for a token,
+   * with its `reason`. Fails as `accessToken` does; with 'handle' if the client is closed; otherwise as `fetch` does.
+   *
+   * Node.js sends requests through no proxy unless the program asks for one (a `dispatcher`, NODE_USE_ENV_PROXY). Exclude
+   * loopback addresses from it: a proxy reads the token of a request over http.
+   *
    * `audience`: the API for which the token is to be (RFC 8707), or fewer scopes; without it, the session's own token.
    */
-  fetch(input: string | URL, init?: RequestInit, audience?: Audience): Promise<Response>;
+  fetch(input: string | URL | Request, init?: RequestInit, audience?: Audience): Promise<Response>;
 
   /**
    * Logs out as logout.begin does, and opens the URL that ends the browser's session, if there is one. It waits a moment for

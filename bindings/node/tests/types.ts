@@ -34,6 +34,8 @@ export async function program(): Promise<void> {
   // @ts-expect-error: a token cannot be made
   new (await import('enrollkit')).AccessToken();
 
+  console.log((await client.fetch(new Request('https://api.example/'), { method: 'POST' })).status);
+
   const outcome = await client.token.access({}, { signal: new AbortController().signal });
   if (outcome.outcome === 'valid' || outcome.outcome === 'stale') console.log(outcome.accessToken.length);
   // @ts-expect-error: only with these two outcomes is there a token
