@@ -87,6 +87,15 @@ async def test_any_client_with_the_store_takes_the_redirect(face, sandbox, store
     assert await client.handle_url(f"{CUSTOM}?code=1&state=nobodys") == Unsolicited()
 
 
+@pytest.mark.parametrize("redirect", [CUSTOM, "https://app.example/callback"])
+async def test_sign_in_does_not_wait_for_a_redirect_that_it_cannot_receive(face, sandbox, store, redirect):
+    client = await face.client(configuration(sandbox, redirect), store=store)
+    with pytest.raises(enrollkit.EnrollUnsupported, match=r"expects a loopback redirect .*; call `begin`") as refused:
+        await client.sign_in(present=lambda action: pytest.fail("a page was shown"))
+    assert refused.value.field == "redirect_uri"
+    assert await client.state() == Unregistered()
+
+
 async def test_a_user_who_says_no_to_the_profile_gives_the_tokens_back(face, sandbox, store):
     client = await face.client(configuration(sandbox), store=store)
     seen = []

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Dict, Iterator, Mapping
+from typing import Any, Callable, Dict, Iterator, Mapping, Tuple
 
 from ._error import EnrollError
-from ._generated.statuses import BY_STATUS, EnrollCancelled, EnrollHandle, EnrollInternal
+from ._generated.statuses import BY_STATUS, EnrollCancelled, EnrollHandle, EnrollInternal, EnrollUnsupported
 from ._generated.types import AccessToken
 from ._given import Timeout
 from ._values import told
 
 
-class Caller:
+class Single:
+    """An object that cannot be copied or pickled: two of them would close one native object, and it holds secrets."""
+
+    def __reduce_ex__(self, protocol: Any) -> Tuple[Any, ...]:
+        kind = f"{type(self).__module__}.{type(self).__name__}"
+        raise EnrollUnsupported(f"{kind} cannot be copied or pickled; open another one, which may use the same store")
+
+
+class Caller(Single):
     """Calls a command and waits for its result."""
 
     def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
@@ -22,7 +30,7 @@ class Caller:
         raise NotImplementedError
 
 
-class AsyncCaller:
+class AsyncCaller(Single):
     """Calls a command and awaits its result."""
 
     async def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:

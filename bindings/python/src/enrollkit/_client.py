@@ -32,9 +32,9 @@ from typing import (
 )
 
 from . import _abi, _library, _programs
-from ._caller import given_up_with, is_own, token_of
+from ._caller import Single, given_up_with, is_own, token_of
 from ._error import EnrollError, EnrollLibraryError
-from ._flow import Logger, event_of, log_event, open_browser
+from ._flow import Logger, check_redirect, event_of, log_event, open_browser
 from ._generated.commands import ClientCommands, CoreCommands
 from ._generated.statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle
 from ._generated.types import (
@@ -545,7 +545,7 @@ class _DaemonSession:
             self._daemon._close_client(self._client)
 
 
-class EventStream:
+class EventStream(Single):
     """The events of a client, in their order, since the call of `Client.events`: an iterator that waits.
 
     It ends with the client, with its daemon, or with its own `close`. It keeps the last 1024 events that were not read.
@@ -618,7 +618,7 @@ class Client(ClientCommands):
     """One account at one provider: signs its user in and gives your program a valid access token.
 
     Any thread may use it at any time. Two clients for one account in one store are fine, in one process or in many.
-    Opening sends no request.
+    Opening sends no request. A client cannot be copied or pickled (`EnrollUnsupported`).
 
     Args:
         configuration: The provider and the client, as a `Configuration` or as JSON in the provider's names.
@@ -716,8 +716,9 @@ class Client(ClientCommands):
     ) -> State:
         """Signs the user in: begins a transaction, opens the browser, and waits for the redirect.
 
-        A loopback redirect arrives by itself. Pass any other to `resume` or `handle_url`, in the process that
-        receives it. For options that `sign_in` does not have, use `begin` and `await_outcome`.
+        Needs a loopback redirect, which arrives by itself. With any other, call `begin`, and pass the redirect to
+        `resume` or `handle_url` in the process that receives it. For options that `sign_in` does not have, use
+        `begin` and `await_outcome`.
 
         Args:
             kind, scopes, prompt, login_hint, connection: As for `begin`.
@@ -733,11 +734,12 @@ class Client(ClientCommands):
         Raises:
             EnrollAccessDenied: the user or the provider refused.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
-            EnrollUnsupported: no browser could be opened.
+            EnrollUnsupported: no browser could be opened, or the redirect is no loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
         """
         transaction = self.begin(kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection)
         try:
+            check_redirect(transaction)
             present(transaction.action)
         except BaseException:
             self.cancel(transaction=transaction)

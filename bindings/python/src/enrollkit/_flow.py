@@ -18,6 +18,7 @@ from ._generated.types import (
     RegistrationChanged,
     TokenRenewalFailed,
     TokenRenewed,
+    Transaction,
 )
 from ._values import told
 
@@ -40,6 +41,20 @@ def open_browser(action: Action) -> None:
         raise EnrollUnsupported(
             "no browser could be opened; show the user the URL: present=lambda action: print(action.url)",
             field="present",
+        )
+
+
+def check_redirect(transaction: Transaction) -> None:
+    """
+    Raises:
+        EnrollUnsupported: `sign_in` would wait for a redirect that this process does not receive.
+    """
+    scheme = (transaction.redirect_uri or "http:").partition(":")[0]
+    if scheme != "http":
+        raise EnrollUnsupported(
+            f"redirect_uri: sign_in expects a loopback redirect such as http://127.0.0.1/callback, got {scheme}:…; "
+            "call `begin`, open its URL, and pass the redirect to `resume` in the process that receives it",
+            field="redirect_uri",
         )
 
 
