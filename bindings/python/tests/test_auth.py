@@ -4,7 +4,9 @@ renewal after a 401, and no token at any other server."""
 import asyncio
 import concurrent.futures
 import contextlib
+import copy
 import http.server
+import pickle
 import socket
 import threading
 
@@ -12,6 +14,7 @@ import aiohttp
 import httpx
 import pytest
 import requests
+from sandbox import Sandbox
 
 import enrollkit
 import enrollkit.aio
@@ -19,7 +22,7 @@ import enrollkit.aiohttp
 import enrollkit.httpx
 import enrollkit.requests
 from conftest import CUSTOM, configuration
-from enrollkit._authorizing import origin_of
+from enrollkit._authorizing import Place
 
 
 class Picky:
@@ -28,6 +31,7 @@ class Picky:
     def __init__(self):
         picky = self
         self.tokens, self.bodies, self.targets, self._lock = [], [], {}, threading.Lock()
+        self.proofs = []
         #: As many requests with the first token as there are parties wait for each other, so that all of them get 401.
         self.crowd = None
 
@@ -39,6 +43,7 @@ class Picky:
                 token = (self.headers["Authorization"] or "").partition(" ")[2]
                 with picky._lock:
                     picky.tokens.append(token)
+                    picky.proofs.append(self.headers["DPoP"])
                     picky.bodies.append(body)
                     is_first = token == picky.tokens[0]
                 if is_first and picky.crowd:
@@ -47,8 +52,11 @@ class Picky:
                 self.send_response(307 if target else 401 if is_first or self.path == "/never" else 200)
                 if target:
                     self.send_header("Location", target)
-                self.send_header("Content-Length", "0")
+                # More than arrives with the headers: a connection is free once it is read or closed.
+                self.send_header("Content-Length", "1000000")
                 self.end_headers()
+                with contextlib.suppress(OSError):
+                    self.wfile.write(b"x" * 1_000_000)
 
             do_GET = do_POST
 
@@ -108,22 +116,36 @@ class Blocking:
     def token(self, **audience):
         return self.client.access_token(**audience).value
 
-    def close(self):
+    def close_client(self):
         self.client.close()
+
+    close = close_client
+
+
+# Every helper has one connection: a refusal that held it would block the request that follows.
+ONE = httpx.Limits(max_connections=1)
 
 
 class WithRequests(Blocking):
-    def send(self, method, url, body=None, **audience):
+    def auth(self, url, **audience):
+        return enrollkit.requests.Auth(self.client, **audience)
+
+    def send(self, method, url, body=None, timeout=60, **audience):
         body = iter(body) if isinstance(body, list) else body
-        auth = enrollkit.requests.Auth(self.client, **audience)
-        return requests.request(method, url, data=body, auth=auth, timeout=60).status_code
+        auth = self.auth(url, **audience)
+        with requests.Session() as session:
+            session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=1, pool_block=True))
+            return session.request(method, url, data=body, auth=auth, timeout=timeout).status_code
 
 
 class WithHTTPX(Blocking):
-    def send(self, method, url, body=None, **audience):
+    def auth(self, url, **audience):
+        return enrollkit.httpx.Auth(self.client, **audience)
+
+    def send(self, method, url, body=None, timeout=60, **audience):
         body = iter(body) if isinstance(body, list) else body
-        auth = enrollkit.httpx.Auth(self.client, **audience)
-        with httpx.Client(auth=auth, timeout=60, follow_redirects=True) as session:
+        auth = self.auth(url, **audience)
+        with httpx.Client(auth=auth, timeout=timeout, follow_redirects=True, limits=ONE) as session:
             return session.request(method, url, content=body).status_code
 
 
@@ -143,11 +165,15 @@ class Awaiting:
     def token(self, **audience):
         return self._loop.run(self.client.access_token(**audience)).value
 
-    def send(self, method, url, body=None, **audience):
-        return self._loop.run(self._send(method, url, streamed(body) if isinstance(body, list) else body, audience))
+    def send(self, method, url, body=None, timeout=None, **audience):
+        body = streamed(body) if isinstance(body, list) else body
+        return self._loop.run(self._send(method, url, body, timeout, self.auth(url, **audience)))
+
+    def close_client(self):
+        self._loop.run(self.client.close())
 
     def close(self):
-        self._loop.run(self.client.close())
+        self.close_client()
         self._loop.close()
 
 
@@ -157,18 +183,24 @@ async def streamed(parts):
 
 
 class WithAsyncHTTPX(Awaiting):
-    async def _send(self, method, url, body, audience):
-        auth = enrollkit.httpx.AsyncAuth(self.client, **audience)
-        async with httpx.AsyncClient(auth=auth, timeout=60, follow_redirects=True) as session:
+    def auth(self, url, **audience):
+        return enrollkit.httpx.AsyncAuth(self.client, **audience)
+
+    async def _send(self, method, url, body, timeout, auth):
+        async with httpx.AsyncClient(auth=auth, timeout=timeout, follow_redirects=True, limits=ONE) as session:
             return (await session.request(method, url, content=body)).status_code
 
 
 class WithAiohttp(Awaiting):
-    async def _send(self, method, url, body, audience):
-        auth = enrollkit.aiohttp.Auth(self.client, url, **audience)
+    def auth(self, url, **audience):
+        return enrollkit.aiohttp.Auth(self.client, str(aiohttp.client.URL(url).origin()), **audience)
+
+    async def _send(self, method, url, body, timeout, auth):
         async with (
-            aiohttp.ClientSession(middlewares=[auth]) as session,
-            session.request(method, url, data=body) as answer,
+            aiohttp.ClientSession(
+                middlewares=[auth], trust_env=True, connector=aiohttp.TCPConnector(limit=1)
+            ) as session,
+            session.request(method, url, data=body, timeout=timeout or aiohttp.ClientTimeout(60)) as answer,
         ):
             return answer.status
 
@@ -194,6 +226,14 @@ def elsewhere():
     elsewhere = Picky()
     yield elsewhere
     elsewhere.close()
+
+
+@pytest.fixture(scope="module")
+def bound():
+    """A provider of tokens that are bound to a key."""
+    sandbox = Sandbox("--dpop", "required")
+    yield sandbox
+    sandbox.stop()
 
 
 @pytest.fixture(params=WITH)
@@ -259,14 +299,79 @@ def test_no_token_follows_a_redirect_to_another_origin_or_back_from_it(opened, o
         assert sandbox.control("counts")["refreshes"] == 0
 
 
-def test_no_token_follows_a_redirect_that_is_read_in_two_ways(opened, sandbox, picky, elsewhere):
-    api = opened(sandbox)
+# `{here}` and `{there}` are hosts with ports.
+ODD_TARGETS = [
+    "http://{there}\\@{here}/on",
+    "http://{here}\\@{there}/on",
+    "http://{here}@{there}/on",
+    "http://{here}%5C@{there}/on",
+    "http://{here}/@{there}/on",
+    "http:\\\\{there}/on",
+    "\\\\{there}/on",
+    "/\\{there}/on",
+    "//{there}/on",
+    "/\t/{there}/on",
+    "http://{there}\t/on",
+    "HTTP://{there}/on",
+    "http://%31%32%37.0.0.1:{port}/on",
+    "http://user:word@{there}/on",
+    "http://[::1",
+    "http://{here}:x/",
+    "https://{here}/on",
+    "on",
+]
+
+
+@pytest.mark.parametrize("target", ODD_TARGETS)
+def test_neither_token_nor_proof_follows_a_redirect_that_is_read_in_two_ways(opened, bound, picky, elsewhere, target):
+    api = opened(bound)
     here, there = (server.origin.partition("//")[2] for server in (picky, elsewhere))
-    picky.targets["/go"] = f"http://{there}\\@{here}/on"
-    with contextlib.suppress(Exception):
+    port = there.partition(":")[2]
+    picky.targets["/go"] = target.format(here=here, there=there, port=port)
+    # The libraries raise errors of their own about some of them.
+    ours = {api.token()}
+    with contextlib.suppress(
+        requests.RequestException, httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, ValueError
+    ):
         api.send("GET", f"{picky.origin}/go")
-    # A library may read it as the first server; then the request goes there.
-    assert picky.tokens[0] != "" and set(elsewhere.tokens) <= {""}
+    ours.add(api.token())
+    # A library may read it as the first server; then the request goes there. aiohttp sends what stands before the @.
+    assert picky.tokens[0] in ours and not ours & set(elsewhere.tokens) and set(elsewhere.proofs) <= {None}
+
+
+class Traced(httpx.BaseTransport):
+    """Answers as `answers` says for each URL, and reports to httpx's `trace` as its own transport does."""
+
+    def __init__(self, answers):
+        self.answers, self.seen = answers, []
+
+    def handle_request(self, request):
+        self.seen.append(request.headers.get("Authorization"))
+        if "trace" in request.extensions:
+            request.extensions["trace"]("http11.send_request_headers.started", {})
+        status, headers = self.answers[str(request.url)]
+        return httpx.Response(status if self.seen[-1] else 401, headers=headers)
+
+
+def test_httpx_sends_no_token_from_http_to_https(sandbox):
+    api = WithHTTPX(sandbox, enrollkit.MEMORY)
+    transport = Traced(
+        {
+            "http://localhost/up": (302, {"Location": "https://localhost/"}),
+            "https://localhost/": (200, {}),
+            "http://localhost/go": (302, {"Location": "/there"}),
+            "http://localhost/there": (200, {}),
+        }
+    )
+    told = []
+    with httpx.Client(auth=api.auth(None), transport=transport, follow_redirects=True) as session:
+        trace = {"trace": lambda event, info: told.append(event)}
+        assert session.get("http://localhost/up", extensions=trace).status_code == 401
+        assert transport.seen == [f"Bearer {api.token()}", None]
+        assert len(told) == 2
+        # Within the origin the token is sent once the server asks for it.
+        assert session.get("http://localhost/go").status_code == 200
+    api.close()
 
 
 class Endless(http.server.BaseHTTPRequestHandler):
@@ -302,29 +407,62 @@ def test_requests_does_not_read_the_body_of_a_refusal_which_may_have_no_end(own_
     server.server_close()
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://evil\\@api/",
-        "https://a:99999/",
-        "https://[::1",
-        "https://a\tb/",
-        "https://a b/",
-        "",
-        5,
-        None,
-        b"https://a/",
-    ],
-)
-def test_an_origin_that_cannot_be_read_is_an_error_of_the_argument(url):
+ODD_URLS = [
+    "https://evil\\@secret/",
+    "https://secret:99999/",
+    "https://secret:x/",
+    "https://user:secret@",
+    "https://[::1/secret",
+    "https://[secret]/",
+    "https://secr\tet/",
+    "https://sec ret/",
+    "https://secret\u2100/",
+    "secret",
+    "ftp://secret/",
+    "secret:/x",
+    "file:///secret",
+    "//secret/",
+    "",
+    5,
+    None,
+    b"https://secret/",
+]
+
+
+@pytest.mark.parametrize("url", ODD_URLS)
+def test_a_url_that_cannot_be_read_is_an_error_of_the_argument_without_its_text(sandbox, url):
     with pytest.raises(enrollkit.EnrollInvalidArgument, match="url: expected ") as raised:
-        origin_of(url)
-    assert raised.value.field == "url"
+        Place.read(url)
+    assert raised.value.field == "url" and "secret" not in str(raised.value)
+    client = enrollkit.aio.Client(configuration(sandbox), store=enrollkit.MEMORY)
+    with pytest.raises(enrollkit.EnrollInvalidArgument, match="url: expected ") as raised:
+        enrollkit.aiohttp.Auth(client, url)
+    assert raised.value.field == "url" and "secret" not in str(raised.value)
 
 
-def test_port_0_is_no_default_port():
-    assert origin_of("http://127.0.0.1:0/") == ("http", "127.0.0.1", 0)
-    assert origin_of("https://API.example/") == ("https", "api.example", 443)
+@pytest.mark.parametrize("url", ["ftp://host/?secret", "com.example:/?secret", "unix:secret"])
+def test_a_url_of_another_scheme_gets_no_token_and_is_not_shown(sandbox, url):
+    with enrollkit.Client(configuration(sandbox), store=enrollkit.MEMORY) as client:
+        for send in (
+            lambda: requests.get(url, auth=enrollkit.requests.Auth(client)),
+            lambda: httpx.get(url, auth=enrollkit.httpx.Auth(client)),
+        ):
+            with pytest.raises(enrollkit.EnrollInvalidArgument, match="url: expected https") as raised:
+                send()
+            assert "secret" not in str(raised.value)
+
+
+def test_an_origin_is_what_the_libraries_connect_to(sandbox):
+    assert Place.read("http://127.0.0.1:0/").origin == ("http", "127.0.0.1", 0)
+    assert Place.read("HTTPS://API.example/").origin == ("https", "api.example", 443)
+    assert Place.read("https://api.example:443?x").origin == ("https", "api.example", 443)
+    assert Place.read("https://user:word@api.example/a@b").target == "https://api.example/a@b"
+    assert Place.read("http://[::1]:8080//a?b#c").target == "http://[::1]:8080//a"
+    assert Place.read("https://api.example/").redirected("https://api.example/a", "http://[::1") is None
+    client = enrollkit.aio.Client(configuration(sandbox), store=enrollkit.MEMORY)
+    auth = enrollkit.aiohttp.Auth(client, "https://b\xfccher.example", "HTTPS://API.example:443/path")
+    for url in ("https://xn--bcher-kva.example/", "https://b\xfccher.example/", "https://api.example/other"):
+        assert auth._place(aiohttp.client.URL(url)) is not None
 
 
 def test_a_redirect_within_the_origin_keeps_the_token(opened, sandbox, picky):
@@ -372,6 +510,16 @@ def test_a_redirected_request_gets_a_proof_for_its_new_url(opened, own_sandbox):
     assert proofs[-1] == f"{origin}/there" and sandbox.control("counts")["refreshes"] == 0
 
 
+def test_a_proxy_before_a_loopback_address_gets_no_token(opened, sandbox, picky, elsewhere, monkeypatch):
+    api = opened(sandbox)
+    monkeypatch.setenv("HTTP_PROXY", elsewhere.origin)
+    with pytest.raises(enrollkit.EnrollInvalidArgument, match=r"add 127\.0\.0\.1 to the .* NO_PROXY") as raised:
+        api.send("GET", picky.url)
+    assert raised.value.field == "url" and elsewhere.tokens == picky.tokens == []
+    monkeypatch.setenv("NO_PROXY", "example.com, 127.0.0.1")
+    assert api.send("GET", picky.url) == 200
+
+
 def test_a_token_for_an_audience_is_asked_for_and_renewed_for_it(opened, own_sandbox, picky):
     sandbox = own_sandbox()
     api = opened(sandbox)
@@ -388,6 +536,95 @@ def test_without_a_session_the_request_is_not_sent(opened, sandbox, picky):
     assert picky.tokens == []
 
 
+def test_a_closed_client_is_the_error_that_is_documented(opened, sandbox, picky):
+    api = opened(sandbox)
+    api.close_client()
+    with pytest.raises(enrollkit.EnrollHandle, match="the client is closed"):
+        api.send("GET", picky.url)
+    assert picky.tokens == []
+
+
+def test_the_timeout_of_a_request_covers_its_token(opened, sandbox, picky, monkeypatch):
+    api = opened(sandbox)
+    if isinstance(api, WithAiohttp):
+
+        async def stuck(*_, **__):
+            await asyncio.Event().wait()
+
+        for method in ("rejected", "access_token"):
+            monkeypatch.setattr(api.client, method, stuck)
+            with pytest.raises(asyncio.TimeoutError):
+                api.send("GET", picky.url, timeout=aiohttp.ClientTimeout(total=0.1))
+        return
+    limits = []
+    for method in ("access_token", "rejected"):
+        monkeypatch.setattr(api.client, method, noting(limits, method, getattr(api.client, method)))
+    for timeout in (7, 80, None):
+        api.send("GET", f"{picky.origin}/never", timeout=timeout)
+    # requests does not tell its timeout before the request is sent.
+    first = 30 if isinstance(api, WithRequests) else 7
+    assert limits[:2] == [("access_token", first), ("rejected", 7)]
+    assert {limit for _, limit in limits[2:]} == {30}
+    if isinstance(api, WithRequests):
+        requests.get(f"{picky.origin}/never", auth=enrollkit.requests.Auth(api.client, timeout=5), timeout=(1, 3))
+        assert limits[-2:] == [("access_token", 5), ("rejected", 3)]
+
+
+def noting(limits, name, method):
+    def call(*arguments, timeout=30, **named):
+        limits.append((name, timeout))
+        return method(*arguments, timeout=timeout, **named)
+
+    return call
+
+
+def test_aiohttp_closes_a_refusal_whose_renewal_is_given_up(sandbox, picky, monkeypatch):
+    api = WithAiohttp(sandbox, enrollkit.MEMORY)
+    refusals = []
+
+    async def stuck(*_, **__):
+        await asyncio.Event().wait()
+
+    async def noted(request, handler):
+        refusals.append(await handler(request))
+        return refusals[-1]
+
+    async def send():
+        auth = enrollkit.aiohttp.Auth(api.client, picky.url)
+        timeout = aiohttp.ClientTimeout(total=0.5)
+        async with aiohttp.ClientSession(middlewares=[auth, noted], timeout=timeout) as session:
+            with pytest.raises(asyncio.TimeoutError):
+                await session.get(picky.url)
+            return [one.closed for one in refusals]
+
+    monkeypatch.setattr(api.client, "rejected", stuck)
+    assert api._loop.run(send()) == [True]
+    api.close()
+
+
+def test_an_auth_is_copied_with_the_same_client_and_never_pickled(opened, sandbox, picky):
+    api = opened(sandbox)
+    auth = api.auth(picky.url)
+    for double in (copy.copy(auth), copy.deepcopy(auth)):
+        assert double._client is api.client
+    for secret in (auth, api.client, api.client.events()):
+        with pytest.raises(enrollkit.EnrollUnsupported, match="cannot be copied or pickled"):
+            pickle.dumps(secret)
+    for copied in (copy.copy, copy.deepcopy):
+        with pytest.raises(enrollkit.EnrollUnsupported, match="cannot be copied or pickled"):
+            copied(api.client)
+    assert api.send("GET", picky.url) == 200
+
+
+def test_an_answer_of_requests_is_copied_and_never_pickled_with_its_token(sandbox, picky):
+    api = WithRequests(sandbox, enrollkit.MEMORY)
+    answer = requests.get(picky.url, auth=api.auth(picky.url))
+    assert copy.deepcopy(answer).status_code == 200
+    with pytest.raises(enrollkit.EnrollUnsupported, match="cannot be pickled"):
+        pickle.dumps(answer)
+    api.close()
+
+
 def test_the_wrong_kind_of_client_is_refused_with_the_right_one(sandbox, store):
     with enrollkit.Client(configuration(sandbox), store=store) as client:
         for wrong in (enrollkit.httpx.AsyncAuth, enrollkit.aiohttp.Auth):
@@ -401,7 +638,7 @@ def test_the_wrong_kind_of_client_is_refused_with_the_right_one(sandbox, store):
 
 
 class proof_reader:
-    """A server that redirects /go to /there, and wants a proof there whose `htu` is the URL (RFC 9449 §4.3)."""
+    """A server that redirects /go to /there, and elsewhere wants a proof whose `htu` is the URL (RFC 9449 §4.3)."""
 
     def __init__(self, seen):
         import base64
@@ -413,8 +650,10 @@ class proof_reader:
                 part = proof.split(".")[1] if proof else ""
                 target = json.loads(base64.urlsafe_b64decode(part + "==")) if proof else {}
                 seen.append(target.get("htu"))
-                is_right = target.get("htu") == f"http://{self.headers['Host']}/there"
-                self.send_response(302 if self.path == "/go" else 200 if is_right else 401)
+                # `self.path` has one slash at its beginning, whatever was sent.
+                path = self.requestline.split(" ")[1].partition("?")[0]
+                is_right = target.get("htu") == f"http://{self.headers['Host']}{path}"
+                self.send_response(302 if path == "/go" else 200 if is_right else 401)
                 self.send_header("Location", "/there")
                 self.send_header("Content-Length", "0")
                 self.end_headers()

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Optional, Sequence, Union
 
 from aiohttp import ClientRequest, ClientResponse
+from yarl import URL
 
 from . import aio
-from ._authorizing import Exchange, Step, origin_of
+from ._authorizing import Exchange, Origin, Place, Shared, Step, check_characters, refusal
 from ._error import EnrollError
 from ._generated.statuses import EnrollInvalidArgument
 from ._given import invalid
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from aiohttp import ClientHandlerType
 
 
-class Auth:
+class Auth(Shared):
     """Puts a client's access token on each request to some origins, with a proof if the token is of type DPoP.
+
+    The total timeout of a request covers the wait for its token. A copy uses the same client; pickling it raises
+    `EnrollUnsupported`, as for the client.
 
     Args:
         client: A client of `enrollkit.aio` that is signed in.
@@ -32,8 +36,10 @@ class Auth:
         resource, scope: As for `Client.access_token`: the API for which the token is to be, and what it may do there.
 
     Raises:
-        EnrollInvalidArgument: no origin is given, or one is neither https nor a loopback address.
+        EnrollInvalidArgument: no origin is given, or one is neither https nor a loopback address; or a request to a
+            loopback address would go through a proxy.
         EnrollError: the error of `Client.access_token`, raised by the call that would have sent the request.
+        EnrollHandle: the client is closed.
     """
 
     def __init__(
@@ -48,20 +54,21 @@ class Auth:
         if not origins:
             raise EnrollInvalidArgument("origins: expected at least one, such as https://api.example", field="origins")
         self._client = client
-        self._origins = {origin_of(url) for url in origins}
+        self._origins = {_origin(url) for url in origins}
         self._resource = resource
         self._scope = scope
 
     async def __call__(self, request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
-        url = str(request.url)
-        if not self._has(url):
+        place = self._place(request.url)
+        if place is None:
             return await handler(request)
+        place.refuse_proxy(request.proxy is not None)
         token = await self._client.access_token(resource=self._resource, scope=self._scope)
-        exchange = Exchange(url, token)
-        await self._sign(request, exchange, None)
+        exchange = Exchange(place, token)
+        await self._sign(request, exchange, place, None)
         while True:
             response = await handler(request)
-            step = exchange.after(response.status, response.headers, request.method, url)
+            step = exchange.after(response.status, response.headers, request.method, place)
             if step is None or not _is_repeatable(request):
                 return response
             try:
@@ -69,23 +76,52 @@ class Auth:
                     exchange.token = await self._client.rejected(
                         exchange.token.value, resource=self._resource, scope=self._scope
                     )
-                await self._sign(request, exchange, response.headers.get("DPoP-Nonce") if step is Step.NONCE else None)
+                nonce = response.headers.get("DPoP-Nonce") if step is Step.NONCE else None
+                await self._sign(request, exchange, place, nonce)
             except EnrollError:
                 return response
+            except BaseException:
+                response.close()
+                raise
             response.release()
 
-    def _has(self, url: str) -> bool:
+    def _place(self, url: URL) -> Optional[Place]:
+        """None: the server gets no token."""
         try:
-            return origin_of(url) in self._origins
+            place = _place(url)
         except EnrollInvalidArgument:
-            return False
+            return None
+        return place if place.origin in self._origins else None
 
-    async def _sign(self, request: ClientRequest, exchange: Exchange, nonce: Optional[str]) -> None:
+    async def _sign(self, request: ClientRequest, exchange: Exchange, place: Place, nonce: Optional[str]) -> None:
         request.headers["Authorization"] = exchange.token.authorization
-        target = exchange.proof_target(request.method, str(request.url))
+        target = exchange.proof_target(request.method, place)
         if target is not None:
             proof = await self._client.dpop_proof(*target, nonce=nonce, access_token=exchange.token.value)
             request.headers["DPoP"] = proof
+
+
+def _place(url: URL) -> Place:
+    """What aiohttp connects to, and the path that it sends.
+
+    Raises:
+        EnrollInvalidArgument: a token must not be sent there.
+    """
+    return Place.of(url.scheme, url.raw_host or "", url.port, url.raw_path)
+
+
+def _origin(url: str) -> Origin:
+    """An origin that the program names; its host may be in any script.
+
+    Raises:
+        EnrollInvalidArgument: a token must not be sent there.
+    """
+    check_characters(url)
+    try:
+        named = URL(url)
+    except (TypeError, ValueError):
+        raise refusal("a URL that cannot be read") from None
+    return _place(named).origin
 
 
 def _is_repeatable(request: ClientRequest) -> bool:

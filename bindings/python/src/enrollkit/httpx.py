@@ -8,19 +8,25 @@ one that httpx has whole in memory, is repeated. After a redirect to another ori
 
 from __future__ import annotations
 
-from typing import AsyncGenerator, Generator, Optional, Sequence, Union
+import contextlib
+from typing import Any, AsyncGenerator, Generator, Optional, Sequence, Union
+from urllib.request import getproxies
 
 import httpx
 
 from . import aio
-from ._authorizing import Exchange, Step
+from ._authorizing import Exchange, Place, Shared, Step, limit
 from ._client import Client
 from ._error import EnrollError
+from ._generated.statuses import EnrollInvalidArgument
 from ._given import invalid
 
 
-class Auth(httpx.Auth):
+class Auth(Shared, httpx.Auth):
     """Puts a client's access token on each request, with a proof if the token is of type DPoP.
+
+    A request waits for its token as long as httpx may wait for data (the read timeout), and at most 30 seconds. A copy
+    uses the same client; pickling it raises `EnrollUnsupported`, as for the client.
 
     Args:
         client: A client that is signed in.
@@ -28,7 +34,9 @@ class Auth(httpx.Auth):
 
     Raises:
         EnrollError: the error of `Client.access_token`, raised by the call that would have sent the request.
-        EnrollInvalidArgument: the URL is neither https nor a loopback address. The request was not sent.
+        EnrollHandle: the client is closed.
+        EnrollInvalidArgument: the URL is neither https nor a loopback address, or a proxy of the environment is before
+            a loopback address. The request was not sent.
     """
 
     def __init__(
@@ -45,38 +53,49 @@ class Auth(httpx.Auth):
         self._scope = scope
 
     def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        token = self._client.access_token(resource=self._resource, scope=self._scope)
-        exchange = Exchange(str(request.url), token)
-        self._sign(request, exchange, None)
+        place = _first_place(request)
+        timeout = _timeout(request)
+        token = self._client.access_token(resource=self._resource, scope=self._scope, timeout=timeout)
+        exchange = Exchange(place, token, signs_each=place.origin[::2] == ("http", 80))
+        self._sign(request, exchange, place, None)
         while True:
             response = yield request
-            request = _answered(response, exchange)
-            step = exchange.after(response.status_code, response.headers, request.method, str(request.url))
-            if step is None or not _is_repeatable(request):
+            request = response.request
+            place_now = _place_of_answer(response, exchange)
+            step = exchange.after(response.status_code, response.headers, request.method, place_now)
+            if step is None or place_now is None or not _is_repeatable(request):
                 return
             try:
                 if step is Step.RENEWAL:
                     exchange.token = self._client.rejected(
-                        exchange.token.value, resource=self._resource, scope=self._scope
+                        exchange.token.value, resource=self._resource, scope=self._scope, timeout=timeout
                     )
-                self._sign(request, exchange, response.headers.get("DPoP-Nonce") if step is Step.NONCE else None)
+                nonce = response.headers.get("DPoP-Nonce") if step is Step.NONCE else None
+                self._sign(request, exchange, place_now, nonce)
             except EnrollError:
                 return
             response.read()
 
-    def _sign(self, request: httpx.Request, exchange: Exchange, nonce: Optional[str]) -> None:
-        request.headers["Authorization"] = exchange.token.authorization
-        target = exchange.proof_target(request.method, str(request.url))
-        if target is not None:
-            proof = self._client.dpop_proof(*target, nonce=nonce, access_token=exchange.token.value)
-            request.headers["DPoP"] = proof
+    def _sign(self, request: httpx.Request, exchange: Exchange, place: Place, nonce: Optional[str]) -> None:
+        target = exchange.proof_target(request.method, place)
+        proof = target and self._client.dpop_proof(*target, nonce=nonce, access_token=exchange.token.value)
+        names = _put(request, exchange, proof)
+        trace = request.extensions.get("trace")
+
+        def sent(event: str, info: Any) -> None:
+            _forget(request, names)
+            if trace is not None:
+                trace(event, info)
+
+        if names:
+            request.extensions = {**request.extensions, "trace": sent}
 
     async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
         raise TypeError("an httpx.AsyncClient needs enrollkit.httpx.AsyncAuth, with a client of enrollkit.aio")
         yield request
 
 
-class AsyncAuth(httpx.Auth):
+class AsyncAuth(Shared, httpx.Auth):
     """The same for asyncio, with a client of `enrollkit.aio`."""
 
     def __init__(
@@ -93,43 +112,103 @@ class AsyncAuth(httpx.Auth):
         self._scope = scope
 
     async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
-        token = await self._client.access_token(resource=self._resource, scope=self._scope)
-        exchange = Exchange(str(request.url), token)
-        await self._sign(request, exchange, None)
+        place = _first_place(request)
+        timeout = _timeout(request)
+        token = await self._client.access_token(resource=self._resource, scope=self._scope, timeout=timeout)
+        exchange = Exchange(place, token, signs_each=place.origin[::2] == ("http", 80))
+        await self._sign(request, exchange, place, None)
         while True:
             response = yield request
-            request = _answered(response, exchange)
-            step = exchange.after(response.status_code, response.headers, request.method, str(request.url))
-            if step is None or not _is_repeatable(request):
+            request = response.request
+            place_now = _place_of_answer(response, exchange)
+            step = exchange.after(response.status_code, response.headers, request.method, place_now)
+            if step is None or place_now is None or not _is_repeatable(request):
                 return
             try:
                 if step is Step.RENEWAL:
                     exchange.token = await self._client.rejected(
-                        exchange.token.value, resource=self._resource, scope=self._scope
+                        exchange.token.value, resource=self._resource, scope=self._scope, timeout=timeout
                     )
                 nonce = response.headers.get("DPoP-Nonce") if step is Step.NONCE else None
-                await self._sign(request, exchange, nonce)
+                await self._sign(request, exchange, place_now, nonce)
             except EnrollError:
                 return
             await response.aread()
 
-    async def _sign(self, request: httpx.Request, exchange: Exchange, nonce: Optional[str]) -> None:
-        request.headers["Authorization"] = exchange.token.authorization
-        target = exchange.proof_target(request.method, str(request.url))
-        if target is not None:
-            proof = await self._client.dpop_proof(*target, nonce=nonce, access_token=exchange.token.value)
-            request.headers["DPoP"] = proof
+    async def _sign(self, request: httpx.Request, exchange: Exchange, place: Place, nonce: Optional[str]) -> None:
+        target = exchange.proof_target(request.method, place)
+        proof = target and await self._client.dpop_proof(*target, nonce=nonce, access_token=exchange.token.value)
+        names = _put(request, exchange, proof)
+        trace = request.extensions.get("trace")
+
+        async def sent(event: str, info: Any) -> None:
+            _forget(request, names)
+            if trace is not None:
+                await trace(event, info)
+
+        if names:
+            request.extensions = {**request.extensions, "trace": sent}
 
     def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         raise TypeError("an httpx.Client needs enrollkit.httpx.Auth, with an enrollkit.Client")
         yield request
 
 
-def _answered(response: httpx.Response, exchange: Exchange) -> httpx.Request:
-    """The request that got the answer: after redirects, another one."""
-    if not all(exchange.is_at(str(one.url)) for one in response.history):
+def _put(request: httpx.Request, exchange: Exchange, proof: Optional[str]) -> Sequence[str]:
+    """Returns the headers that belong to this request alone: httpx would send a proof to wherever a redirect leads, and
+    a token from http to https."""
+    request.headers["Authorization"] = exchange.token.authorization
+    if proof is not None:
+        request.headers["DPoP"] = proof
+    return [*(["DPoP"] if proof else []), *(["Authorization"] if exchange.signs_each else [])]
+
+
+def _forget(request: httpx.Request, names: Sequence[str]) -> None:
+    """Called when httpx begins to send a request, which it has copied by then."""
+    for name in names:
+        request.headers.pop(name, None)
+
+
+def _place(request: httpx.Request) -> Place:
+    """What httpx connects to, and the path that it sends.
+
+    Raises:
+        EnrollInvalidArgument: a token must not be sent there.
+    """
+    url = request.url
+    path = bytes(request.extensions.get("target", url.raw_path)).partition(b"?")[0]
+    return Place.of(url.scheme, url.raw_host.decode("ascii"), url.port, path.decode("latin-1"))
+
+
+def _first_place(request: httpx.Request) -> Place:
+    """
+    Raises:
+        EnrollInvalidArgument: a token must not be sent there.
+    """
+    place = _place(request)
+    proxies = getproxies()
+    direct = {host.strip().lower() for host in proxies.get("no", "").split(",")}
+    place.refuse_proxy(("http" in proxies or "all" in proxies) and not direct & {place.host, "*"})
+    return place
+
+
+def _place_of_answer(response: httpx.Response, exchange: Exchange) -> Optional[Place]:
+    """The place of the request that got the answer: after redirects, another one."""
+    places = [_place_or_none(one.request) for one in (*response.history, response)]
+    if not all(exchange.is_at(place) for place in places):
         exchange.leave()
-    return response.request
+    return places[-1]
+
+
+def _place_or_none(request: httpx.Request) -> Optional[Place]:
+    with contextlib.suppress(EnrollInvalidArgument):
+        return _place(request)
+    return None
+
+
+def _timeout(request: httpx.Request) -> float:
+    timeouts: Any = request.extensions.get("timeout") or {}
+    return limit(timeouts.get("read"))
 
 
 def _is_repeatable(request: httpx.Request) -> bool:
