@@ -163,6 +163,25 @@ class SiteTests(unittest.TestCase):
                 picture.scroll_into_view_if_needed()
                 self.assertGreater(picture.evaluate("async (image) => { await image.decode(); return image.naturalWidth }"), 100)
 
+    def test_the_terminal_shows_the_finished_session_wherever_it_is_not_played(self):
+        """How many pieces are hidden at a moment of the animation, in milliseconds; None: where nothing is animated."""
+        count = """(time) => {
+            for (const one of document.getAnimations()) { one.pause(); one.currentTime = time }
+            return [...document.querySelectorAll("tspan")].filter(one => getComputedStyle(one).fillOpacity != 1).length
+        }"""
+        page, _ = self.tab()
+        for options in ({"reduced_motion": "reduce"}, {"reduced_motion": "no-preference", "media": "print"}):
+            with self.subTest(options):
+                page.emulate_media(**options)
+                page.goto(f"{self.base}/pictures/terminal.svg")
+                self.assertEqual(page.evaluate("document.getAnimations().length"), 0)
+                self.assertEqual(page.evaluate(count, 0), 0)
+        page.emulate_media(media="screen", reduced_motion="no-preference")
+        page.goto(f"{self.base}/pictures/terminal.svg")
+        first, played, last = (page.evaluate(count, time) for time in (0, 3010, 60_000))
+        self.assertEqual((first, last), (0, 0))
+        self.assertGreater(played, 50)
+
     def test_markdown_that_only_github_understands_is_not_left_as_text(self):
         left = []
         for page in self.pages:
