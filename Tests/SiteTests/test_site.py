@@ -123,6 +123,29 @@ class SiteTests(unittest.TestCase):
                 wide.append((name, content))
         self.assertEqual((wide, strangers, faults), ([], [], []))
 
+    def test_on_a_phone_what_goes_on_to_the_right_fades_until_it_is_scrolled_to_its_end(self):
+        page, _ = self.tab(375)
+        for name, selector in (("index", ".diagram"), ("platforms", ".table"), ("index", "pre > code")):
+            with self.subTest(selector):
+                page.goto(f"{self.base}/{name}.html")
+                box = page.locator(f"{selector}.goes-on").first
+                box.wait_for()
+                fades = box.evaluate("box => getComputedStyle(box).maskImage")
+                self.assertIn("gradient", fades)
+                handle = box.element_handle()
+                handle.evaluate("box => { box.scrollLeft = box.scrollWidth }")
+                page.wait_for_function("box => !box.classList.contains('goes-on')", arg=handle)
+
+    def test_on_a_phone_messages_are_folded_and_no_word_of_a_table_is_broken(self):
+        page, _ = self.tab(375)
+        page.goto(f"{self.base}/troubleshooting.html")
+        wide = page.evaluate("[...document.querySelectorAll('.message code')].map(code => code.scrollWidth - code.clientWidth)")
+        self.assertGreater(len(wide), 15)
+        self.assertEqual([width for width in wide if width > 0], [])
+        page.goto(f"{self.base}/gateway/index.html")
+        lines = "[...document.querySelectorAll('.table td:first-child a')].filter(one => one.getClientRects().length > 1).length"
+        self.assertEqual(page.evaluate(lines), 0)
+
     def test_the_search_finds_refresh_token(self):
         for start in (f"{self.base}/index.html", f"file://{self.folder}/index.html"):
             with self.subTest(start.partition(":")[0]):

@@ -128,7 +128,9 @@ def by_parts(markdown, prose):
     out, end = [], 0
     for block in FENCE.finditer(markdown):
         out.append(prose(markdown[end : block.start()]))
-        out.append(sequence.figure(block[0]) if block[2] == "mermaid" else block[0])
+        # A message is prose: its lines are folded (site.css).
+        text = block[0].replace(f"{block[1]}text", f"{block[1]} {{ .text .message }}", 1) if block[2] == "text" else block[0]
+        out.append(sequence.figure(text) if block[2] == "mermaid" else text)
         end = block.end()
     return "".join([*out, prose(markdown[end:])])
 
@@ -163,7 +165,15 @@ def on_page_content(content, page, config, files):
 def frame(rows):
     words = html.unescape(re.sub(r"<[^>]+>", " ", (re.search(r"<tr>(.*?)</tr>", rows, re.S) or ["", ""])[1]))
     words = html.escape(" ".join(words.split()) or "overview")
+    if rows.partition("</tr>")[0].count("<th") > 2:
+        rows = re.sub(
+            r"<td>(.*?)</td>", lambda found: f'<td class="long">{found[1]}</td>' if is_long(found[1]) else found[0], rows, flags=re.S)
     return f'<div class="table" tabindex="0" role="group" aria-label="Table: {words}"><table class="data">{rows}</table></div>'
+
+
+def is_long(cell):
+    """Whether its words would fill many lines of a narrow column."""
+    return len(html.unescape(re.sub(r"<[^>]+>", "", cell))) > 60
 
 
 def scrolled(found):
