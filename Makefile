@@ -38,6 +38,13 @@ $(error make install installs the plain build; TARGET, OPENSSL and HTTP are for 
 endif
 endif
 
+# `make lib FLAVOUR=small` builds what a program in C, Python, Node.js or Kotlin needs, and the hybrid apps: the library and the
+# daemon of the small flavour. That is less than half of the work.
+parts := $(libraries) $(command) $(pages)
+ifeq ($(options)|$(FLAVOUR)|$(MAKECMDGOALS),|small|lib)
+parts := build/small/libenroll.so.0
+endif
+
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
@@ -65,7 +72,7 @@ $(programs) .build/debug/enroll-gateway: $(sources)
 	@$(swift-build) --product $(@F)
 	@touch $@
 
-lib: setup $(libraries) $(command) $(pages) ## build the C library in both flavours, the programs and the man pages, into build/ (TARGET: for another platform)
+lib: setup $(parts) ## build the C library in both flavours, the programs and the man pages, into build/ (FLAVOUR=small: one, and the daemon; TARGET: for another platform)
 
 # Folders are sources as well: they change when a file goes away.
 $(libraries): build/%/libenroll.so.0: Package.swift scripts/build-library include/enroll.h $(embedded)
