@@ -18,8 +18,8 @@ dependencies {
   api("org.jetbrains.kotlinx:kotlinx-coroutines-core:1.10.2")
   api("org.jetbrains.kotlinx:kotlinx-serialization-json:1.9.0")
   // For org.enrollkit.okhttp: an app that uses it has OkHttp already.
-  compileOnly("com.squareup.okhttp3:okhttp:4.12.0")
-  testImplementation("com.squareup.okhttp3:okhttp:4.12.0")
+  compileOnly("com.squareup.okhttp3:okhttp:3.13.1")
+  testImplementation("com.squareup.okhttp3:okhttp:3.13.1")
   testImplementation("org.junit.jupiter:junit-jupiter:5.9.2")
   testRuntimeOnly("org.junit.platform:junit-platform-launcher:1.9.2")
 }
