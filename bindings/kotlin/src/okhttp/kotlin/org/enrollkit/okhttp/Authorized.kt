@@ -1,0 +1,40 @@
+@file:JvmName("EnrollOkHttp")
+
+package org.enrollkit.okhttp
+
+import okhttp3.OkHttpClient
+import org.enrollkit.EnrollClient
+import org.enrollkit.EnrollException
+import org.enrollkit.Status
+
+/**
+ * Each request of this OkHttp client gets a valid token, and a proof if the token is bound (DPoP).
+ * ```
+ * val http = OkHttpClient.Builder().authorized(client).build()
+ * ```
+ * A request that the server refuses with 401 is sent once more: with the nonce that the server requires (RFC 9449 §9), or
+ * with a token that was renewed in the meantime. Calls that get 401 at the same time share one renewal. A one-shot body
+ * (`RequestBody.isOneShot`) is not sent again: the caller gets the 401.
+ *
+ * The token goes to https, or to http at a loopback address without a proxy. A redirect within the origin of the call gets
+ * the token and a proof of its own. After a redirect to another origin no request of the call gets token or proof, and none
+ * causes a renewal. A WebSocket gets no token, because OkHttp calls no network interceptors for it.
+ *
+ * While a token is renewed, the thread of the call waits. `callTimeout` and `Call.cancel` end that wait; the renewal goes on.
+ * A call fails with an [java.io.IOException], whose cause is the [EnrollException], if there is no token; of a closed client
+ * the status is [Status.HANDLE], and of a URL that must not get a token [Status.INVALID_ARGUMENT].
+ *
+ * @param client a client that is signed in
+ * @param resource the API for which the token is to be (RFC 8707); null: the session's own token
+ * @param scope the scopes that the token is to have, of those that the user granted
+ * @return this builder
+ */
+@JvmOverloads
+public fun OkHttpClient.Builder.authorized(
+  client: EnrollClient,
+  resource: String? = null,
+  scope: List<String>? = null,
+): OkHttpClient.Builder {
+  val interceptors = EnrollInterceptors(client, resource, scope)
+  return addInterceptor(interceptors::call).addNetworkInterceptor(interceptors::request)
+}

@@ -1,0 +1,52 @@
+package org.enrollkit.okhttp
+
+import okhttp3.HttpUrl
+import okhttp3.Response
+import org.enrollkit.AccessToken
+
+/**
+ * One call with a token, and its rules: which requests get the token, and when a request that a server refused with 401 is
+ * sent once more (RFC 6750 §3.1, RFC 9449 §9). It is a tag of the call's requests, which OkHttp keeps on a redirect.
+ */
+internal class Exchange(val owner: EnrollInterceptors, private val first: HttpUrl, var token: AccessToken) {
+  /** What a request needs before it is sent once more. */
+  enum class Step { NONCE, RENEWAL }
+
+  /** The one that the server requires of the next proof. */
+  var nonce: String? = null
+    private set
+  private var hasRenewed = false
+  private var hasLeft = false
+  private var isRefusable = false
+
+  val needsProof: Boolean get() = token.type.equals("DPoP", ignoreCase = true)
+
+  /**
+   * Whether a request to this URL, which is about to be sent, gets the token. After a redirect to another origin no request
+   * does, at the first origin neither.
+   */
+  fun admits(url: HttpUrl): Boolean {
+    hasLeft = hasLeft || url.scheme() != first.scheme() || url.host() != first.host() || url.port() != first.port()
+    isRefusable = !hasLeft
+    return isRefusable
+  }
+
+  /** The step after an answer; null: the answer is the caller's. What a server says of a token that it never got is no reason. */
+  fun after(response: Response): Step? {
+    if (response.code() != 401 || !isRefusable) return null
+    isRefusable = false
+    val required = response.header("DPoP-Nonce").orEmpty()
+    if (needsProof && nonce == null && NONCE.matches(required) && "use_dpop_nonce" in response.header("WWW-Authenticate").orEmpty()) {
+      nonce = required
+      return Step.NONCE
+    }
+    if (hasRenewed) return null
+    hasRenewed = true
+    return Step.RENEWAL
+  }
+
+  private companion object {
+    /** RFC 9449 §8.1. */
+    val NONCE = Regex("""[\x21\x23-\x5b\x5d-\x7e]{1,1024}""")
+  }
+}
