@@ -79,6 +79,18 @@ class TutorialTests(unittest.TestCase):
     def test_the_program_in_python(self):
         self.signs_in_once(sys.executable, FOLDER / "notes.py", answer="y\n", question="Are you Alice Example?")
 
+    def test_a_run_that_ended_at_the_question_locks_nobody_out(self):
+        program = sys.executable, FOLDER / "notes.py", self.sandbox.issuer
+        before = len(self.sandbox.control("sessions")["sessions"])
+        status, told, trouble = self.run_it(*program)
+        self.assertEqual((status, told), (1, "Are you Alice Example? [y/n] "))
+        self.assertIn("EOFError", trouble)
+        # The next run asks again, without the browser.
+        status, told, trouble = self.run_it(*program, answer="Yes\n")
+        self.assertEqual(status, 0, trouble)
+        self.assertEqual(told, "Are you Alice Example? [y/n] The API knows you as Alice Example.\n")
+        self.assertEqual(len(self.sandbox.control("sessions")["sessions"]), before + 1)
+
     def test_while_the_provider_is_down_the_token_is_given_and_the_api_is_what_fails(self):
         program = sys.executable, FOLDER / "notes.py"
         with Sandbox() as sandbox:

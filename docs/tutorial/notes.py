@@ -24,13 +24,13 @@ store = pathlib.Path.home() / ".notes"
 
 # example: sign-in
 def is_me(profile):
-    return input(f"Are you {profile.get('name', 'somebody')}? [y/n] ").strip() == "y"
+    return input(f"Are you {profile.get('name', 'somebody')}? [y/n] ").strip().lower() in ("y", "yes")
 
 
 def access_token(client):
     try:
         return client.access_token()  # from memory, or renewed if it is due
-    except enrollkit.EnrollReauthenticate:  # nobody is signed in, or the provider ended the session
+    except (enrollkit.EnrollReauthenticate, enrollkit.EnrollIllegalState):  # nobody is signed in, or not confirmed
         client.sign_in(confirm=is_me)  # opens the browser, and waits until it comes back
         return client.access_token()
 # end

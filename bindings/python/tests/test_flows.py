@@ -103,6 +103,35 @@ async def test_a_user_who_says_no_to_the_profile_gives_the_tokens_back(face, san
     assert state == Unregistered() and seen[0]["name"] == "Alice Example"
 
 
+async def test_a_sign_in_that_ended_at_the_question_goes_on_with_the_question(face, sandbox, store):
+    client = await face.client(configuration(sandbox), store=store)
+
+    def ended(profile):
+        raise EOFError
+
+    with pytest.raises(EOFError):
+        await client.sign_in(present=playing(sandbox), confirm=ended)
+    await client.close()
+
+    # The next start: no page is shown again, and nothing is lost.
+    client = await face.client(configuration(sandbox), store=store)
+    with pytest.raises(enrollkit.EnrollIllegalState):
+        await client.access_token()
+    unseen = {"present": lambda action: pytest.fail("a page was shown")}
+    state = await client.sign_in(**unseen)
+    assert isinstance(state, AwaitingConfirmation) and state.profile["name"] == "Alice Example"
+    seen = []
+    state = await client.sign_in(**unseen, confirm=lambda profile: seen.append(profile["name"]) or True)
+    assert (state, seen) == (Active(reason="confirmed"), ["Alice Example"])
+    assert (await client.access_token()).outcome == "valid"
+
+
+async def test_a_sign_in_that_the_state_does_not_allow_fails_as_begin_does(face, sandbox, store):
+    client = await face.client(configuration(sandbox, native=False, stand_in_token="t"), store=store)
+    with pytest.raises(enrollkit.EnrollIllegalState, match="needs a native platform"):
+        await client.sign_in(present=lambda action: pytest.fail("a page was shown"))
+
+
 async def test_what_the_provider_says_is_told(face, own_sandbox, store):
     sandbox = own_sandbox()
     client = await face.client(configuration(sandbox, CUSTOM), store=store)

@@ -357,7 +357,9 @@ api = {sandbox.issuer + "/userinfo"!r}
     text = text.replace('"redirect_uri"', '"allow_loopback_http": True, "redirect_uri"')
     program = tmp_path / "readme.py"
     program.write_text(prelude + text)
-    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, program], input="Y\n", capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("Alice Example") >= 2, done.stdout
 

@@ -36,7 +36,7 @@ from ._caller import Single, given_up_with, is_own, token_of
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, check_redirect, event_of, log_event, open_browser
 from ._generated.commands import ClientCommands, CoreCommands
-from ._generated.statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle
+from ._generated.statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle, EnrollIllegalState
 from ._generated.types import (
     AccessToken,
     Action,
@@ -716,6 +716,10 @@ class Client(ClientCommands):
     ) -> State:
         """Signs the user in: begins a transaction, opens the browser, and waits for the redirect.
 
+        If the tokens of an earlier sign-in still wait for the user's confirmation, no browser opens: `confirm` is
+        called with their profile, or without `confirm` the state is returned. They wait if `confirm` raised, or if the
+        program ended before the answer.
+
         Needs a loopback redirect, which arrives by itself. With any other, call `begin`, and pass the redirect to
         `resume` or `handle_url` in the process that receives it. For options that `sign_in` does not have, use
         `begin` and `await_outcome`.
@@ -725,7 +729,7 @@ class Client(ClientCommands):
             present: Shows the user what to do: a function that gets the `Action` and need not wait. By default it
                 opens the system's browser.
             confirm: Shows the profile and returns the user's decision: True confirms it, False revokes the tokens. None
-                leaves the decision to `Client.confirm`, and a first sign-in ends with `AwaitingConfirmation`.
+                leaves the decision to `Client.confirm` and `Client.retry`: a sign-in ends with `AwaitingConfirmation`.
             timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires.
 
         Returns:
@@ -737,14 +741,22 @@ class Client(ClientCommands):
             EnrollUnsupported: no browser could be opened, or the redirect is no loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
         """
-        transaction = self.begin(kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection)
         try:
-            check_redirect(transaction)
-            present(transaction.action)
-        except BaseException:
-            self.cancel(transaction=transaction)
-            raise
-        state = self.await_outcome(transaction, timeout=timeout)
+            transaction = self.begin(
+                kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection
+            )
+        except EnrollIllegalState:
+            state = self.state()
+            if not isinstance(state, AwaitingConfirmation):
+                raise
+        else:
+            try:
+                check_redirect(transaction)
+                present(transaction.action)
+            except BaseException:
+                self.cancel(transaction=transaction)
+                raise
+            state = self.await_outcome(transaction, timeout=timeout)
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         return self.confirm() if confirm(state.profile) else self.retry()
