@@ -314,12 +314,14 @@ class OkHttpTests : Case() {
   @DisplayName("callTimeout ends a call that waits for a token")
   fun callTimeout() = runs {
     val (sandbox, api) = sandbox() to closed(RawServer())
-    val http = http(client(sandbox)).newBuilder().callTimeout(500, TimeUnit.MILLISECONDS).build()
+    val client = client(sandbox)
+    val first = client.accessToken().value
+    val http = http(client).newBuilder().callTimeout(500, TimeUnit.MILLISECONDS).build()
     api.answers["/"] = "401 No"
-    sandbox.control("fault", "fault" to "delay", "value" to 40_000, "endpoint" to "token")
+    sandbox.control("fault", "fault" to "delay", "value" to 25_000, "endpoint" to "token")
     val fault = assertThrows(InterruptedIOException::class.java) { http.get(api.origin) }
     assertEquals("timeout", fault.message)
-    assertEquals(1, api.heads.size)
+    assertEquals(1 to first, api.heads.size to client.accessToken().value)
     // The renewal that was sent ends, and with it the wait of `close`.
     sandbox.close()
   }
