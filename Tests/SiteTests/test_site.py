@@ -136,6 +136,18 @@ class SiteTests(unittest.TestCase):
                 handle.evaluate("box => { box.scrollLeft = box.scrollWidth }")
                 page.wait_for_function("box => !box.classList.contains('goes-on')", arg=handle)
 
+    def test_on_a_phone_the_overview_is_drawn_from_top_to_bottom_and_fits(self):
+        for width, is_narrow in ((320, True), (375, True), (1280, False)):
+            for scheme in ("light", "dark"):
+                with self.subTest(width, scheme=scheme):
+                    page, _ = self.tab(width, color_scheme=scheme)
+                    page.goto(f"{self.base}/index.html")
+                    picture = page.locator("picture img").first
+                    picture.evaluate("one => one.decode()")
+                    source, edge = picture.evaluate("one => [one.currentSrc, one.getBoundingClientRect().right]")
+                    self.assertIn(f"/overview-narrow-{scheme}" if is_narrow else f"/overview-{scheme}", source)
+                    self.assertLessEqual(edge, width)
+
     def test_on_a_phone_messages_are_folded_and_no_word_of_a_table_is_broken(self):
         page, _ = self.tab(375)
         page.goto(f"{self.base}/troubleshooting.html")

@@ -177,7 +177,8 @@ def is_long(cell):
 
 
 def scrolled(found):
-    return f'<div class="diagram" tabindex="0" role="group" aria-label="Picture">{found[1]}</div>'
+    kind = "diagram has-narrow" if "-narrow-" in found[1] else "diagram"
+    return f'<div class="{kind}" tabindex="0" role="group" aria-label="Picture">{found[1]}</div>'
 
 
 def on_post_page(output, page, config):

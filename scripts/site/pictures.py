@@ -19,12 +19,16 @@ TOP = Path(__file__).resolve().parents[2]
 FOLDER = TOP / "docs/pictures"
 
 
+OVERVIEW = (
+    "EnrollKit between an app, a browser and a provider",
+    "The app asks EnrollKit for a sign-in and for tokens. EnrollKit gives the app a URL, which the app opens in the "
+    "browser. The browser goes to the provider and comes back with a code. EnrollKit exchanges the code for tokens at the "
+    "provider, keeps them in an encrypted store, and renews them.",
+)  # fmt: skip
+
+
 def overview():
-    picture = Picture(
-        820, 360, "EnrollKit between an app, a browser and a provider",
-        "The app asks EnrollKit for a sign-in and for tokens. EnrollKit gives the app a URL, which the app opens in the "
-        "browser. The browser goes to the provider and comes back with a code. EnrollKit exchanges the code for tokens at the "
-        "provider, keeps them in an encrypted store, and renews them.")
+    picture = Picture(820, 360, *OVERVIEW)
     picture.box(20, 70, 160, 76, "Your app", "Swift, C, Python, …")
     picture.box(300, 60, 200, 96, "EnrollKit", "in your process, or in", "the daemon enrolld", own=True)
     picture.box(300, 236, 200, 74, "Store", "encrypted, shared by", "all processes", own=True)
@@ -43,6 +47,29 @@ def overview():
     # Nothing is above the boxes.
     picture.parts = ['<g transform="translate(0 -44)">', *picture.parts, "</g>"]
     picture.size = 820, 312
+    return picture
+
+
+def overview_narrow():
+    """The same for a narrow screen: from top to bottom."""
+    picture = Picture(380, 500, *OVERVIEW)
+    picture.text(175, 16, "opens the URL")
+    picture.box(10, 28, 140, 66, "Your app", "Swift, C, Python, …")
+    picture.box(200, 28, 140, 66, "Browser", "the user's own")
+    picture.arrow(150, 61, 200, 61)
+    picture.arrow(40, 94, 40, 190, "sign in,\ntoken?", at=(48, 137), anchor="start")
+    picture.arrow(125, 190, 125, 94, "URL,\nvalid token", at=(133, 137), anchor="start")
+    picture.box(10, 190, 330, 74, "EnrollKit", "in your process, or in the daemon enrolld", own=True)
+    picture.arrow(80, 264, 80, 360, "tokens,\nsealed", both=True, at=(88, 307), anchor="start")
+    picture.box(10, 360, 140, 82, "Store", "encrypted, shared", "by all processes", own=True)
+    picture.arrow(222, 264, 222, 360, "code,\nrenewals", at=(230, 307), anchor="start")
+    picture.arrow(306, 360, 306, 264, "tokens", at=(312, 315), anchor="start")
+    picture.box(200, 360, 140, 82, "Provider", "Google, Okta, …")
+    picture.parts.append(
+        '<path d="M340 61H366V401H340" fill="none" stroke="{line}" stroke-width="1.6" stroke-dasharray="5 4" '
+        'marker-start="url(#head)" marker-end="url(#head)"/>')
+    picture.text(370, 470, "the user signs in; the browser comes back with a code", anchor="end")
+    picture.size = 380, 484
     return picture
 
 
@@ -142,7 +169,7 @@ def states():
     return picture
 
 
-PICTURES = {"overview": overview, "renewal": renewal, "store": store, "states": states}
+PICTURES = {"overview": overview, "overview-narrow": overview_narrow, "renewal": renewal, "store": store, "states": states}
 
 
 def main():
