@@ -25,6 +25,8 @@
         ("/v1/auth/b/redeem", "/v1/auth/{provider}/redeem"),
         ("/v1/auth/b/notifications", "/v1/auth/{provider}/notifications"),
         ("/v1/auth/b/backchannel-logout", "/v1/auth/{provider}/backchannel-logout"),
+        ("/v1/auth/b/data-deletion", "/v1/auth/{provider}/data-deletion"),
+        ("/v1/auth/b/deauthorize", "/v1/auth/{provider}/deauthorize"),
         ("/assets/x.css", "/assets/{name}"),
         ("/welcome/" + String(repeating: "A", count: 43), "/welcome/{token}"),
         ("/account/password", "/account/password"), ("/x\"y", "other"), ("/nowhere", "other"),

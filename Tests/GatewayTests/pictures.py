@@ -14,8 +14,8 @@ FOLDER = TOP / "docs/gateway/pictures"
 #: Pages that are shown in light and dark and at 320 pixels; the others in light.
 MAIN = ["sign-in", "sign-up", "register", "account", "failure-providerUnavailable"]
 
-#: Failures, and forms that came back, differ in their words alone: one of each is shown.
-ALIKE = re.compile(r"failure-|register-(?!malformed)|welcome-(short|long|common|refused)|.*-wrong$")
+#: Failures, forms that came back, and what became of a deletion, differ in their words alone: one of each is shown.
+ALIKE = re.compile(r"failure-|data-delet|register-(?!malformed)|welcome-(short|long|common|refused)|.*-wrong$")
 
 
 def shown(names):

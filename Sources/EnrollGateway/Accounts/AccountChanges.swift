@@ -122,6 +122,34 @@ public struct ProviderLogout: Sendable, Equatable {
   }
 }
 
+/// A provider's word that somebody asked there to have deleted what came from it.
+public struct ProviderDeletion: Sendable, Equatable {
+  public var identity: IdentityKey
+  /// SHA-256 of what names this word, 32 bytes: it counts once.
+  public var hash: [UInt8]
+  /// Until then it is known that it was done.
+  public var remembered: UnixTime
+
+  public init(identity: IdentityKey, hash: [UInt8], remembered: UnixTime) {
+    self.identity = identity
+    self.hash = hash
+    self.remembered = remembered
+  }
+}
+
+/// What was deleted because a provider said so.
+public enum Forgetting: Sendable, Equatable {
+  /// The account had no other identity.
+  case account(id: String, DeletedAccount)
+  /// The identity, with the sessions that it began.
+  /// - Parameter before: every identity that the account had, that one included.
+  case identity(account: String, before: [Identity], endedSessions: Int)
+  /// Nobody has the identity.
+  case nobody
+  /// The same was said before; nothing was done.
+  case repeated
+}
+
 /// The part of ``AccountStore`` that changes accounts.
 public protocol AccountChanges: AnyObject, Sendable {
   /// Gives the account of the session one more identity, unless somebody has it. Its e-mail address decides nothing.
@@ -158,6 +186,13 @@ public protocol AccountChanges: AnyObject, Sendable {
   /// it was said, in one change.
   /// - Returns: how many sessions; nil where the same was said before, and nothing was done.
   func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int?
+
+  /// Deletes the identity with the sessions and codes that it began, and notes that it was done, in one change. An account that has no
+  /// other identity is deleted.
+  func forget(_ deletion: ProviderDeletion, at now: UnixTime) throws(StoreFailure) -> Forgetting
+
+  /// Whether a ``ProviderDeletion`` with this hash was done, and is remembered.
+  func isForgotten(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool
 
   /// Keeps a token of the provider with the identity, in the place of an earlier one; for an identity that is gone it does nothing.
   func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure)

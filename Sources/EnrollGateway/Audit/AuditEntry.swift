@@ -18,6 +18,8 @@ public enum AuditEvent: String, Sendable, CaseIterable {
   case surplusEnded = "surplus_ended"
   /// A provider told of a sign-out, or of an account that is no more; sessions ended. The detail names the provider.
   case providerLogout = "provider_logout"
+  /// A provider told that somebody asked there to be forgotten; `unlinked` or `deleted` follows. The detail names the provider.
+  case providerDeletion = "provider_deletion"
   /// A one-time code came a second time; the session that it gave was ended.
   case codeReused = "code_reused"
   case linked

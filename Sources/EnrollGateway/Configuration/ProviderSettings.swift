@@ -171,6 +171,7 @@ private struct ServerKeys {
         throw Self.refusal("clientSecret", "Facebook needs the app secret; write clientSecretFile")
       }
       dialect.provesAppSecret = true
+      dialect.sendsSignedRequests = true
     }
     if isApple { try speakToApple(&dialect, configuration) }
     dialect.asksAgain =

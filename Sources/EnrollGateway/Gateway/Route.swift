@@ -13,6 +13,12 @@ enum Route: Equatable {
   case redeem(provider: String)
   /// What a provider tells about its accounts.
   case notification(provider: String)
+  /// Facebook tells that somebody wants everything deleted that came from there.
+  case dataDeletion(provider: String)
+  /// Facebook tells that somebody removed the app.
+  case deauthorization(provider: String)
+  /// What became of such a deletion.
+  case deletionStatus
   case account
   case signOut
   case signedOut(isEverywhere: Bool)
@@ -66,6 +72,10 @@ enum Route: Equatable {
         self = .backchannelLogout(provider: parts[3])
       } else if ASCII.equals(parts[4], "notifications") {
         self = .notification(provider: parts[3])
+      } else if ASCII.equals(parts[4], "data-deletion") {
+        self = .dataDeletion(provider: parts[3])
+      } else if ASCII.equals(parts[4], "deauthorize") {
+        self = .deauthorization(provider: parts[3])
       } else {
         return nil
       }
@@ -84,7 +94,7 @@ enum Route: Equatable {
     ("/account/confirm/start", .startConfirming), ("/account/merge", .merge),
     ("/account/merge/confirm", .mergeAccounts), ("/account/export", .export),
     ("/account/delete", .deletion), ("/account/delete/confirm", .deleteAccount),
-    ("/account-deleted", .deleted), ("/v1/token", .accessToken),
+    ("/account-deleted", .deleted), ("/data-deletion", .deletionStatus), ("/v1/token", .accessToken),
     ("/v1/userinfo", .userinfo), ("/v1/registration-check", .registrationCheck), ("/v1/profile", .profile),
     ("/v1/error-reports", .errorReport), ("/v1/revoke", .revocation),
     (ProviderMetadata.wellKnownPath, .discovery), ("/v1/keys", .keys),
@@ -107,9 +117,9 @@ enum Route: Equatable {
       .errorReport, .revocation:
       .post
     case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount, .accessToken,
-      .backchannelLogout:
+      .backchannelLogout, .dataDeletion, .deauthorization:
       .post
-    case .confirm, .merge, .deletion, .deleted: .get
+    case .confirm, .merge, .deletion, .deleted, .deletionStatus: .get
     case .root, .choice, .email, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
       .androidAssociation, .appleAssociation, .asset, .live, .ready:
       .get
@@ -122,6 +132,7 @@ enum Route: Equatable {
     case .start, .callback, .notification, .email: .provider
     case .connect, .startConfirming, .disconnect, .deleteAccount, .backchannelLogout: .provider
     case .confirm, .merge, .mergeAccounts, .export, .deletion, .accessToken: .database
+    case .dataDeletion, .deauthorization, .deletionStatus: .database
     case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
       .errorReport, .revocation, .root:
       .database
@@ -136,14 +147,14 @@ enum Route: Equatable {
     switch self {
     case .redeem, .notification, .userinfo, .registrationCheck, .profile, .errorReport, .revocation,
       .discovery, .keys, .androidAssociation, .appleAssociation, .live, .ready, .accessToken,
-      .backchannelLogout:
+      .backchannelLogout, .dataDeletion, .deauthorization:
       true
     case .root, .choice, .email, .start, .callback, .account, .signOut, .signedOut, .endSession,
       .endAllSessions,
       .asset:
       false
     case .connect, .disconnect, .confirm, .startConfirming, .merge, .mergeAccounts, .export, .deletion,
-      .deleteAccount, .deleted:
+      .deleteAccount, .deleted, .deletionStatus:
       false
     }
   }

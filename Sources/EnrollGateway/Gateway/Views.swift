@@ -140,6 +140,10 @@ struct Views: Sendable {
     answer(pages.page(DeletedPage(signUp: link("/signup")), in: context(request)))
   }
 
+  func dataDeletion(isDone: Bool, for request: WebRequest) -> WebResponse {
+    answer(pages.page(DataDeletionPage(isDone: isDone), in: context(request)), status: isDone ? 200 : 404)
+  }
+
   /// The language of the pages that answer this request.
   func language(_ request: WebRequest) -> Language { context(request).language }
 

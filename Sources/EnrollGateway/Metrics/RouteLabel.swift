@@ -8,7 +8,8 @@ enum RouteLabel {
     Route.fixed.map(\.path) + EmailRoute.fixed.map(\.path) + [
       "/welcome/{token}", "/signin/{token}", "/password/reset/{token}", "/assets/{name}",
       "/v1/auth/{provider}", "/v1/auth/{provider}/callback", "/v1/auth/{provider}/redeem",
-      "/v1/auth/{provider}/notifications", "/v1/auth/{provider}/backchannel-logout", "other",
+      "/v1/auth/{provider}/notifications", "/v1/auth/{provider}/backchannel-logout",
+      "/v1/auth/{provider}/data-deletion", "/v1/auth/{provider}/deauthorize", "other",
     ]
 
   /// - Parameter route: nil for an address that does not exist.
@@ -25,6 +26,8 @@ enum RouteLabel {
     case .redeem: return behind + 6
     case .notification: return behind + 7
     case .backchannelLogout: return behind + 8
+    case .dataDeletion: return behind + 9
+    case .deauthorization: return behind + 10
     case .email(let form):
       return (EmailRoute.fixed.firstIndex { $0.route == form }).map { $0 + Route.fixed.count }
         ?? all.count - 1

@@ -9,6 +9,8 @@ public struct ProviderDialect: Sendable {
   public var credential: ClientCredential?
   /// Facebook: each request with an access token proves that the sender has the app secret (`appsecret_proof`).
   public var provesAppSecret = false
+  /// Facebook: forms with `signed_request`, by the app secret, tell that somebody removed the app or wants everything deleted.
+  public var sendsSignedRequests = false
   /// The refresh token is kept for the day on which the account is deleted: Apple wants it revoked then.
   public var keepsRefreshToken = false
   /// The provider tells of accounts and consents that ended. nil: it does not; else the audiences of what it tells.

@@ -18,6 +18,9 @@ extension SignInProvider {
   /// nil where the provider tells nothing; else for whom its notifications are.
   var notificationAudiences: [String]? { dialect.notificationAudiences }
 
+  /// By which the provider signs the forms that it sends (`signed_request`); nil where it sends none.
+  var requestSecret: Secret? { dialect.sendsSignedRequests ? engine.configuration.clientSecret : nil }
+
   var issuer: Issuer { engine.configuration.issuer }
   var clientID: String { engine.configuration.clientID.text }
 

@@ -45,10 +45,7 @@ final class ProvingTransport: Transport {
   /// Facebook, Securing Graph API Requests: HMAC-SHA256 of the access token with the app secret, in hexadecimal.
   static func proof(of token: String, _ appSecret: Secret) throws(EnrollError) -> String {
     do throws(CryptoError) {
-      let digits = Array("0123456789abcdef".utf8)
-      let bytes = try HMAC.sha256(key: appSecret, Array(token.utf8))
-      return String(
-        decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }, as: UTF8.self)
+      return Hexadecimal.text(of: try HMAC.sha256(key: appSecret, Array(token.utf8)))
     } catch {
       throw EnrollError(error, "HMAC failed")
     }
@@ -76,5 +73,14 @@ final class ProvingTransport: Transport {
       if whole[start..<(start + part.count)].elementsEqual(part) { return true }
     }
     return false
+  }
+}
+
+enum Hexadecimal {
+  /// Two digits for each byte, with letters in lower case.
+  static func text(of bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }, as: UTF8.self)
   }
 }

@@ -178,6 +178,22 @@ public struct DeletedPage: Sendable {
   }
 }
 
+/// What became of a deletion that a person asked for at a provider. The page names nobody.
+public struct DataDeletionPage: Sendable {
+  /// False: no deletion is known.
+  public var isDone: Bool
+
+  public init(isDone: Bool) { self.isDone = isDone }
+
+  func content(texts: Texts) -> Content {
+    let heading = texts(isDone ? .dataDeletedTitle : .dataDeletionUnknownTitle)
+    return Content(heading: heading) { html in
+      html.element(.h1, phrase: heading)
+      html.element(.p, .class("lead"), phrase: texts(isDone ? .dataDeletedLead : .dataDeletionUnknownLead))
+    }
+  }
+}
+
 extension HTML {
   /// A way back that changes nothing.
   fileprivate mutating func back(to link: PageLink, _ phrase: Phrase) {

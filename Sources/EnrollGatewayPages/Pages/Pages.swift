@@ -63,6 +63,11 @@ public struct Pages: Sendable {
     page(context) { deleted.content(texts: $0) }
   }
 
+  /// What became of a deletion that somebody asked for at a provider.
+  public func page(_ deletion: DataDeletionPage, in context: PageContext) -> PageContent {
+    page(context) { deletion.content(texts: $0) }
+  }
+
   /// The session has ended.
   public func page(_ signedOut: SignedOutPage, in context: PageContext) -> PageContent {
     page(context) { signedOut.content(texts: $0) }

@@ -73,6 +73,21 @@ struct CheckedLogout {
   }
 }
 
+/// A provider's wish that somebody be forgotten, as both databases take it.
+struct CheckedDeletion {
+  fileprivate let identity: CheckedKey
+  fileprivate let once: [SQLValue]
+
+  /// - Throws: `.fault` for what no database can hold.
+  init(_ deletion: ProviderDeletion) throws(StoreFailure) {
+    guard let identity = CheckedKey(deletion.identity) else {
+      throw .fault("A provider's deletion contains a NUL character. The store expects a text without one.")
+    }
+    self.identity = identity
+    once = [.bytes(deletion.hash), .integer(deletion.remembered.seconds)]
+  }
+}
+
 struct AccountWork<Transaction: SQLTransaction> {
   typealias Failure = Transaction.Failure
 
@@ -118,14 +133,21 @@ struct AccountWork<Transaction: SQLTransaction> {
     let all = try identities(of: [proof.account])
     guard let found = all.first(where: { $0.identity.key == identity.key }) else { return .unknown }
     guard all.count > 1 else { return .last }
-    let values = [SQLValue.bytes(proof.account)] + identity.values
+    return .unlinked(endedSessions: try remove(found, at: proof.now), token: found.token)
+  }
+
+  /// Takes an identity away, with what it began. Its account has another one.
+  /// - Returns: how many sessions ended.
+  private func remove(_ owned: Owned, at now: UnixTime) throws(Failure) -> Int {
+    let key = owned.identity.key
+    let values: [SQLValue] = [.bytes(owned.account), .text(key.provider), .text(key.subject)]
     let whose = "WHERE account = $1 AND provider = $2 AND subject = $3"
     _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
     let ended = try transaction.change(by: "DELETE FROM sessions \(whose)", values)
     _ = try transaction.change(by: "DELETE FROM identities \(whose)", values)
-    if let token = found.token { try queue(token, of: proof.account, at: proof.now) }
-    try note(.unlinked, of: proof.account, .text(identity.key.provider), at: proof.now)
-    return .unlinked(endedSessions: ended, token: found.token)
+    if let token = owned.token { try queue(token, of: owned.account, at: now) }
+    try note(.unlinked, of: owned.account, .text(key.provider), at: now)
+    return ended
   }
 
   func merge(
@@ -204,10 +226,31 @@ struct AccountWork<Transaction: SQLTransaction> {
     return accounts.count
   }
 
+  func forget(_ deletion: CheckedDeletion, at now: UnixTime) throws(Failure) -> Forgetting {
+    guard try isFirst(deletion.once) else { return .repeated }
+    let key = deletion.identity
+    // A merge may give the identity to another account, between one look and the next.
+    while let owner = try ids(SharedQueries.account, key.values).first {
+      guard try identities(of: [owner]).contains(where: { $0.identity.key == key.key }) else { continue }
+      try lockCodes(of: .bytes(owner))
+      _ = try ids("SELECT id FROM accounts WHERE id = $1\(Transaction.lock)", [.bytes(owner)])
+      // From here on nobody gives the account an identity; one that came meanwhile keeps it.
+      let before = try identities(of: [owner])
+      guard let found = before.first(where: { $0.identity.key == key.key }) else { continue }
+      try note(.providerDeletion, of: owner, .text(key.key.provider), at: now)
+      let id = StoredID.text(of: owner)
+      guard before.count == 1 else {
+        let ended = try remove(found, at: now)
+        return .identity(account: id, before: before.map(\.identity), endedSessions: ended)
+      }
+      guard let deleted = try deleteAccount(owner, by: nil, at: now) else { continue }
+      return .account(id: id, deleted)
+    }
+    return .nobody
+  }
+
   func end(_ logout: CheckedLogout, at now: UnixTime) throws(Failure) -> Int? {
-    let noted = try transaction.change(
-      by: "INSERT INTO spent (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING", logout.once)
-    guard noted == 1 else { return nil }
+    guard try isFirst(logout.once) else { return nil }
     if let identity = logout.identity {
       return try endSessions(
         ofIdentity: identity, providerSession: logout.logout.session, begunUntil: now, at: now)
@@ -226,6 +269,13 @@ struct AccountWork<Transaction: SQLTransaction> {
   }
 
   // MARK: Details
+
+  /// Notes a provider's word, which counts once.
+  /// - Parameter values: its hash, and until when it is remembered.
+  private func isFirst(_ values: [SQLValue]) throws(Failure) -> Bool {
+    try transaction.change(
+      by: "INSERT INTO spent (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING", values) == 1
+  }
 
   /// The token waits to be revoked.
   private func queue(_ token: KeptProviderToken, of account: [UInt8], at now: UnixTime) throws(Failure) {

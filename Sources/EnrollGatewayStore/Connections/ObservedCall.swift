@@ -24,6 +24,15 @@ extension Optional where Wrapped == any StoreObserver {
     if count > 0 { self?.sessionsEnded(count, reason) }
   }
 
+  /// Sessions ended with what a provider asked to delete.
+  func forgot(_ forgetting: Forgetting) {
+    switch forgetting {
+    case .account(_, let deleted): ended(deleted.endedSessions, .provider)
+    case .identity(_, _, let count): ended(count, .provider)
+    case .nobody, .repeated: return
+    }
+  }
+
   /// A sign-in ended, whose session or code begins.
   /// - Parameter surplus: sessions that gave way to it.
   func began(_ beginning: CheckedBeginning, ending surplus: Int) {

@@ -102,6 +102,21 @@ extension PostgreSQLStore {
     return count
   }
 
+  public func forget(
+    _ deletion: ProviderDeletion, at now: UnixTime
+  ) throws(StoreFailure) -> Forgetting {
+    let checked = try CheckedDeletion(deletion)
+    let forgetting = try working { (work) throws(PostgreSQLError) in try work.forget(checked, at: now) }
+    observer.forgot(forgetting)
+    return forgetting
+  }
+
+  public func isForgotten(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool {
+    try perform(.reading) { (connection, _) throws(PostgreSQLError) in
+      try connection.run(SharedQueries.isSpent, [.bytes(hash), .integer(now.seconds)]).count > 0
+    }
+  }
+
   public func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure) {
     guard let key = CheckedKey(identity) else { return }
     let values = key.values + [try StoredText.exact(sealed, "The sealed token")]

@@ -98,6 +98,23 @@
       return count
     }
 
+    public func forget(
+      _ deletion: ProviderDeletion, at now: UnixTime
+    ) throws(StoreFailure) -> Forgetting {
+      let checked = try CheckedDeletion(deletion)
+      let forgetting = try working { (work) throws(StoreFailure) in try work.forget(checked, at: now) }
+      observer.forgot(forgetting)
+      return forgetting
+    }
+
+    public func isForgotten(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool {
+      try reading { (connection) throws(StoreFailure) in
+        try !connection.collect(SharedQueries.isSpent, [.bytes(hash), .integer(now.seconds)]) {
+          $0.integer(0)
+        }.isEmpty
+      }
+    }
+
     public func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure) {
       guard let key = CheckedKey(identity) else { return }
       let values = key.values + [try StoredText.exact(sealed, "The sealed token")]

@@ -50,6 +50,8 @@ enum SharedQueries {
   static let account = "SELECT account FROM identities WHERE provider = $1 AND subject = $2"
   /// $1: the provider; $2: the subject; $3: the sealed token.
   static let keepToken = "UPDATE identities SET token = $3 WHERE provider = $1 AND subject = $2"
+  /// $1: the hash; $2: now.
+  static let isSpent = "SELECT expires FROM spent WHERE hash = $1 AND expires > $2"
   /// $1: the code's hash.
   static let code = """
     SELECT c.provider, c.challenge, c.expires, c.spent, c.session_hash, c.account, c.subject, c.app,

@@ -194,6 +194,8 @@ struct SamplePages {
           in: context
         )
       ),
+      ("data-deleted", pages.page(DataDeletionPage(isDone: true), in: context)),
+      ("data-deletion-unknown", pages.page(DataDeletionPage(isDone: false), in: context)),
       ("deleted", pages.page(DeletedPage(signUp: try PageLink(path: "/signup")), in: context)),
     ]
   }
