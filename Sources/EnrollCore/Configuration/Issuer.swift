@@ -74,6 +74,26 @@ extension Issuer {
     return tenants.isEmpty || Scopes.contains(ASCII.lowercased(tenant), in: tenants)
   }
 
+  /// Why a token is not of this provider, by its `iss` and `tid`; nil if it is. Of a template, `iss` is the issuer of the token's own
+  /// tenant.
+  /// - Parameters:
+  ///   - tenant: `tid`; nil where the token has none.
+  ///   - tenants: those that are allowed; empty for all.
+  package func finding(_ issuer: Issuer, tenant: String?, allowing tenants: [String]) -> String? {
+    var expected = self
+    if isTemplate {
+      guard let tenant, Self.isTenant(tenant) else {
+        return "tid is not a tenant's GUID, and the issuer \(self) needs one"
+      }
+      expected = of(tenant: tenant)
+      guard tenants.isEmpty || Scopes.contains(ASCII.lowercased(tenant), in: tenants) else {
+        return "tid is the tenant \(tenant), which is not in tenants"
+      }
+    }
+    if issuer == expected { return nil }
+    return "iss is \(PrintableText.bounded(issuer.text, maximumBytes: 256)), not \(expected)"
+  }
+
   /// Whether tokens of `other` are this provider's: the same text, or the issuer of a tenant of a template.
   func covers(_ other: Issuer) -> Bool { self == other || tenant(of: other) != nil }
 

@@ -200,7 +200,7 @@ public final class ProviderDirectory: Sendable {
   }
 
   /// The claims of a signed text that is no id_token: a logout token, or the provider's notification of something. Only the
-  /// signature is proven; who calls judges every claim.
+  /// signature is proven, by a key that signs for its `iss`; who calls judges every claim.
   /// - Throws: as ``verify(_:expecting:cancellation:)``.
   package func claims(
     signedIn text: Secret, algorithms: [SignatureAlgorithm], cancellation: (any Cancellation)?
@@ -210,6 +210,7 @@ public final class ProviderDirectory: Sendable {
     guard let claims = (try? JSON.parse(signed.payload))?.object else {
       throw EnrollError(.idTokenInvalid, "the signed text is no JSON object (R21)")
     }
+    try signed.checkKey(signing: Issuer(claims["iss"]?.string ?? ""), of: configuration.issuer)
     return claims
   }
 

@@ -87,17 +87,24 @@ public struct IDToken: Equatable, Sendable {
     fileprivate let keyIssuer: Issuer?
     fileprivate let claims: Result<IDTokenClaims, EnrollError>
 
+    /// Tenants share a set of keys: one tenant's own key signs nothing for another.
+    /// - Parameters:
+    ///   - issuer: `iss`.
+    ///   - provider: the configured issuer, or template of issuers.
+    /// - Throws: `.idTokenInvalid`.
+    func checkKey(signing issuer: Issuer, of provider: Issuer) throws(EnrollError) {
+      guard provider.isTemplate, let keyIssuer, !keyIssuer.covers(issuer) else { return }
+      throw IDTokenClaims.refusal(
+        "R24",
+        "its key is one of \(PrintableText.bounded(keyIssuer.text, maximumBytes: 256)), and iss is another")
+    }
+
     /// Applies R24 to R27. Pure: neither network nor clock.
     /// - Throws: `.idTokenInvalid`, with the rule's number in the message.
     func checked(against expected: IDTokenExpectations) throws(EnrollError) -> IDToken {
       let claims = try claims.get()
       for rule in IDTokenRule.all { try rule.check(claims, algorithm, expected) }
-      // Tenants share a set of keys: one tenant's own key signs nothing for another.
-      if expected.issuer.isTemplate, let keyIssuer, !keyIssuer.covers(claims.issuer) {
-        throw IDTokenClaims.refusal(
-          "R24",
-          "its key is one of \(PrintableText.bounded(keyIssuer.text, maximumBytes: 256)), and iss is another")
-      }
+      try checkKey(signing: claims.issuer, of: expected.issuer)
       return IDToken(
         facts: IdentityFacts(
           issuer: claims.issuer, subject: claims.subject, audience: claims.audience,

@@ -40,19 +40,7 @@ extension IDTokenRule {
   /// The configured issuer, byte for byte (OpenID Connect Core §3.1.3.7, 2); of a template, that of the token's own tenant,
   /// which must be an allowed one.
   private static let issuer: Finding = { (claims, _, expected) throws(EnrollError) in
-    var issuer = expected.issuer
-    if issuer.isTemplate {
-      guard let tenant = claims.tenant, Issuer.isTenant(tenant) else {
-        return "tid is not a tenant's GUID, and the issuer \(issuer) needs one"
-      }
-      issuer = issuer.of(tenant: tenant)
-      guard expected.tenants.isEmpty || Scopes.contains(ASCII.lowercased(tenant), in: expected.tenants)
-      else {
-        return "tid is the tenant \(tenant), which is not in tenants"
-      }
-    }
-    if claims.issuer == issuer { return nil }
-    return "iss is \(PrintableText.bounded(claims.issuer.text, maximumBytes: 256)), not \(issuer)"
+    expected.issuer.finding(claims.issuer, tenant: claims.tenant, allowing: expected.tenants)
   }
 
   /// The token is meant for us (OpenID Connect Core §3.1.3.7, 3).

@@ -22,6 +22,8 @@ extension SignInProvider {
   var requestSecret: Secret? { dialect.sendsSignedRequests ? engine.configuration.clientSecret : nil }
 
   var issuer: Issuer { engine.configuration.issuer }
+  /// Those that may sign in, where ``issuer`` is a template; empty for all.
+  var tenants: [String] { engine.configuration.tenants }
   var clientID: String { engine.configuration.clientID.text }
 
   /// As ``Identity/subject`` and ``Identity/providerSession`` have it: a name is unique at its issuer alone.

@@ -16,7 +16,7 @@ extension Gateway {
     do throws(EnrollError) {
       try LogoutToken.checkType(of: text)
       token = try LogoutToken(
-        try provider.signedClaims(of: Secret(text)), issuer: provider.issuer.text,
+        try provider.signedClaims(of: Secret(text)), issuer: provider.issuer, tenants: provider.tenants,
         clientID: provider.clientID, at: now)
     } catch {
       log.write(.warning, "\(provider.name): back-channel logout: \(error.code.name): \(error.message)")
@@ -25,8 +25,10 @@ extension Gateway {
       return Self.logoutRefusal("the logout_token is refused")
     }
     let logout = ProviderLogout(
-      provider: provider.name, subject: token.subject.map { provider.key(ofSubject: $0) },
-      session: token.session.map { provider.key(ofSubject: $0) }, hash: try name(of: token, from: provider),
+      provider: provider.name,
+      subject: token.subject.map { provider.key(ofSubject: $0, issuer: token.issuer) },
+      session: token.session.map { provider.key(ofSubject: $0, issuer: token.issuer) },
+      hash: try name(of: token, from: provider),
       expires: token.expires)
     let count = try stored { () throws(StoreFailure) in try store.end(logout, at: now) }
     guard let count else {
@@ -38,7 +40,7 @@ extension Gateway {
   }
 
   private func name(of token: LogoutToken, from provider: SignInProvider) throws(Interruption) -> [UInt8] {
-    let name = "logout \(provider.name) \(provider.issuer.text) \(token.id)"
+    let name = "logout \(provider.name) \(token.issuer.text) \(token.id)"
     return try owned { () throws(EnrollError) in
       do throws(CryptoError) { return try Digest.sha256.hash(Array(name.utf8)) } catch {
         throw EnrollError(error, "SHA-256 failed")

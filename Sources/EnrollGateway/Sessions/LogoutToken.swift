@@ -1,5 +1,6 @@
 // The logout token of a provider (OpenID Connect Back-Channel Logout 1.0 §2.4, §2.6): who has signed out there. Its signature is proven
-// before anything here is looked at. Refused: another issuer or audience, a token that has expired or lives for longer than an
+// before anything here is looked at. Refused: another issuer (of a
+// template: another than that of the token's tenant, as for id_tokens) or audience, a token that has expired or lives for longer than an
 // hour, one from the future, one without the event, without `sub` and `sid`, or with a nonce, which would make it an id_token.
 
 import EnrollCore
@@ -7,6 +8,8 @@ import EnrollCrypto
 import EnrollJSON
 
 struct LogoutToken: Equatable {
+  /// `iss`: the provider's, or that of one of its tenants.
+  let issuer: Issuer
   /// `sub`
   let subject: String?
   /// `sid`
@@ -25,11 +28,17 @@ struct LogoutToken: Equatable {
   static let defaultSeconds: Int64 = 120
   private static let idLimit = 512
 
-  /// - Parameter claims: of a JWT whose signature is proven.
+  /// - Parameters:
+  ///   - claims: of a JWT whose signature is proven.
+  ///   - provider: the configured issuer, or template of issuers.
+  ///   - tenants: those of the template that are allowed; empty for all.
   /// - Throws: `.idTokenInvalid`, which names the claim.
-  init(_ claims: JSONObject, issuer: String, clientID: String, at now: UnixTime) throws(EnrollError) {
-    guard Self.text(claims["iss"]).map({ ASCII.equals($0, issuer) }) ?? false else {
-      throw Self.refusal("iss is not the provider's issuer")
+  init(
+    _ claims: JSONObject, issuer provider: Issuer, tenants: [String], clientID: String, at now: UnixTime
+  ) throws(EnrollError) {
+    guard let issuer = claims["iss"]?.string.map({ Issuer($0) }) else { throw Self.refusal("iss is missing") }
+    if let finding = provider.finding(issuer, tenant: claims["tid"]?.string, allowing: tenants) {
+      throw Self.refusal(finding)
     }
     let audience = claims["aud"]?.string.map { [$0] } ?? claims["aud"]?.array?.compactMap { $0.string } ?? []
     guard audience.contains(where: { ASCII.equals($0, clientID) }) else {
@@ -52,6 +61,7 @@ struct LogoutToken: Equatable {
     }
     (subject, session) = (try Self.name("sub", claims), try Self.name("sid", claims))
     guard subject != nil || session != nil else { throw Self.refusal("sub and sid are missing") }
+    self.issuer = issuer
     self.id = id
     issued = issuedAt
     expires = end + Self.toleranceSeconds
@@ -70,8 +80,6 @@ struct LogoutToken: Equatable {
       throw refusal("typ is not logout+jwt")
     }
   }
-
-  private static func text(_ value: JSON?) -> String? { value?.string }
 
   private static func time(_ value: JSON?) -> UnixTime? {
     if let seconds = value?.integer { return UnixTime(seconds: seconds) }
