@@ -1,6 +1,10 @@
 """`enroll-gateway accounts`, on both databases, while the gateway serves."""
 
+import contextlib
 import json
+import os
+import signal
+import sqlite3
 import subprocess
 import unittest
 
@@ -73,7 +77,7 @@ class Operator(unittest.TestCase):
             self.assertEqual(len(found), 1)
             one, identity = found[0]["account"]["id"], found[0]["identities"][0]
             sub = identity["subject"].split(" ")[1]
-            for what in (one, f"sandbox:{sub}", f"sandbox:{identity['subject']}"):
+            for what in (one, one.upper(), f"sandbox:{sub}", f"sandbox:{identity['subject']}"):
                 self.assertEqual(self.asked("find", what)["accounts"], found, what)
             told = self.accounts("find", one)
             self.assertIn(f"account {one}\n", told)
@@ -92,7 +96,8 @@ class Operator(unittest.TestCase):
             listed = self.asked("sessions", one)["sessions"]
             self.assertEqual(len(listed), 2)
             self.assertIn(listed[0]["id"], self.accounts("sessions", one))
-            self.assertEqual(self.asked("end-sessions", one), {"ended": 2})
+            self.assertEqual(self.asked("sessions", one.upper())["sessions"], listed)
+            self.assertEqual(self.asked("end-sessions", one.upper()), {"ended": 2})
             for browser in browsers:
                 self.assertEqual(browser.open("/account").location, "/login")
             self.assertEqual(self.accounts("end-sessions", one), "0 sessions were ended.\n")
@@ -112,6 +117,44 @@ class Operator(unittest.TestCase):
             self.assertEqual(found, done)
 
         self.on_each(play_it)
+
+    def test_a_use_that_finds_nobody_is_in_the_audit_without_what_was_asked_for(self):
+        def play_it():
+            self.sign_in()
+            for what in ("nobody@example.com", NOBODY, "sandbox:nobody"):
+                self.accounts("find", what, status=1)
+            for command in ("show", "sessions", "end-sessions", "export"):
+                self.accounts(command, NOBODY, status=1)
+            self.accounts("delete", NOBODY, "--yes", status=1)
+            found = self.entries_of_nobody()
+            commands = ["find", "find", "find", "show", "sessions", "end-sessions", "export", "delete"]
+            self.assertEqual(found, [("viewed", command, "operator") for command in commands])
+
+        self.on_each(play_it)
+
+    def entries_of_nobody(self):
+        """Of the audit: those without an account."""
+        query = "SELECT event, detail, address FROM audit WHERE account IS NULL ORDER BY id"
+        place = self.gateway.settings["database"]
+        if place.startswith("sqlite:"):
+            with contextlib.closing(sqlite3.connect(place.partition(":")[2])) as database:
+                return database.execute(query).fetchall()
+        done = subprocess.run(["psql", "-XAt", "-F,", place, "-c", query], capture_output=True, text=True, check=True)
+        return [tuple(line.split(",")) for line in done.stdout.splitlines()]
+
+    def test_the_exit_status_tells_wrong_words_and_a_reader_that_went_away(self):
+        gateway = self.world("sqlite")
+        self.sign_in()
+        for words in (["find"], ["find", "a", "b"], ["show", "--unknown", NOBODY], ["nothing"]):
+            self.accounts(*words, status=64)
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "wb") as output:
+            done = subprocess.run(
+                [PROGRAM, "accounts", "show", self.id(), "--config", gateway.configuration], stdout=output,
+                stderr=subprocess.PIPE, timeout=60)  # fmt: skip
+        # A shell says 141, which is 128 and the signal's number.
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
 
     def test_a_deletion_is_asked_for_and_ends_everything(self):
         def play_it():

@@ -34,7 +34,7 @@ public enum AuditEvent: String, Sendable, CaseIterable {
   case passwordChanged = "password_changed"
   /// A password that is not the account's.
   case passwordRefused = "password_refused"
-  /// An operator looked at what is kept about the account; the detail names the command.
+  /// An operator looked at what is kept about the account; the detail names the command. Without an account nobody was found.
   case viewed
   /// A provider did not take back a token in seven days; the detail names the provider.
   case revocationDropped = "revocation_dropped"

@@ -37,6 +37,7 @@
 
     func close() { store.close() }
 
+    /// A search that finds nobody is in the audit, too.
     /// - Throws: `.notFound` where no account has it, `.invalidArgument` for text that is none of the three.
     func find(_ what: String) throws(EnrollError) -> [Shown] {
       let ids = try stored { () throws(StoreFailure) -> [String]? in try self.ids(what) }
@@ -53,6 +54,7 @@
         try note(.viewed, id, "find")
       }
       guard !found.isEmpty else {
+        try note(.viewed, nil, "find")
         throw EnrollError(
           .notFound, "No account has \(Self.quoted(what)). Look at its spelling: a sub is compared exactly.")
       }
@@ -66,7 +68,7 @@
           ofSubject: String(what[what.utf8.index(after: colon)...]), at: String(what[..<colon]))
       }
       if what.utf8.contains(0x40) { return try store.accounts(withEmail: what).map(\.id) }
-      return what.utf8.count == 36 ? [what] : nil
+      return what.utf8.count == 36 ? [Self.id(what)] : nil
     }
 
     /// A subject is kept with its issuer; the `sub` alone is enough where the provider has one issuer.
@@ -78,9 +80,10 @@
       return []
     }
 
-    func show(_ id: String) throws(EnrollError) -> Shown {
+    func show(_ text: String) throws(EnrollError) -> Shown {
+      let id = Self.id(text)
       guard var shown = try stored({ () throws(StoreFailure) in try look(id) }) else {
-        throw Self.missing(id)
+        throw try missing(id, "show")
       }
       shown.sessions = try stored { () throws(StoreFailure) in
         try store.sessions(ofAccount: id, at: setup.clock.wallTime()).count
@@ -89,8 +92,8 @@
       return shown
     }
 
-    func sessions(_ id: String) throws(EnrollError) -> [LiveSession] {
-      try expect(id)
+    func sessions(_ text: String) throws(EnrollError) -> [LiveSession] {
+      let id = try existing(text, "sessions")
       let sessions = try stored { () throws(StoreFailure) in
         try store.sessions(ofAccount: id, at: setup.clock.wallTime())
       }
@@ -98,8 +101,8 @@
       return sessions
     }
 
-    func endSessions(_ id: String) throws(EnrollError) -> Int {
-      try expect(id)
+    func endSessions(_ text: String) throws(EnrollError) -> Int {
+      let id = try existing(text, "end-sessions")
       return try stored { () throws(StoreFailure) in
         try store.endSessions(
           ofAccount: id, exceptTokenHash: nil, at: setup.clock.wallTime(), from: .operator)
@@ -107,7 +110,9 @@
     }
 
     /// The person is told by mail, where mail is configured.
-    func delete(_ id: String) throws(EnrollError) {
+    /// - Returns: the account's id.
+    func delete(_ text: String) throws(EnrollError) -> String {
+      let id = Self.id(text)
       let outbox = try outbox()
       let result = AuditOrigin.$current.withValue(.operator) {
         Result { () throws(StoreFailure) in
@@ -115,8 +120,8 @@
         }
       }
       let deleted = try stored { () throws(StoreFailure) in try result.get() }
-      guard let deleted else { throw Self.missing(id) }
-      guard let (outbox, language) = outbox else { return }
+      guard let deleted else { throw try missing(id, "delete") }
+      guard let (outbox, language) = outbox else { return id }
       do throws(StoreFailure) {
         for address in deleted.identities.verifiedAddresses {
           try outbox.post(AccountMail(.accountDeleted, to: address, in: language))
@@ -124,15 +129,16 @@
       } catch {
         StandardStream.say("The person was not told by mail: \(error.message)", to: 2)
       }
+      return id
     }
 
-    func export(_ id: String) throws(EnrollError) -> JSON {
-      try expect(id)
+    func export(_ text: String) throws(EnrollError) -> JSON {
+      let id = try existing(text, "export")
       try note(.exported, id, nil)
       let copy = try stored { () throws(StoreFailure) in
         try AccountCopy(of: id, in: store, at: setup.clock.wallTime())
       }
-      guard let copy else { throw Self.missing(id) }
+      guard let copy else { throw try missing(id, "export") }
       return copy.json
     }
 
@@ -143,13 +149,19 @@
       return Shown(account: account, identities: try store.identities(ofAccount: id))
     }
 
-    private func expect(_ id: String) throws(EnrollError) {
+    /// An id as the store has it: UUIDs are read without regard to case (RFC 9562 §4).
+    private static func id(_ text: String) -> String { text.lowercased() }
+
+    /// - Returns: the id of an account that exists.
+    private func existing(_ text: String, _ command: String) throws(EnrollError) -> String {
+      let id = Self.id(text)
       guard try stored({ () throws(StoreFailure) in try store.account(id) }) != nil else {
-        throw Self.missing(id)
+        throw try missing(id, command)
       }
+      return id
     }
 
-    private func note(_ event: AuditEvent, _ id: String, _ detail: String?) throws(EnrollError) {
+    private func note(_ event: AuditEvent, _ id: String?, _ detail: String?) throws(EnrollError) {
       let entry = AuditEntry(
         at: setup.clock.wallTime(), event, account: id, detail: detail, from: .operator)
       try stored { () throws(StoreFailure) in try store.append(entry) }
@@ -171,10 +183,12 @@
       }
     }
 
-    private static func missing(_ id: String) -> EnrollError {
-      EnrollError(
+    /// The audit has the attempt, without what was asked for.
+    private func missing(_ id: String, _ command: String) throws(EnrollError) -> EnrollError {
+      try note(.viewed, nil, command)
+      return EnrollError(
         .notFound,
-        "No account has the id \(quoted(id)). enroll-gateway accounts find tells the id of an e-mail address."
+        "No account has the id \(Self.quoted(id)). enroll-gateway accounts find tells the id of an e-mail address."
       )
     }
 

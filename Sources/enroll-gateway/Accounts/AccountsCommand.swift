@@ -115,9 +115,9 @@
             options.json ? AccountText.write(json: shown.json) : AccountText.write(shown)
             try Self.ask()
           }
-          try desk.delete(id)
+          let deleted = try desk.delete(id)
           guard options.json else { return StandardStream.say("The account was deleted.") }
-          AccountText.write(json: .object([("deleted", .string(id))]))
+          AccountText.write(json: .object([("deleted", .string(deleted))]))
         }
       }
 
