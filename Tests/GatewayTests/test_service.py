@@ -1,5 +1,6 @@
 """The unit of systemd, what the program tells systemd, credentials, and signals that come early."""
 
+import contextlib
 import os
 import re
 import signal
@@ -138,6 +139,38 @@ class Early(unittest.TestCase):
             finally:
                 process.terminate()
                 process.wait(30)
+
+
+    def test_a_reload_before_main_and_one_before_the_program_is_loaded_end_nothing(self):
+        gateway = Gateway()
+        gateway.settings["providers"] = {"a": {"issuer": "https://id.example", "clientId": "x"}}
+        gateway.start()
+        gateway.stop()
+        # Libraries are initialized before main.
+        source, library = gateway.home / "early.c", gateway.home / "early.so"
+        source.write_text("#include <signal.h>\n__attribute__((constructor)) static void early(void) { raise(SIGHUP); }\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        serve = [PROGRAM, "serve", "--config", gateway.configuration]
+        with self.serving(gateway, serve, {"LD_PRELOAD": str(library)}) as process:
+            wait_until(lambda: "was read again" in gateway.log() or process.poll() is not None, "it reads its keys")
+            self.assertIsNone(process.poll(), gateway.log())
+        # As a supervisor starts it that lets it ignore the signal, as `trap '' HUP` does.
+        with self.serving(gateway, serve, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
+            while "listening" not in gateway.log():
+                process.send_signal(signal.SIGHUP)
+                self.assertIsNone(process.poll(), gateway.log())
+            process.send_signal(signal.SIGHUP)
+            wait_until(lambda: "was read again" in gateway.log(), "it reads its keys")
+
+    @contextlib.contextmanager
+    def serving(self, gateway, words, environment=(), **options):
+        with open(gateway.home / "log", "w") as log:
+            process = subprocess.Popen(words, stderr=log, env={**os.environ, **dict(environment)}, **options)
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(30)
 
 
 def blocked(pid, number):
