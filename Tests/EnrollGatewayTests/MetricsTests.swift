@@ -66,6 +66,11 @@
       let lines = shown(world)
       #expect(lines.contains(#"enroll_gateway_limits_total{limit="start"} 2"#))
       #expect(lines.contains(#"enroll_gateway_limits_total{limit="mailPerPerson"} 0"#))
+      // Each name is one that the configuration knows, and each of those is counted.
+      let named = lines.filter { $0.hasPrefix("enroll_gateway_limits_total{") }.compactMap {
+        $0.split(separator: "\"").dropFirst().first.map { String($0) }
+      }
+      #expect(named == LimitRules.keys.map(\.name))
     }
 
     @Test("what strangers send makes no line more")

@@ -7,8 +7,8 @@ extension LimitRules {
   static let requestRange: ClosedRange<Int64> = 1...1_000_000
   static let secondRange: ClosedRange<Int64> = 1...86_400
 
-  /// A member of `limits`, and what it is for.
-  private static let members: [(name: String, kind: LimitKind, scope: LimitScope, about: String)] = [
+  /// A member of `limits`, and what it is for. The metrics name limits so, too.
+  static let members: [(name: String, kind: LimitKind, scope: LimitScope, about: String)] = [
     ("start", .start, .client, "Sign-ins that one client begins. 120 in 60 seconds by default."),
     ("callback", .callback, .client, "Answers of providers by one client. 120 in 60 seconds by default."),
     ("redeem", .redeem, .client, "Codes of apps by one client. 120 in 60 seconds by default."),

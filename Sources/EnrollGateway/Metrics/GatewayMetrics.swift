@@ -37,9 +37,6 @@ public final class GatewayMetrics: StoreObserver {
 
   static let lanes = ["here", "database", "provider"]
   private static let classes = ["1xx", "2xx", "3xx", "4xx", "5xx"]
-  private static let limitNames = LimitKind.allCases.flatMap { kind in
-    LimitScope.allCases.map { kind.rawValue + ($0 == .person ? "PerPerson" : "") }
-  }
 
   /// - Parameter providers: the names of the configuration.
   public init(providers: [String]) {
@@ -56,7 +53,7 @@ public final class GatewayMetrics: StoreObserver {
       (providers + [RegistrationSettings.providerName]).flatMap { name in
         SignInOutcome.allCases.map { [name, $0.rawValue] }
       })
-    limits = CounterTable(.limits, Self.limitNames.map { [$0] })
+    limits = CounterTable(.limits, LimitRules.members.map { [$0.name] })
     mailsWaiting.set(-1)
     auditEntries.set(-1)
   }
@@ -83,7 +80,10 @@ public final class GatewayMetrics: StoreObserver {
     switch limit {
     case .alone: alone.add(0)
     case .refused(let kind, let scope):
-      limits.add(Self.place(kind) * LimitScope.allCases.count + Self.place(scope))
+      guard let place = LimitRules.members.firstIndex(where: { $0.kind == kind && $0.scope == scope }) else {
+        return
+      }
+      limits.add(place)
     }
   }
 
