@@ -14,8 +14,10 @@ struct Readiness: Sendable, Equatable {
 
   /// After so many seconds without news the gateway is not ready: the look itself hangs.
   static let staleSeconds: Int64 = 15
-  /// Room for changes is looked for so often.
+  /// Room for changes is looked for so often…
   static let roomSeconds: Int64 = 15
+  /// …and so often while there is none: with the first room the gateway is ready again.
+  static let lackingSeconds: Int64 = 1
 
   func holds(at now: Instant) -> Bool {
     isReady == true && now.since(checked) < Self.staleSeconds * 1_000_000_000
@@ -60,7 +62,8 @@ extension Gateway {
   /// until the next.
   private func lackingRoom() -> StoreFailure? {
     let (before, instant) = (readiness.withLock { $0 }, clock.instant())
-    if let looked = before.looked, instant < looked.advanced(bySeconds: Readiness.roomSeconds) {
+    let pause = before.lacking == nil ? Readiness.roomSeconds : Readiness.lackingSeconds
+    if let looked = before.looked, instant < looked.advanced(bySeconds: pause) {
       return before.lacking
     }
     var lacking: StoreFailure?
