@@ -126,7 +126,11 @@
       guard let roster = loops.roster(of: channel.eventLoop), !roster.isDraining else {
         throw ChannelError.ioOnClosedChannel
       }
-      if let refusal = shared.census.enter(counted) {
+      var refusal = shared.census.enter(counted)
+      if refusal == .tooManyConnections, shared.limits.newestWins, roster.closeIdlest() {
+        refusal = shared.census.enter(counted, replacing: true)
+      }
+      if let refusal {
         shared.counters.refused(refusal)
         throw ChannelError.ioOnClosedChannel
       }

@@ -11,6 +11,9 @@ public struct HostOptions: Sendable {
   /// Paths that are answered whatever a request's `Host` says, and in HTTP/1.0 without one: a load balancer that looks whether the
   /// gateway lives knows its address alone.
   public var probes: [String] = []
+  /// Answers a request whose `Host` names this machine itself, too: `localhost`, or a loopback address in numbers, with any port. No
+  /// page of another site can make a browser send one of them.
+  public var takesLoopbackNames = false
   /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). Only their `X-Forwarded-For` is
   /// believed.
   public var trustedProxies: [String] = []
@@ -76,6 +79,9 @@ public struct HostLimits: Sendable {
   public var trailerBytes = 4 << 10
   /// Connections at once; the next one is closed unanswered.
   public var connections = 10_000
+  /// Where there are no more connections, a new one takes the place of the one that has waited longest for its next request, or for the
+  /// rest of it.
+  public var newestWins = false
   /// Connections at once from one address that is no trusted proxy.
   public var connectionsPerAddress = 256
   /// Requests that a client sends without waiting for an answer; the connection is closed behind the last of them.

@@ -60,7 +60,8 @@
         let log = GatewayLog(level: .info, clock: setup.clock)
         let files = OpenFiles.raised()
         options.limits.connections = files.connections(
-          providerThreads: options.provider.threads, databaseConnections: setup.settings.databaseConnections)
+          providerThreads: options.provider.threads, databaseConnections: setup.settings.databaseConnections,
+          metricsConnections: metricsOptions?.limits.connections ?? 0)
         let metrics = GatewayMetrics(providers: setup.settings.providers.map(\.name))
         let store = try setup.store(telling: metrics)
         let applied = try setup.migrated(store)

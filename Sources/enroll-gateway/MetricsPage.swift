@@ -17,6 +17,7 @@
     private let started: UnixTime
 
     static let path = "/metrics"
+    static let mostConnections = 64
 
     init(
       _ gateway: Gateway, _ host: HTTPHost, _ log: GatewayLog, _ files: OpenFiles, startedAt started: UnixTime

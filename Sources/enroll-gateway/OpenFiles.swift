@@ -25,10 +25,12 @@
     }
 
     /// Connections that clients may have. The rest is for those to providers (two descriptors each), to the database (three each with
-    /// SQLite), and for files that are opened now and then.
-    /// - Parameter providerThreads: requests that may wait for providers at once.
-    func connections(providerThreads: Int, databaseConnections: Int) -> Int {
-      let others = 64 + 2 * providerThreads + 3 * (databaseConnections + 2)
+    /// SQLite), for those that read the metrics, and for files that are opened now and then.
+    /// - Parameters:
+    ///   - providerThreads: requests that may wait for providers at once.
+    ///   - metricsConnections: that may be open to the address of the metrics.
+    func connections(providerThreads: Int, databaseConnections: Int, metricsConnections: Int) -> Int {
+      let others = 64 + 2 * providerThreads + 3 * (databaseConnections + 2) + metricsConnections
       return min(max(limit - others, limit / 4), Self.mostConnections)
     }
   }

@@ -229,9 +229,11 @@
           field: "metrics")
       }
       var options = HostOptions(addresses: [address], port: port, publicOrigin: "http://\(text)")
-      options.probes = [MetricsPage.path]
+      // A page of another site that gives its own name this address (DNS rebinding) is refused by that name.
+      options.takesLoopbackNames = true
       options.eventLoops = 1
-      options.limits.connections = 64
+      options.limits.connections = MetricsPage.mostConnections
+      options.limits.newestWins = true
       return options
     }
 

@@ -7,7 +7,7 @@ import unittest
 
 from databases import KINDS, settings
 from gateway import Browser, Gateway, play, sandbox_for
-from processes import free_port, wait_until
+from processes import free_port, is_listening, wait_until
 
 #: In Debian's own Python, which has the package python3-prometheus-client.
 PARSER = """
@@ -29,6 +29,7 @@ class Metrics(unittest.TestCase):
         self.addCleanup(self.sandbox.stop)
         self.gateway.start()
         self.addCleanup(self.gateway.stop)
+        self.gateway.child.wait_for(lambda: is_listening(self.port), "the metrics are there")
 
     def scrape(self):
         """Every sample, by its name and labels; and the kinds by name."""
@@ -99,6 +100,34 @@ class Metrics(unittest.TestCase):
         self.assertEqual([metrics.open(path).status for path in ("/", "/account", "/livez")], [404] * 3)
         self.assertEqual(metrics.open("/metrics", {"a": "b"}).status, 405)
         self.assertEqual(Browser(self.gateway.base).open("/metrics").status, 404)
+
+    def test_a_name_of_somebody_else_for_the_address_is_refused(self):
+        self.world("sqlite")
+        metrics = Browser(f"http://127.0.0.1:{self.port}")
+        for host in (f"127.0.0.1:{self.port}", f"localhost:{self.port}", "localhost", "[::1]:80"):
+            self.assertEqual(metrics.open("/metrics", headers={"Host": host}).status, 200, host)
+        for host in (f"evil.example:{self.port}", "evil.example", f"localhost.evil.example:{self.port}", "0.0.0.0"):
+            answer = metrics.open("/metrics", headers={"Host": host})
+            self.assertEqual(answer.status, 421, host)
+            self.assertNotIn("enroll_gateway", answer.text)
+
+    def test_connections_that_ask_nothing_keep_no_scrape_out_and_none_of_the_gateways(self):
+        self.port = free_port()
+        self.gateway = Gateway(metrics=f"127.0.0.1:{self.port}")
+        self.gateway.settings["providers"] = {"a": {"issuer": "https://id.example", "clientId": "x"}}
+        self.gateway.prefix = ("prlimit", "--nofile=256:3000")
+        self.gateway.start()
+        self.addCleanup(self.gateway.stop)
+        self.gateway.child.wait_for(lambda: is_listening(self.port), "the metrics are there")
+        # 64 fewer than without metrics.
+        self.assertIn("open files: at most 3000; connections: at most 1818", self.gateway.log())
+        wires = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(64)]
+        self.addCleanup(lambda: [wire.close() for wire in wires])
+        for wire in wires:
+            wire.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode())
+            self.assertEqual(wire.recv(12), b"HTTP/1.1 404")
+        for _ in range(3):
+            self.assertEqual(Browser(f"http://127.0.0.1:{self.port}").open("/metrics").status, 200)
 
     def test_an_address_that_other_machines_reach_is_refused(self):
         for address in ("0.0.0.0:9464", "[::]:9464", "192.0.2.1:9464", "localhost:9464", "127.0.0.1", "127.0.0.1:0"):

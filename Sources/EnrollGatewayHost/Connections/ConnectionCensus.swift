@@ -13,12 +13,14 @@ final class ConnectionCensus: @unchecked Sendable {
 
   init(_ limits: HostLimits) { self.limits = limits }
 
-  /// - Parameter address: nil for a connection that counts only in all: a trusted proxy's.
+  /// - Parameters:
+  ///   - address: nil for a connection that counts only in all: a trusted proxy's.
+  ///   - isReplacing: it comes in the place of one that is being closed, and still counts.
   /// - Returns: nil when the connection may stay; it is then to be told by ``leave(_:)``.
-  func enter(_ address: IPAddress?) -> Refusal? {
+  func enter(_ address: IPAddress?, replacing isReplacing: Bool = false) -> Refusal? {
     condition.lock()
     defer { condition.unlock() }
-    guard open < limits.connections else { return .tooManyConnections }
+    guard isReplacing || open < limits.connections else { return .tooManyConnections }
     if let address {
       let others = byAddress[address] ?? 0
       guard others < limits.connectionsPerAddress else { return .tooManyFromAddress }

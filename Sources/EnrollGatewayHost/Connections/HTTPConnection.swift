@@ -30,6 +30,9 @@
     private var context: ChannelHandlerContext?
     private var waiting = Waiting.request
     private var deadline: NIODeadline
+    /// When the connection came, or its last answer was written.
+    private var waitingSince = NIODeadline.now()
+    private var isGivingWay = false
     /// Raised when the client is gone: requests that still wait for a worker are then dropped.
     private let gone = CancellationFlag()
     /// Broken when the handlers are removed.
@@ -179,7 +182,8 @@
       // The host may have begun to stop while the client took its answer.
       if shared.drains.isCancelled { return end() }
       waiting = .request
-      deadline = .now() + .milliseconds(shared.limits.idleTimeoutMilliseconds)
+      waitingSince = .now()
+      deadline = waitingSince + .milliseconds(shared.limits.idleTimeoutMilliseconds)
       framer?.resume()
     }
 
@@ -241,6 +245,22 @@
         deadline = min(deadline, .now() + .milliseconds(shared.limits.drainTimeoutMilliseconds))
       case .worker, .taking, .ending: break
       }
+    }
+
+    /// Since when nobody but the client has had something to do; nil while the application has, or the client takes its answer.
+    var idleSince: NIODeadline? {
+      if isGivingWay { return nil }
+      return switch waiting {
+      case .request, .head, .body: waitingSince
+      case .ending: .distantPast
+      case .worker, .taking: nil
+      }
+    }
+
+    /// Closes, because another connection needs the room.
+    func giveWay() {
+      isGivingWay = true
+      close()
     }
 
     /// The time for draining is over.

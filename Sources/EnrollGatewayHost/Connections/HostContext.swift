@@ -25,7 +25,8 @@
       self.proxies = proxies
       limits = options.limits
       rules = HeadRules(
-        origin: options.publicOrigin, names: options.names, probes: options.probes,
+        origin: options.publicOrigin, names: options.names, takesLoopbackNames: options.takesLoopbackNames,
+        probes: options.probes,
         bodyLimit: options.limits.bodyBytes)
       writer = AnswerWriter(isSecure: options.isSecure)
       database = WorkerPool(threads: options.database.threads, queue: options.database.queue)

@@ -35,6 +35,8 @@
     let origin: String
     /// Values of `Host`.
     let names: [String]
+    /// Whether `Host` may name this machine itself.
+    let takesLoopbackNames: Bool
     /// Paths for which the host does not matter.
     let probes: [String]
     let bodyLimit: Int
@@ -66,9 +68,7 @@
       case .refused(let refusal): return .refused(refusal)
       }
       guard let target else { return .refused(.malformed) }
-      guard isProbe || names.contains(where: { ASCII.equalsIgnoringCase($0, found.host ?? "") }) else {
-        return .refused(.misdirected)
-      }
+      guard isProbe || isOurs(found.host ?? "") else { return .refused(.misdirected) }
       var waits = false
       // RFC 9110 §10.1.1: an expectation in HTTP/1.0 is ignored.
       if line.isHTTP11, let expectation = found.expectation {
@@ -80,6 +80,11 @@
         ProperHead(
           line: line, path: path, query: query, headers: headers, body: body, waitsForContinue: waits,
           isPersistent: line.isHTTP11 && head.isKeepAlive))
+    }
+
+    private func isOurs(_ host: String) -> Bool {
+      names.contains { ASCII.equalsIgnoringCase($0, host) }
+        || takesLoopbackNames && IPAddress.isLoopback(host: host)
     }
 
     /// NIO's parser leaves the blanks behind a value.

@@ -1,6 +1,7 @@
 // Addresses of clients and proxies as numbers, so that `::ffff:10.0.0.7` and `10.0.0.7` are one address (RFC 4291 §2.5.5.2).
 
 import CPosix
+import EnrollCore
 
 /// An IPv6 address, or an IPv4 address as the IPv6 address that it is mapped to.
 struct IPAddress: Hashable, Sendable {
@@ -22,6 +23,17 @@ struct IPAddress: Hashable, Sendable {
     guard inet_pton(AF_INET6, text, &six) == 1 else { return nil }
     high = UInt64(bigEndian: six[0])
     low = UInt64(bigEndian: six[1])
+  }
+
+  /// Whether a value of `Host` is `localhost` or a loopback address, perhaps with a port; IPv6 is in brackets (RFC 3986 §3.2.2).
+  static func isLoopback(host: String) -> Bool {
+    let parts = host.split(separator: ":", omittingEmptySubsequences: false)
+    if parts.count <= 2, ASCII.equalsIgnoringCase(String(parts[0]), "localhost") {
+      return parts.count == 1 || isPort(Substring(":" + parts[1]))
+    }
+    // Without brackets an address of IPv6 is no host.
+    guard host.utf8.first == 0x5B || parts.count <= 2 else { return false }
+    return IPAddress(forwarded: Substring(host))?.isLoopback ?? false
   }
 
   /// An entry of `X-Forwarded-For`: an address, perhaps in brackets, perhaps with a port.

@@ -226,6 +226,55 @@
       }
     }
 
+    @Test("where the newest wins, the connection that was idle longest gives way, never one with work")
+    func newest() throws {
+      let entered = Event()
+      let gate = Event()
+      let application = TestApplication(
+        lane: { $0.path == "/slow" ? .database : .here },
+        { request in
+          if request.path == "/slow" {
+            entered.set()
+            gate.wait()
+          }
+          return WebResponse(200, body: Array(request.path.utf8))
+        })
+      func change(_ options: inout HostOptions) {
+        options.limits.connections = 4
+        options.limits.newestWins = true
+      }
+      try withHost(application, change) { host in
+        let working = try #require(Wire(host.port))
+        working.send(Self.get("/slow"))
+        entered.wait()
+        // One has said nothing, one has begun a request, one has had its answer.
+        let silent = try #require(Wire(host.port))
+        #expect(eventually { host.metrics.connectionsOpen == 2 })
+        let begun = try #require(Wire(host.port))
+        begun.send("GET / HT")
+        #expect(eventually { host.metrics.connectionsOpen == 3 })
+        let answered = try #require(Wire(host.port))
+        answered.send(Self.get("/"))
+        #expect(answered.readAnswer()?.status == 200)
+        var kept: [Wire] = []
+        for old in [silent, begun, answered] {
+          let new = try #require(Wire(host.port))
+          new.send(Self.get("/new"))
+          #expect(new.readAnswer()?.body == "/new")
+          #expect(old.receive()?.isEmpty ?? true)
+          kept.append(new)
+        }
+        #expect(eventually { host.metrics.connectionsOpen == 4 })
+        gate.set()
+        #expect(working.readAnswer()?.body == "/slow")
+        for wire in kept {
+          wire.send(Self.get("/kept"))
+          #expect(wire.readAnswer()?.body == "/kept")
+        }
+        #expect(host.metrics.refusals[.tooManyConnections] == nil)
+      }
+    }
+
     @Test("a client that leaves frees its connection, in any state")
     func disconnect() throws {
       let entered = Event()

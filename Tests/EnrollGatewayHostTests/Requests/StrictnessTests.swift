@@ -104,6 +104,25 @@
       }
     }
 
+    @Test(
+      "a host for this machine takes its loopback names with any port, and no name that only begins so",
+      arguments: [
+        ("localhost", 200), ("LocalHost:1", 200), ("localhost:65535", 200), ("127.0.0.1", 200),
+        ("127.0.0.1:9464", 200), ("127.9.9.9:1", 200), ("[::1]", 200), ("[::1]:9464", 200),
+        ("gateway.test", 200), ("gateway.test:9464", 421), ("evil.example", 421), ("evil.example:9464", 421),
+        ("localhost.evil.example", 421), ("127.0.0.1.evil.example:9464", 421), ("localhost:65536", 421),
+        ("localhost:", 421), ("localhost:x", 421), ("192.0.2.1", 421), ("0.0.0.0", 421), ("[::]", 421),
+        ("::1", 421), ("[::1", 421), ("127.1", 421), ("2130706433", 421),
+      ])
+    func loopbackNames(name: String, status: Int) throws {
+      let head = "GET / HTTP/1.1\r\nHost: \(name)\r\nConnection: close\r\n\r\n"
+      try withHost(TestApplication(), { $0.takesLoopbackNames = true }) { host in
+        let wire = try #require(Wire(host.port))
+        wire.send(head)
+        #expect(wire.readAnswer()?.status == status)
+      }
+    }
+
     @Test("as much as the limits allow is answered")
     func limits() throws {
       let application = TestApplication()
