@@ -174,10 +174,10 @@ play_user(sys.argv[1])
             self.assertEqual(lines.count("http://127.0.0.1:4280"), 1)
             lines = lines.replace("http://127.0.0.1:4280", self.issuer).replace("/tmp/first", f"{home}/store")
             done = subprocess.run(
-                [sys.executable, "-c", lines], input="y\n", capture_output=True, text=True, timeout=60,
+                [sys.executable, "-c", lines], input="Yes\n", capture_output=True, text=True, timeout=60,
                 env={**os.environ, **PYTHON, "BROWSER": f"{browser} %s", "DISPLAY": ":0"})  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"^Are you Alice Example\? \[y/n\] Bearer \S+\n$")
+        self.assertRegex(done.stdout, r"^Are you Alice Example\? \[y/n\] You have a token until 2\S+ \S+\+00:00\n$")
 
     def test_the_first_screen_of_the_readme_has_the_demo_and_the_tests(self):
         lines = README.read_text().splitlines()

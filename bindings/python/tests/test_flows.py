@@ -98,9 +98,28 @@ async def test_sign_in_does_not_wait_for_a_redirect_that_it_cannot_receive(face,
 
 async def test_a_user_who_says_no_to_the_profile_gives_the_tokens_back(face, sandbox, store):
     client = await face.client(configuration(sandbox), store=store)
-    seen = []
-    state = await client.sign_in(present=playing(sandbox), confirm=lambda profile: bool(seen.append(profile)))
-    assert state == Unregistered() and seen[0]["name"] == "Alice Example"
+    with pytest.raises(enrollkit.EnrollAccessDenied, match="did not confirm the profile") as denied:
+        await client.sign_in(present=playing(sandbox), confirm=lambda profile: profile["name"] != "Alice Example")
+    assert (denied.value.blame, denied.value.oauth_error) == ("user", None)
+    assert await client.state() == Unregistered()
+
+
+async def test_a_user_who_says_no_keeps_the_earlier_session(face, sandbox, store):
+    client = await signed_in(face, sandbox, store)
+    token = await client.access_token()
+    with pytest.raises(enrollkit.EnrollAccessDenied):
+        await client.sign_in(present=playing(sandbox), confirm=lambda profile: False)
+    assert await client.access_token() == token
+
+
+@pytest.mark.parametrize("answer", [None, 1, "y"])
+async def test_an_answer_that_is_no_bool_neither_confirms_nor_revokes(face, sandbox, store, answer):
+    client = await face.client(configuration(sandbox), store=store)
+    with pytest.raises(enrollkit.EnrollInvalidArgument) as refused:
+        await client.sign_in(present=playing(sandbox), confirm=lambda profile: answer)
+    expected = f"confirm: expected a function that returns True or False, got {type(answer).__name__}"
+    assert (refused.value.message, refused.value.field) == (expected, "confirm")
+    assert await client.sign_in(confirm=lambda profile: True) == Active(reason="confirmed")
 
 
 async def test_a_sign_in_that_ended_at_the_question_goes_on_with_the_question(face, sandbox, store):

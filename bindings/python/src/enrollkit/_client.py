@@ -34,7 +34,7 @@ from typing import (
 from . import _abi, _library, _programs
 from ._caller import Single, given_up_with, is_own, token_of
 from ._error import EnrollError, EnrollLibraryError
-from ._flow import Logger, check_redirect, event_of, log_event, open_browser
+from ._flow import Logger, check_confirmed, check_redirect, event_of, log_event, not_confirmed, open_browser
 from ._generated.commands import ClientCommands, CoreCommands
 from ._generated.statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle, EnrollIllegalState
 from ._generated.types import (
@@ -736,7 +736,8 @@ class Client(ClientCommands):
             The state of the registration.
 
         Raises:
-            EnrollAccessDenied: the user or the provider refused.
+            EnrollAccessDenied: the provider or the user refused, or `confirm` returned False. A session stays.
+            EnrollInvalidArgument: `confirm` returned a value that is no bool. The tokens still wait.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened, or the redirect is no loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
@@ -759,7 +760,10 @@ class Client(ClientCommands):
             state = self.await_outcome(transaction, timeout=timeout)
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
-        return self.confirm() if confirm(state.profile) else self.retry()
+        if check_confirmed(confirm(state.profile)):
+            return self.confirm()
+        self.retry()
+        raise not_confirmed()
 
     def access_token(
         self,

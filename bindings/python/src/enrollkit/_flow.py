@@ -7,7 +7,7 @@ import webbrowser
 from typing import Any, Callable, Dict, Optional, Union
 
 from ._error import EnrollError
-from ._generated.statuses import EnrollUnsupported
+from ._generated.statuses import EnrollAccessDenied, EnrollUnsupported
 from ._generated.types import (
     EVENTS,
     Action,
@@ -20,6 +20,7 @@ from ._generated.types import (
     TokenRenewed,
     Transaction,
 )
+from ._given import invalid
 from ._values import told
 
 Logger = Union[logging.Logger, "logging.LoggerAdapter[logging.Logger]"]
@@ -56,6 +57,25 @@ def check_redirect(transaction: Transaction) -> None:
             "call `begin`, open its URL, and pass the redirect to `resume` in the process that receives it",
             field="redirect_uri",
         )
+
+
+def check_confirmed(answer: object) -> bool:
+    """The answer of `confirm`.
+
+    Raises:
+        EnrollInvalidArgument: it is no bool. A forgotten `return` must not revoke tokens, nor a coroutine confirm them.
+    """
+    if not isinstance(answer, bool):
+        raise invalid("confirm", "a function that returns True or False", answer)
+    return answer
+
+
+def not_confirmed() -> EnrollAccessDenied:
+    """The error of a user who says that the profile is not theirs."""
+    return EnrollAccessDenied(
+        "the user did not confirm the profile, and its tokens were revoked; "
+        "with prompt='login' the provider lets another user sign in"
+    )
 
 
 def event_of(name: str, parameters: Dict[str, Any]) -> Optional[Event]:

@@ -43,7 +43,7 @@ from typing import (
 from . import _abi, _library, _programs
 from ._caller import Single, given_up_with, is_own, token_of
 from ._error import EnrollError, EnrollLibraryError
-from ._flow import Logger, check_redirect, event_of, log_event, open_browser
+from ._flow import Logger, check_confirmed, check_redirect, event_of, log_event, not_confirmed, open_browser
 from ._generated.commands import AsyncClientCommands, AsyncCoreCommands
 from ._generated.statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHandle, EnrollIllegalState
 from ._generated.types import (
@@ -854,7 +854,8 @@ class Client(AsyncClientCommands):
             The state of the registration.
 
         Raises:
-            EnrollAccessDenied: the user or the provider refused.
+            EnrollAccessDenied: the provider or the user refused, or `confirm` returned False. A session stays.
+            EnrollInvalidArgument: `confirm` returned a value that is no bool. The tokens still wait.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened, or the redirect is no loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
@@ -883,9 +884,11 @@ class Client(AsyncClientCommands):
             state = await self.await_outcome(transaction, timeout=timeout)
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
-        word = confirm(state.profile)
-        said_yes = await word if inspect.isawaitable(word) else word
-        return await self.confirm() if said_yes else await self.retry()
+        answer = confirm(state.profile)
+        if check_confirmed(await answer if inspect.isawaitable(answer) else answer):
+            return await self.confirm()
+        await self.retry()
+        raise not_confirmed()
 
     async def _opened(self) -> _Session:
         if self._session is not None:
