@@ -200,7 +200,8 @@ if embedded {
       name: "swift-cli-example", dependencies: ["EnrollFoundation"], path: "Examples/swift-cli",
       exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
-      name: "tutorial-notes", dependencies: ["EnrollKit"], path: "docs/tutorial/Notes", swiftSettings: strict),
+      name: "tutorial-notes", dependencies: ["EnrollFoundation"], path: "docs/tutorial/Notes",
+      swiftSettings: strict),
     .executableTarget(
       name: "gateway-app-example", dependencies: ["EnrollKit"], path: "Examples/GatewayApp",
       swiftSettings: strict),

@@ -9,7 +9,7 @@ import sys
 import unittest
 
 from processes import workspace
-from readme import ROOT, TUTORIAL
+from readme import BLOCK, ROOT, TUTORIAL
 from sandbox import Sandbox
 
 sys.path.insert(0, str(ROOT / "Tests/CTests"))
@@ -101,7 +101,38 @@ class TutorialTests(unittest.TestCase):
         self.assertIn("notes.py: the API does not answer: ", trouble)
 
     def test_the_program_in_swift(self):
+        self.signs_in_once(ROOT / ".build/debug/tutorial-notes", question="You signed in as Alice Example.")
+
+    def test_the_program_in_swift_without_a_desktop(self):
+        for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
+            self.environment.pop(name, None)
         self.signs_in_once(ROOT / ".build/debug/tutorial-notes", plays=True, question="You signed in as Alice Example.")
+
+    def swift_package(self):
+        """The package of the page, beside a checkout, as a reader makes it."""
+        page = (ROOT / "docs/tutorial/swift.md").read_text()
+        manifest = re.search(r"<!-- manifest -->\n```swift\n(.*?)```", page, re.S)[1]
+        folder = self.home / "notes"
+        (self.home / "enrollkit").symlink_to(ROOT)
+        (folder / "Sources/notes").mkdir(parents=True)
+        (folder / "Package.swift").write_text(manifest)
+        (folder / "Sources/notes/main.swift").write_text("\n".join(text for _, name, text, _ in BLOCK.findall(page)))
+        return folder
+
+    def swift(self, folder, *words):
+        done = subprocess.run(["swift", *words], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        return done.stdout
+
+    def test_the_package_of_the_page_in_swift_finds_its_product(self):
+        plan = self.swift(self.swift_package(), "build", "--print-manifest-job-graph")
+        self.assertIn("EnrollFoundation", plan)
+
+    @unittest.skipUnless(os.environ.get("TORTURE"), "TORTURE=1 builds the package of the page from nothing")
+    def test_the_package_of_the_page_in_swift_is_built_from_nothing(self):
+        folder = self.swift_package()
+        self.swift(folder, "build")
+        self.signs_in_once(folder / ".build/debug/notes", question="You signed in as Alice Example.")
 
     def test_the_program_in_c(self):
         libraries = subprocess.run(["pkg-config", "--cflags", "--libs", "libcurl"], capture_output=True, text=True, check=True)

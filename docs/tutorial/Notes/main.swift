@@ -1,11 +1,11 @@
 // Notes: a program that signs its user in once and asks an API who that is. docs/tutorial/swift.md explains each part.
 
 // example: configuration
-import EnrollKit
+import EnrollFoundation
 import Foundation
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+  import FoundationNetworking  // URLSession on Linux
 #endif
 
 guard CommandLine.arguments.count > 1 else { end("usage: notes ISSUER [logout]", status: 2) }
@@ -28,23 +28,27 @@ func end(_ text: String, status: Int32) -> Never {
 
 // example: sign-in
 func signIn(_ client: EnrollClient) async throws {
-  let transaction = try await client.begin()
-  print("Open this in your browser: \(transaction.url)")
-  fflush(nil)  // into a pipe, too
-  let state = try await client.awaitOutcome(of: transaction)  // the redirect came back to a port of ours
+  let state: RegistrationState
+  if let browser = try? DesktopBrowser() {
+    state = try await client.signIn(using: browser)  // the redirect comes back to a port of ours
+  } else {
+    state = try await client.signIn { url in  // no desktop: the user opens the address
+      print("Open this in your browser: \(url)")
+      fflush(nil)  // into a pipe, too
+    }
+  }
   if case .awaitingConfirmation(let profile) = state {
     print("You signed in as \(profile["name"]?.string ?? "somebody").")
     try await client.confirm()
   }
 }
 
-func accessToken(_ client: EnrollClient) async throws -> String {
+func signInIfNeeded(_ client: EnrollClient) async throws {
   do {
-    return try await client.accessToken()  // from memory, or renewed if it is due
+    _ = try await client.accessToken()  // from memory, or renewed if it is due
   } catch {
     guard error.code == .reauthenticate else { throw error }
     try await signIn(client)  // nobody is signed in, or the provider ended the session
-    return try await client.accessToken()
   }
 }
 // end
@@ -52,11 +56,11 @@ func accessToken(_ client: EnrollClient) async throws -> String {
 // example: request
 func who(_ client: EnrollClient) async throws -> String {
   guard let url = URL(string: issuer + "/userinfo") else { return "nobody" }
-  var request = URLRequest(url: url)
-  request.setValue("Bearer \(try await accessToken(client))", forHTTPHeaderField: "Authorization")
-  let (data, _) = try await URLSession.shared.data(for: request)
-  let answer = try JSONSerialization.jsonObject(with: data) as? [String: Any]
-  return answer?["name"] as? String ?? "nobody"
+  let api = AuthorizedSession(client)  // a valid token on each request
+  let (data, answer) = try await api.data(from: url)
+  guard answer.statusCode == 200 else { end("notes: the API answered \(answer.statusCode)", status: 1) }
+  let claims = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+  return claims?["name"] as? String ?? "nobody"
 }
 // end
 
@@ -67,6 +71,7 @@ do {
     _ = try await client.logout()
     print("You are signed out.")
   } else {
+    try await signInIfNeeded(client)
     print("The API knows you as \(try await who(client)).")
   }
 } catch {
