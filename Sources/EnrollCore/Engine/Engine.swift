@@ -33,8 +33,8 @@ public final class Engine: Sendable {
     var check = CheckStanding.none
     /// The epoch of tokens that this process renewed: once they are checked, the state is C.
     var renewedEpoch: UInt64?
-    /// The epochs of tokens that took the place of refused ones, one for each audience.
-    var rejections: [(audience: TokenAudience?, epoch: UInt64)] = []
+    /// The epochs of tokens that took the place of refused ones, and since when: one for each audience.
+    var rejections: [(audience: TokenAudience?, epoch: UInt64, since: Instant)] = []
     /// Renewed tokens that could not be written to disk.
     var unsaved: RenewedTokens?
     /// The renewal failure that was reported last; nil after a success.

@@ -1,5 +1,6 @@
 // A resource server refused a token that should be valid (RFC 6750 §3.1, 401): revoked, or of a provider that states no
-// lives. It is renewed once; a second refusal says that another token would not help.
+// lives. It is renewed once; a second refusal within a minute says that another token would not help. A later one may be a
+// revocation.
 
 public import EnrollCrypto
 
@@ -12,6 +13,9 @@ extension Engine {
     /// The refused token is replaced: run ``renew(epochs:forced:)``, forced.
     case renew(epoch: UInt64)
   }
+
+  /// How long a refusal counts: an API that refuses every token causes one renewal in that time.
+  private static var rejectionSeconds: Int64 { 60 }
 
   /// - Parameters:
   ///   - accessToken: the refused one.
@@ -30,11 +34,17 @@ extension Engine {
         return .answer(
           .reauthenticate(reason: "the access token was refused, and the provider gave no refresh token"))
       }
+      let now = clock.instant()
       let isRepeated = memory.withLock { memory in
-        if memory.rejections.contains(where: { $0.audience == audience && $0.epoch == epoch }) { return true }
+        if memory.rejections.contains(where: {
+          $0.audience == audience && $0.epoch == epoch
+            && now < $0.since.advanced(bySeconds: Self.rejectionSeconds)
+        }) {
+          return true
+        }
         memory.rejections.removeAll { $0.audience == audience }
         // The epoch of the token that takes its place.
-        memory.rejections.append((audience, record.tokenEpoch &+ 1))
+        memory.rejections.append((audience, record.tokenEpoch &+ 1, now))
         return false
       }
       guard !isRepeated else {

@@ -62,6 +62,21 @@ struct RejectionTests {
     #expect(try engine.token() == second)
   }
 
+  @Test("a refusal counts for one minute: a token that is revoked later is renewed")
+  func minute() throws {
+    let bench = try Bench([])
+    bench.provider.change { $0.lifetime = .integer(86_400) }
+    let engine = try bench.signedIn()
+    let second = try reject(try engine.token(), engine).token().value.reveal()
+    bench.clock.advance(seconds: 59)
+    #expect(isReauthenticate(try reject(second, engine)))
+    bench.clock.advance(seconds: 1)
+    let third = try reject(second, engine).token().value.reveal()
+    #expect(third != second && bench.provider.count(.token) == 3)
+    #expect(isReauthenticate(try reject(third, engine)))
+    #expect(bench.provider.count(.token) == 3)
+  }
+
   @Test("a refusal that comes late gets the token that there is by now")
   func late() throws {
     let bench = try Bench([])
