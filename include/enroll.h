@@ -1098,9 +1098,10 @@ enroll_status enroll_token_introspect(enroll_client *client, int32_t token, int6
                                       enroll_error *error);
 
 /** Makes the proof for one request of the host's own that carries a token of type "DPoP", for the request's header
- *  `DPoP`. `method` as it is sent; `url` https, without user information and fragment. `nonce` is what
- *  the server demanded in `DPoP-Nonce` (at most 1024 bytes); optional: the last one of that server. `access_token` is
- *  the token that the request carries, at most 1 MiB; optional: the present one. Asks nobody. `proof` must not be NULL.
+ *  `DPoP`. `method` as it is sent; `url` https, without user information: its path as it is sent, query and fragment
+ *  are taken off. `nonce` is what the server demanded in `DPoP-Nonce` (at most 1024 bytes); optional: the last one of
+ *  that server. `access_token` is the token that the request carries, at most 1 MiB; optional: the present one. Asks
+ *  nobody. `proof` must not be NULL.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE (the token is a Bearer token); ENROLL_E_REAUTHENTICATE; [store]; [call].
  *  Command: dpop.proof. Source: RFC 9449 4.2, 7, 9. */
 enroll_status enroll_dpop_proof(enroll_client *client, const char *method, size_t method_size, const char *url,

@@ -55,7 +55,7 @@ extension EnrollClient {
 
   /// Reports that a resource server refused this access token with 401: it is renewed once. `resource` and `scope` are those that
   /// the token was asked for with.
-  /// - Returns: another token, or `reauthenticate` if that one was refused as well, or none can be had.
+  /// - Returns: another token, or `reauthenticate` if that one was refused within a minute, or none can be had.
   public func rejected(
     _ accessToken: Secret, resource: String? = nil, scope: [String]? = nil,
     timeout: Duration = defaultTimeout
@@ -95,7 +95,7 @@ extension EnrollClient {
   /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Sends no request.
   /// - Parameters:
   ///   - method: the request's method, as it is sent.
-  ///   - url: the request's URL: https, without a fragment; its query does not count (RFC 9449 §4.2).
+  ///   - url: the request's URL: https, its path as it is sent; query and fragment do not count (RFC 9449 §4.2).
   ///   - nonce: the nonce that the server demanded in `DPoP-Nonce`; nil: the last one of that server.
   ///   - accessToken: the token that the request carries; nil: the present one.
   /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs none; `.reauthenticate`.

@@ -61,7 +61,7 @@ class DPoP(BoundTokens):
         client = self.open()
         self.sign_in(client)
         url = "https://api.example/things/1"
-        proof = client.call("dpop.proof", method="PATCH", url=f"{url}?q=1", nonce="n-1")["proof"]
+        proof = client.call("dpop.proof", method="PATCH", url=f"{url}?q=1#f", nonce="n-1")["proof"]
         header, claims = read(proof)
         self.assertEqual((header["typ"], header["alg"]), ("dpop+jwt", "ES256"))
         self.assertEqual((claims["htm"], claims["htu"], claims["nonce"]), ("PATCH", url, "n-1"))
@@ -75,7 +75,7 @@ class DPoP(BoundTokens):
     def test_a_url_that_no_request_has_is_refused(self):
         client = self.open()
         self.sign_in(client)
-        for url in ("https://api.example/#a", "https://user@api.example/", "http://api.example/", "com.example.app:/x"):
+        for url in ("https://api.example/a b", "https://user@api.example/", "http://api.example/", "com.example.app:/x"):
             refused = self.assertRefused("invalidArgument", client, "dpop.proof", method="GET", url=url)
             self.assertEqual(refused.data["field"], "url")
         refused = self.assertRefused("invalidArgument", client, "dpop.proof", method="G T", url="https://api.example/")

@@ -42,7 +42,7 @@ extension CommandTable {
     },
     Command(
       parked: "token.rejected", method: "rejected",
-      "Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is concerned.",
+      "Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone is concerned.",
       takes: [
         .required(
           "accessToken", .text("The refused token.", maximumBytes: 1 << 20).sensitive),
@@ -110,7 +110,8 @@ extension CommandTable {
       "Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.",
       takes: [
         .required("method", .text("The method as it is sent, such as GET.", maximumBytes: 32)),
-        .required("url", .url),
+        .required(
+          "url", .uri("The URL with its path as it is sent. Query and fragment are taken off.").sensitive),
         .optional(
           "nonce",
           .text(

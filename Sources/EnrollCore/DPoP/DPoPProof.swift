@@ -51,23 +51,40 @@ public struct DPoPRequest: Equatable, Sendable {
   /// Scheme, host and port: who gave a nonce gets it back (§8.2).
   let origin: String
 
-  /// A request of the host's own.
+  /// A request of the host's own. Its path is taken as it is sent, with dot segments and escapes; query and fragment are
+  /// taken off.
   /// - Throws: `.invalidArgument`: a method that is no HTTP token; a URL that is not https (nor http to loopback),
-  ///   or has user information or a fragment, which no request carries; nothing is repaired (R9).
+  ///   has user information, or a byte in its path that no request carries; nothing is repaired (R9).
   public init(method: String, url text: String) throws(EnrollError) {
     guard (1...32).contains(method.utf8.count), method.utf8.allSatisfy(Self.isTokenByte) else {
       throw EnrollError(
         .invalidArgument, "method: expected a method of 1 to 32 letters, as it is sent", field: "method")
     }
-    let url: StrictURL
+    let bytes = text.bytes
+    let end = bytes.firstIndex { $0 == 0x3F || $0 == 0x23 } ?? bytes.count
+    let path = Self.pathStart(bytes[..<end])
+    let server: StrictURL
     do throws(StrictURL.Refusal) {
-      url = try StrictURL(text)
+      if let index = bytes[path..<end].firstIndex(where: { $0 <= 0x20 || $0 >= 0x7F }) {
+        throw .character(bytes[index], at: index)
+      }
+      server = try StrictURL(String(decoding: bytes[..<path], as: UTF8.self))
     } catch {
       throw Self.refusal(error.text)
     }
-    guard url.kind != .privateScheme else { throw Self.refusal("expected https, got a private scheme") }
-    guard !url.hadFragment else { throw Self.refusal("a request has no fragment") }
-    self.init(method: method, url)
+    guard server.kind != .privateScheme else { throw Self.refusal("expected https, got a private scheme") }
+    self.method = method
+    origin = server.text
+    target = origin + (path < end ? String(decoding: bytes[path..<end], as: UTF8.self) : "/")
+  }
+
+  /// Where the authority ends: at the third slash.
+  private static func pathStart(_ url: ArraySlice<UInt8>) -> Int {
+    var slashes = 0
+    return url.firstIndex {
+      slashes += $0 == 0x2F ? 1 : 0
+      return slashes == 3
+    } ?? url.endIndex
   }
 
   /// A request of ours; its URL was checked when it was configured or discovered.

@@ -510,6 +510,40 @@ def test_a_redirected_request_gets_a_proof_for_its_new_url(opened, own_sandbox):
     assert proofs[-1] == f"{origin}/there" and sandbox.control("counts")["refreshes"] == 0
 
 
+RAW_PATHS = [
+    "/a%2Fb",
+    "/a%2fb",
+    "//",
+    "//a",
+    "/x/../y",
+    "/%2e%2e/y",
+    "/a[b]|c",
+    "/a\\b^`{}",
+    "/%zz",
+    "/a%00",
+    "/\xe9",
+    "/%7Euser",
+    "?query",
+    "/a?b=c/d#e/f",
+]
+
+
+def test_a_proof_is_for_the_path_that_is_sent(opened, bound):
+    api = opened(bound)
+    proofs = []
+    with proof_reader(proofs) as origin:
+        for path in RAW_PATHS:
+            assert api.send("GET", f"{origin}{path}") == 200, path
+    assert len(proofs) == len(RAW_PATHS)
+
+
+def test_httpx_proves_the_target_that_a_program_sets(bound):
+    api = WithHTTPX(bound, enrollkit.MEMORY)
+    with proof_reader([]) as origin, httpx.Client(auth=enrollkit.httpx.Auth(api.client)) as session:
+        assert session.get(origin, extensions={"target": b"/raw/../target"}).status_code == 200
+    api.close()
+
+
 def test_a_proxy_before_a_loopback_address_gets_no_token(opened, sandbox, picky, elsewhere, monkeypatch):
     api = opened(sandbox)
     monkeypatch.setenv("HTTP_PROXY", elsewhere.origin)

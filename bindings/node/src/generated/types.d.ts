@@ -1472,7 +1472,8 @@ export interface TokenCommands {
   }, options?: CallOptions): Promise<AccessOutcome>;
   /**
    * Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is
-   * refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is concerned.
+   * refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone is
+   * concerned.
    */
   rejected(parameters: {
     /** The refused token. */
@@ -1513,7 +1514,7 @@ export interface DpopCommands {
   proof(parameters: {
     /** The method as it is sent, such as GET. */
     method: string;
-    /** The URL as the host received it. */
+    /** The URL with its path as it is sent. Query and fragment are taken off. */
     url: string;
     /** The nonce that the server demanded. By default the last one of that server. */
     nonce?: string;

@@ -418,8 +418,8 @@ class ClientCommands(Caller):
         timeout: Timeout = 30,
     ) -> AccessToken:
         """Reports that a resource server refused this access token with 401. The token is renewed once. If the next one
-        is refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is
-        concerned.
+        is refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone
+        is concerned.
 
         Args:
             access_token: The refused token.
@@ -490,7 +490,7 @@ class ClientCommands(Caller):
 
         Args:
             method: The method as it is sent, such as GET.
-            url: The URL as the host received it.
+            url: The URL with its path as it is sent. Query and fragment are taken off.
             nonce: The nonce that the server demanded. By default the last one of that server.
             access_token: The token that the request carries. By default the present one.
 
@@ -1298,8 +1298,8 @@ class AsyncClientCommands(AsyncCaller):
         timeout: Timeout = 30,
     ) -> AccessToken:
         """Reports that a resource server refused this access token with 401. The token is renewed once. If the next one
-        is refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is
-        concerned.
+        is refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone
+        is concerned.
 
         Args:
             access_token: The refused token.
@@ -1370,7 +1370,7 @@ class AsyncClientCommands(AsyncCaller):
 
         Args:
             method: The method as it is sent, such as GET.
-            url: The URL as the host received it.
+            url: The URL with its path as it is sent. Query and fragment are taken off.
             nonce: The nonce that the server demanded. By default the last one of that server.
             access_token: The token that the request carries. By default the present one.
 

@@ -470,7 +470,8 @@ public class TokenCommands internal constructor(private val caller: Caller) {
 
   /**
    * Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is
-   * refused as well, the outcome is reauthenticate, and rejected for another audience, whose API alone is concerned.
+   * refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone is
+   * concerned.
    *
    * @param accessToken The refused token.
    * @param resource The resource server for which the token is to be (RFC 8707): an absolute https URL without
@@ -551,7 +552,7 @@ public class DpopCommands internal constructor(private val caller: Caller) {
    * Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.
    *
    * @param method The method as it is sent, such as GET.
-   * @param url The URL as the host received it.
+   * @param url The URL with its path as it is sent. Query and fragment are taken off.
    * @param nonce The nonce that the server demanded. By default the last one of that server.
    * @param accessToken The token that the request carries. By default the present one.
    * @return The value of the header DPoP.
