@@ -11,7 +11,7 @@ import Foundation
 
 /// The reason to send a request again after a 401.
 enum ExchangeStep: Equatable {
-  /// A proof for the URL to which the server redirected.
+  /// A proof for the request to which the server redirected.
   case proof
   /// A proof with the nonce that the server requires.
   case nonce(String)
@@ -25,17 +25,33 @@ struct TokenOrigin: Equatable {
   let host: String
   let port: Int
 
-  /// - Throws: `.invalidArgument` for a URL that is neither https nor http to a loopback address.
+  /// - Throws: `.invalidArgument` for a URL that is neither https nor http to a loopback address, has a user name or password, or
+  ///   a host that Foundation and libcurl may read in different ways. The error shows no part of the URL but the host.
   init(_ url: URL?) throws(EnrollError) {
     scheme = url?.scheme?.lowercased() ?? ""
-    host = url?.host?.lowercased() ?? ""
-    guard !host.isEmpty, scheme == "https" || (scheme == "http" && Self.isLoopback(host)) else {
-      throw EnrollError(
-        .invalidArgument,
-        "url: expected https, or http to a loopback address, got \(scheme)://\(host); a token is not sent there",
-        field: "url")
+    host = url?.host(percentEncoded: true)?.lowercased() ?? ""
+    guard !host.isEmpty, host.utf8.allSatisfy(Self.isHostByte) else {
+      throw Self.refusal("expected an absolute URL with a host of ASCII letters and digits, got another")
+    }
+    guard scheme == "https" || (scheme == "http" && Self.isLoopback(host)) else {
+      let got = scheme == "http" ? "http to \(host)" : "another scheme"
+      throw Self.refusal("expected https, or http to a loopback address, got \(got)")
+    }
+    guard url?.user == nil, url?.password == nil else {
+      throw Self.refusal("expected a URL without user name and password, got one with them")
     }
     port = url?.port ?? (scheme == "https" ? 443 : 80)
+  }
+
+  private static func refusal(_ text: String) -> EnrollError {
+    EnrollError(.invalidArgument, "url: \(text); a token is not sent there", field: "url")
+  }
+
+  private static func isHostByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    default: "-._:[]".utf8.contains(byte)
+    }
   }
 
   private static func isLoopback(_ host: String) -> Bool {
@@ -47,10 +63,13 @@ struct TokenOrigin: Equatable {
 
 /// One request from its first sending to its last answer: each step happens once, and at the first origin alone.
 struct AuthorizedExchange {
+  /// A server that redirects in a loop gets no more.
+  static let maximumProofs = 20
+
   private let origin: TokenOrigin
   /// The token that the next request carries.
   var token: AccessToken
-  private var proved: URL?
+  private var proofs = 0
   private var hasNonce = false
   private var hasRenewed = false
 
@@ -64,17 +83,17 @@ struct AuthorizedExchange {
   /// Whether the URL belongs to the origin that gets the token.
   func isAt(_ url: URL?) -> Bool { (try? TokenOrigin(url)) == origin }
 
-  /// The next proof is about this URL.
-  mutating func proves(_ url: URL?) { proved = url }
+  mutating func countProof() { proofs += 1 }
 
   /// The step after an answer; nil: the answer is the caller's.
-  mutating func step(after answer: HTTPURLResponse, hasLeft: Bool) -> ExchangeStep? {
-    guard answer.statusCode == 401, !hasLeft, isAt(answer.url) else { return nil }
+  mutating func step(after answer: GuardedAnswer) -> ExchangeStep? {
+    guard answer.response.statusCode == 401, !answer.hasLeft, isAt(answer.request.url) else { return nil }
     if needsProof {
-      if proved != answer.url { return .proof }
-      let challenge = answer.value(forHTTPHeaderField: "WWW-Authenticate") ?? ""
+      guard proofs < Self.maximumProofs else { return nil }
+      if answer.request.value(forHTTPHeaderField: "DPoP") == nil { return .proof }
+      let challenge = answer.response.value(forHTTPHeaderField: "WWW-Authenticate") ?? ""
       if !hasNonce, challenge.contains("use_dpop_nonce"),
-        let nonce = answer.value(forHTTPHeaderField: "DPoP-Nonce")
+        let nonce = answer.response.value(forHTTPHeaderField: "DPoP-Nonce")
       {
         hasNonce = true
         return .nonce(nonce)
@@ -83,5 +102,17 @@ struct AuthorizedExchange {
     if hasRenewed { return nil }
     hasRenewed = true
     return .renewal
+  }
+}
+
+extension URL {
+  /// As a proof names it (`htu`, RFC 9449 §4.2): without query and fragment, scheme and host in lower case.
+  var proofTarget: String? {
+    guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
+    parts.query = nil
+    parts.fragment = nil
+    parts.scheme = parts.scheme?.lowercased()
+    parts.encodedHost = parts.encodedHost?.lowercased()
+    return parts.string
   }
 }

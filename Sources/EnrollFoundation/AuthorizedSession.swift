@@ -11,8 +11,9 @@ public import Foundation
 /// Requests with a valid access token: `let (data, answer) = try await AuthorizedSession(client).data(for: request)`.
 ///
 /// A request that the server refuses with 401 is sent once more: with the nonce that the server requires, or with a token that
-/// was renewed in the meantime. Requests that get 401 at the same time share one renewal. A request with a body stream is not
-/// sent again. After a redirect to another origin, that server gets no token and causes no renewal.
+/// was renewed in the meantime. What is sent again is the request that was refused, after redirects too. Requests that get 401 at
+/// the same time share one renewal. A request with a body stream is not sent again. After a redirect to another origin, that
+/// server gets no token and causes no renewal. One call makes at most 20 proofs, however often the server redirects.
 public struct AuthorizedSession: Sendable {
   private let client: EnrollClient
   private let session: URLSession
@@ -39,7 +40,8 @@ public struct AuthorizedSession: Sendable {
   /// Sends a request with the token.
   /// - Returns: the body and the answer, whatever its status: also a 401 that remains after the renewal.
   /// - Throws: `EnrollError` if there is no token, as ``EnrollKit/EnrollClient/accessToken(minimumLifetime:resource:scope:)``, and
-  ///   `.invalidArgument` for a URL that is neither https nor a loopback address; errors of URLSession.
+  ///   `.invalidArgument` for a URL that is neither https nor a loopback address, or has a user name or password; errors of
+  ///   URLSession.
   public func data(for request: URLRequest) async throws -> (Data, HTTPURLResponse) {
     let token = try await client.access(resource: resource, scope: scope).token()
     var exchange = try AuthorizedExchange(request.url, token: token)
@@ -47,7 +49,7 @@ public struct AuthorizedSession: Sendable {
     while true {
       let answer = try await redirects.send(request, in: session)
       guard request.httpBodyStream == nil,
-        let step = exchange.step(after: answer.response, hasLeft: answer.hasLeft)
+        let step = exchange.step(after: answer)
       else { return (answer.body, answer.response) }
       do throws(EnrollError) {
         var nonce: String?
@@ -56,9 +58,10 @@ public struct AuthorizedSession: Sendable {
         case .renewal:
           let refused = exchange.token.value
           exchange.token = try await client.rejected(refused, resource: resource, scope: scope).token()
-        case .proof: request.url = answer.response.url
+        case .proof: break
         }
-        request = try await signed(request, &exchange, nonce: nonce)
+        // The request that was refused, and none before it: a redirect may stand behind a POST that was carried out.
+        request = try await signed(answer.request, &exchange, nonce: nonce)
       } catch {
         return (answer.body, answer.response)
       }
@@ -100,11 +103,12 @@ extension EnrollClient {
     var request = request
     let scheme = token.tokenType.lowercased() == "bearer" ? "Bearer" : token.tokenType
     request.setValue("\(scheme) \(token.value.reveal())", forHTTPHeaderField: "Authorization")
-    if exchange.needsProof, let url = request.url {
-      exchange.proves(url)
-      let target = url.absoluteString.prefix { $0 != "#" }
+    // Without dot segments, which URLSession takes out of what it sends.
+    if exchange.needsProof, let url = request.url?.absoluteURL.standardized, let target = url.proofTarget {
+      request.url = url
+      exchange.countProof()
       let proof = try await dpopProof(
-        method: request.httpMethod ?? "GET", url: String(target), nonce: nonce, accessToken: token.value)
+        method: request.httpMethod ?? "GET", url: target, nonce: nonce, accessToken: token.value)
       request.setValue(proof, forHTTPHeaderField: "DPoP")
     }
     return request

@@ -9,8 +9,9 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// An answer, and whether redirects left the first origin on the way.
+/// An answer, the request that got it, and whether redirects left the first origin on the way.
 struct GuardedAnswer: Sendable {
+  let request: URLRequest
   let body: Data
   let response: HTTPURLResponse
   let hasLeft: Bool
@@ -19,6 +20,7 @@ struct GuardedAnswer: Sendable {
 /// A class because URLSession keeps its delegate.
 final class RedirectGuard: NSObject, URLSessionDataDelegate {
   private struct Exchange {
+    var request: URLRequest
     var body = Data()
     var hasLeft = false
     var isDone: CheckedContinuation<GuardedAnswer, any Error>
@@ -30,7 +32,7 @@ final class RedirectGuard: NSObject, URLSessionDataDelegate {
     let task = session.dataTask(with: request)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { isDone in
-        exchanges.withLock { $0[task.taskIdentifier] = Exchange(isDone: isDone) }
+        exchanges.withLock { $0[task.taskIdentifier] = Exchange(request: request, isDone: isDone) }
         task.resume()
       }
     } onCancel: {
@@ -52,6 +54,8 @@ final class RedirectGuard: NSObject, URLSessionDataDelegate {
       return exchanges[task.taskIdentifier]?.hasLeft ?? true
     }
     if hasLeft { request.setValue(nil, forHTTPHeaderField: "Authorization") }
+    let guarded = request
+    exchanges.withLock { $0[task.taskIdentifier]?.request = guarded }
     completionHandler(request)
   }
 
@@ -65,7 +69,8 @@ final class RedirectGuard: NSObject, URLSessionDataDelegate {
       ended.isDone.resume(throwing: error)
     } else if let response = task.response as? HTTPURLResponse {
       ended.isDone.resume(
-        returning: GuardedAnswer(body: ended.body, response: response, hasLeft: ended.hasLeft))
+        returning: GuardedAnswer(
+          request: ended.request, body: ended.body, response: response, hasLeft: ended.hasLeft))
     } else {
       ended.isDone.resume(throwing: URLError(.badServerResponse))
     }

@@ -109,7 +109,8 @@ struct AuthorizedSessionTests {
   @Test(
     "no token is sent unencrypted",
     arguments: [
-      "http://api.example/", "http://127.0.0.1.example/", "http://localhost.example/", "ftp://127.0.0.1/",
+      "http://api.example/?hidden", "http://127.0.0.1.example/", "http://localhost.example/",
+      "ftp://127.0.0.1/hidden", "hidden:x",
     ])
   func unencrypted(text: String) async throws {
     try await signIn(client)
@@ -118,16 +119,28 @@ struct AuthorizedSessionTests {
       try await AuthorizedSession(client).data(from: url)
     }
     #expect(error?.code == .invalidArgument && error?.field == "url")
-    #expect(error?.message.contains("expected https, or http to a loopback address") == true)
+    #expect(error?.message.contains("a token is not sent there") == true)
+    #expect(error?.message.contains("hidden") == false)
+  }
+
+  @Test(
+    "a URL with a user name or an odd host gets no token",
+    arguments: [
+      "https://hidden:x@api.example/", "https://hidden@api.example/", "https://hid%64en.example/", "/hidden",
+    ])
+  func odd(text: String) async throws {
+    try await signIn(client)
+    let url = try #require(URL(string: text))
+    let error = await #expect(throws: EnrollError.self) {
+      try await AuthorizedSession(client).data(from: url)
+    }
+    #expect(error?.code == .invalidArgument && error?.field == "url")
+    #expect(error?.message.contains("hid") == false)
   }
 
   @Test("a bound token has a proof for each URL, and the nonce that the server requires")
   func proofs() async throws {
-    let bound = try EnrollClient(
-      configuration: Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback", dpop: .auto),
-      store: .memory, transport: provider, clock: FakeClock())
-    try await signIn(bound)
+    let bound = try await bound()
     let server = try await PickyServer()
     server.challenge("/there", ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": "n-1"])
     server.redirect("/go", to: "/there")
@@ -138,6 +151,77 @@ struct AuthorizedSessionTests {
     #expect(proofs.contains { $0["nonce"] as? String == "n-1" })
     #expect(server.seen.allSatisfy { $0.authorization.hasPrefix("DPoP ") })
     await server.stop()
+  }
+
+  /// A client whose token is bound to a key.
+  private func bound() async throws -> EnrollClient {
+    let bound = try EnrollClient(
+      configuration: Configuration(
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback", dpop: .auto),
+      store: .memory, transport: provider, clock: FakeClock())
+    try await signIn(bound)
+    return bound
+  }
+
+  @Test("no proof follows a redirect to another origin, however it is written")
+  func proofStays() async throws {
+    let bound = try await bound()
+    let (server, elsewhere) = (try await PickyServer(), try await PickyServer())
+    let (host, port) = (server.origin.dropFirst(7), elsewhere.origin.split(separator: ":")[2])
+    let addresses = [
+      "//127.0.0.1:\(port)/", "HTTP://LOCALHOST:\(port)/", "http://\(host)@localhost:\(port)/",
+      "http://\(host)\\@localhost:\(port)/", "http:\\\\localhost:\(port)/", "http://u:p@\(host)/own",
+    ]
+    for (index, address) in addresses.enumerated() {
+      server.redirect("/\(index)", to: address)
+      _ = try? await AuthorizedSession(bound).data(from: server.url("/\(index)"))
+    }
+    #expect(elsewhere.seen.count >= 3)
+    #expect(elsewhere.seen.allSatisfy { !$0.authorization.hasPrefix("DPoP") && $0.proof == nil })
+    #expect(server.seen.filter { $0.path == "/own" }.allSatisfy { !$0.authorization.hasPrefix("DPoP") })
+    await server.stop()
+    await elsewhere.stop()
+  }
+
+  @Test("a proof is for the URL that is sent, without query and fragment")
+  func proofOfTarget() async throws {
+    let bound = try await bound()
+    let server = try await PickyServer()
+    let paths = ["/a%2Fb", "//x//y", "/a/../b", "/x?q=\(String(repeating: "y", count: 9000))", "/x#part", ""]
+    for path in paths {
+      _ = try await AuthorizedSession(bound).data(from: server.url(path))
+      let last = try #require(server.seen.last)
+      let target = try claims(#require(last.proof))["htu"] as? String
+      #expect(target == server.origin + last.rawPath, "\(path)")
+    }
+    let shouted = server.origin.replacing("http://127.0.0.1", with: "http://LOCALHOST")
+    _ = try await AuthorizedSession(bound).data(from: #require(URL(string: "\(shouted)/x")))
+    let target = try claims(#require(server.seen.last?.proof))["htu"] as? String
+    #expect(target == server.origin.replacing("127.0.0.1", with: "localhost") + "/x")
+    await server.stop()
+  }
+
+  @Test("a server that redirects in a loop gets twenty proofs, and then the 401 is the caller's")
+  func loop() async throws {
+    let bound = try await bound()
+    let server = try await PickyServer()
+    server.spin()
+    #expect(try await AuthorizedSession(bound).data(from: server.url("/")).1.statusCode == 401)
+    #expect(server.seen.count { $0.proof != nil } == 20)
+    await server.stop()
+  }
+
+  @Test("a POST behind a redirect is not sent again: the request that was refused is")
+  func seeOther() async throws {
+    try await signIn(client)
+    for client in [client, try await bound()] {
+      let server = try await PickyServer()
+      server.redirect("/pay", to: "/done", isSeeOther: true)
+      _ = try await AuthorizedSession(client).data(for: request(server.url("/pay"), body: "money"))
+      #expect(server.seen.map { "\($0.method) \($0.path)" }.filter { $0 != "GET /done" } == ["POST /pay"])
+      #expect(server.seen.last?.path == "/done" && server.seen.last?.authorization != "")
+      await server.stop()
+    }
   }
 
   private func claims(_ proof: String) throws -> [String: Any] {

@@ -7,7 +7,10 @@ import Synchronization
 
 final class PickyServer: Sendable {
   struct Seen: Equatable {
+    var method: String
     var path: String
+    /// As it came, without the query.
+    var rawPath: String
     var authorization: String
     var body: String
     var proof: String?
@@ -16,6 +19,8 @@ final class PickyServer: Sendable {
   private struct State {
     var seen: [Seen] = []
     var targets: [String: String] = [:]
+    var isSeeOther = false
+    var isSpinning = false
     var challenges: [String: [String: String]] = [:]
     /// Requests that wait until as many are there as the crowd has.
     var crowd = 0
@@ -52,7 +57,17 @@ final class PickyServer: Sendable {
   var seen: [Seen] { state.withLock { $0.seen } }
   var tokens: [String] { seen.map { $0.authorization.split(separator: " ").last.map(String.init) ?? "" } }
 
-  func redirect(_ path: String, to target: String) { state.withLock { $0.targets[path] = target } }
+  /// With 307, or with 303, after which a GET follows.
+  func redirect(_ path: String, to target: String, isSeeOther: Bool = false) {
+    state.withLock { state in
+      state.targets[path] = target
+      state.isSeeOther = isSeeOther
+    }
+  }
+
+  /// Redirects each request with a proof, and refuses each without one, a hundred times.
+  func spin() { state.withLock { $0.isSpinning = true } }
+
   func gather(_ count: Int) { state.withLock { $0.crowd = count } }
 
   /// Refuses the path once, with these headers, when a request has a proof.
@@ -69,7 +84,8 @@ final class PickyServer: Sendable {
 
   private func answer(_ request: FlyingFox.HTTPRequest) async -> HTTPResponse {
     let seen = Seen(
-      path: request.path, authorization: request.headers[.authorization] ?? "",
+      method: request.method.rawValue, path: request.path, rawPath: request.target.path(percentEncoded: true),
+      authorization: request.headers[.authorization] ?? "",
       body: String(decoding: (try? await request.bodyData) ?? Data(), as: UTF8.self),
       proof: request.headers[HTTPHeader("DPoP")])
     let (isFirst, target, challenge) = state.withLock { state in
@@ -79,11 +95,13 @@ final class PickyServer: Sendable {
         seen.proof == nil ? nil : state.challenges.removeValue(forKey: seen.path)
       )
     }
+    if let spun = spun(seen) { return spun }
     if isFirst { await assemble() }
     if let target {
       var headers = HTTPHeaders()
       headers[.location] = target
-      return HTTPResponse(statusCode: .temporaryRedirect, headers: headers)
+      let isSeeOther = state.withLock { $0.isSeeOther }
+      return HTTPResponse(statusCode: isSeeOther ? .seeOther : .temporaryRedirect, headers: headers)
     }
     if let challenge {
       var headers = HTTPHeaders()
@@ -91,6 +109,15 @@ final class PickyServer: Sendable {
       return HTTPResponse(statusCode: .unauthorized, headers: headers)
     }
     return HTTPResponse(statusCode: isFirst || seen.path == "/never" ? .unauthorized : .ok)
+  }
+
+  private func spun(_ seen: Seen) -> HTTPResponse? {
+    let (isSpinning, count) = state.withLock { ($0.isSpinning, $0.seen.count) }
+    guard isSpinning, count < 100 else { return nil }
+    guard seen.proof != nil else { return HTTPResponse(statusCode: .unauthorized) }
+    var headers = HTTPHeaders()
+    headers[.location] = "/\(count)"
+    return HTTPResponse(statusCode: .temporaryRedirect, headers: headers)
   }
 
   private func assemble() async {
