@@ -31,7 +31,7 @@ def access_token(client):
     try:
         return client.access_token()  # from memory, or renewed if it is due
     except (enrollkit.EnrollReauthenticate, enrollkit.EnrollIllegalState):  # nobody is signed in, or not confirmed
-        client.sign_in(confirm=is_me)  # opens the browser, and waits until it comes back
+        client.sign_in(confirm=is_me, timeout=300)  # opens the browser, and waits until it comes back
         return client.access_token()
 # end
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -19,6 +20,7 @@ from enrollkit import (
     Step,
     Unregistered,
     Unsolicited,
+    _flow,
 )
 
 
@@ -94,6 +96,33 @@ async def test_sign_in_does_not_wait_for_a_redirect_that_it_cannot_receive(face,
         await client.sign_in(present=lambda action: pytest.fail("a page was shown"))
     assert refused.value.field == "redirect_uri"
     assert await client.state() == Unregistered()
+
+
+@pytest.mark.parametrize("named", ["enrollkit", "app.auth"])
+async def test_a_browser_that_does_not_come_back_is_a_warning_in_the_log(
+    face, sandbox, store, caplog, monkeypatch, named
+):
+    monkeypatch.setattr(_flow, "LONG_WAIT", 0.01)
+    logger = None if named == "enrollkit" else logging.getLogger(named)
+    client = await face.client(configuration(sandbox), store=store, logger=logger)
+    shown = []
+    signing_in = asyncio.ensure_future(client.sign_in(present=shown.append, confirm=lambda profile: True))
+    while not (warned := [one for one in caplog.records if "still waits" in one.getMessage()]):
+        assert not signing_in.done()
+        await asyncio.sleep(0.01)
+    playing(sandbox)(shown[0])
+    assert isinstance(await signing_in, Active)
+    assert [(one.name, one.levelname) for one in warned] == [(named, "WARNING")]
+    assert "client id: sample-app, redirect URI: http://127.0.0.1:" in warned[0].getMessage()
+
+
+async def test_a_sign_in_that_ends_in_time_leaves_no_hint_behind(face, sandbox, store, monkeypatch):
+    hints = []
+    monkeypatch.setattr(_flow, "log_long_wait", lambda logger, transaction: hints.append(transaction))
+    monkeypatch.setattr(_flow, "LONG_WAIT", 3600)
+    await signed_in(face, sandbox, store)
+    assert not hints
+    assert not [one for one in threading.enumerate() if isinstance(one, threading.Timer) and not one.finished.is_set()]
 
 
 async def test_a_user_who_says_no_to_the_profile_gives_the_tokens_back(face, sandbox, store):

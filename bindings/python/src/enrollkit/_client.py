@@ -31,7 +31,7 @@ from typing import (
     Union,
 )
 
-from . import _abi, _library, _programs
+from . import _abi, _flow, _library, _programs
 from ._caller import Single, given_up_with, is_own, token_of
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, check_confirmed, check_redirect, event_of, log_event, not_confirmed, open_browser
@@ -45,6 +45,7 @@ from ._generated.types import (
     Event,
     Platform,
     State,
+    Transaction,
     TransactionKind,
 )
 from ._given import Keys, Opening, Seconds, StorePath, Timeout, invalid, seconds, time_limit
@@ -629,7 +630,8 @@ class Client(ClientCommands):
         wait_for_platform: Calls that ask for the registration wait until `platform_ready`.
         renew_in_background: Renew tokens a little before they are due, even without a call.
         transport: The program's own HTTP; None: libcurl.
-        logger: Receives the client's log, without secrets; the daemon's own log has a logger of its own.
+        logger: Receives the client's log, without secrets; the daemon's own log has a logger of its own. None: a
+            warning of `sign_in` goes to the logger `enrollkit`, which without any setup writes to stderr.
         over: A `Library`, or a `Daemon`, which the caller closes; None: the library that the package finds.
 
     Raises:
@@ -659,6 +661,7 @@ class Client(ClientCommands):
         if over is not None and not isinstance(over, (Library, Daemon)):
             raise invalid("over", "a Library or a Daemon", over)
         _programs.check_logger(logger)
+        self._logger = logger
         self._account = account or "default"
         self._streams: weakref.WeakSet[EventStream] = weakref.WeakSet()
         self._over = over or Library()
@@ -730,7 +733,8 @@ class Client(ClientCommands):
                 opens the system's browser.
             confirm: Shows the profile and returns the user's decision: True confirms it, False revokes the tokens. None
                 leaves the decision to `Client.confirm` and `Client.retry`: a sign-in ends with `AwaitingConfirmation`.
-            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires.
+            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires. After 30
+                seconds without the browser, a warning in the log says what to compare.
 
         Returns:
             The state of the registration.
@@ -757,13 +761,25 @@ class Client(ClientCommands):
             except BaseException:
                 self.cancel(transaction=transaction)
                 raise
-            state = self.await_outcome(transaction, timeout=timeout)
+            with self._hinting(transaction):
+                state = self.await_outcome(transaction, timeout=timeout)
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         if check_confirmed(confirm(state.profile)):
             return self.confirm()
         self.retry()
         raise not_confirmed()
+
+    @contextlib.contextmanager
+    def _hinting(self, transaction: Transaction) -> Iterator[None]:
+        """Logs a hint if its block takes long."""
+        timer = threading.Timer(_flow.LONG_WAIT, _flow.log_long_wait, (self._logger, transaction))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def access_token(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import webbrowser
 from typing import Any, Callable, Dict, Optional, Union
+from urllib.parse import parse_qs, urlsplit
 
 from ._error import EnrollError
 from ._generated.statuses import EnrollAccessDenied, EnrollUnsupported
@@ -57,6 +58,26 @@ def check_redirect(transaction: Transaction) -> None:
             "call `begin`, open its URL, and pass the redirect to `resume` in the process that receives it",
             field="redirect_uri",
         )
+
+
+# After so many seconds without the browser, `sign_in` says once what to look at, as `enroll login` does.
+LONG_WAIT = 30.0
+
+
+def log_long_wait(logger: Optional[Logger], transaction: Transaction) -> None:
+    """Says what to look at while the browser does not come back: a provider that shows its own error page sends no
+    redirect. Nothing for an action that is no URL: a device learns by itself what the provider refuses.
+    """
+    action = transaction.action
+    if not isinstance(action, OpenURL):
+        return
+    identifier = parse_qs(urlsplit(action.url).query).get("client_id", ["?"])[0]
+    (logger or LOG).warning(
+        "sign_in still waits for the browser. If it shows an error page, compare client id and redirect URI with those "
+        "registered at the provider; client id: %s, redirect URI: %s",
+        identifier,
+        transaction.redirect_uri,
+    )
 
 
 def check_confirmed(answer: object) -> bool:

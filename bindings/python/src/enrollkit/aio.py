@@ -40,7 +40,7 @@ from typing import (
     Union,
 )
 
-from . import _abi, _library, _programs
+from . import _abi, _flow, _library, _programs
 from ._caller import Single, given_up_with, is_own, token_of
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, check_confirmed, check_redirect, event_of, log_event, not_confirmed, open_browser
@@ -738,7 +738,8 @@ class Client(AsyncClientCommands):
         wait_for_platform: Calls that ask for the registration wait until `platform_ready`.
         renew_in_background: Renew tokens a little before they are due, even without a call.
         transport: The program's own HTTP, a function or a coroutine function; None: libcurl.
-        logger: Receives the client's log, without secrets; the daemon's own log has a logger of its own.
+        logger: Receives the client's log, without secrets; the daemon's own log has a logger of its own. None: a
+            warning of `sign_in` goes to the logger `enrollkit`, which without any setup writes to stderr.
         over: A `Library`, or a `Daemon`, which the caller closes; None: the library that the package finds.
 
     Raises:
@@ -848,7 +849,8 @@ class Client(AsyncClientCommands):
                 not wait. By default it opens the system's browser.
             confirm: Shows the profile and returns the user's decision: True confirms it, False revokes the tokens. None
                 leaves the decision to `Client.confirm` and `Client.retry`: a sign-in ends with `AwaitingConfirmation`.
-            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires.
+            timeout: Seconds (or a timedelta) to wait for the user; None: until the transaction expires. After 30
+                seconds without the browser, a warning in the log says what to compare.
 
         Returns:
             The state of the registration.
@@ -881,7 +883,12 @@ class Client(AsyncClientCommands):
             except BaseException:
                 await self.cancel(transaction=transaction)
                 raise
-            state = await self.await_outcome(transaction, timeout=timeout)
+            loop = asyncio.get_running_loop()
+            hint = loop.call_later(_flow.LONG_WAIT, _flow.log_long_wait, self._logger, transaction)
+            try:
+                state = await self.await_outcome(transaction, timeout=timeout)
+            finally:
+                hint.cancel()
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         answer = confirm(state.profile)
