@@ -207,6 +207,14 @@ async def test_a_device_shows_a_code(face, own_sandbox, store):
     assert isinstance(state, Active)
 
 
+async def test_a_device_without_present_is_told_what_to_show(face, sandbox, store):
+    client = await face.client(configuration(sandbox), store=store)
+    with pytest.raises(enrollkit.EnrollUnsupported) as refused:
+        await client.sign_in(kind="device")
+    assert refused.value.message.endswith("present=lambda action: print(action.verification_uri, action.user_code)")
+    assert await client.state() == Unregistered()
+
+
 async def test_an_outage_makes_a_token_stale_and_then_expired(face, own_sandbox, store):
     sandbox = own_sandbox()
     client = await signed_in(face, sandbox, store)

@@ -337,16 +337,27 @@ def test_the_library_is_built_where_it_is_missing(tmp_path):
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.S)
 
 
-def test_the_readmes_examples_run(sandbox, tmp_path):
-    """One after the other in one program, as somebody would read them; the browser is played."""
+def test_the_readmes_examples_run(own_sandbox, tmp_path):
+    """One after the other in one program, as somebody would read them; browser and device user are played."""
+    sandbox = own_sandbox("--device-interval", "1")
     blocks = EXAMPLE.findall((PACKAGE / "README.md").read_text())
     assert len(blocks) >= 8
     prelude = f"""
-import webbrowser, threading, sys
+import builtins, json, re, webbrowser, threading, sys, urllib.request
 sys.path.insert(0, {str(TOP / "Tests/CTests")!r})
 from sign_in import play_user
 webbrowser.open = lambda url: threading.Thread(target=play_user, args=(url,)).start() or True
 api = {sandbox.issuer + "/userinfo"!r}
+
+
+def print(*words, **more):
+    builtins.print(*words, **more)
+    if code := re.search(r"enter the code (.+)", str(words[0])):
+        typed = json.dumps({{"do": "device", "userCode": code[1]}}).encode()
+        control = {sandbox.issuer + "/_control"!r}
+        urllib.request.urlopen(urllib.request.Request(control, typed, {{"Content-Type": "application/json"}})).close()
+
+
 """
     text = (
         "\n".join(blocks)
@@ -358,10 +369,11 @@ api = {sandbox.issuer + "/userinfo"!r}
     program = tmp_path / "readme.py"
     program.write_text(prelude + text)
     done = subprocess.run(
-        [sys.executable, program], input="Y\n", capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, program], input="Y\nyes\n", capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("Alice Example") >= 2, done.stdout
+    assert done.stdout.count("Alice Example") >= 3, done.stdout
+    assert "/device and enter the code " in done.stdout
 
 
 def test_the_signature_of_sign_in_is_a_part_of_begins():

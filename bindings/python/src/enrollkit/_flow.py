@@ -17,6 +17,7 @@ from ._generated.types import (
     LogoutFinished,
     OpenURL,
     RegistrationChanged,
+    ShowDeviceCode,
     TokenRenewalFailed,
     TokenRenewed,
     Transaction,
@@ -35,6 +36,12 @@ def open_browser(action: Action) -> None:
     Raises:
         EnrollUnsupported: the action is of another type, or no browser could be opened.
     """
+    if isinstance(action, ShowDeviceCode):
+        raise EnrollUnsupported(
+            "no browser opens for a device; show the user the address and the code: "
+            "present=lambda action: print(action.verification_uri, action.user_code)",
+            field="present",
+        )
     if not isinstance(action, OpenURL):
         raise EnrollUnsupported(
             f"sign_in cannot show the action {type(action).__name__} by itself; pass `present`", field="present"
