@@ -148,7 +148,9 @@ class Early(unittest.TestCase):
         gateway.stop()
         # Libraries are initialized before main.
         source, library = gateway.home / "early.c", gateway.home / "early.so"
-        source.write_text("#include <signal.h>\n__attribute__((constructor)) static void early(void) { raise(SIGHUP); }\n")
+        source.write_text(
+            "#include <signal.h>\n"
+            "__attribute__((constructor)) static void early(void) { raise(SIGHUP); }\n")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
         serve = [PROGRAM, "serve", "--config", gateway.configuration]
         with self.serving(gateway, serve, {"LD_PRELOAD": str(library)}) as process:
