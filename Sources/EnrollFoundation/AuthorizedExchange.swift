@@ -43,6 +43,19 @@ struct TokenOrigin: Equatable {
     port = url?.port ?? (scheme == "https" ? 443 : 80)
   }
 
+  /// libcurl, which URLSession uses outside Apple's systems, sends http to a loopback address through a proxy of the environment.
+  /// - Throws: `.invalidArgument` if such a proxy would see the token.
+  func refuseProxy(in environment: [String: String]) throws(EnrollError) {
+    let proxies = ["http_proxy", "all_proxy", "ALL_PROXY"].compactMap { environment[$0] }
+    guard scheme == "http", proxies.contains(where: { !$0.isEmpty }) else { return }
+    let exclusions = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first ?? ""
+    let excluded = exclusions.split(whereSeparator: { $0 == "," || $0 == " " }).map { $0.lowercased() }
+    guard !excluded.contains(host), !excluded.contains("*") else { return }
+    throw Self.refusal(
+      "expected no proxy before a loopback address, got one of the environment, which would see the token (add \(host) to NO_PROXY)"
+    )
+  }
+
   private static func refusal(_ text: String) -> EnrollError {
     EnrollError(.invalidArgument, "url: \(text); a token is not sent there", field: "url")
   }
@@ -75,6 +88,9 @@ struct AuthorizedExchange {
 
   init(_ url: URL?, token: AccessToken) throws(EnrollError) {
     origin = try TokenOrigin(url)
+    #if canImport(FoundationNetworking)
+      try origin.refuseProxy(in: ProcessInfo.processInfo.environment)
+    #endif
     self.token = token
   }
 

@@ -1,4 +1,4 @@
-import EnrollFoundation
+@testable import EnrollFoundation
 import EnrollTesting
 import Foundation
 import Testing
@@ -136,6 +136,28 @@ struct AuthorizedSessionTests {
     }
     #expect(error?.code == .invalidArgument && error?.field == "url")
     #expect(error?.message.contains("hid") == false)
+  }
+
+  @Test(
+    "a proxy of the environment sees no token of a loopback address",
+    arguments: [
+      (["http_proxy": "http://proxy:3128"], false), (["all_proxy": "socks5://proxy"], false),
+      (["http_proxy": "http://proxy", "no_proxy": "intranet,.example"], false),
+      (["http_proxy": "http://proxy", "no_proxy": "localhost, 127.0.0.1"], true),
+      (["ALL_PROXY": "http://proxy", "NO_PROXY": "*"], true), (["http_proxy": ""], true), ([:], true),
+      (["https_proxy": "http://proxy"], true),
+    ] as [([String: String], Bool)])
+  func proxies(environment: [String: String], isDirect: Bool) throws {
+    let origin = try TokenOrigin(URL(string: "http://127.0.0.1:8080/?hidden"))
+    do {
+      try origin.refuseProxy(in: environment)
+      #expect(isDirect)
+    } catch {
+      #expect(!isDirect && error.code == .invalidArgument)
+      #expect(error.message.contains("add 127.0.0.1 to NO_PROXY"))
+    }
+    let encrypted = try TokenOrigin(URL(string: "https://api.example/"))
+    try encrypted.refuseProxy(in: environment)
   }
 
   @Test("a bound token has a proof for each URL, and the nonce that the server requires")
