@@ -13,7 +13,7 @@ package final class EventDescriptor: Sendable {
   package convenience init() throws(EnrollError) {
     let descriptor = enroll_posix_event()
     guard descriptor >= 0 else {
-      throw EnrollError(.busy, "no file descriptor is free (errno \(enroll_posix_errno()))")
+      throw EnrollError(.busy, "no file descriptor can be opened: \(SystemError.words(enroll_posix_errno()))")
     }
     self.init(owning: descriptor)
   }

@@ -6,7 +6,7 @@ public enum SystemError {
   /// As strerror(3) says it: `No space left on device`.
   /// - Parameter number: an errno.
   public static func words(_ number: Int32) -> String {
-    strerror(number).map { String(cString: $0) } ?? "errno \(number)"
+    strerror(number).map { String(cString: $0) } ?? "error \(number) of the system"
   }
 }
 

@@ -21,7 +21,8 @@ public final class SystemRandomSource: RandomSource {
       if got > 0 {
         filled += got
       } else if got == 0 || enroll_posix_errno() != EINTR {
-        throw EnrollError(.internal, "the system gave no random bytes (errno \(enroll_posix_errno()))")
+        throw EnrollError(
+          .internal, "the system gave no random bytes: \(SystemError.words(enroll_posix_errno()))")
       }
     }
     return bytes

@@ -78,9 +78,14 @@ CASES = {
         "store. Or use a passphrase (`--keys passphrase`). A keyring that exists and is locked gives the same error, "
         "[`storeLocked`](#storelocked); unlock it, and the same program goes on."),
     "port": (
-        "The port is taken",
+        "The port is taken by another program",
         "The redirect URI names a port, and another program listens there. Often it is a second sign-in: end it. If the "
         "provider allows any port (RFC 8252 §7.3), register the redirect URI without one; the system then chooses a free port."),
+    "store": (
+        "The store's folder cannot be made or written",
+        "The message names the folder, what EnrollKit tried, why the system refused it, and what helps. The folder that holds the "
+        "store must exist. A store's own folder belongs to the user who runs the program and has mode 0700, its files 0600. On a full "
+        "disk the error is [`storeFull`](#storefull), and on a failing one [`storeIO`](#storeio)."),
     "clock": (
         "The clock is wrong",
         "A sign-in works all the same: EnrollKit learns from the provider's answers how far the clock is off, and judges times by that. `enroll doctor` says "
@@ -98,10 +103,14 @@ class Machine:
         subprocess.run(
             ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", ROOT / "Tests/ReadmeTests/bad_input.c", "-o",
              self.binary, f"-L{LIBRARY}", "-lenroll", f"-Wl,-rpath,{LIBRARY}"], check=True)  # fmt: skip
-        self.replaced = {sandbox.issuer: ISSUER}
+        self.replaced = {sandbox.issuer: ISSUER, f"user {os.geteuid()} ": "user 1000 "}
+        #: Whether modes hold for the programs, also where the tests run as root.
+        self.is_plain_user = False
 
     def run(self, *command, **environment):
         self.count += 1
+        if self.is_plain_user and os.geteuid() == 0:
+            command = "setpriv", "--bounding-set", "-all", *command
         home = self.home / str(self.count)
         home.mkdir()
         self.replaced[str(home)] = "/home/me"
@@ -126,14 +135,14 @@ class Machine:
             "issuer": self.sandbox.issuer, "clientId": "sample-app", "redirectUri": CALLBACK, "allowLoopbackHTTP": True, **changes,
         })  # fmt: skip
 
-    def python(self, keys=KEYS_FILE, wait=WAIT_SECONDS, browser="/bin/true", **changes):
+    def python(self, keys=KEYS_FILE, wait=WAIT_SECONDS, browser="/bin/true", store=None, **changes):
         done = self.run(
-            sys.executable, "-c", PYTHON, self.configuration(**changes), self.home / f"python{self.count}", keys, wait,
+            sys.executable, "-c", PYTHON, self.configuration(**changes), store or self.home / f"python{self.count}", keys, wait,
             PYTHONPATH=f"{ROOT}/bindings/python/src", ENROLL_LIBRARY=f"{LIBRARY}/libenroll.so.0", BROWSER=browser)
         return self.shown(done.stdout or done.stderr)
 
-    def c(self, keys=KEYS_FILE, **changes):
-        done = self.run(self.binary, self.configuration(**changes), self.home / f"c{self.count}", keys, WAIT_SECONDS)
+    def c(self, keys=KEYS_FILE, store=None, **changes):
+        done = self.run(self.binary, self.configuration(**changes), store or self.home / f"c{self.count}", keys, WAIT_SECONDS)
         return self.shown(done.stdout or done.stderr)
 
 
@@ -173,6 +182,13 @@ def messages(machine):
         redirect = f"http://127.0.0.1:{port}/callback"
         case("port", machine.enroll(*login, "--redirect-uri", redirect), machine.python(redirectUri=redirect),
              machine.c(redirectUri=redirect))
+    closed = machine.home / "closed"
+    closed.mkdir(mode=0o500)
+    machine.replaced[str(closed)] = "/srv/closed"
+    machine.is_plain_user = True
+    store = closed / "store"
+    case("store", machine.enroll(*login, "--store", store), machine.python(store=store), machine.c(store=store))
+    machine.is_plain_user = False
     machine.sandbox.control("advanceClock", seconds=3630)
     case("clock", machine.enroll("doctor"), played(machine, "python"), played(machine, "c"))
     return found

@@ -208,6 +208,11 @@ play_user(sys.argv[1])
         for told, quoted in zip(now, then, strict=True):
             self.assertEqual(told, quoted, "run Tests/ReadmeTests/bad_input.py --write, and read what the page says")
 
+    def test_a_taken_port_is_found_by_the_words_of_its_message(self):
+        section = re.search(r"### (.* taken by another program)\n(.*?)\n### ", bad_input.PAGE.read_text(), re.S)
+        self.assertTrue(section)
+        self.assertEqual(section[2].count("is taken by another program: end that program"), 3)
+
     def test_what_the_page_of_the_daemon_asks_from_a_shell_is_answered(self):
         line = re.search(r"<!-- run: daemon -->\n```\n(.*?)```", (ROOT / "docs/json-rpc.md").read_text(), re.S)[1]
         path = f"{ROOT}/build/bin:{os.environ['PATH']}"

@@ -9,8 +9,8 @@ ADVICE = {
     "cancelled": "Nothing. Your program cancelled the call. A request that was sent goes on, and its tokens are stored.",
     "deadlineExceeded": "Wait again, or pass a longer timeout. A sign-in is still pending: await its outcome again. If the browser "
     "shows an error page, compare the client id and the redirect URI with those at the provider.",
-    "busy": "Try again in a moment. If the message names a port, end the program that holds the port, or register a redirect URI "
-    "without a port, so that the system chooses a free one.",
+    "busy": "Try again in a moment. If the message names a port, [another program has taken it](#the-port-is-taken-by-another-program): "
+    "end that program, or register a redirect URI without a port, so that the system chooses a free one.",
     "unsupported": "Read the message: it names what is missing. A missing library is installed as [the page of installing](install.md"
     "#what-the-system-needs) says. If no browser could be opened, show the user the URL, or use the device grant.",
     "illegalState": "Ask for the state first (`registration.state`). [The table](states.md#table) says what each state allows.",
@@ -42,7 +42,7 @@ ADVICE = {
     "`provider`.",
     "codeRejected": "Ask the user for the code again. The fifth wrong code ends the sign-in.",
     "keysUnavailable": "Try again later: the sign-in is still pending if no code was sent. Check that this machine reaches the provider's `jwks_uri`.",
-    "idTokenInvalid": "Read the rule that the message names ([the rules](rules.md)). Wrong times mean a wrong clock, here or there; "
+    "idTokenInvalid": "Read the message: it names the claim and what was expected ([the rules](rules.md) R21 to R27). Wrong times mean a wrong clock, here or there; "
     "a wrong `aud` means another client id; a wrong `iss` means another issuer.",
     "profileMismatch": "Sign in again as one user. If it comes back, the provider or your back end mixes up users: report it there.",
     "emailNotVerified": "Ask the user to open the provider's e-mail, then confirm again.",
@@ -53,8 +53,8 @@ ADVICE = {
     "storeLocked": "Unlock the keyring, or pass the passphrase or the PIN. Then the same client works again. If there is no keyring "
     "on this machine, keep the key in a file (`\"keys\": {\"provider\": \"file\"}`) or use a passphrase.",
     "storeCorrupt": "Run `enroll doctor`, or call `store.diagnose`: they name the file, which was renamed and not erased. Restore it from a backup, or sign in again.",
-    "storeRefused": "Give the store directory to the user who runs the program, with mode 0700, and its files mode 0600. Put it on "
-    "a local disk: network file systems and FUSE are refused.",
+    "storeRefused": "Read the message: it names the folder and what helps. Give the store directory to the user who runs the program, "
+    "with mode 0700, and its files mode 0600. Put it on a local disk: network file systems and FUSE are refused.",
     "storeIO": "Read the message: it names the file and the system's own error. Check the disk. Tokens that could not be written stay "
     "in memory and are written as soon as the disk allows.",
     "storeFull": "Free space on the disk of the store. Nothing was lost: EnrollKit reserves space before it spends a refresh token.",

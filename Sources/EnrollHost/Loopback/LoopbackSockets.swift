@@ -2,6 +2,7 @@
 
 import CPosix
 import EnrollCore
+import EnrollPosix
 
 /// One or two listening sockets; closed by ``close()``.
 struct LoopbackSockets {
@@ -60,13 +61,19 @@ struct LoopbackSockets {
         "\(place) is taken by another program: end that program, or use a redirect URI with another port or none",
         field: "redirectUri")
     case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-      return EnrollError(.busy, "no file descriptor is free for \(place) (errno \(number))")
+      return EnrollError(
+        .busy,
+        "no socket can be opened for \(place): \(SystemError.words(number)). Close some files, then try again"
+      )
     case EACCES:
       return EnrollError(
-        .configuration, "\(place) needs privileges, expected a port from 1024", field: "redirectUri")
+        .configuration,
+        "this user may not listen on \(place): ports below 1024 need privileges. Use a port from 1024 on, or none",
+        field: "redirectUri")
     default:
       return EnrollError(
-        .unsupported, "this machine cannot listen on \(place) (errno \(number))", field: "redirectUri")
+        .unsupported, "this machine cannot listen on \(place): \(SystemError.words(number))",
+        field: "redirectUri")
     }
   }
 }

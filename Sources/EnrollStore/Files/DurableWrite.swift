@@ -21,17 +21,17 @@ extension StoreFolder {
     } catch {
       try? discard(temporary)
       if error.isForWantOfRoom {
-        guard let reserve, reserve.isThere else { throw StoreFault.error(error, name) }
+        guard let reserve, reserve.isThere else { throw StoreFault.error(error, name, in: path) }
         spare = reserve
       } else if !error.isMendedByWritingAnew {
-        throw StoreFault.error(error, name)
+        throw StoreFault.error(error, name, in: path)
       }
     }
     do {
       return try write(bytes, to: temporary, andNameIt: name, over: spare)
     } catch {
       try? discard(temporary)
-      throw StoreFault.error(error, name)
+      throw StoreFault.error(error, name, in: path)
     }
   }
 
@@ -161,7 +161,7 @@ extension StoreFolder {
     } catch {
       try? discard(temporary)
       if error.number == EEXIST { return false }
-      throw StoreFault.error(error, name)
+      throw StoreFault.error(error, name, in: path)
     }
   }
 
@@ -174,7 +174,7 @@ extension StoreFolder {
 
   /// Makes what was renamed and unlinked durable.
   func sync() throws(EnrollError) {
-    try attempt("the store's folder") { () throws(FileFault) in try system.sync(folder) }
+    try attempt(nil) { () throws(FileFault) in try system.sync(folder) }
   }
 
   /// Gives a damaged file another name, over nothing that exists.

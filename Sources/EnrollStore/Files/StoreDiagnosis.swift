@@ -67,10 +67,9 @@ public struct StoreDiagnosis: Equatable, Sendable {
       return found
     } catch {
       if error.number == ENOTDIR || error.number == ELOOP {
-        throw EnrollError(
-          .storeRefused, "the store's path is not a folder, or a symbolic link", field: "store")
+        throw StoreFolder.notAFolder(path)
       }
-      throw StoreFault.error(error, "the store's folder")
+      throw StoreFault.error(error, nil, in: path)
     }
   }
 

@@ -2,6 +2,7 @@
 
 import CPosix
 import EnrollCore
+import EnrollPosix
 
 enum StoreFault {
   /// Repeats after an interruption, but not for ever.
@@ -27,8 +28,13 @@ enum StoreFault {
     }
   }
 
-  /// - Parameter what: a file's name inside the store, or the store's folder.
-  static func error(_ fault: FileFault, _ what: String) -> EnrollError {
+  /// Says what cannot be done where, why, and what helps.
+  /// - Parameters:
+  ///   - name: of a file in the store's folder; nil for the folder itself.
+  ///   - folder: the store's path.
+  static func error(_ fault: FileFault, _ name: String?, in folder: String) -> EnrollError {
+    let place = shown(folder)
+    let what = name.map { "\($0) in the store's folder \(place)" } ?? "the store's folder \(place)"
     if fault.operation == .readBack, fault.number == EIO {
       return EnrollError(
         .storeIO,
@@ -36,17 +42,77 @@ enum StoreFault {
           + " writes to descriptors that are not its own",
         field: "store")
     }
-    let text = "\(what): \(fault.operation.rawValue) failed, errno \(fault.number)"
+    let (code, reason) = reason(fault, of: name, in: folder)
+    return EnrollError(code, "\(what) cannot be \(tried(fault.operation)): \(reason)", field: "store")
+  }
+
+  private static func reason(
+    _ fault: FileFault, of name: String?, in folder: String
+  ) -> (EnrollError.Code, String) {
+    let place = shown(folder)
     switch fault.number {
-    case ENOSPC, EDQUOT: return EnrollError(.storeFull, text + " (no space left)", field: "store")
-    case EACCES, EPERM: return EnrollError(.storeRefused, text + " (no permission)", field: "store")
-    case EROFS: return EnrollError(.storeRefused, text + " (read-only filesystem)", field: "store")
-    case ELOOP: return EnrollError(.storeRefused, text + " (a symbolic link)", field: "store")
-    case EISDIR, ENXIO: return EnrollError(.storeRefused, text + " (not a plain file)", field: "store")
+    case ENOSPC:
+      return (.storeFull, "no space is left on its file system. Free some space, or name a store elsewhere")
+    case EDQUOT:
+      return (.storeFull, "the disk quota of this user is used up. Remove files, or have the quota raised")
+    case EACCES, EPERM:
+      let refused = "user \(geteuid()) has no permission. "
+      if fault.operation == .makeFolder {
+        return (
+          .storeRefused,
+          refused + "Make \(shown(parent(of: folder))) writable for this user, or name a store elsewhere"
+        )
+      }
+      let modes =
+        name == nil
+        ? "The folder needs mode 700, and this user must be able to search those above it"
+        : "The folder needs mode 700 and each file in it 600"
+      return (.storeRefused, refused + "\(modes): run ls -la \(place), or name a store elsewhere")
+    case EROFS:
+      return (
+        .storeRefused,
+        "its file system is read-only. Mount that for writing, or name a store in a folder that can be written"
+      )
+    case ELOOP:
+      return (
+        .storeRefused, "it is a symbolic link, which the store does not follow. Put the file itself there"
+      )
+    case EISDIR, ENXIO: return (.storeRefused, "it is not a plain file. Move it out of the store's folder")
     case ENOLCK, EOPNOTSUPP:
-      return EnrollError(.storeRefused, text + " (the filesystem lacks what the store needs)", field: "store")
-    default: return EnrollError(.storeIO, text, field: "store")
+      return (
+        .storeRefused,
+        "its file system lacks what the store needs (\(SystemError.words(fault.number)))."
+          + " Name a store on a local file system"
+      )
+    case EMFILE, ENFILE:
+      return (.storeIO, "too many files are open. Close some, or raise the limit (ulimit -n)")
+    case EIO: return (.storeIO, "\(SystemError.words(EIO)). Check the disk")
+    default: return (.storeIO, SystemError.words(fault.number))
     }
+  }
+
+  /// What an operation is for, to people.
+  private static func tried(_ operation: FileOperation) -> String {
+    switch operation {
+    case .makeFolder: "made"
+    case .openFolder: "opened"
+    case .open, .openLock: "opened or made"
+    case .read, .readBack, .list: "read"
+    case .write, .allocate, .truncate, .sync, .rename, .renameNew: "written"
+    case .unlink: "removed"
+    case .status, .statusByName, .statusByPath, .kind: "examined"
+    case .lock: "locked"
+    case .unlock: "unlocked"
+    case .close, .closeLock: "closed"
+    }
+  }
+
+  static func shown(_ path: String) -> String { PrintableText.bounded(path, maximumBytes: 300) }
+
+  static func parent(of path: String) -> String {
+    let bytes = Array(path.utf8)
+    let slash = bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
+    return slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self)
   }
 }
 

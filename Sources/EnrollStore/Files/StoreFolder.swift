@@ -52,7 +52,7 @@ final class StoreFolder: Sendable {
       return status != nil
     } catch {
       if error.number == ENOTDIR || error.number == ELOOP || error.number == EACCES { return true }
-      throw StoreFault.error(error, "the store's folder \(shown(path))")
+      throw StoreFault.error(error, nil, in: path)
     }
   }
 
@@ -96,32 +96,35 @@ final class StoreFolder: Sendable {
       }
       return try StoreFault.patiently { () throws(FileFault) in try system.openFolder(path) }
     } catch {
-      if error.number == ENOENT {
-        throw EnrollError(
-          .storeRefused,
-          "the folder that should hold \(shown(path)) does not exist",
-          field: "store")
-      }
-      if error.number == ENOTDIR || error.number == ELOOP || error.number == EEXIST {
-        throw EnrollError(
-          .storeRefused, "\(shown(path)) is not a folder, or a symbolic link", field: "store")
-      }
-      if error.number == EROFS {
-        throw EnrollError(
-          .storeRefused,
-          "\(shown(path)) cannot be made: its file system is read-only. Name a store in a directory that can be written",
-          field: "store")
-      }
-      throw StoreFault.error(error, "the store's folder \(shown(path))")
+      throw refusal(error, path, makes: makes)
     }
   }
 
-  private static func shown(_ path: String) -> String { PrintableText.bounded(path, maximumBytes: 300) }
+  private static func refusal(_ fault: FileFault, _ path: String, makes: Bool) -> EnrollError {
+    let place = StoreFault.shown(path)
+    switch fault.number {
+    case ENOENT where makes:
+      let parent = StoreFault.shown(StoreFault.parent(of: path))
+      return EnrollError(
+        .storeRefused,
+        "the store's folder \(place) cannot be made: the folder \(parent), which should hold it, does not exist."
+          + " Run mkdir -p \(parent), or name a store elsewhere",
+        field: "store")
+    case ENOENT: return EnrollError(.storeRefused, "the folder \(place) does not exist", field: "store")
+    case ENOTDIR, ELOOP, EEXIST: return notAFolder(path)
+    default: return StoreFault.error(fault, nil, in: path)
+    }
+  }
+
+  static func notAFolder(_ path: String) -> EnrollError {
+    EnrollError(
+      .storeRefused,
+      "\(StoreFault.shown(path)) is a symbolic link or no folder. Name a folder as the store, or a path where none is yet",
+      field: "store")
+  }
 
   private static func syncParent(of path: String, _ system: any FileSystem) throws(FileFault) {
-    let bytes = Array(path.utf8)
-    let slash = bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
-    let parent = slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self)
+    let parent = StoreFault.parent(of: path)
     let folder: Int32
     do {
       folder = try StoreFault.patiently { () throws(FileFault) in try system.openFolder(parent) }
@@ -134,14 +137,14 @@ final class StoreFolder: Sendable {
   }
 
   private func checkFolder() throws(EnrollError) {
-    let status = try attempt("the store's folder") { () throws(FileFault) in try system.status(folder) }
+    let status = try attempt(nil) { () throws(FileFault) in try system.status(folder) }
     guard status.kind == .folder else {
-      throw EnrollError(.storeRefused, "\(Self.shown(path)) is not a folder", field: "store")
+      throw EnrollError(.storeRefused, "\(StoreFault.shown(path)) is not a folder", field: "store")
     }
     try StoreFolder.checkOwner(
-      status, user: system.user, "the store's folder \(Self.shown(path))", at: path, wanted: "700")
+      status, user: system.user, "the store's folder \(StoreFault.shown(path))", at: path, wanted: "700")
     guard !allowsNetworkFilesystem else { return }
-    let kind = try attempt("the store's folder") { () throws(FileFault) in try system.kind(folder) }
+    let kind = try attempt(nil) { () throws(FileFault) in try system.kind(folder) }
     if let name = NetworkFilesystem.name(of: kind) {
       throw EnrollError(
         .storeRefused,
@@ -155,14 +158,16 @@ final class StoreFolder: Sendable {
   ) throws(EnrollError) {
     guard status.owner == user else {
       throw EnrollError(
-        .storeRefused, "\(what) belongs to user \(status.owner), this process is user \(user)", field: "store"
-      )
+        .storeRefused,
+        "\(what) belongs to user \(status.owner), this process is user \(user). Run it as user \(status.owner), or name a"
+          + " store of this user's",
+        field: "store")
     }
     guard status.permissions & 0o077 == 0 else {
       throw EnrollError(
         .storeRefused,
         "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets other users in; expected 0\(wanted)."
-          + " Run chmod \(wanted) \(shown(path))",
+          + " Run chmod \(wanted) \(StoreFault.shown(path))",
         field: "store")
     }
   }
@@ -179,13 +184,14 @@ final class StoreFolder: Sendable {
   }
 
   /// One operation, repeated after interruptions, with its errors in the store's words.
+  /// - Parameter name: of a file in the folder; nil for the folder itself.
   func attempt<Value>(
-    _ what: String, _ body: () throws(FileFault) -> Value
+    _ name: String?, _ body: () throws(FileFault) -> Value
   ) throws(EnrollError) -> Value {
     do {
       return try StoreFault.patiently(body)
     } catch {
-      throw StoreFault.error(error, what)
+      throw StoreFault.error(error, name, in: path)
     }
   }
 
@@ -202,7 +208,7 @@ final class StoreFolder: Sendable {
   /// Whether the folder that is open still is the one at its path: otherwise whoever opens the path uses other files and
   /// other locks. Where the path may not be looked at, nothing can be told, and nothing is refused.
   func isInPlace() throws(EnrollError) -> Bool {
-    let open = try attempt("the store's folder") { () throws(FileFault) in try system.status(folder) }
+    let open = try attempt(nil) { () throws(FileFault) in try system.status(folder) }
     do {
       let there = try StoreFault.patiently { () throws(FileFault) in try system.status(ofPath: path) }
       return there.inode == open.inode && there.device == open.device
@@ -210,7 +216,7 @@ final class StoreFolder: Sendable {
       switch error.number {
       case ENOENT, ENOTDIR, ELOOP: return false
       case EACCES, EPERM: return true
-      default: throw StoreFault.error(error, "the store's folder")
+      default: throw StoreFault.error(error, nil, in: path)
       }
     }
   }
@@ -268,12 +274,12 @@ final class StoreFolder: Sendable {
   }
 
   func names() throws(EnrollError) -> [String] {
-    try attempt("the store's folder") { () throws(FileFault) in try system.list(folder) }
+    try attempt(nil) { () throws(FileFault) in try system.list(folder) }
   }
 
   /// A file that is not there means nothing when the whole folder was removed under us.
   private func checkPresent() throws(EnrollError) {
-    let status = try attempt("the store's folder") { () throws(FileFault) in try system.status(folder) }
+    let status = try attempt(nil) { () throws(FileFault) in try system.status(folder) }
     guard status.links > 0 else {
       throw EnrollError(.storeIO, "the store's folder was removed while it was open", field: "store")
     }

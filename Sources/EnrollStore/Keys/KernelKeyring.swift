@@ -4,6 +4,7 @@
 import CPosix
 public import EnrollCore
 public import EnrollCrypto
+import EnrollPosix
 
 /// Remembers opened keys in the user's keyring.
 public final class KernelKeyring: SessionKeyMemory {
@@ -20,7 +21,7 @@ public final class KernelKeyring: SessionKeyMemory {
     if let reason = enroll_posix_missing_keyring() { return .absent(String(cString: reason)) }
     if control(enroll_posix_key_find, Self.ownUser, 1) { return .present }
     return .absent(
-      "the kernel refuses its keyring (errno \(enroll_posix_errno())): it was built without, or a sandbox forbids it"
+      "the kernel refuses its keyring (\(SystemError.words(enroll_posix_errno()))): it was built without, or a sandbox forbids it"
     )
   }
 

@@ -93,6 +93,42 @@ struct StoreRefusalTests {
       code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } } == .storeIO)
   }
 
+  @Test(
+    "what the system refuses is told with the folder, what was tried, why, and what helps",
+    arguments: [
+      (FileOperation.makeFolder, EACCES, "cannot be made: ", "Make PARENT writable", .storeRefused),
+      (.makeFolder, EROFS, "cannot be made: its file system is read-only", "Mount that", .storeRefused),
+      (.makeFolder, ENOSPC, "cannot be made: no space is left", "Free some space", .storeFull),
+      (.makeFolder, ENOENT, "cannot be made: the folder PARENT", "Run mkdir -p PARENT", .storeRefused),
+      (.openFolder, EACCES, "cannot be opened: ", "run ls -la STORE", .storeRefused),
+      (.openFolder, EMFILE, "cannot be opened: too many files", "ulimit -n", .storeIO),
+      (.openLock, EACCES, "cannot be opened or made: ", "mode 700", .storeRefused),
+      (.openLock, EROFS, "read-only", "name a store in a folder that can be written", .storeRefused),
+      (.open, EDQUOT, "the disk quota", "have the quota raised", .storeFull),
+      (.write, ENOSPC, "cannot be written: no space is left", "name a store elsewhere", .storeFull),
+      (.write, EIO, "cannot be written: Input/output error", "Check the disk", .storeIO),
+      (.lock, ENOLCK, "cannot be locked: ", "Name a store on a local file system", .storeRefused),
+    ] as [(FileOperation, Int32, String, String, EnrollError.Code)])
+  func words(
+    _ operation: FileOperation, _ number: Int32, _ happened: String, _ helps: String, _ code: EnrollError.Code
+  ) throws {
+    let system = FaultyFileSystem(before: { $0.operation == operation ? .error(number) : nil })
+    let refused = failure { () throws(EnrollError) in
+      _ = try folder.open(system: system).update(.default) { $0.tokenEpoch += 1 }
+    }
+    let message = refused?.message ?? ""
+    func placed(_ text: String) -> String {
+      text.replacingOccurrences(of: "PARENT", with: folder.path)
+        .replacingOccurrences(of: "STORE", with: folder.store)
+    }
+    #expect(refused?.code == code)
+    #expect(message.contains("the store's folder \(folder.store)"), "\(message)")
+    #expect(message.contains(placed(happened)), "\(message)")
+    #expect(message.contains(placed(helps)), "\(message)")
+    #expect(!message.contains("errno"), "\(message)")
+    if number == EACCES { #expect(message.contains("user \(geteuid()) has no permission"), "\(message)") }
+  }
+
   // MARK: The files
 
   @Test(
