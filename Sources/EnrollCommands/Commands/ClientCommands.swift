@@ -46,12 +46,13 @@ extension CommandTable {
       options.keys = try call.keyPlan(for: handle)
       options.transport = try call.transport(caFile: configuration.caFile, for: handle)
       options.clock = session.environment.clock
-      options.log = session.environment.log.map { ClientLog($0, of: handle) }
+      let log = session.environment.log.map { ClientLog($0, of: handle) }
+      options.log = log
       if let account = call.text("account") { options.account = try AccountName(account) }
       if let facts = call.object("platform") { options.platform = Platform(facts) }
       options.isPlatformReady = !call.flag("waitForPlatform")
       options.renewsInBackground = call.flag("renewInBackground")
-      try session.add(try Client(options), handle: handle, opensAside: options.asksForKey)
+      try session.add(try Client(options), handle: handle, opensAside: options.asksForKey, log: log)
       return .object([("client", .string(handle))])
     },
     Command(

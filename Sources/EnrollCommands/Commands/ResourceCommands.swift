@@ -83,7 +83,8 @@ extension CommandTable {
     return Resources(
       transport: try call.transport(caFile: caFile, for: nil),
       allowsLoopbackHTTP: call.flag("allowLoopbackHTTP"), caFile: caFile,
-      clock: call.session?.environment.clock, log: call.session?.environment.log)
+      clock: call.session?.environment.clock,
+      log: call.session?.environment.log.map { ClientLog(ofOneCall: $0) })
   }
 
   private static func store(_ call: Invocation) throws(EnrollError) -> ClientOptions.StoreChoice {

@@ -12,10 +12,15 @@ final class OpenClient: Sendable {
   /// The pool on which its parked calls begin if that may mean waiting for the keeper of the store's key; nil: they
   /// begin on the calling thread.
   let beginner: WorkerPool?
+  /// Where its lines go; nil: nowhere.
+  let log: ClientLog?
   private let tell: Session.EventSink
   private let ticket = Guarded<Int?>(nil, by: Mutex())
 
-  init(_ client: Client, handle: String, opensAside: Bool, tell: @escaping Session.EventSink) {
+  init(
+    _ client: Client, handle: String, opensAside: Bool, log: ClientLog?, tell: @escaping Session.EventSink
+  ) {
+    self.log = log
     self.client = client
     self.handle = handle
     beginner = opensAside ? WorkerPool(threads: 1) : nil
@@ -56,17 +61,41 @@ private final class Teller: EngineObserver {
   }
 }
 
-/// One log for many clients: each line says whose it is.
+/// One log for many clients: each line says whose it is. While a call of the client has no reply yet, the reply will say
+/// what went wrong, so no line is more important than a step: errors and warnings are for what has no reply.
 final class ClientLog: LogHandler {
   private let handler: any LogHandler
-  /// The client's handle.
-  private let client: String
+  /// What each line begins with: the client's handle.
+  private let beginning: String
+  private let repliesDue: Guarded<Int>
 
   init(_ handler: any LogHandler, of client: String) {
     self.handler = handler
-    self.client = client
+    beginning = "\(client): "
+    repliesDue = Guarded(0, by: Mutex())
+  }
+
+  /// For a call without a client.
+  init(ofOneCall handler: any LogHandler) {
+    self.handler = handler
+    beginning = ""
+    repliesDue = Guarded(1, by: Mutex())
   }
 
   var level: LogLevel { handler.level }
-  func write(_ level: LogLevel, _ line: String) { handler.write(level, "\(client): \(line)") }
+
+  func write(_ level: LogLevel, _ line: String) {
+    let isTold = level.rawValue < LogLevel.info.rawValue && repliesDue.withLock({ $0 }) > 0
+    if isTold, handler.level.rawValue < LogLevel.info.rawValue { return }
+    handler.write(isTold ? .info : level, "\(beginning)\(line)")
+  }
+
+  /// - Returns: the completion of a call whose result is going to be a reply.
+  func untilReplied(_ completion: @escaping Command.Completion) -> Command.Completion {
+    repliesDue.withLock { $0 += 1 }
+    return { [self] result in
+      repliesDue.withLock { $0 -= 1 }
+      completion(result)
+    }
+  }
 }

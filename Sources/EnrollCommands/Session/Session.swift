@@ -47,12 +47,15 @@ public final class Session: Sendable {
 
   /// Starts a command and returns at once. `completion` runs exactly once: before this returns for refusals and for
   /// commands that need no waiting, else on another thread. Over a limit the result is `.busy`.
+  /// - Parameter isAnswered: whether the result goes to the host: the client's log then tells no error of its own.
   public func start(
-    _ command: Command, _ parameters: JSON, cancellation: CancellationFlag?,
+    _ command: Command, _ parameters: JSON, cancellation: CancellationFlag?, isAnswered: Bool = true,
     completion: @escaping Command.Completion
   ) {
+    var completion = completion
     do throws(EnrollError) {
       let invocation = try invocation(command, parameters, nil, cancellation)
+      if isAnswered, let log = invocation.opened?.log { completion = log.untilReplied(completion) }
       switch command.kind {
       case .memory: completion(.success(try command.run(invocation)))
       case .blocking, .waiting: try startBlocking(command, invocation, cancellation, completion)
@@ -163,8 +166,10 @@ public final class Session: Sendable {
   ///   - handle: from ``newHandle()``.
   ///   - opensAside: whether its store must not be looked into on a thread that reads requests.
   /// - Throws: `.busy` when too many are open; the client is closed then.
-  func add(_ client: Client, handle: String, opensAside: Bool) throws(EnrollError) {
-    let opened = OpenClient(client, handle: handle, opensAside: opensAside, tell: tell)
+  func add(
+    _ client: Client, handle: String, opensAside: Bool, log: ClientLog? = nil
+  ) throws(EnrollError) {
+    let opened = OpenClient(client, handle: handle, opensAside: opensAside, log: log, tell: tell)
     let isAdded = clients.withLock { clients -> Bool in
       guard clients.opened.count < Self.clientLimit, !clients.isEnding, let number = Self.number(handle)
       else { return false }

@@ -96,7 +96,8 @@ final class Server: Sendable {
       switch result {
       case .success(let value): answer(id.map { Reply.result(value, to: $0) })
       case .failure(let error):
-        log.info("\(command.name): \(error.code.name): \(error.message)")
+        let line = "\(command.name): \(error.code.name): \(error.message)"
+        if id == nil { log.warning("\(line) (a notification, so no reply says it)") } else { log.info(line) }
         answer(id.map { Reply.failure(error, to: $0) })
       }
     }
@@ -107,10 +108,12 @@ final class Server: Sendable {
       return reply(.failure(error))
     }
     guard command.kind != .memory else {
-      return session.start(command, parameters, cancellation: nil, completion: reply)
+      return session.start(
+        command, parameters, cancellation: nil, isAnswered: id != nil, completion: reply)
     }
     let (ticket, cancellation) = requests.begin(id, command.kind)
-    session.start(command, parameters, cancellation: cancellation) { [requests] result in
+    session.start(command, parameters, cancellation: cancellation, isAnswered: id != nil) {
+      [requests] result in
       reply(result)
       requests.end(ticket)
     }
