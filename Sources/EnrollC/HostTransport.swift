@@ -162,7 +162,7 @@ final class HostResponse: @unchecked Sendable {
   func response() throws(EnrollError) -> HTTPResponse {
     let result: Result<HTTPResponse, EnrollError> = exclusion.locked {
       if isTooLong {
-        .failure(EnrollError(.responseInvalid, "the response is over \(limit) bytes (R20)"))
+        .failure(EnrollError(.responseInvalid, "the response is over \(limit) bytes"))
       } else if let status {
         .success(HTTPResponse(status: Int(status), headers: headers, body: body))
       } else {

@@ -90,7 +90,7 @@ extension CommandTable {
     },
     Command(
       "link.parse", method: "parseLink", .memory,
-      "Parses a link by the rules of R9, or refuses it. Repairs nothing.",
+      "Parses a link strictly, or refuses it. Repairs nothing.",
       client: false, takes: [.required("url", .url)],
       gives: .object(
         [

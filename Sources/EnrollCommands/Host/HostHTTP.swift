@@ -115,7 +115,7 @@ final class HostHTTP: Transport {
     }
     let body = try body(result)
     guard body.count <= limit else {
-      throw EnrollError(.responseInvalid, "the response is over \(limit) bytes (R20)")
+      throw EnrollError(.responseInvalid, "the response is over \(limit) bytes")
     }
     return HTTPResponse(status: Int(result["status"]?.integer ?? 0), headers: headers, body: body)
   }

@@ -106,7 +106,7 @@ extension Redirect {
       guard let name = PercentEncoding.decode(url.bytes[parameter.name], plusForSpace: true),
         name.elementsEqual(field.utf8)
       else { continue }
-      guard found == nil else { throw EnrollError(.redirectMalformed, "\(field) appears twice (R8)") }
+      guard found == nil else { throw EnrollError(.redirectMalformed, "\(field) appears twice") }
       found = parameter.value
     }
     guard let found else { return nil }

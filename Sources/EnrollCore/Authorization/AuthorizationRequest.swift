@@ -156,7 +156,7 @@ extension AuthorizationRequest {
     } catch {
       throw EnrollError(
         .invalidArgument,
-        "expected the configured redirect URI; a loopback URI without a port needs the port of a listener (R4)",
+        "expected the configured redirect URI; a loopback URI without a port needs the port of a listener",
         field: "redirectUri")
     }
   }

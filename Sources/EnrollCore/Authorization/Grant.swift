@@ -84,7 +84,7 @@ extension Engine {
     guard let idToken = tokens.idToken else {
       guard !grant.requiresIDToken else {
         throw EnrollError(
-          .idTokenInvalid, "the scope openid was requested, but the response has no id_token (R25)")
+          .idTokenInvalid, "the scope openid was requested, but the response has no id_token")
       }
       guard let expectedSubject else {
         return Arrival(
@@ -103,7 +103,7 @@ extension Engine {
     }
     if let named = grant.namedIssuer, named != proven.facts.issuer {
       throw EnrollError(
-        .issuerMismatch, "iss of the redirect is another tenant's than that of the id_token (R17)",
+        .issuerMismatch, "iss of the redirect is another tenant's than that of the id_token",
         field: "iss")
     }
     tokens.identity = proven.facts

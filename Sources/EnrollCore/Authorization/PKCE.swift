@@ -18,7 +18,7 @@ public struct PKCE: Equatable, Sendable {
   public static func make(random: [UInt8]) throws(EnrollError) -> PKCE {
     guard random.count == randomByteCount else {
       throw EnrollError(
-        .invalidArgument, "a verifier is made from \(randomByteCount) random bytes, not \(random.count) (R14)"
+        .invalidArgument, "a verifier is made from \(randomByteCount) random bytes, not \(random.count)"
       )
     }
     do throws(CryptoError) {

@@ -91,7 +91,7 @@ extension SignInOptions {
     }
     if maxAgeSeconds != nil || !acrValues.isEmpty, !Scopes.contains("openid", in: scopes) {
       throw refusal(
-        "scopes", "maxAge and acrValues can only be checked in an id_token, which needs openid (R26)")
+        "scopes", "maxAge and acrValues can only be checked in an id_token, which needs openid")
     }
     if let problem = CustomParameters.problem(in: parameters) { throw refusal("parameters", problem) }
     if recipient != nil, kind != .passwordless {

@@ -59,6 +59,6 @@ extension EnrollError {
   }
 
   static var pastDeadline: EnrollError {
-    EnrollError(.transactionExpired, "the transaction's deadline has passed (R12)")
+    EnrollError(.transactionExpired, "the transaction's deadline has passed")
   }
 }

@@ -246,7 +246,7 @@ extension Configuration {
     let scheme = redirectURI.utf8[..<colon]
     guard !scheme.contains(0x2E), !scheme.elementsEqual("https".utf8), !scheme.elementsEqual("http".utf8)
     else { return nil }
-    return "the redirect's scheme has no dot, so that other apps may claim it, too (R2)"
+    return "the redirect's scheme has no dot, so that other apps may claim it, too"
   }
 
   /// The redirect comes back to a listener of ours on this device (R4).

@@ -41,7 +41,7 @@ enum ConfiguredURL {
       let host = url.hostText ?? ""
       guard ["127.0.0.1", "[::1]", "localhost"].contains(where: { ASCII.equals(host, $0) }) else {
         throw refusal(
-          key, "a loopback redirect must be to 127.0.0.1, [::1] or localhost, not to another address (R4)")
+          key, "a loopback redirect must be to 127.0.0.1, [::1] or localhost, not to another address")
       }
     }
     try browserSpelling(url, key: key)

@@ -112,8 +112,8 @@ struct DiscoveryDocument {
     switch url.kind {
     case .https: return text
     case .loopbackHTTP where allowsLoopbackHTTP: return text
-    case .loopbackHTTP: throw wrong(name, "http to loopback needs allowLoopbackHTTP (R19)")
-    case .privateScheme: throw wrong(name, "expected https (R19)")
+    case .loopbackHTTP: throw wrong(name, "http to loopback needs allowLoopbackHTTP")
+    case .privateScheme: throw wrong(name, "expected https")
     }
   }
 

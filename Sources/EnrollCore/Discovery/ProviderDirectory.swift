@@ -208,7 +208,7 @@ public final class ProviderDirectory: Sendable {
     let token = try IDToken.Unverified(signatureOf: text)
     let signed = try prove(token, algorithms: algorithms, cancellation: cancellation)
     guard let claims = (try? JSON.parse(signed.payload))?.object else {
-      throw EnrollError(.idTokenInvalid, "the signed text is no JSON object (R21)")
+      throw EnrollError(.idTokenInvalid, "the signed text is no JSON object")
     }
     try signed.checkKey(signing: Issuer(claims["iss"]?.string ?? ""), of: configuration.issuer)
     return claims

@@ -115,7 +115,7 @@ extension ProviderMetadata {
       throw EnrollError(
         .issuerMismatch,
         "expected \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)), but the provider names itself "
-          + PrintableText.bounded(issuer.text, maximumBytes: 200) + " (R18)"
+          + PrintableText.bounded(issuer.text, maximumBytes: 200) + ""
           + ProviderPreset.advice(for: configuration),
         field: "issuer")
     }
@@ -123,7 +123,7 @@ extension ProviderMetadata {
       !Scopes.contains(PKCE.challengeMethod, in: methods)
     {
       throw EnrollError(
-        .unsupported, "the provider announces its PKCE methods, and S256 is not among them (R13)",
+        .unsupported, "the provider announces its PKCE methods, and S256 is not among them",
         field: "code_challenge_methods_supported")
     }
     let own = configuration.endpoints ?? Endpoints()

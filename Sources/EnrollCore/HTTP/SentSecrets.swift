@@ -88,7 +88,7 @@ struct SentSecrets: Sendable {
   /// - Throws: `.responseInvalid` for a `sub` that repeats a secret: it would be shown and stored.
   func hiddenChecked(inClaims claims: JSONObject) throws(EnrollError) -> JSONObject {
     if let sub = claims["sub"]?.string, areRepeated(inClaim: sub) {
-      throw EnrollError(.responseInvalid, "sub repeats a secret that was sent (R40)", field: "sub")
+      throw EnrollError(.responseInvalid, "sub repeats a secret that was sent", field: "sub")
     }
     return hidden(inClaims: claims)
   }
@@ -100,7 +100,7 @@ extension EnrollError {
     let isInCode = oauthError.map { sent.areRepeated(in: $0) } ?? false
     guard isInCode || sent.areRepeated(in: message) else { return self }
     return EnrollError(
-      code, "the answer was refused; the reason repeats a secret that was sent, and is not shown (R40)",
+      code, "the answer was refused; the reason repeats a secret that was sent, and is not shown",
       field: field, httpStatus: httpStatus, oauthError: isInCode ? nil : oauthError,
       retryAfterSeconds: retryAfterSeconds)
   }

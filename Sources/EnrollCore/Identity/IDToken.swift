@@ -47,8 +47,7 @@ public struct IDToken: Equatable, Sendable {
     }
 
     /// Applies R21 to R27. Pure: neither network nor clock.
-    /// - Throws: `.keysUnavailable` when `keys` has no key of the token's `kid`; `.idTokenInvalid` for everything else,
-    ///   with the rule's number in the message.
+    /// - Throws: `.keysUnavailable` when `keys` has no key of the token's `kid`; `.idTokenInvalid` for everything else.
     public func verify(
       keys: JWKSet, expecting expected: IDTokenExpectations
     ) throws(EnrollError) -> IDToken {
@@ -95,12 +94,11 @@ public struct IDToken: Equatable, Sendable {
     func checkKey(signing issuer: Issuer, of provider: Issuer) throws(EnrollError) {
       guard provider.isTemplate, let keyIssuer, !keyIssuer.covers(issuer) else { return }
       throw IDTokenClaims.refusal(
-        "R24",
         "its key is one of \(PrintableText.bounded(keyIssuer.text, maximumBytes: 256)), and iss is another")
     }
 
     /// Applies R24 to R27. Pure: neither network nor clock.
-    /// - Throws: `.idTokenInvalid`, with the rule's number in the message.
+    /// - Throws: `.idTokenInvalid`.
     func checked(against expected: IDTokenExpectations) throws(EnrollError) -> IDToken {
       let claims = try claims.get()
       for rule in IDTokenRule.all { try rule.check(claims, algorithm, expected) }

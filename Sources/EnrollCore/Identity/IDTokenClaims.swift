@@ -28,56 +28,56 @@ struct IDTokenClaims: Sendable {
   init(_ payload: [UInt8]) throws(EnrollError) {
     let json: JSON
     do throws(JSONError) { json = try JSON.parse(payload) } catch {
-      throw EnrollError(.idTokenInvalid, "id_token refused (R21): the claims are not JSON: ", error)
+      throw EnrollError(.idTokenInvalid, "id_token refused: the claims are not JSON: ", error)
     }
-    guard let all = json.object else { throw Self.refusal("R21", "the claims are not an object") }
+    guard let all = json.object else { throw Self.refusal("the claims are not an object") }
     self.all = all
-    issuer = Issuer(try Self.present(Self.text(all, "iss", "R24"), "iss", "R24"))
+    issuer = Issuer(try Self.present(Self.text(all, "iss"), "iss"))
     tenant = all["tid"]?.string
     audience = try Self.audience(all)
-    authorizedParty = try Self.text(all, "azp", "R24")
-    subject = try Self.present(Self.text(all, "sub", "R25"), "sub", "R25")
+    authorizedParty = try Self.text(all, "azp")
+    subject = try Self.present(Self.text(all, "sub"), "sub")
     guard (1...Self.subjectLimit).contains(subject.utf8.count) else {
-      throw Self.refusal("R25", "sub has \(subject.utf8.count) bytes, not 1 to \(Self.subjectLimit)")
+      throw Self.refusal("sub has \(subject.utf8.count) bytes, not 1 to \(Self.subjectLimit)")
     }
-    expiresAt = try Self.present(Self.time(all, "exp"), "exp", "R25")
-    issuedAt = try Self.present(Self.time(all, "iat"), "iat", "R25")
+    expiresAt = try Self.present(Self.time(all, "exp"), "exp")
+    issuedAt = try Self.present(Self.time(all, "iat"), "iat")
     notBefore = try Self.time(all, "nbf")
     authTime = try Self.time(all, "auth_time")
-    nonce = try Self.text(all, "nonce", "R26").map { Secret($0) }
-    authenticationClass = try Self.text(all, "acr", "R26")
-    accessTokenHash = try Self.text(all, "at_hash", "R26")
+    nonce = try Self.text(all, "nonce").map { Secret($0) }
+    authenticationClass = try Self.text(all, "acr")
+    accessTokenHash = try Self.text(all, "at_hash")
   }
 
-  static func refusal(_ rule: String, _ message: String) -> EnrollError {
-    EnrollError(.idTokenInvalid, "id_token refused (\(rule)): \(message)")
+  static func refusal(_ message: String) -> EnrollError {
+    EnrollError(.idTokenInvalid, "id_token refused: \(message)")
   }
 
   private static func present<Value>(
-    _ value: Value?, _ name: String, _ rule: String
+    _ value: Value?, _ name: String
   ) throws(EnrollError) -> Value {
-    guard let value else { throw refusal(rule, "\(name) is missing") }
+    guard let value else { throw refusal("\(name) is missing") }
     return value
   }
 
-  private static func text(_ all: JSONObject, _ name: String, _ rule: String) throws(EnrollError) -> String? {
+  private static func text(_ all: JSONObject, _ name: String) throws(EnrollError) -> String? {
     guard let value = all[name], !value.isNull else { return nil }
-    guard let text = value.string else { throw refusal(rule, "\(name) is not a string: \(value.kind)") }
+    guard let text = value.string else { throw refusal("\(name) is not a string: \(value.kind)") }
     return text
   }
 
   /// A string or an array of strings (RFC 7519 §4.1.3).
   private static func audience(_ all: JSONObject) throws(EnrollError) -> [String] {
-    guard let value = all["aud"] else { throw refusal("R24", "aud is missing") }
+    guard let value = all["aud"] else { throw refusal("aud is missing") }
     if let one = value.string { return [one] }
     guard let several = value.array else {
-      throw refusal("R24", "aud is not a string or an array: \(value.kind)")
+      throw refusal("aud is not a string or an array: \(value.kind)")
     }
     let texts = several.compactMap { $0.string }
     guard texts.count == several.count else {
-      throw refusal("R24", "aud has an element that is not a string")
+      throw refusal("aud has an element that is not a string")
     }
-    guard !texts.isEmpty else { throw refusal("R24", "aud is empty") }
+    guard !texts.isEmpty else { throw refusal("aud is empty") }
     return texts
   }
 
@@ -87,7 +87,7 @@ struct IDTokenClaims: Sendable {
     case nil, .null: return nil
     case .integer(let seconds): return UnixTime(seconds: seconds)
     case .number(let seconds): return UnixTime(seconds: whole(seconds))
-    case .some(let value): throw refusal("R25", "\(name) is not a number: \(value.kind)")
+    case .some(let value): throw refusal("\(name) is not a number: \(value.kind)")
     }
   }
 

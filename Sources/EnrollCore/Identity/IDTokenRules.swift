@@ -1,5 +1,5 @@
-// The rules about the claims of an id_token whose signature is proven (R24 to R27), one row each: the claim, the rule's
-// number, what it asks. Each looks at one thing and knows nothing of the others; SignatureRule.swift has R21 and R22.
+// The rules about the claims of an id_token whose signature is proven (R24 to R27), one row each: the claim and what
+// the rule asks. Each looks at one thing and knows nothing of the others; SignatureRule.swift has R21 and R22.
 
 import EnrollCrypto
 
@@ -9,30 +9,29 @@ struct IDTokenRule: Sendable {
   typealias Finding =
     @Sendable (IDTokenClaims, SignatureAlgorithm, IDTokenExpectations) throws(EnrollError) -> String?
 
-  /// In docs/rules.md.
-  let number: String
   private let finding: Finding
 
-  private init(_ number: String, _ finding: @escaping Finding) {
-    self.number = number
-    self.finding = finding
-  }
+  private init(_ finding: @escaping Finding) { self.finding = finding }
 
-  /// - Throws: `.idTokenInvalid` with the rule's number, what was expected and what came.
+  /// - Throws: `.idTokenInvalid` with what was expected and what came.
   func check(
     _ claims: IDTokenClaims, _ algorithm: SignatureAlgorithm, _ expected: IDTokenExpectations
   ) throws(EnrollError) {
     guard let finding = try finding(claims, algorithm, expected) else { return }
-    throw IDTokenClaims.refusal(number, finding)
+    throw IDTokenClaims.refusal(finding)
   }
 
   /// In the order of OpenID Connect Core §3.1.3.7.
   static let all: [IDTokenRule] = [
-    IDTokenRule("R24", issuer), IDTokenRule("R24", audience), IDTokenRule("R24", authorizedParty),
-    IDTokenRule("R25", expiry), IDTokenRule("R25", notBefore), IDTokenRule("R25", issueTime),
-    IDTokenRule("R26", nonce), IDTokenRule("R26", authenticationClass),
-    IDTokenRule("R26", authenticationTime), IDTokenRule("R26", accessTokenHash),
-    IDTokenRule("R27", continuity),
+    // R24
+    IDTokenRule(issuer), IDTokenRule(audience), IDTokenRule(authorizedParty),
+    // R25
+    IDTokenRule(expiry), IDTokenRule(notBefore), IDTokenRule(issueTime),
+    // R26
+    IDTokenRule(nonce), IDTokenRule(authenticationClass), IDTokenRule(authenticationTime),
+    IDTokenRule(accessTokenHash),
+    // R27
+    IDTokenRule(continuity),
   ]
 }
 

@@ -91,7 +91,7 @@ struct JWS: Sendable {
     return (algorithm, keyID)
   }
 
-  private static let refused = "id_token refused (R21): "
+  private static let refused = "id_token refused: "
 
   private static func refusal(_ message: String) -> EnrollError {
     EnrollError(.idTokenInvalid, refused + message)

@@ -19,14 +19,13 @@ enum SignatureRule {
   ) throws(EnrollError) -> Verdict {
     let algorithm = token.algorithm
     guard algorithms.contains(algorithm) else {
-      throw IDTokenClaims.refusal("R21", "alg \(algorithm.rawValue) is not a configured one")
+      throw IDTokenClaims.refusal("alg \(algorithm.rawValue) is not a configured one")
     }
     let candidates = keys.candidates(keyID: token.keyID, algorithm: algorithm)
     guard !candidates.isEmpty else { return .unproven(absence(of: token, in: keys)) }
     if let keyID = token.keyID, candidates.count > 1 {
       return .unproven(
         IDTokenClaims.refusal(
-          "R22",
           "\(candidates.count) different keys have the kid \(shown(keyID)) and fit \(algorithm.rawValue)"))
     }
     for candidate in candidates {
@@ -36,7 +35,7 @@ enum SignatureRule {
         throw EnrollError(error, "the id_token's signature could not be checked")
       }
     }
-    return .unproven(IDTokenClaims.refusal("R21", "the signature is not the issuer's"))
+    return .unproven(IDTokenClaims.refusal("the signature is not the issuer's"))
   }
 
   private static func absence(of token: JWS, in keys: JWKSet) -> EnrollError {
@@ -48,14 +47,14 @@ enum SignatureRule {
     }
     let shown = shown(keyID)
     if !keys.named(keyID).isEmpty {
-      return IDTokenClaims.refusal("R22", "the key \(shown) is not for \(token.algorithm.rawValue)")
+      return IDTokenClaims.refusal("the key \(shown) is not for \(token.algorithm.rawValue)")
     }
     for key in keys.unusable where key.keyID.map({ ASCII.equals($0, keyID) }) ?? false {
       return isOurFault(key)
         ? EnrollError(key.cause, "the key \(shown) cannot be used here")
-        : IDTokenClaims.refusal("R22", "the key \(shown) is refused: \(key.reason)")
+        : IDTokenClaims.refusal("the key \(shown) is refused: \(key.reason)")
     }
-    return EnrollError(.keysUnavailable, "the issuer has no key with the kid \(shown) (R23)")
+    return EnrollError(.keysUnavailable, "the issuer has no key with the kid \(shown)")
   }
 
   private static func shown(_ keyID: String) -> String { PrintableText.bounded(keyID, maximumBytes: 64) }

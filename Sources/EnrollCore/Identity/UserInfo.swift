@@ -55,7 +55,7 @@ public enum UserInfo {
   static func check(_ claims: JSONObject, isAbout subject: String) throws(EnrollError) {
     guard let sub = claims["sub"]?.string, ASCII.equals(sub, subject) else {
       throw EnrollError(
-        .profileMismatch, "userinfo is about another sub than the id_token (R28)", field: "sub")
+        .profileMismatch, "userinfo is about another sub than the id_token", field: "sub")
     }
   }
 

@@ -12,16 +12,16 @@ public struct ActivationToken: Equatable, Sendable {
   ///   unreserved ones of RFC 3986 §2.3.
   public init(_ bytes: ArraySlice<UInt8>) throws(EnrollError) {
     guard !bytes.isEmpty else {
-      throw EnrollError(.redirectMalformed, "the link has no activation token (R11)")
+      throw EnrollError(.redirectMalformed, "the link has no activation token")
     }
     guard bytes.count <= ActivationToken.maximumBytes else {
       throw EnrollError(
         .redirectMalformed,
-        "expected an activation token of at most \(ActivationToken.maximumBytes) bytes, got \(bytes.count) (R11)"
+        "expected an activation token of at most \(ActivationToken.maximumBytes) bytes, got \(bytes.count)"
       )
     }
     guard bytes.allSatisfy(ActivationToken.isAllowed) else {
-      throw EnrollError(.redirectMalformed, "the activation token has a character that is not allowed (R11)")
+      throw EnrollError(.redirectMalformed, "the activation token has a character that is not allowed")
     }
     secret = bytes.withUnsafeBytes { Secret($0) }
   }

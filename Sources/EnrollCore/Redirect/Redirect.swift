@@ -51,7 +51,7 @@ public struct Redirect: Equatable, Sendable {
       while let parameter = QueryParameter(takenFrom: &rest, of: span) { try read(parameter, span) }
     }
     if codeValue != nil && errorValue != nil {
-      throw EnrollError(.redirectMalformed, "the URL has both code and error (R8)")
+      throw EnrollError(.redirectMalformed, "the URL has both code and error")
     }
     guard codeValue?.isEmpty != true, errorValue?.isEmpty != true, issuerValue?.isEmpty != true else {
       throw EnrollError(.redirectMalformed, "code, error or iss has no value")
@@ -76,7 +76,7 @@ public struct Redirect: Equatable, Sendable {
     guard let token = secret(sessionTokenValue) else { return nil }
     guard !repeatsSessionToken, !hasCode, !hasError else {
       throw EnrollError(
-        .redirectMalformed, "session_token appears twice, or together with code or error (R8)")
+        .redirectMalformed, "session_token appears twice, or together with code or error")
     }
     guard token.withBytes({ TokenText.isAcceptable($0) }) else {
       throw EnrollError(.redirectMalformed, "session_token must be visible ASCII of a token's length")
@@ -170,7 +170,7 @@ extension Redirect {
   private static func once(
     _ value: inout Value?, _ parameter: QueryParameter, _ name: StaticString
   ) throws(EnrollError) {
-    guard value == nil else { throw EnrollError(.redirectMalformed, "\(name) appears twice (R8)") }
+    guard value == nil else { throw EnrollError(.redirectMalformed, "\(name) appears twice") }
     value = Value(parameter)
   }
 

@@ -17,7 +17,7 @@ extension TransactionRecord {
       let named = try transactions.known(transactionID)
       guard let awaited = awaited(named.flow) else {
         throw EnrollError(
-          .unsolicited, "the URL has no state, and the named transaction is not of kind \(kind.rawValue) (R6)"
+          .unsolicited, "the URL has no state, and the named transaction is not of kind \(kind.rawValue)"
         )
       }
       return (named, awaited)
@@ -26,7 +26,7 @@ extension TransactionRecord {
     guard pending.count == 1, let only = pending.first, let awaited = awaited(only.flow) else {
       throw EnrollError(
         .unsolicited,
-        "the URL has no state, and \(pending.count) transactions of kind \(kind.rawValue) are pending (R6)")
+        "the URL has no state, and \(pending.count) transactions of kind \(kind.rawValue) are pending")
     }
     return (only, awaited)
   }

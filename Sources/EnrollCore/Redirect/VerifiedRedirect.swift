@@ -70,14 +70,14 @@ extension VerifiedRedirect {
     -> Int
   {
     guard redirect.hasState else {
-      throw EnrollError(.unsolicited, "the URL has no state, so no transaction asked for it (R6)")
+      throw EnrollError(.unsolicited, "the URL has no state, so no transaction asked for it")
     }
     var found: Int?
     for index in transactions.indices {
       if let awaited = transactions[index].redirect, redirect.hasState(awaited.state) { found = index }
     }
     guard let found else {
-      throw EnrollError(.unsolicited, "no transaction has the URL's state (R6)")
+      throw EnrollError(.unsolicited, "no transaction has the URL's state")
     }
     return found
   }
@@ -85,7 +85,7 @@ extension VerifiedRedirect {
   /// - Throws: `.redirectMismatch`.
   static func requireRedirectURI(of transaction: TransactionRecord, _ url: StrictURL) throws(EnrollError) {
     guard let sent = transaction.redirectURI, isRedirectURI(sent, of: url) else {
-      throw EnrollError(.redirectMismatch, "the URL is not the redirect URI that this transaction sent (R5)")
+      throw EnrollError(.redirectMismatch, "the URL is not the redirect URI that this transaction sent")
     }
   }
 
@@ -106,11 +106,11 @@ extension VerifiedRedirect {
       : redirect.hasIssuer(transaction.issuer)
     if let isSame {
       guard isSame else {
-        throw EnrollError(.issuerMismatch, "iss is not the issuer of the request (R17)", field: "iss")
+        throw EnrollError(.issuerMismatch, "iss is not the issuer of the request", field: "iss")
       }
     } else if issuerAnnounced && redirect.hasCode && transaction.codeRequest != nil {
       throw EnrollError(
-        .issuerMismatch, "the provider announces iss, but the redirect has a code without it (R17)",
+        .issuerMismatch, "the provider announces iss, but the redirect has a code without it",
         field: "iss")
     }
   }

@@ -243,7 +243,7 @@ extension Engine {
     case .adopted, .keptApart: return fresh
     case .withheld, .ends:
       let error = EnrollError(
-        .idTokenInvalid, "the renewed id_token has another \(finding.claim) than the one before (R27)")
+        .idTokenInvalid, "the renewed id_token has another \(finding.claim) than the one before")
       try dropProvisional()
       try apply(.checkMismatched(error))
       throw error

@@ -31,10 +31,10 @@ extension Engine {
         EnrollError(
           .idTokenInvalid,
           "the renewed id_token has another \(finding.claim) than the session, and its signature is not proven: "
-            + "its access token is not used (R27)"))
+            + "its access token is not used"))
     case .ends:
       return try endSession(
-        "the renewed id_token has another \(finding.claim) than the session (R27)", epoch: epoch)
+        "the renewed id_token has another \(finding.claim) than the session", epoch: epoch)
     }
   }
 

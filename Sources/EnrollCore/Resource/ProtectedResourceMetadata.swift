@@ -57,7 +57,7 @@ struct ProtectedResourceMetadata: Equatable, Sendable {
     if let methods = try document.texts("bearer_methods_supported"), !Scopes.contains("header", in: methods) {
       throw EnrollError(
         .unsupported,
-        "the resource takes no token in the header Authorization, and no other way is used (R31)",
+        "the resource takes no token in the header Authorization, and no other way is used",
         field: "bearer_methods_supported")
     }
     scopes = try document.texts("scopes_supported")

@@ -41,7 +41,7 @@ public struct ResourceIdentifier: Equatable, Sendable {
     guard !url.hadFragment else { return "a resource has no fragment (RFC 8707 §2)" }
     switch url.kind {
     case .https: return nil
-    case .loopbackHTTP: return allowsLoopbackHTTP ? nil : "http to loopback needs allowLoopbackHTTP (R19)"
+    case .loopbackHTTP: return allowsLoopbackHTTP ? nil : "http to loopback needs allowLoopbackHTTP"
     case .privateScheme: return "expected https, got a private scheme"
     }
   }

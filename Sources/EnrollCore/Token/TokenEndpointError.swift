@@ -16,7 +16,7 @@ enum TokenEndpointError {
     case 400..<500: return clientError(response, expected)
     default:
       return EnrollError(
-        .responseInvalid, "expected \(expected), got status \(status); redirects are not followed (R20)",
+        .responseInvalid, "expected \(expected), got status \(status); redirects are not followed",
         httpStatus: status)
     }
   }

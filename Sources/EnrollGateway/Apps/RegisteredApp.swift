@@ -84,9 +84,9 @@ extension RegisteredApp {
   private static func problem(in redirectURI: String) -> String? {
     let url: StrictURL
     do throws(StrictURL.Refusal) { url = try StrictURL(redirectURI) } catch { return error.text }
-    if url.hadFragment { return "a redirect URI has no fragment (R3)" }
+    if url.hadFragment { return "a redirect URI has no fragment" }
     guard url.kind != .loopbackHTTP || url.isLoopbackLiteral else {
-      return "a loopback redirect URI names 127.0.0.1 or [::1], not localhost (R4)"
+      return "a loopback redirect URI names 127.0.0.1 or [::1], not localhost"
     }
     return nil
   }

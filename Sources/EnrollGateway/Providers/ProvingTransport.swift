@@ -36,7 +36,7 @@ final class ProvingTransport: Transport {
     }
     guard !isRepeated else {
       throw EnrollError(
-        .responseInvalid, "the answer repeats the client's proof, and is not read (R40)",
+        .responseInvalid, "the answer repeats the client's proof, and is not read",
         httpStatus: response.status)
     }
     return response

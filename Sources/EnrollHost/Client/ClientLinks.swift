@@ -13,7 +13,7 @@ extension Client {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
     guard let outcome = try linkOutcome(of: url, until: deadline, cancellation: cancellation) else {
-      throw EnrollError(.redirectMismatch, "the URL is neither one of appLinks nor fallbackUri (R9)")
+      throw EnrollError(.redirectMismatch, "the URL is neither one of appLinks nor fallbackUri")
     }
     return outcome
   }

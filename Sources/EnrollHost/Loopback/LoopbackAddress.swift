@@ -27,7 +27,7 @@ struct LoopbackAddress {
     do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw refused(error.text) }
     guard url.kind == .loopbackHTTP, let host = url.hostText,
       ["127.0.0.1", "[::1]", "localhost"].contains(where: { ASCII.equals(host, $0) })
-    else { throw refused("a loopback redirect is http to 127.0.0.1, [::1] or localhost (R4)") }
+    else { throw refused("a loopback redirect is http to 127.0.0.1, [::1] or localhost") }
     guard !url.hadFragment, !url.path.isEmpty else { throw refused("expected a path and no fragment") }
     return url
   }

@@ -21,7 +21,7 @@ struct RequestTarget: Equatable {
     switch url.kind {
     case .https: isPlain = false
     case .loopbackHTTP:
-      guard allowsLoopbackHTTP else { throw Self.refused("http to loopback needs allowLoopbackHTTP (R19)") }
+      guard allowsLoopbackHTTP else { throw Self.refused("http to loopback needs allowLoopbackHTTP") }
       isPlain = true
     case .privateScheme: throw Self.refused("expected https, got a private scheme")
     }

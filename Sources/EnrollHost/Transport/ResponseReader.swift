@@ -57,7 +57,7 @@ final class ResponseReader {
   /// A socket must not be opened: the name leads elsewhere than to this machine (R19).
   func refuseAddress() {
     failure = EnrollError(
-      .network, "\(target.display) does not lead to a loopback address; http goes nowhere else (R19)")
+      .network, "\(target.display) does not lead to a loopback address; http goes nowhere else")
   }
 
   /// One line of the head, with its end. False ends the transfer.
@@ -96,7 +96,7 @@ final class ResponseReader {
     if ASCII.equalsIgnoringCase(header.name, "Content-Encoding"), !header.value.isEmpty,
       !ASCII.equalsIgnoringCase(header.value, "identity")
     {
-      let problem = refusal("sent a compressed body, which was not asked for (R20)")
+      let problem = refusal("sent a compressed body, which was not asked for")
       guard keepsCut else {
         failure = problem
         return false
@@ -106,7 +106,7 @@ final class ResponseReader {
     if ASCII.equalsIgnoringCase(header.name, "Transfer-Encoding"),
       !ASCII.equalsIgnoringCase(header.value, "chunked"), !ASCII.equalsIgnoringCase(header.value, "identity")
     {
-      return refuse("sent a transfer encoding other than chunked (R20)")
+      return refuse("sent a transfer encoding other than chunked")
     }
     return true
   }
@@ -121,7 +121,7 @@ final class ResponseReader {
   /// The body is longer than the request allows, or says that it will be.
   @discardableResult
   func refuseLength() -> Bool {
-    refuse("sent more than \(limit) bytes (R20)")
+    refuse("sent more than \(limit) bytes")
   }
 
   private func refuse(_ what: String) -> Bool {

@@ -307,7 +307,7 @@ struct ConfigurationTests {
         postLogoutRedirectURI: logout)
     }
     let own = try configuration("msal1://auth", "msal1://logout")
-    #expect(own.redirectWarning?.contains("(R2)") == true)
+    #expect(own.redirectWarning?.contains("has no dot") == true)
     #expect(try own.ownership(of: "msal1://auth?code=x") == .redirect)
     #expect(try own.ownership(of: "msal1://logout") == .logout)
     #expect(try Redirect(parsing: "msal1://auth?code=x", configured: own.redirectURI).code() != nil)

@@ -38,14 +38,14 @@ struct IDTokenTests {
       "https://evil.example",
     ])
   func issuer(value: String) throws {
-    #expect(isRefused(try refusal(.with("iss", .string(value))), by: "R24", "iss"))
+    #expect(isRefused(try refusal(.with("iss", .string(value))), "iss"))
   }
 
   @Test("iss that is equal only to Unicode is another issuer (R24)")
   func issuerNormalised() throws {
     let maker = TokenMaker.with("iss", .string("https://e\u{301}.example"))
     let error = try refusal(maker) { $0.issuer = "https://\u{E9}.example" }
-    #expect(isRefused(error, by: "R24", "iss"))
+    #expect(isRefused(error, "iss"))
   }
 
   @Test(
@@ -57,28 +57,28 @@ struct IDTokenTests {
     ])
   func audience(value: JSON) throws {
     var maker = TokenMaker.with("aud", value)
-    #expect(isRefused(try refusal(maker), by: "R24", "aud"))
+    #expect(isRefused(try refusal(maker), "aud"))
     // Having asked for it does not make it ours.
     maker.claims["azp"] = .string("native")
-    #expect(isRefused(try refusal(maker), by: "R24", "aud"))
+    #expect(isRefused(try refusal(maker), "aud"))
   }
 
   @Test("a token without aud is refused (R24)")
   func noAudience() throws {
-    #expect(isRefused(try refusal(.with("aud", nil)), by: "R24", "aud is missing"))
+    #expect(isRefused(try refusal(.with("aud", nil)), "aud is missing"))
   }
 
   @Test("several audiences need azp, and azp is us (R24)")
   func authorizedParty() throws {
     var maker = TokenMaker.with("aud", .array([.string("native"), .string("api")]))
-    #expect(isRefused(try refusal(maker), by: "R24", "azp is missing"))
+    #expect(isRefused(try refusal(maker), "azp is missing"))
     maker.claims["azp"] = .string("native")
     #expect(try refusal(maker) == nil)
     for other: JSON in [.string("api"), .string(""), .null, .array([.string("native")])] {
       maker.claims["azp"] = other
-      #expect(isRefused(try refusal(maker), by: "R24", "azp"))
+      #expect(isRefused(try refusal(maker), "azp"))
     }
-    #expect(isRefused(try refusal(.with("azp", .string("api"))), by: "R24", "azp"))
+    #expect(isRefused(try refusal(.with("azp", .string("api"))), "azp"))
     #expect(try refusal(.with("azp", .string("native"))) == nil)
     #expect(try refusal(.with("aud", .array([.string("native")]))) == nil)
     #expect(try refusal(.with("aud", .array([.string("native"), .string("native")]))) == nil)
@@ -87,25 +87,24 @@ struct IDTokenTests {
   @Test(
     "exp, iat, sub and iss are present and of their type (R24, R25)", arguments: ["exp", "iat", "sub", "iss"])
   func required(name: String) throws {
-    let rule = name == "iss" ? "R24" : "R25"
-    #expect(isRefused(try refusal(.with(name, nil)), by: rule, "\(name) is missing"))
-    #expect(isRefused(try refusal(.with(name, .null)), by: rule, "\(name) is missing"))
+    #expect(isRefused(try refusal(.with(name, nil)), "\(name) is missing"))
+    #expect(isRefused(try refusal(.with(name, .null)), "\(name) is missing"))
     for value: JSON in [.bool(true), .array([]), .object([])] {
-      #expect(isRefused(try refusal(.with(name, value)), by: rule, "\(name) is not a"))
+      #expect(isRefused(try refusal(.with(name, value)), "\(name) is not a"))
     }
   }
 
   @Test("a date as text is no date (R25)", arguments: ["exp", "iat", "nbf", "auth_time"])
   func textDate(name: String) throws {
-    #expect(isRefused(try refusal(.with(name, .string("1700000000"))), by: "R25", name))
+    #expect(isRefused(try refusal(.with(name, .string("1700000000"))), name))
   }
 
   @Test("sub has 1 to 255 bytes (R25)")
   func subjectLength() throws {
-    #expect(isRefused(try refusal(.with("sub", .string(""))), by: "R25", "sub"))
+    #expect(isRefused(try refusal(.with("sub", .string(""))), "sub"))
     #expect(try refusal(.with("sub", .string(String(repeating: "a", count: 255)))) == nil)
     #expect(
-      isRefused(try refusal(.with("sub", .string(String(repeating: "a", count: 256)))), by: "R25", "sub"))
+      isRefused(try refusal(.with("sub", .string(String(repeating: "a", count: 256)))), "sub"))
   }
 
   @Test(
@@ -118,7 +117,7 @@ struct IDTokenTests {
     ])
   func expiry(value: JSON, accepted: Bool) throws {
     let error = try refusal(.with("exp", value))
-    #expect(accepted ? error == nil : isRefused(error, by: "R25", "exp"))
+    #expect(accepted ? error == nil : isRefused(error, "exp"))
   }
 
   @Test(
@@ -129,7 +128,7 @@ struct IDTokenTests {
     ])
   func issueTime(value: JSON, accepted: Bool) throws {
     let error = try refusal(.with("iat", value))
-    #expect(accepted ? error == nil : isRefused(error, by: "R25", "iat"))
+    #expect(accepted ? error == nil : isRefused(error, "iat"))
   }
 
   @Test(
@@ -140,7 +139,7 @@ struct IDTokenTests {
     ])
   func notBefore(value: JSON, accepted: Bool) throws {
     let error = try refusal(.with("nbf", value))
-    #expect(accepted ? error == nil : isRefused(error, by: "R25", "nbf"))
+    #expect(accepted ? error == nil : isRefused(error, "nbf"))
   }
 
   @Test("no clock and no tolerance, however absurd, makes a rule trap")
@@ -164,7 +163,7 @@ struct IDTokenTests {
     ])
   func nonce(value: JSON?) throws {
     let error = try refusal(.with("nonce", value))
-    #expect(isRefused(error, by: "R26", "nonce"))
+    #expect(isRefused(error, "nonce"))
     // Whoever reads the log must not learn what was expected (R40).
     #expect(error?.message.contains("n-0S6_WzA2Mj") == false)
   }
@@ -185,7 +184,7 @@ struct IDTokenTests {
     ])
   func authenticationTime(value: JSON?, accepted: Bool) throws {
     let error = try refusal(.with("auth_time", value)) { $0.maxAgeSeconds = 60 }
-    #expect(accepted ? error == nil : isRefused(error, by: "R26", "auth_time"))
+    #expect(accepted ? error == nil : isRefused(error, "auth_time"))
     #expect(try refusal(.with("auth_time", value)) == nil)
   }
 
@@ -193,7 +192,7 @@ struct IDTokenTests {
   func maxAgeZero() throws {
     #expect(try refusal(.with("auth_time", .integer(now - 10))) { $0.maxAgeSeconds = 0 } == nil)
     let error = try refusal(.with("auth_time", .integer(now - 11))) { $0.maxAgeSeconds = 0 }
-    #expect(isRefused(error, by: "R26", "auth_time"))
+    #expect(isRefused(error, "auth_time"))
     // The user took two minutes.
     #expect(
       try refusal(.with("auth_time", .integer(now - 130))) {
@@ -202,7 +201,7 @@ struct IDTokenTests {
     let old = try refusal(.with("auth_time", .integer(now - 131))) {
       ($0.maxAgeSeconds, $0.requestAgeSeconds) = (0, 120)
     }
-    #expect(isRefused(old, by: "R26", "auth_time"))
+    #expect(isRefused(old, "auth_time"))
   }
 
   @Test("neither a wrong clock of the device nor an iat that stands still makes an old sign-in young (R26)")
@@ -213,21 +212,21 @@ struct IDTokenTests {
       }
       #expect(try refusal(.with("auth_time", .integer(now - 5)), ask) == nil)
       let error = try refusal(.with("auth_time", .integer(now - 60)), ask)
-      #expect(isRefused(error, by: "R26", "auth_time"))
+      #expect(isRefused(error, "auth_time"))
     }
     var standing = TokenMaker.with("auth_time", .integer(now - 400))
     standing.claims["iat"] = .integer(now - 400)
-    #expect(isRefused(try refusal(standing) { $0.maxAgeSeconds = 0 }, by: "R26", "auth_time"))
+    #expect(isRefused(try refusal(standing) { $0.maxAgeSeconds = 0 }, "auth_time"))
   }
 
   @Test("acr is checked when asked (R26)")
   func authenticationClass() throws {
     let ask = { (expected: inout IDTokenExpectations) in expected.acrValues = ["gold", "silver"] }
-    #expect(isRefused(try refusal(TokenMaker(), ask), by: "R26", "acr"))
+    #expect(isRefused(try refusal(TokenMaker(), ask), "acr"))
     #expect(try refusal(.with("acr", .string("silver")), ask) == nil)
-    #expect(isRefused(try refusal(.with("acr", .string("bronze")), ask), by: "R26", "acr"))
-    #expect(isRefused(try refusal(.with("acr", .string("gold silver")), ask), by: "R26", "acr"))
-    #expect(isRefused(try refusal(.with("acr", .integer(1)), ask), by: "R26", "acr"))
+    #expect(isRefused(try refusal(.with("acr", .string("bronze")), ask), "acr"))
+    #expect(isRefused(try refusal(.with("acr", .string("gold silver")), ask), "acr"))
+    #expect(isRefused(try refusal(.with("acr", .integer(1)), ask), "acr"))
     #expect(try refusal(.with("acr", .string("bronze"))) == nil)
   }
 
@@ -242,7 +241,7 @@ struct IDTokenTests {
       let hash = try digest.hash(accessToken)
       maker.claims["at_hash"] = .string(Base64URL.encode(Array(hash.prefix(digest.byteCount / 2))))
       let error = try refusal(maker) { $0.accessToken = accessToken }
-      #expect(accepted.contains(digest) ? error == nil : isRefused(error, by: "R26", "at_hash"))
+      #expect(accepted.contains(digest) ? error == nil : isRefused(error, "at_hash"))
     }
   }
 
@@ -257,7 +256,7 @@ struct IDTokenTests {
       .string("77QmUPtjPfzWtF2AnpK9RA"), .string("77QmUPtjPfzWtF2AnpK9R"), .string(""),
       .string("77QmUPtjPfzWtF2AnpK9RQ=="),
     ] {
-      #expect(isRefused(try refusal(.with("at_hash", wrong), ask), by: "R26", "at_hash"))
+      #expect(isRefused(try refusal(.with("at_hash", wrong), ask), "at_hash"))
     }
   }
 
@@ -288,30 +287,30 @@ struct IDTokenTests {
     }
     for wrong in [now - 10, now + 1] {
       maker.claims["auth_time"] = .integer(wrong)
-      #expect(isRefused(try onRefresh(maker, first), by: "R27", "auth_time"))
+      #expect(isRefused(try onRefresh(maker, first), "auth_time"))
     }
 
-    #expect(isRefused(try onRefresh(.with("sub", .string("mallory")), first), by: "R27", "sub"))
+    #expect(isRefused(try onRefresh(.with("sub", .string("mallory")), first), "sub"))
     #expect(try onRefresh(.with("sub", .string("mallory")), first)?.message.contains("mallory") == false)
     #expect(try onRefresh(.with("azp", .string("native")), first) == nil)
-    #expect(isRefused(try onRefresh(.with("azp", .string("other")), first), by: "R24", "azp"))
+    #expect(isRefused(try onRefresh(.with("azp", .string("other")), first), "azp"))
     var several = first
     several.audience = ["native", "api"]
     several.authorizedParty = "native"
     #expect(try onRefresh(TokenMaker(), several) == nil)
     maker = .with("aud", .array([.string("api"), .string("native")]))
     #expect(try onRefresh(maker, first) == nil)
-    #expect(isRefused(try refusal(maker), by: "R24", "azp is missing"))
-    #expect(isRefused(try onRefresh(.with("aud", .array([.string("api")])), several), by: "R24", "aud"))
+    #expect(isRefused(try refusal(maker), "azp is missing"))
+    #expect(isRefused(try onRefresh(.with("aud", .array([.string("api")])), several), "aud"))
     var elsewhere = first
     elsewhere.issuer = "https://old.example"
-    #expect(isRefused(try onRefresh(TokenMaker(), elsewhere), by: "R27", "iss"))
+    #expect(isRefused(try onRefresh(TokenMaker(), elsewhere), "iss"))
   }
 
   @Test("a claim that is null is absent", arguments: ["acr", "azp", "auth_time", "nbf", "at_hash"])
   func null(claim: String) throws {
     #expect(try refusal(.with(claim, .null)) == nil)
-    #expect(isRefused(try refusal(.with("sub", .null)), by: "R25", "sub is missing"))
+    #expect(isRefused(try refusal(.with("sub", .null)), "sub is missing"))
   }
 
   @Test("an auth_time that comes late, or only once, changes nothing (R27)")
@@ -332,7 +331,7 @@ struct IDTokenTests {
       let signed = header + "." + Base64URL.encode(Array(payload.utf8))
       let signature = try Provider.key(.rsa).sign(Array(signed.utf8), algorithm: .RS256)
       let error = try refusal(signed + "." + Base64URL.encode(signature))
-      #expect(isRefused(error, by: "R21", "the claims are not"), "\(payload.prefix(40))")
+      #expect(isRefused(error, "the claims are not"), "\(payload.prefix(40))")
     }
   }
 }

@@ -109,7 +109,7 @@ struct JWKSetTests {
     let keys = try Provider.keySet([Provider.jwk(.rsa), twin, Provider.jwk(.p256)])
     for algorithm: SignatureAlgorithm in [.RS256, .PS512] {
       let error = try refusal(TokenMaker(algorithm), keys: keys)
-      #expect(isRefused(error, by: "R22", "2 different keys have the kid rsa"), "\(algorithm)")
+      #expect(isRefused(error, "2 different keys have the kid rsa"), "\(algorithm)")
     }
     #expect(try refusal(TokenMaker(.ES256), keys: keys) == nil)
   }

@@ -34,7 +34,7 @@ struct JWSTests {
     var evil = TokenMaker(algorithm)
     evil.claims["sub"] = .string("mallory")
     let grafted = evil.signedPart + "." + Base64URL.encode(parts[2])
-    #expect(isRefused(try refusal(grafted), by: "R21", "the signature is not the issuer's"))
+    #expect(isRefused(try refusal(grafted), "the signature is not the issuer's"))
   }
 
   @Test(
@@ -46,8 +46,8 @@ struct JWSTests {
   func otherAlgorithms(name: String) throws {
     var maker = TokenMaker()
     maker.header["alg"] = .string(name)
-    #expect(isRefused(try refusal(maker), by: "R21", "alg"))
-    #expect(isRefused(try refusal(maker.signedPart + "."), by: "R21", "alg"))
+    #expect(isRefused(try refusal(maker), "alg"))
+    #expect(isRefused(try refusal(maker.signedPart + "."), "alg"))
   }
 
   @Test("alg is a text, and the signature is not empty (R21)")
@@ -55,9 +55,9 @@ struct JWSTests {
     for value: JSON? in [nil, .null, .integer(256), .array([.string("RS256")])] {
       var maker = TokenMaker()
       maker.header["alg"] = value
-      #expect(isRefused(try refusal(maker), by: "R21", "alg is missing"))
+      #expect(isRefused(try refusal(maker), "alg is missing"))
     }
-    #expect(isRefused(try refusal(TokenMaker().signedPart + "."), by: "R21", "signature is missing"))
+    #expect(isRefused(try refusal(TokenMaker().signedPart + "."), "signature is missing"))
   }
 
   @Test("the public key as an HMAC secret signs nothing (R21)")
@@ -68,14 +68,14 @@ struct JWSTests {
     for secret in [modulus, try Provider.jwk(.rsa).serialized()] {
       let tag = try HMAC.sha256(key: Secret(secret), Array(maker.signedPart.utf8))
       let token = maker.signedPart + "." + Base64URL.encode(tag)
-      #expect(isRefused(try refusal(token), by: "R21", "alg HS256"))
+      #expect(isRefused(try refusal(token), "alg HS256"))
     }
   }
 
   @Test("an algorithm that is not configured is refused (R21)")
   func configured() throws {
-    #expect(isRefused(try refusal(TokenMaker(.ES256)) { $0.algorithms = [.RS256] }, by: "R21", "ES256"))
-    #expect(isRefused(try refusal(TokenMaker(.RS256)) { $0.algorithms = [] }, by: "R21", "RS256"))
+    #expect(isRefused(try refusal(TokenMaker(.ES256)) { $0.algorithms = [.RS256] }, "ES256"))
+    #expect(isRefused(try refusal(TokenMaker(.RS256)) { $0.algorithms = [] }, "RS256"))
     #expect(try refusal(TokenMaker(.ES256)) { $0.algorithms = [.RS256, .ES256] } == nil)
   }
 
@@ -87,7 +87,7 @@ struct JWSTests {
       var maker = TokenMaker()
       maker.header["crit"] = value
       maker.header["b64"] = .bool(false)
-      #expect(isRefused(try refusal(maker), by: "R21", "crit"))
+      #expect(isRefused(try refusal(maker), "crit"))
     }
   }
 
@@ -100,9 +100,9 @@ struct JWSTests {
       member == "jwk" ? try Provider.jwk(.otherRSA) : .string("https://evil.example/otherRSA")
     #expect(try refusal(maker)?.code == .keysUnavailable)
     maker.header["kid"] = nil
-    #expect(isRefused(try refusal(maker), by: "R21", "signature"))
+    #expect(isRefused(try refusal(maker), "signature"))
     maker.header["kid"] = .string("rsa")
-    #expect(isRefused(try refusal(maker), by: "R21", "signature"))
+    #expect(isRefused(try refusal(maker), "signature"))
     // And one that is signed rightly is accepted all the same.
     maker.key = .rsa
     #expect(try refusal(maker) == nil)
@@ -123,7 +123,7 @@ struct JWSTests {
     #expect(try refusal(maker) == nil, "null is absence")
     for kid: JSON in [.integer(1), .string(String(repeating: "k", count: 513))] {
       maker.header["kid"] = kid
-      #expect(isRefused(try refusal(maker), by: "R21", "kid"))
+      #expect(isRefused(try refusal(maker), "kid"))
     }
   }
 
@@ -133,13 +133,13 @@ struct JWSTests {
     var maker = TokenMaker()
     maker.key = .otherRSA
     let keys = try Provider.keySet([.rsa, .otherRSA])
-    #expect(isRefused(try refusal(maker, keys: keys), by: "R21", "signature"))
+    #expect(isRefused(try refusal(maker, keys: keys), "signature"))
     maker.header["kid"] = .string("otherRSA")
     #expect(try refusal(maker, keys: keys) == nil)
     // Without kid any key of the issuer may have signed.
     maker.header["kid"] = nil
     #expect(try refusal(maker, keys: keys) == nil)
-    #expect(isRefused(try refusal(maker, keys: Provider.keySet([.rsa])), by: "R21", "signature"))
+    #expect(isRefused(try refusal(maker, keys: Provider.keySet([.rsa])), "signature"))
   }
 
   @Test("a key of another kind or curve than the algorithm's is refused (R22)")
@@ -151,7 +151,7 @@ struct JWSTests {
     ] {
       var maker = TokenMaker(algorithm)
       maker.header["kid"] = .string(key)
-      #expect(isRefused(try refusal(maker), by: "R22", "is not for \(algorithm.rawValue)"))
+      #expect(isRefused(try refusal(maker), "is not for \(algorithm.rawValue)"))
     }
   }
 
@@ -160,14 +160,14 @@ struct JWSTests {
     let keys = try Provider.keySet([Provider.jwk(.rsa, [("alg", .string("RS256"))])])
     #expect(try refusal(TokenMaker(.RS256), keys: keys) == nil)
     for algorithm: SignatureAlgorithm in [.RS384, .RS512, .PS256] {
-      #expect(isRefused(try refusal(TokenMaker(algorithm), keys: keys), by: "R22", "is not for"))
+      #expect(isRefused(try refusal(TokenMaker(algorithm), keys: keys), "is not for"))
     }
   }
 
   @Test("a token whose key is unusable is refused with the reason (R22)")
   func unusableKey() throws {
     let keys = try Provider.keySet([Provider.jwk(.rsa, [("use", .string("enc"))])])
-    #expect(isRefused(try refusal(TokenMaker(), keys: keys), by: "R22", "use is not sig"))
+    #expect(isRefused(try refusal(TokenMaker(), keys: keys), "use is not sig"))
   }
 
   @Test("a key of a kind that this OpenSSL has not is nobody's fault, and no word against the token")
@@ -199,7 +199,7 @@ struct JWSTests {
     }
     for header in ["[]", "null", "{", #"{"alg":"RS256","alg":"none"}"#, "{\"alg\":\"RS256\"} x"] {
       let token = Base64URL.encode(Array(header.utf8)) + "." + parts[1] + "." + parts[2]
-      #expect(isRefused(try refusal(token), by: "R21", "header"))
+      #expect(isRefused(try refusal(token), "header"))
     }
   }
 
@@ -208,7 +208,7 @@ struct JWSTests {
     let maker = TokenMaker.with("padding", .string(String(repeating: "x", count: 40_000)))
     #expect(try refusal(maker) == nil)
     let long = TokenMaker.with("padding", .string(String(repeating: "x", count: 50_000)))
-    #expect(isRefused(try refusal(long), by: "R21", "bytes"))
+    #expect(isRefused(try refusal(long), "bytes"))
   }
 
   @Test("what is refused is told without control characters, and cut short")

@@ -76,7 +76,8 @@ struct ProfileMappingTests {
         return TransportAt.json(#"{"id":"\#(token)","name":"A"}"#)(request)
       }, accessToken: "at-0123456789abcdef0123456789")
     #expect(claims.isEmpty)
-    #expect(bench.seen.warned.contains { $0.message.contains("R40") && !$0.message.contains("at-0") })
+    #expect(
+      bench.seen.warned.contains { $0.message.contains("repeats a secret") && !$0.message.contains("at-0") })
   }
 
   @Test("a wrapped profile")

@@ -130,8 +130,8 @@ func refusal(
   try refusal(maker.text(), keys: keys, change)
 }
 
-/// Whether the refusal is that rule's, and speaks of that.
-func isRefused(_ error: EnrollError?, by rule: String, _ about: String) -> Bool {
+/// Whether the id_token is refused, and the message speaks of that.
+func isRefused(_ error: EnrollError?, _ about: String) -> Bool {
   guard let error, error.code == .idTokenInvalid else { return false }
-  return error.message.contains("(\(rule))") && error.message.contains(about)
+  return error.message.hasPrefix("id_token refused: ") && error.message.contains(about)
 }

@@ -95,7 +95,7 @@
       let secret = try #require(secrets(world).first)
       world.server.zoo.next(.token, .status(400, body: "what is \(secret)?"))
       #expect(try world.signIn().status == 400)
-      #expect(world.world.log.all.contains { $0.contains("R40") })
+      #expect(world.world.log.all.contains { $0.contains("repeats the client's proof") })
       #expect(!world.world.log.all.contains { $0.contains(secret) })
     }
 

@@ -25,7 +25,7 @@ enum CurlFailure {
     }
     switch code {
     case CurlFailure.tooLarge:
-      return EnrollError(.responseInvalid, "\(place) sent a header line without end (R20)")
+      return EnrollError(.responseInvalid, "\(place) sent a header line without end")
     case CURLE_OPERATION_TIMEDOUT:
       return EnrollError(.timeout, "\(place) did not answer in time")
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -39,14 +39,14 @@ enum CurlFailure {
         .network, "the connection to \(place) was lost before the response was complete (\(summary))")
     case CURLE_FILESIZE_EXCEEDED:
       reader.refuseLength()
-      return reader.failure ?? EnrollError(.responseInvalid, "\(place) sent too much (R20)")
+      return reader.failure ?? EnrollError(.responseInvalid, "\(place) sent too much")
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       return EnrollError(.responseInvalid, "\(place) did not answer as HTTP does (\(summary))")
     case CURLE_OUT_OF_MEMORY where reader.headLength > 0 && !reader.isHeadComplete:
       // How versions before 8.6 report a header line over their own limit of 100 KB; they report a want of memory for
       // an ordinary line in the same words.
       return EnrollError(
-        .responseInvalid, "\(place) sent a header line without end, or there was no memory for one (R20)")
+        .responseInvalid, "\(place) sent a header line without end, or there was no memory for one")
     case CURLE_OUT_OF_MEMORY:
       return EnrollError(.outOfMemory, "libcurl had no memory for a request to \(place)")
     case CURLE_SSL_CACERT_BADFILE:
@@ -62,7 +62,7 @@ enum CurlFailure {
       CURLE_USE_SSL_FAILED,
       CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
       CURLE_SSL_ENGINE_INITFAILED:
-      return EnrollError(.tls, "\(place): \(detail.isEmpty ? summary : detail) (R19)")
+      return EnrollError(.tls, "\(place): \(detail.isEmpty ? summary : detail)")
     default:
       return EnrollError(.network, "the request to \(place) failed (\(summary))")
     }

@@ -112,7 +112,7 @@ final class CurlSession: @unchecked Sendable {
     guard setup.keepsSecrets() || target.isPlain else {
       throw EnrollError(
         .unsupported,
-        "this libcurl would write the secrets of TLS to the file that SSLKEYLOGFILE names (R19). It can be kept from it "
+        "this libcurl would write the secrets of TLS to the file that SSLKEYLOGFILE names. It can be kept from it "
           + "where it is built on OpenSSL (Debian package libcurl4). Install that one, or unset the variable")
     }
     if target.isLoopback { setup.text(CURLOPT_PROXY, "") }

@@ -1678,7 +1678,7 @@ export interface RedirectCommands {
 }
 
 export interface LinkCommands {
-  /** Parses a link by the rules of R9, or refuses it. Repairs nothing. */
+  /** Parses a link strictly, or refuses it. Repairs nothing. */
   parse(parameters: {
     /** The URL as the host received it. */
     url: string;

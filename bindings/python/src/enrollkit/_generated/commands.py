@@ -887,7 +887,7 @@ class CoreCommands(Caller):
         return told(Route.from_json, result)
 
     def parse_link(self, url: str) -> Link:
-        """Parses a link by the rules of R9, or refuses it. Repairs nothing.
+        """Parses a link strictly, or refuses it. Repairs nothing.
 
         Args:
             url: The URL as the host received it.
@@ -1767,7 +1767,7 @@ class AsyncCoreCommands(AsyncCaller):
         return told(Route.from_json, result)
 
     async def parse_link(self, url: str) -> Link:
-        """Parses a link by the rules of R9, or refuses it. Repairs nothing.
+        """Parses a link strictly, or refuses it. Repairs nothing.
 
         Args:
             url: The URL as the host received it.

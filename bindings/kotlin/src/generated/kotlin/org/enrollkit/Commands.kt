@@ -916,7 +916,7 @@ public class RedirectCommands internal constructor(private val caller: Caller) {
 /** The commands `link.…` of the library. */
 public class LinkCommands internal constructor(private val caller: Caller) {
   /**
-   * Parses a link by the rules of R9, or refuses it. Repairs nothing.
+   * Parses a link strictly, or refuses it. Repairs nothing.
    *
    * @param url The URL as the host received it.
    * @return A link that the allow-list takes.
