@@ -191,6 +191,22 @@ TEST("a store that cannot be opened is refused, the folder named") {
   }
 }
 
+TEST("an empty text is called empty where its size was to be measured, and its size is named where one was given") {
+  static const struct {
+    size_t size;
+    const char *text;
+  } cases[] = {{ENROLL_NUL_TERMINATED, "is empty"}, {0, "has size 0"}};
+  for (size_t index = 0; index < 2; index++) {
+    enroll_client_options options = memory_options();
+    options.configuration = "";
+    options.configuration_size = cases[index].size;
+    enroll_client *client = NULL;
+    enroll_error error = ENROLL_ERROR_INIT;
+    CHECK_STATUS(ENROLL_E_INVALID_ARGUMENT, enroll_client_new(&options, &client, &error));
+    CHECK(strstr(error.message, cases[index].text));
+  }
+}
+
 static enroll_status never_sends(void *user_data, const enroll_http_request *request, enroll_http_response *response) {
   (void)request, (void)response;
   *(int *)user_data = 1;

@@ -75,7 +75,10 @@ struct TextInput {
   }
 
   private var missing: EnrollError {
-    let text = pointer == nil ? "is required" : "has size 0; pass ENROLL_NUL_TERMINATED to have it measured"
+    let text =
+      pointer == nil
+      ? "is required"
+      : size == 0 ? "has size 0; pass ENROLL_NUL_TERMINATED to have it measured" : "is empty"
     return EnrollError(.invalidArgument, "\(name) \(text)", field: name)
   }
 }

@@ -15,6 +15,13 @@ struct DiscoveryDocument {
   ///   what is not JSON.
   init(_ response: HTTPResponse, configuration: Configuration) throws(EnrollError) {
     let status = response.status
+    let isConfigured = configuration.discoveryURI != nil
+    let field = isConfigured ? "discoveryUri" : "issuer"
+    let wanted =
+      "expected the discovery document of \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)) "
+      + "at \(Self.place(configuration))"
+    let check =
+      "check \(isConfigured ? "discoveryUri" : "the issuer")" + ProviderPreset.advice(for: configuration)
     guard status == 200 else {
       if status == 408 || status == 429 || status >= 500 {
         throw EnrollError(
@@ -22,18 +29,15 @@ struct DiscoveryDocument {
           retryAfterSeconds: RetryAfter.seconds(of: response))
       }
       throw EnrollError(
-        .responseInvalid,
-        "expected the discovery document of \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)) "
-          + "at \(Self.place(configuration)), got status \(status): check \(configuration.discoveryURI == nil ? "the issuer" : "discoveryUri")"
-          + ProviderPreset.advice(for: configuration),
-        field: configuration.discoveryURI == nil ? "issuer" : "discoveryUri", httpStatus: status)
+        .responseInvalid, "\(wanted), got status \(status): \(check)", field: field, httpStatus: status)
     }
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
       guard let object = json.object else { throw JSONError("expected an object, got \(json.kind)") }
       self.object = object
     } catch {
-      throw EnrollError(.responseInvalid, "the discovery document must be a JSON object: ", error)
+      throw EnrollError(
+        .responseInvalid, "\(wanted), got no JSON object; \(check): ", error, field: field)
     }
     allowsLoopbackHTTP = configuration.allowsLoopbackHTTP
     advice = ProviderPreset.advice(for: configuration)

@@ -266,7 +266,7 @@ extension Engine {
   ) throws(EnrollError) -> RenewalResult {
     let epoch = renewal.epoch
     let error = withRegistration(given)
-    let reason = error.oauthError ?? "status \(error.httpStatus ?? 0)"
+    let reason = error.oauthError ?? "the provider refused with status \(error.httpStatus ?? 0)"
     if verdict == .ends { return try endSession(reason, epoch: epoch) }
     let refusal = RenewalRefusal(
       pause: Expiry(lifetimeSeconds: Self.refusalPauseSeconds, from: sent),

@@ -103,10 +103,17 @@ extension AccessOutcome {
           retryAfterSeconds: retryAfterSeconds))
     case .rejected(let reason):
       .failure(error("the provider refused to renew: \(reason.message)", reason, field: reason.field))
-    case .reauthenticate(let reason): .failure(error(reason))
+    case .reauthenticate(let reason): .failure(error(ended: reason))
     case .storeLocked: .failure(error("the store is locked: its key is unavailable"))
     case .busy: .failure(error("a renewal is in progress and did not end before this call's timeout"))
     }
+  }
+
+  /// - Parameter reason: a sentence, or the provider's error code, which has no space (RFC 6749 §5.2).
+  private func error(ended reason: String) -> EnrollError {
+    guard !reason.contains(" ") else { return error(reason) }
+    return EnrollError(
+      .reauthenticate, "the provider ended the session (\(reason)); sign in again", oauthError: reason)
   }
 
   private func error(

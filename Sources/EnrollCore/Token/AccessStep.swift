@@ -90,7 +90,9 @@ extension Engine {
     }
     guard let tokens = record.confirmed else {
       if record.provisional != nil {
-        throw EnrollError(.illegalState, "the tokens wait for the user's confirmation")
+        throw EnrollError(
+          .illegalState,
+          "the tokens wait for the user's confirmation: answer it with confirm, yes or no, or log out")
       }
       return .none(.reauthenticate(reason: "no user is signed in"))
     }

@@ -169,7 +169,10 @@ struct ProviderMetadataTests {
     #expect(busy?.code == .server)
     #expect(busy?.retryAfterSeconds == 7)
     #expect(error(Fixture.json("[]"))?.code == .responseInvalid)
-    #expect(error(Fixture.json("<html>"))?.code == .responseInvalid)
+    let page = error(Fixture.json("<html>"))
+    #expect(page?.code == .responseInvalid && page?.field == "issuer")
+    #expect(page?.message.contains(configuration.issuer.text) ?? false)
+    #expect(page?.message.contains("check the issuer") ?? false)
     #expect(error(Fixture.json(#"{"issuer":"a","issuer":"b"}"#))?.code == .responseInvalid)
   }
 }

@@ -7,11 +7,13 @@ struct AccessOutcomeTests {
   static let reason = EnrollError(
     .server, "status 503 came", httpStatus: 503, oauthError: "temporarily_unavailable", retryAfterSeconds: 7)
 
+  static let ended = AccessOutcome.reauthenticate(reason: "invalid_grant")
+
   static let failures: [(AccessOutcome, EnrollError.Code, Int64?)] = [
     (.expired(offlineSince: nil, retryAfterSeconds: 9, reason: reason), .expired, 9),
     (.expired(offlineSince: nil, retryAfterSeconds: nil, reason: reason), .expired, 7),
     (.rejected(reason: reason), .rejected, 7),
-    (.reauthenticate(reason: "invalid_grant"), .reauthenticate, nil),
+    (ended, .reauthenticate, nil),
     (.storeLocked, .storeLocked, nil), (.busy, .busy, nil),
   ]
 
@@ -20,8 +22,19 @@ struct AccessOutcomeTests {
     let error = try #require(outcome.failure)
     #expect(error.code == code && error.code == outcome.kind.status && error.retryAfterSeconds == retryAfter)
     #expect(error.httpStatus == (retryAfter == nil ? nil : 503))
-    #expect(error.oauthError == (retryAfter == nil ? nil : "temporarily_unavailable"))
+    #expect(
+      error.oauthError
+        == (outcome == Self.ended ? "invalid_grant" : retryAfter == nil ? nil : "temporarily_unavailable"))
     #expect(throws: error) { _ = try outcome.token() }
+  }
+
+  @Test("a session that the provider ended is told in words, with its code; another reason is told as it is")
+  func sessionEnded() throws {
+    #expect(
+      try #require(Self.ended.failure).message
+        == "the provider ended the session (invalid_grant); sign in again")
+    let other = try #require(AccessOutcome.reauthenticate(reason: "no user is signed in").failure)
+    #expect(other.message == "no user is signed in" && other.oauthError == nil)
   }
 
   @Test("the outcomes that a failed renewal led to say why it failed")
