@@ -1,6 +1,6 @@
 // Which passwords are taken (NIST SP 800-63B-4 §3.1.1.2): at least 15 characters, since a password is the only factor; no rule about
-// what kinds of characters, no change after a time. Refused: the most common long ones, repetitions and sequences, and the
-// person's own address. Every character of Unicode counts, blanks included; NUL and other control characters do not come.
+// what kinds of characters, no change after a time. Refused: the most common long ones, repetitions and sequences, and what is
+// made of the person's own address. Every character of Unicode counts, blanks included; NUL and other control characters do not come.
 
 import EnrollCore
 import EnrollGatewayPages
@@ -17,7 +17,7 @@ enum PasswordRule {
     guard !scalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return .passwordRefused }
     guard scalars.count >= shortest else { return .passwordShort }
     let lower = scalars.map { $0.value < 0x80 ? UInt32(ASCII.lowercased(UInt8($0.value))) : $0.value }
-    guard !isRepetition(lower), !isSequence(lower), !isCommon(lower), !isAddress(lower, email) else {
+    guard !isRepetition(lower), !isSequence(lower), !isCommon(lower, email: email) else {
       return .passwordCommon
     }
     return nil
@@ -41,19 +41,21 @@ enum PasswordRule {
     }
   }
 
-  private static func isAddress(_ text: [UInt32], _ email: String) -> Bool {
+  /// Whether a password is made of parts of the most common ones and of the person's address alone: such a one falls first.
+  private static func isCommon(_ text: [UInt32], email: String) -> Bool {
     let address = email.utf8.map { UInt32(ASCII.lowercased($0)) }
-    return text == address
-  }
-
-  /// The parts of the most common passwords: one that is made of these alone falls first.
-  private static func isCommon(_ text: [UInt32]) -> Bool {
-    var rest = text.filter { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 >= 0x80 }[...]
+    let own = [address, Array(address.prefix { $0 != 0x40 })].map(significant)
+    var rest = significant(text)[...]
     while !rest.isEmpty {
-      guard let word = words.first(where: { rest.starts(with: $0) }) else { return false }
+      guard let word = (own + words).first(where: { !$0.isEmpty && rest.starts(with: $0) }) else { return false }
       rest = rest.dropFirst(word.count)
     }
     return true
+  }
+
+  /// Letters and digits; what stands between them makes no password better.
+  private static func significant(_ text: [UInt32]) -> [UInt32] {
+    text.filter { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 >= 0x80 }
   }
 
   private static let words: [[UInt32]] = [
