@@ -113,6 +113,7 @@
         }
         manager.tell(.stopping)
         log.write(.info, "stopping: requests in work are answered first")
+        StopWatchdog.start(seconds: UInt32(2 * stopSeconds + 10))
         isDone = host.stop(withinSeconds: stopSeconds)
         for one in repeated + [watch] { one.stop() }
         metricsHost?.stop(withinSeconds: 1)

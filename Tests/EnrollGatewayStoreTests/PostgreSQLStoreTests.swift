@@ -339,6 +339,18 @@
       try humble.check()
       #expect(try humble.begin(Sample.session(), for: Sample.person()).isNew)
       #expect { try humble.number("CREATE TABLE more ()") } throws: { isFull($0) }
+      for table in PostgreSQLStore.tables {
+        for right in ["SELECT", "INSERT", "UPDATE", "DELETE"] {
+          try admin.execute("REVOKE \(right) ON \(table) FROM rows_only")
+          #expect("\(right) on \(table)") { try humble.check() } throws: { isFull($0) }
+          try admin.execute("GRANT \(right) ON \(table) TO rows_only")
+        }
+      }
+      try humble.check()
+      #expect(
+        try admin.number(
+          "SELECT count(*) FROM pg_tables WHERE schemaname = '\(schema)' AND tablename <> 'schema_versions'")
+          == Int64(PostgreSQLStore.tables.count))
     }
 
     @Test("the database's own isolation level does not make sign-ins fail")

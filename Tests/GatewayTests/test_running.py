@@ -155,18 +155,35 @@ class BeforeTheStart(unittest.TestCase):
     @unittest.skipUnless(os.geteuid() == 0, "only root can become a user without threads")
     def test_a_thread_that_cannot_start_ends_the_start_in_words(self):
         gateway = configured()
-        gateway.run("keys", "add", "--config", str(gateway.configuration))
-        user = 54321
-        for path in [gateway.home, *gateway.home.iterdir()]:
-            os.chown(path, user, user)
-        reachable = [path for path in gateway.home.parents if not path.stat().st_mode & 0o001]
-        if reachable or not os.access(PROGRAM, os.X_OK):
-            self.skipTest(f"another user cannot reach {reachable}")
+        other_user = self.give_away(gateway)
         done = subprocess.run(
-            ["prlimit", "--nproc=1", "setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups",
-             PROGRAM, "serve", "--config", gateway.configuration], capture_output=True, text=True, timeout=60)  # fmt: skip
+            ["prlimit", "--nproc=1", *other_user, PROGRAM, "serve", "--config", gateway.configuration],
+            capture_output=True, text=True, timeout=60)  # fmt: skip
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("the system gives no thread for", done.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become a user without threads")
+    def test_it_ends_where_the_system_gives_no_thread_for_stopping(self):
+        gateway = configured()
+        gateway.prefix = self.give_away(gateway)
+        gateway.options = ("--stop-seconds", "0")
+        gateway.start()
+        self.addCleanup(gateway.stop)
+        subprocess.run(["prlimit", "--pid", str(gateway.child.process.pid), "--nproc=1"], check=True)
+        gateway.signal(signal.SIGTERM)
+        self.assertEqual(gateway.child.process.wait(120), 1, gateway.log())
+        self.assertIn("stopping did not come to its end", gateway.log())
+
+    def give_away(self, gateway):
+        """Makes a gateway that is not started another user's, and returns the words that start a program as that user."""
+        gateway.run("keys", "add", "--config", str(gateway.configuration))
+        user = "54321"
+        for path in [gateway.home, *gateway.home.iterdir()]:
+            os.chown(path, int(user), int(user))
+        closed = [path for path in gateway.home.parents if not path.stat().st_mode & 0o001]
+        if closed or not os.access(PROGRAM, os.X_OK):
+            self.skipTest(f"another user cannot reach {closed}")
+        return ("setpriv", "--reuid", user, "--regid", user, "--clear-groups")
 
 
 class Running(unittest.TestCase):

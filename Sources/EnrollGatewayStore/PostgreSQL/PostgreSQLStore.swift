@@ -232,7 +232,26 @@ public final class PostgreSQLStore: AccountStore {
   public func check() throws(StoreFailure) {
     let found = try version(by: probes)
     guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
+    let closed = try perform(.reading, by: probes) { (connection, _) throws(PostgreSQLError) in
+      try connection.number(Self.tablesWithoutRights)
+    }
+    guard closed == 0 else {
+      throw .full(
+        "PostgreSQL does not let this user change \(closed) of the gateway's tables. The store expected SELECT, INSERT, UPDATE and "
+          + "DELETE on each of them. Grant what is missing, then try again.")
+    }
   }
+
+  /// How many tables this user may not both read and change; one that is missing is not counted.
+  static let tablesWithoutRights =
+    "SELECT count(*) FROM unnest(ARRAY[\(tables.map { "'\($0)'" }.joined(separator: ","))]) AS name WHERE NOT ("
+    + ["SELECT", "INSERT", "UPDATE", "DELETE"]
+    .map { "has_table_privilege(to_regclass(name)::oid, '\($0)')" }.joined(separator: " AND ") + ")"
+
+  static let tables = [
+    "accounts", "identities", "sessions", "app_codes", "audit", "people", "mail_links", "outbox", "spent",
+    "revocations", "limit_counters",
+  ]
 
   public func checkRoom(at now: UnixTime) throws(StoreFailure) {}
 

@@ -115,7 +115,7 @@ public final class LoopbackListener: @unchecked Sendable {
         close()
         throw error
       }
-      try accept(ready, now: now)
+      try accept(ready, now: clock.instant())
     }
   }
 
@@ -302,7 +302,7 @@ extension LoopbackListener {
         if asked(head, on: connection) == nil { return }
         connection.answer(LoopbackResponse.refusal(404, look))
       }
-      try? accept(ready, now: now)
+      try? accept(ready, now: clock.instant())
     }
   }
 

@@ -66,6 +66,20 @@ import Testing
     #expect(slow.readAll().hasPrefix("HTTP/1.1 303 See Other"))
   }
 
+  @Test("a browser that comes after seconds of quiet has its answer: its time begins when it comes")
+  func afterQuiet() throws {
+    let (listener, port) = try listener()
+    let clock = self.clock
+    Thread.detachNewThread {
+      for _ in 1...20 {
+        clock.advance(seconds: 6)
+        #expect(RawClient.get("/cb?x", port: port).hasPrefix("HTTP/1.1 404"))
+      }
+      _ = RawClient.get("/cb?good", port: port)
+    }
+    #expect(wait(listener) == nil)
+  }
+
   @Test("a connection that sends nothing is closed when its seconds are over")
   func idleConnection() throws {
     let (listener, port) = try listener()
