@@ -2,7 +2,7 @@
 // here runs before the libraries of the program are initialized, and long before `main`. Only the time in which the system's loader
 // maps the program is left; whoever starts the program with SIGHUP blocked or ignored has closed that, too.
 
-#if Gateway && os(Linux)
+#if Gateway
   import CPosix
 
   /// Blocks the signals of ``ServiceSignals`` if the command is `serve`. It uses nothing but the C library: Swift's own is not ready yet.

@@ -1,7 +1,7 @@
-#if Gateway
-  // Ends the process where stopping itself hangs: closing the event loops needs a thread of libdispatch, which waits for ever where
-  // the system gives no thread more.
+// Ends the process where stopping itself hangs: closing the event loops needs a thread of libdispatch, which waits for ever where
+// the system gives no thread more.
 
+#if Gateway
   import CPosix
 
   enum StopWatchdog {

@@ -115,7 +115,7 @@ extension ProviderMetadata {
       throw EnrollError(
         .issuerMismatch,
         "expected \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)), but the provider names itself "
-          + PrintableText.bounded(issuer.text, maximumBytes: 200) + ""
+          + PrintableText.bounded(issuer.text, maximumBytes: 200)
           + ProviderPreset.advice(for: configuration),
         field: "issuer")
     }

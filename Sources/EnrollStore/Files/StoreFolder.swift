@@ -167,7 +167,9 @@ final class StoreFolder: Sendable {
       throw EnrollError(
         .storeRefused,
         "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets other users in; expected 0\(wanted)."
-          + " Run chmod \(wanted) \(StoreFault.shown(path))",
+          // A folder of other things too, such as a home or /tmp, must not be closed to others for the store's sake.
+          + (wanted == "700" ? " Name a folder that holds the store alone; if this one does, run" : " Run")
+          + " chmod \(wanted) \(StoreFault.shown(path))",
         field: "store")
     }
   }

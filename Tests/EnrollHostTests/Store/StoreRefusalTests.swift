@@ -57,7 +57,12 @@ struct StoreRefusalTests {
   func openFolder(_ mode: mode_t) throws {
     try folder.filled()
     chmod(folder.store, mode)
-    #expect(opening(folder.store)?.code == .storeRefused)
+    let refused = opening(folder.store)
+    #expect(refused?.code == .storeRefused)
+    #expect(
+      refused?.message.hasSuffix(
+        "Name a folder that holds the store alone; if this one does, run chmod 700 \(folder.store)") ?? false,
+      "\(refused?.message ?? "")")
   }
 
   @Test("bits of a folder that let nobody in are accepted", arguments: [0o2700, 0o1700])
