@@ -26,14 +26,14 @@ struct DesktopBrowserTests {
       .split(separator: "\n").map(String.init)
   }
 
-  @Test("BROWSER names programs: the first that can be started gets the URL", .timeLimit(.minutes(1)))
+  @Test("BROWSER names programs: the first that can be started gets the URL", .timeLimit(.minutes(10)))
   func named() async throws {
     let browser = try DesktopBrowser(["BROWSER": "/no/browser:\(program()) --new-window"])
     #expect(await browser.open("https://id.example/?a=b&c=d", redirectURI: nil) == .elsewhere)
     #expect(try await opened() == ["--new-window", "https://id.example/?a=b&c=d"])
   }
 
-  @Test("%s stands for the URL", .timeLimit(.minutes(1)))
+  @Test("%s stands for the URL", .timeLimit(.minutes(10)))
   func placeholder() async throws {
     let browser = try DesktopBrowser(["BROWSER": "\(program()) --app=%s --quiet"])
     #expect(await browser.open("https://id.example/", redirectURI: nil) == .elsewhere)

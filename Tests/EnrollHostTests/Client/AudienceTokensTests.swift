@@ -10,7 +10,7 @@ import EnrollTesting
 import Foundation
 import Testing
 
-@Suite("Tokens for several audiences through clients (RFC 8707)", .timeLimit(.minutes(5)))
+@Suite("Tokens for several audiences through clients (RFC 8707)", .timeLimit(.minutes(10)))
 struct AudienceTokensTests {
   private let clock = FakeClock()
   private let provider: FakeProvider

@@ -114,7 +114,7 @@ private final class RenewalWatch: EngineObserver {
   }
 }
 
-@Suite("The client: threads, deadlines, loopback", .timeLimit(.minutes(5)))
+@Suite("The client: threads, deadlines, loopback", .timeLimit(.minutes(10)))
 struct ClientTests {
   @Test(
     "a renewal whose answers were lost is tried again while the provider's grace lasts, though nobody asks")

@@ -106,7 +106,7 @@ private struct Stage {
 private func isDiscovery(_ request: HTTPRequest) -> Bool { request.url.hasSuffix("openid-configuration") }
 private func isToken(_ request: HTTPRequest) -> Bool { request.url.hasSuffix("/token") }
 
-@Suite("Closing is bounded", .timeLimit(.minutes(2)))
+@Suite("Closing is bounded", .timeLimit(.minutes(10)))
 struct ClosingTests {
   @Test("a client that is closed before its refresh token was sent leaves at once, and sends nothing more")
   func unsent() async throws {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// A loopback redirect as the browser sees it (R4).
-@Suite(.timeLimit(.minutes(1))) struct LoopbackListenerTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopbackListenerTests {
   /// A machine without ::1 can do with the other.
   private static let hosts: [String] = {
     let hasIPv6 = (try? LoopbackListener(redirectURI: "http://[::1]/cb")) != nil

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// How a wait for the browser ends without the browser.
-@Suite(.timeLimit(.minutes(1))) struct LoopbackWaitTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopbackWaitTests {
   private let clock = FakeClock()
 
   private func listener() throws -> (LoopbackListener, UInt16) {

@@ -7,7 +7,7 @@ import EnrollTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RenewalCoordinatorTests {
   private typealias Coordinator = RenewalCoordinator<Int>
 

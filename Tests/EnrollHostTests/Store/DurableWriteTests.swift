@@ -8,7 +8,7 @@ import EnrollTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct DurableWriteTests {
   private let folder = TestFolder()
 

@@ -8,7 +8,7 @@ import EnrollTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PINTests {
   private let folder = TestFolder()
   private let clock = FakeClock()

@@ -9,7 +9,7 @@ import EnrollHost
 import EnrollTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct PowerCutTests {
   private typealias Change = @Sendable (FileTokenStore) throws(EnrollError) -> Void
   private static let other = (try? AccountName("other@example.org")) ?? .default

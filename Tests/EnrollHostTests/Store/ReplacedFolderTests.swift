@@ -8,7 +8,7 @@ import EnrollTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReplacedFolderTests {
   private let folder = TestFolder()
   private let manager = FileManager.default

@@ -9,7 +9,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoreProcessTests {
   private let folder = TestFolder(onDisk: true)
 

@@ -10,7 +10,7 @@ import EnrollTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct StoreRefusalTests {
   private let folder = TestFolder()
   private static let isRoot = geteuid() == 0

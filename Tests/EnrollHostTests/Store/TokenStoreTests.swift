@@ -23,7 +23,7 @@ enum StoreKind: CaseIterable, CustomTestStringConvertible {
   }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct TokenStoreTests {
   private let folder = TestFolder()
 

@@ -76,7 +76,7 @@ extension StoreForms {
   }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UpgradeTests {
   private let folder = TestFolder()
 

@@ -5,7 +5,7 @@ import EnrollTesting
 import Testing
 
 /// libcurl comes from a disk that may answer late.
-@Suite(.timeLimit(.minutes(1))) struct LibraryLoadingTests {
+@Suite(.timeLimit(.minutes(10))) struct LibraryLoadingTests {
   @Test("who waits for the library goes on when it is there")
   func there() {
     let loading = LibraryLoading()
