@@ -628,7 +628,8 @@
         ("abcdefghijklmnopq", .passwordCommon), ("1234567890123456", .passwordCommon),
         ("ada.lovelace@example.org", .passwordCommon), ("ada.lovelace@example.org1", .passwordCommon),
         ("Ada.Lovelace@example.orgada.lovelace@example.org", .passwordCommon),
-        ("AdaLovelace2026", .passwordCommon), ("ada.lovelace on a bicycle", nil), ("sieben Zwerge im Wald", nil),
+        ("AdaLovelace2026", .passwordCommon), ("ada.lovelace on a bicycle", nil),
+        ("sieben Zwerge im Wald", nil),
         ("tab\tin a long password", .passwordRefused), ("nul\u{0}in a long password", .passwordRefused),
         ("жёлтая подводная лодка", nil), ("👩🏽‍🚀👩🏽‍🚀👩🏽‍🚀👩🏽‍🚀", .passwordCommon),
       ] as [(String, FieldError?)])

@@ -47,7 +47,9 @@ enum PasswordRule {
     let own = [address, Array(address.prefix { $0 != 0x40 })].map(significant)
     var rest = significant(text)[...]
     while !rest.isEmpty {
-      guard let word = (own + words).first(where: { !$0.isEmpty && rest.starts(with: $0) }) else { return false }
+      guard let word = (own + words).first(where: { !$0.isEmpty && rest.starts(with: $0) }) else {
+        return false
+      }
       rest = rest.dropFirst(word.count)
     }
     return true
