@@ -30,7 +30,7 @@ internal fun AccessOutcome.usable(): AccessToken = when (this) {
   is AccessOutcome.Stale -> AccessToken(accessToken, tokenType, expiresAt, isStale = true, scope = scope)
   is AccessOutcome.Expired -> throw noToken(Status.EXPIRED, "the token expired, and renewing it failed: ${error.message}", this.error, retryAfter)
   is AccessOutcome.Rejected -> throw noToken(Status.REJECTED, "the provider refused to renew: ${error.message}", error, null)
-  is AccessOutcome.Reauthenticate -> throw EnrollException(Status.REAUTHENTICATE, reason)
+  is AccessOutcome.Reauthenticate -> throw EnrollException(Status.REAUTHENTICATE, "sign in again: $reason")
   AccessOutcome.StoreLocked -> throw EnrollException(Status.STORE_LOCKED, "the store is locked: its key is unavailable")
   AccessOutcome.Busy -> throw EnrollException(Status.BUSY, "a renewal is in progress and did not end before the timeout")
 }

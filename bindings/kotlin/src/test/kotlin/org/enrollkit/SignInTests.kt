@@ -59,6 +59,7 @@ class SignInTests : Case() {
     assertTrue(later.token.access().said() is AccessOutcome.Reauthenticate)
     val over = refused(Status.REAUTHENTICATE) { later.accessToken() }
     assertEquals(Blame.USER, over.blame)
+    assertEquals("sign in again: no user is signed in", over.error.message)
     assertFalse(over.isRetryable)
 
     // No text of a result tells a secret.
