@@ -70,8 +70,9 @@ CASES = {
     "browser": (
         "No browser opens",
         "`enroll` shows the address in any case: open it yourself, or sign in with `enroll login --device`. In Python pass `present` and show the "
-        "user the URL; over SSH, forward the redirect's port (`ssh -L`), or use `kind=\"device\"`. In C, Swift and Kotlin your program opens the "
-        "browser itself."),
+        "user the URL; over SSH, forward the redirect's port (`ssh -L`), or use `kind=\"device\"`. In Swift and Kotlin `DesktopBrowser` "
+        "starts the program that `BROWSER` names, if it is set; a sign-in with a closure or lambda shows the URL instead. In C "
+        "your program opens the browser itself."),
     "keyring": (
         "There is no keyring",
         "On a machine without a desktop there is no Secret Service. Leave out the option: the key is then a file of mode 0600 in the "
