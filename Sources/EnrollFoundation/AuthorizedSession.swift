@@ -11,8 +11,8 @@ public import Foundation
 /// Requests with a valid access token: `let (data, answer) = try await AuthorizedSession(client).data(for: request)`.
 ///
 /// A request that the server refuses with 401 is sent once more: with the nonce that the server requires, or with a token that
-/// was renewed in the meantime. What is sent again is the request that was refused, after redirects too. Requests that get 401 at
-/// the same time share one renewal. A request with a body stream is not sent again. After a redirect to another origin, that
+/// was renewed in the meantime. If the refusal comes after redirects, only the last request is sent again. Requests that get 401
+/// at the same time share one renewal. A request with a body stream is not sent again. After a redirect to another origin, that
 /// server gets no token and causes no renewal. One call makes at most 20 proofs, however often the server redirects.
 public struct AuthorizedSession: Sendable {
   private let client: EnrollClient

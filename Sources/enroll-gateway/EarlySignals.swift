@@ -1,6 +1,6 @@
-// `serve` reads its signals like input, so they have to wait from the first moment on: by default SIGHUP ends a program. What stands
-// here runs before the libraries of the program are initialized, and long before `main`. Only the time in which the system's loader
-// maps the program is left; whoever starts the program with SIGHUP blocked or ignored has closed that, too.
+// `serve` takes its signals with sigwait(3), so they must be blocked before one arrives: by default SIGHUP ends a program. This code
+// runs before the libraries of the program are initialized, and long before `main`. A signal can still end the program while the
+// system's loader maps it, unless the program is started with SIGHUP blocked or ignored.
 
 #if Gateway
   import CPosix

@@ -46,6 +46,12 @@
     @Option(help: "How many seconds SIGTERM lets requests in work end, 0 to 86400.")
     var stopSeconds: Int64 = 20
 
+    func validate() throws {
+      guard (0...86_400).contains(stopSeconds) else {
+        throw ValidationError("--stop-seconds: expected 0 to 86400, got \(stopSeconds)")
+      }
+    }
+
     func run() throws {
       // Before the first thread, so that all of them have the signals blocked.
       let signals = ServiceSignals()

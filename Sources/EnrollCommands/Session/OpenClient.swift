@@ -65,7 +65,7 @@ private final class Teller: EngineObserver {
 /// what went wrong, so no line is more important than a step: errors and warnings are for what has no reply.
 final class ClientLog: LogHandler {
   private let handler: any LogHandler
-  /// What each line begins with: the client's handle.
+  /// The start of each line: the client's handle and a colon; empty for a call without a client.
   private let beginning: String
   private let repliesDue: Guarded<Int>
 

@@ -15,13 +15,7 @@ struct DiscoveryDocument {
   ///   what is not JSON.
   init(_ response: HTTPResponse, configuration: Configuration) throws(EnrollError) {
     let status = response.status
-    let isConfigured = configuration.discoveryURI != nil
-    let field = isConfigured ? "discoveryUri" : "issuer"
-    let wanted =
-      "expected the discovery document of \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)) "
-      + "at \(Self.place(configuration))"
-    let check =
-      "check \(isConfigured ? "discoveryUri" : "the issuer")" + ProviderPreset.advice(for: configuration)
+    let field = configuration.discoveryURI == nil ? "issuer" : "discoveryUri"
     guard status == 200 else {
       if status == 408 || status == 429 || status >= 500 {
         throw EnrollError(
@@ -29,7 +23,7 @@ struct DiscoveryDocument {
           retryAfterSeconds: RetryAfter.seconds(of: response))
       }
       throw EnrollError(
-        .responseInvalid, "\(wanted), got status \(status): \(check)", field: field, httpStatus: status)
+        .responseInvalid, Self.mismatch("status \(status)", configuration), field: field, httpStatus: status)
     }
     do throws(JSONError) {
       let json = try JSON.parse(response.body)
@@ -37,10 +31,19 @@ struct DiscoveryDocument {
       self.object = object
     } catch {
       throw EnrollError(
-        .responseInvalid, "\(wanted), got no JSON object; \(check): ", error, field: field)
+        .responseInvalid, Self.mismatch("no JSON object", configuration) + ". Reading it failed: ", error,
+        field: field)
     }
     allowsLoopbackHTTP = configuration.allowsLoopbackHTTP
     advice = ProviderPreset.advice(for: configuration)
+  }
+
+  /// What was expected, what came, and what to check.
+  private static func mismatch(_ got: String, _ configuration: Configuration) -> String {
+    "expected the discovery document of \(PrintableText.bounded(configuration.issuer.text, maximumBytes: 200)) "
+      + "at \(place(configuration)), got \(got): check "
+      + (configuration.discoveryURI == nil ? "the issuer" : "discoveryUri")
+      + ProviderPreset.advice(for: configuration)
   }
 
   private static func place(_ configuration: Configuration) -> String {

@@ -109,7 +109,7 @@ extension AccessOutcome {
     }
   }
 
-  /// - Parameter reason: a sentence, or the provider's error code, which has no space (RFC 6749 §5.2).
+  /// - Parameter reason: a sentence, or the provider's error code: no code that is registered has a space (RFC 6749 §11.4).
   private func error(ended reason: String) -> EnrollError {
     guard !reason.contains(" ") else { return error(reason) }
     return EnrollError(

@@ -137,7 +137,7 @@ public struct ProviderDeletion: Sendable, Equatable {
   }
 }
 
-/// What was deleted because a provider said so.
+/// The result of a ``ProviderDeletion``.
 public enum Forgetting: Sendable, Equatable {
   /// The account had no other identity.
   case account(id: String, DeletedAccount)

@@ -17,7 +17,7 @@ enum Route: Equatable {
   case dataDeletion(provider: String)
   /// Facebook tells that somebody removed the app.
   case deauthorization(provider: String)
-  /// What became of such a deletion.
+  /// The page that shows the status of such a deletion.
   case deletionStatus
   case account
   case signOut

@@ -11,14 +11,14 @@ struct SignedRequest: Equatable {
   /// `user_id`, the user's id for this app.
   let subject: String
   let issued: UnixTime
-  /// 32 bytes. They name the request, and only somebody who has the request or the app secret knows them.
+  /// 32 bytes that identify the request. Nobody without the request or the app secret can know them.
   let signature: [UInt8]
 
   static let byteLimit = 4_096
   static let longestSeconds: Int64 = 86_400
   static let toleranceSeconds: Int64 = 300
 
-  /// - Throws: `.idTokenInvalid`, which says what is wrong; `.internal` where there is no HMAC.
+  /// - Throws: `.idTokenInvalid` with the reason for the refusal; `.internal` if the HMAC cannot be computed.
   init(_ text: String, secret: Secret, at now: UnixTime) throws(EnrollError) {
     guard text.utf8.count <= Self.byteLimit else {
       throw Self.refusal("it has more than \(Self.byteLimit) bytes")

@@ -178,7 +178,7 @@ public struct DeletedPage: Sendable {
   }
 }
 
-/// What became of a deletion that a person asked for at a provider. The page names nobody.
+/// The status of a deletion that a person requested at a provider. The page does not say who the person is.
 public struct DataDeletionPage: Sendable {
   /// False: no deletion is known.
   public var isDone: Bool

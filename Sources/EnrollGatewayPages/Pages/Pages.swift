@@ -63,7 +63,7 @@ public struct Pages: Sendable {
     page(context) { deleted.content(texts: $0) }
   }
 
-  /// What became of a deletion that somebody asked for at a provider.
+  /// The status of a deletion that a person requested at a provider.
   public func page(_ deletion: DataDeletionPage, in context: PageContext) -> PageContent {
     page(context) { deletion.content(texts: $0) }
   }

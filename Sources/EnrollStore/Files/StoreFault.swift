@@ -91,7 +91,7 @@ enum StoreFault {
     }
   }
 
-  /// What an operation is for, to people.
+  /// The operation as the end of a sentence: “the file cannot be …”.
   private static func tried(_ operation: FileOperation) -> String {
     switch operation {
     case .makeFolder: "made"

@@ -167,9 +167,10 @@ final class StoreFolder: Sendable {
       throw EnrollError(
         .storeRefused,
         "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets other users in; expected 0\(wanted)."
-          // A folder of other things too, such as a home or /tmp, must not be closed to others for the store's sake.
-          + (wanted == "700" ? " Name a folder that holds the store alone; if this one does, run" : " Run")
-          + " chmod \(wanted) \(StoreFault.shown(path))",
+          // No command for a folder: closing a home or /tmp to others would do harm.
+          + (wanted == "700"
+            ? " Name a folder that holds the store alone, or, if this one does, give it mode 700"
+            : " Run chmod \(wanted) \(StoreFault.shown(path))"),
         field: "store")
     }
   }

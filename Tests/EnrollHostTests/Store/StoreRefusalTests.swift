@@ -61,7 +61,7 @@ struct StoreRefusalTests {
     #expect(refused?.code == .storeRefused)
     #expect(
       refused?.message.hasSuffix(
-        "Name a folder that holds the store alone; if this one does, run chmod 700 \(folder.store)") ?? false,
+        "Name a folder that holds the store alone, or, if this one does, give it mode 700") ?? false,
       "\(refused?.message ?? "")")
   }
 
