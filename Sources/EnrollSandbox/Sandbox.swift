@@ -31,7 +31,8 @@
         address: try .inet(ip4: "127.0.0.1", port: provider.options.port), timeout: 660,
         pool: PromptSockets(pool: HTTPServer.defaultPool()), logger: .disabled)
       let server = HTTPServer(config: configuration, handler: ProviderHandler(provider: provider))
-      let listening = Task { try await server.waitUntilListening() }
+      // A failure ends the wait at once; the limit is for a machine whose threads are all busy.
+      let listening = Task { try await server.waitUntilListening(timeout: 600) }
       let running = Task {
         do {
           try await server.run()

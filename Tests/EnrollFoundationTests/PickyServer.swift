@@ -39,7 +39,8 @@ final class PickyServer: Sendable {
       await state.owner?.answer(request) ?? HTTPResponse(statusCode: .gone)
     }
     running = Task { try await server.run() }
-    try await server.waitUntilListening(timeout: 30)
+    // On a busy machine other tests may have every thread for minutes.
+    try await server.waitUntilListening(timeout: 600)
     guard case .ip4(_, port: let port) = await server.listeningAddress else {
       throw URLError(.cannotFindHost)
     }
