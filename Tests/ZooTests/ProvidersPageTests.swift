@@ -54,16 +54,16 @@ struct ProvidersPage {
   private let legend = """
 
     - *sign-in*: with the configuration that the provider needs.
-    - *bare defaults*: with issuer, client id and redirect alone, as one tries first.
-    - *profile*: name and e-mail address of the user after the sign-in.
-    - *renewal*: three in a row, where the answer to the second is lost. A provider that replaces each refresh token at once
-      takes the old one no more, so the user signs in again; settings of some providers give a time of grace.
-    - *logout*: out, then a sign-in of another user in the same browser.
-    - *device*: a device code that is denied, then one that is pending, polled too fast, and granted.
-    - *requests*: how many requests the app makes for its first sign-in, discovery and keys included.
-    - *facts*: how many values of the dialect are documented / reported / guessed.
+    - *bare defaults*: a first attempt with only issuer, client id and redirect URI.
+    - *profile*: the user's name and e-mail address after the sign-in.
+    - *renewal*: three renewals in a row; the response to the second is lost. A provider that replaces each refresh token at
+      once no longer accepts the old one, so the user signs in again. Some providers have a setting for a grace period.
+    - *logout*: a logout, then a sign-in of another user in the same browser.
+    - *device*: a device code that is denied, then a device code that is pending, polled too fast, and granted.
+    - *requests*: the number of requests that the app makes for its first sign-in, including discovery and keys.
+    - *facts*: how many values in the dialect are documented / reported / guessed.
 
-    An empty cell means that the sign-in before it failed; *none*, that the provider has none.
+    An empty cell means that the sign-in before it failed. *None* means that the provider does not support the feature.
 
     """
 
@@ -92,16 +92,16 @@ struct ProvidersPage {
     }
     return """
 
-      Of the \(counts.reduce(0, +)) cells without the requests, \(counts[0]) rest on documented facts alone, \(counts[1]) on \
-      reported ones, too, and \(counts[2]) on a guess, too. \(counts[3]) rest on the specifications alone: nothing is known \
-      in which the provider differs.
+      Of the \(counts.reduce(0, +)) cells other than *requests*, \(counts[0]) are based on documented facts only, \
+      \(counts[1]) also on reported facts, and \(counts[2]) also on a guess. The other \(counts[3]) are based only on \
+      the specifications: no deviation of the provider is known.
 
       """
   }
 
   private func advice(_ entries: [ZooEntry], _ rows: [String: Row]) -> String {
     let told = entries.compactMap { entry in rows[entry.id]?.advice.map { "- \(entry.name): \($0)" } }
-    return "\nWhat the library says where bare defaults do not work:\n\n" + told.joined(separator: "\n")
-      + "\n\n"
+    return "\nThe library reports these errors where bare defaults do not work:\n\n"
+      + told.joined(separator: "\n") + "\n\n"
   }
 }
