@@ -18,8 +18,8 @@ struct StatesDocumentTests {
     """
     # The registration's states
 
-    Drawn from `Sources/EnrollCore/Registration/TransitionTable.swift`; do not edit. An event that has no arrow from a
-    state is refused there with `illegalState`, and changes nothing.
+    Generated from `Sources/EnrollCore/Registration/TransitionTable.swift`; do not edit. If a state has no arrow for an
+    event, the event fails there with `illegalState` and changes nothing.
 
     ## Diagram
 
@@ -31,7 +31,7 @@ struct StatesDocumentTests {
 
     ## Table
 
-    Rows are states, columns are events, cells are where the event leads; empty cells are illegal.
+    Rows are states and columns are events. A cell is the state to which the event leads; empty cells are illegal.
 
     \(table().joined(separator: "\n"))
 
