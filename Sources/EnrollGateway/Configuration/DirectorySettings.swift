@@ -35,32 +35,32 @@ public struct DirectorySettings: Sendable {
   static let keys: [ConfigurationKey] = [
     ConfigurationKey(
       "kind", .oneOf(Kind.allCases.map { $0.rawValue }), required: true,
-      "own for the gateway's own tables, scim for a directory by SCIM 2.0, okta for Okta's APIs."),
+      "own for the gateway's own tables, scim for a SCIM 2.0 directory, okta for Okta's APIs."),
     ConfigurationKey(
       "url", .url,
-      "The directory's address: with scim the one above /Users, with okta the organization's. Required but for own."
+      "The directory's URL: with scim the parent of /Users, with okta the organization's URL. Required except for own."
     ),
     ConfigurationKey(
       "token", .text, secret: true,
       "The bearer token for scim, or the API token for okta. Use tokenFile, the path of a file, instead."),
     ConfigurationKey(
       "tokenUri", .url,
-      "With scim instead of a token: the token endpoint that gives one to clientId (client credentials)."),
-    ConfigurationKey("clientId", .text, "With tokenUri: the gateway's client id there."),
+      "With scim, instead of a token: the token endpoint that issues one to clientId (client credentials)."),
+    ConfigurationKey("clientId", .text, "With tokenUri: the gateway's client id."),
     ConfigurationKey(
       "clientSecret", .text, secret: true,
       "With tokenUri: the client's secret. Use clientSecretFile, the path of a file, instead."),
-    ConfigurationKey("scope", .text, "With tokenUri: the scopes to ask for, separated by spaces."),
+    ConfigurationKey("scope", .text, "With tokenUri: the scopes to request, separated by spaces."),
     ConfigurationKey(
       "lookup", .list(.oneOf(SCIMLookup.allCases.map { $0.rawValue })),
-      "With scim: the attributes by which a person is looked up, in order. userName and emails by default."),
+      "With scim: the attributes by which to look a user up, in order. userName and emails by default."),
     ConfigurationKey(
       "provider", .text,
-      "The name of the provider, among providers, that signs in the people of this directory. Required with okta."
+      "The name of the entry in providers that signs in the users stored in this directory. Required with okta."
     ),
     ConfigurationKey(
       "fromUris", .list(.url),
-      "With okta: the addresses that a fromURI may have, up to the query. The authorize address of the provider's issuer by default."
+      "With okta: the URLs that fromURI may have, up to the query. The authorization endpoint of the provider's issuer by default."
     ),
     ConfigurationKey("caFile", .text, "PEM certificates to trust instead of the system's."),
   ]

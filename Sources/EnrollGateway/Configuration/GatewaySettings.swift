@@ -61,30 +61,30 @@ public struct GatewaySettings: Sendable {
         "publicUrl", .url, required: true,
         "The gateway's origin as browsers see it, such as https://id.example."),
       ConfigurationKey(
-        "listen", .text, "The address and port to listen on, by HTTP. 127.0.0.1:8080 by default."),
+        "listen", .text, "The address and port on which to listen for HTTP. 127.0.0.1:8080 by default."),
       ConfigurationKey(
         "metrics", .text,
-        "A loopback address and a port, such as 127.0.0.1:9464, where Prometheus reads /metrics. Nowhere by default."
+        "A loopback address and a port, such as 127.0.0.1:9464, where Prometheus reads /metrics. Off by default."
       ),
       ConfigurationKey(
         "trustedProxies", .list(.text),
-        "The addresses of load balancers. Only their X-Forwarded-For header is believed."),
+        "The addresses of load balancers. Only their X-Forwarded-For header is trusted."),
       ConfigurationKey(
         "database", .text, required: true,
-        "sqlite:PATH for one machine, or a postgresql:// URL for several. A relative path begins at the folder of this file."
+        "sqlite:PATH for one machine, or a postgresql:// URL for several. A relative path is relative to the folder of this file."
       ),
       ConfigurationKey(
         "databaseConnections", .integer(connectionRange), "Connections to the database. 8 by default."),
       ConfigurationKey(
         "keys", .text, required: true,
-        "The path of the key file, which enroll-gateway keys makes. A relative path begins at the folder of this file."
+        "The path of the key file, which enroll-gateway keys creates. A relative path is relative to the folder of this file."
       ),
       ConfigurationKey(
         "returnTo", .list(.url),
-        "The addresses to which a browser may return after it signed in. Each is compared exactly."),
+        "The URLs to which a browser may return after the sign-in. Each must match exactly."),
       ConfigurationKey(
         "apis", .list(.text),
-        "The audiences of access tokens: what each API behind the gateway calls itself, such as https://api.example."
+        "The audiences of access tokens: the identifier of each API behind the gateway, such as https://api.example."
       ),
       ConfigurationKey(
         "session",
@@ -96,21 +96,21 @@ public struct GatewaySettings: Sendable {
             "absoluteSeconds", .integer(absoluteRange),
             "A session ends this many seconds after the sign-in. 15552000 (180 days) by default."),
         ]), "How long sessions last."),
-      ConfigurationKey("mail", .object(MailSettings.keys), "The mail server. Without it no mail is sent."),
+      ConfigurationKey("mail", .object(MailSettings.keys), "The mail server. Without it no e-mail is sent."),
       ConfigurationKey(
         "registration", .object(RegistrationSettings.keys),
-        "People register and sign in with an e-mail address. Needs mail. An empty object is enough."),
+        "Users can register and sign in with an e-mail address. Requires mail. An empty object is enough."),
       ConfigurationKey(
         "limits", .object(LimitRules.keys),
-        "How many requests are answered; one more is answered by 429. A client is an IPv4 address or an IPv6 network of 64 bits."
+        "How many requests are accepted; a request over the limit gets 429. A client is an IPv4 address or an IPv6 /64 network."
       ),
       ConfigurationKey(
-        "auditDays", .integer(auditRange), "The audit keeps an entry for so many days. 400 by default."),
+        "auditDays", .integer(auditRange), "How many days the audit keeps an entry. 400 by default."),
       ConfigurationKey(
         "directory", .object(DirectorySettings.keys),
-        "Where people who register by e-mail are kept. The gateway's own tables by default."),
+        "Where users who register by e-mail are stored. The gateway's own tables by default."),
       ConfigurationKey(
-        "textFiles", .list(.text), "Files with changed texts, or with the texts of further languages."),
+        "textFiles", .list(.text), "Files with changed texts, or with the texts of additional languages."),
       ConfigurationKey(
         "allowLoopbackHttp", .boolean,
         "For development: publicUrl and providers may use http on this machine. False by default."),
@@ -118,10 +118,10 @@ public struct GatewaySettings: Sendable {
   }
 
   static let appKeys: [ConfigurationKey] = [
-    ConfigurationKey("title", .text, required: true, "The app's name, for pages."),
+    ConfigurationKey("title", .text, required: true, "The app's name on the pages."),
     ConfigurationKey(
       "redirectUris", .list(.text), required: true,
-      "Where the app may be returned to. The first one is the default; a loopback address matches any port."),
+      "The redirect URIs of the app. The first one is the default; a loopback address matches any port."),
     ConfigurationKey(
       "android",
       .object([
@@ -131,7 +131,7 @@ public struct GatewaySettings: Sendable {
       ]), "For /.well-known/assetlinks.json."),
     ConfigurationKey(
       "fallbackUri", .text,
-      "Where a browser returns to the app that named itself by clientId, when there is nothing else to return to."
+      "Where a browser goes that arrived with the app's clientId, when there is no other address to return to."
     ),
     ConfigurationKey("appleAppIds", .list(.text), "TEAMID.bundle.id, for apple-app-site-association."),
     ConfigurationKey(

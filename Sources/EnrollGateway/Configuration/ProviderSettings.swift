@@ -9,10 +9,10 @@ extension GatewaySettings {
   /// The keys of a provider beside those of an EnrollKit configuration. Each `…File` is the path of a file with the value.
   static let providerKeys: [ConfigurationKey] = [
     ConfigurationKey(
-      "label", .text, "The provider's name for people. The preset's or the provider's by default."),
+      "label", .text, "The provider's display name. The preset's or the provider's name by default."),
     ConfigurationKey(
       "hostedDomain", .text,
-      "For Google: only users of this Workspace domain may sign in; * for any domain. The id_token's hd is compared."
+      "For Google: only users of this Workspace domain may sign in; * for any domain. The id_token's hd is checked."
     ),
     ConfigurationKey("appleTeamId", .text, "For Apple: the id of the developer team."),
     ConfigurationKey("appleKeyId", .text, "For Apple: the id of the key for Sign in with Apple."),
@@ -20,7 +20,7 @@ extension GatewaySettings {
       "applePrivateKeyFile", .text, "For Apple: the path of that key's .p8 file. Only its owner may read it."),
     ConfigurationKey(
       "appleNotificationAudiences", .list(.text),
-      "For Apple: bundle ids of the same group of apps, whose notifications are accepted beside those for clientId."
+      "For Apple: bundle ids of the same app group whose notifications are also accepted, besides those for clientId."
     ),
     ConfigurationKey(
       "graphVersion", .text, "For Facebook: the version of the Graph API. \(Self.graphVersion) by default."),
@@ -32,7 +32,7 @@ extension GatewaySettings {
       "clientKeyId", .text, "private_key_jwt: the name (kid) under which the provider knows the key."),
     ConfigurationKey(
       "clientAssertionAudience", .text,
-      "private_key_jwt: the audience of the assertion. The issuer by default; some providers want the token endpoint."
+      "private_key_jwt: the audience of the assertion. The issuer by default; some providers require the token endpoint."
     ),
   ]
 

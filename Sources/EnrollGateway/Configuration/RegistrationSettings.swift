@@ -20,7 +20,7 @@ public struct MailSettings: Sendable, Equatable {
   static let keys: [ConfigurationKey] = [
     ConfigurationKey(
       "server", .text, required: true,
-      "smtp://HOST:587, which then needs STARTTLS, or smtps://HOST:465 for TLS from the beginning."),
+      "smtp://HOST:587, which then needs STARTTLS, or smtps://HOST:465 for implicit TLS."),
     ConfigurationKey("from", .text, required: true, "The sender's address."),
     ConfigurationKey("fromName", .text, "The sender's name. theme.product by default."),
     ConfigurationKey("user", .text, "The user name at the mail server."),
@@ -29,7 +29,7 @@ public struct MailSettings: Sendable, Equatable {
     ConfigurationKey("caFile", .text, "PEM certificates to trust instead of the system's."),
     ConfigurationKey(
       "unencrypted", .boolean,
-      "Use no TLS. For a mail server on this machine (127.0.0.1, [::1], localhost) only. False by default."),
+      "Use no TLS. Only for a mail server on this machine (127.0.0.1, [::1], localhost). False by default."),
   ]
 
   /// - Throws: `.configuration`.
@@ -104,10 +104,10 @@ public struct RegistrationSettings: Sendable, Equatable {
   static let keys: [ConfigurationKey] = [
     ConfigurationKey(
       "passwords", .boolean,
-      "People choose a password and sign in with it. Without it, a mailed link signs them in. False by default."
+      "Users choose a password and sign in with it. Without it, they sign in with a link sent by e-mail. False by default."
     ),
     ConfigurationKey(
-      "open", .boolean, "Whoever proves an e-mail address gets an account. True by default."),
+      "open", .boolean, "Anybody who proves an e-mail address gets an account. True by default."),
   ]
 
   /// The name of the way to sign in: in `/v1/auth/email`, and in identities.

@@ -9,15 +9,15 @@ extension LimitRules {
 
   /// A member of `limits`, and what it is for. The metrics name limits so, too.
   static let members: [(name: String, kind: LimitKind, scope: LimitScope, about: String)] = [
-    ("start", .start, .client, "Sign-ins that one client begins. 120 in 60 seconds by default."),
-    ("callback", .callback, .client, "Answers of providers by one client. 120 in 60 seconds by default."),
-    ("redeem", .redeem, .client, "Codes of apps by one client. 120 in 60 seconds by default."),
-    ("mail", .mail, .client, "E-mails that one client causes. 20 in 3600 seconds by default."),
+    ("start", .start, .client, "Sign-ins begun by one client. 120 in 60 seconds by default."),
+    ("callback", .callback, .client, "Provider callbacks from one client. 120 in 60 seconds by default."),
+    ("redeem", .redeem, .client, "App codes redeemed by one client. 120 in 60 seconds by default."),
+    ("mail", .mail, .client, "E-mails caused by one client. 20 in 3600 seconds by default."),
     ("mailPerPerson", .mail, .person, "E-mails to one address. 5 in 3600 seconds by default."),
-    ("password", .password, .client, "Passwords that one client tries. 30 in 600 seconds by default."),
+    ("password", .password, .client, "Password attempts by one client. 30 in 600 seconds by default."),
     (
       "passwordPerPerson", .password, .person,
-      "Passwords that are tried for one account. 10 in 3600 seconds by default."
+      "Password attempts for one account. 10 in 3600 seconds by default."
     ),
   ]
 
@@ -28,9 +28,9 @@ extension LimitRules {
         member.name,
         .object([
           ConfigurationKey(
-            "requests", .integer(requestRange), required: true, "At once, when none was made before."),
+            "requests", .integer(requestRange), required: true, "The size of a burst."),
           ConfigurationKey(
-            "seconds", .integer(secondRange), required: true, "In which the number is reached again."),
+            "seconds", .integer(secondRange), required: true, "The time in which the burst refills."),
         ]), member.about)
     }
   }
