@@ -207,13 +207,13 @@ def main():
         for contender, token in zip(contenders, tokens):
             contender.turn(folder, token)
         print(f"turn {turn + 1} of {TURNS}", file=sys.stderr)
-    print("| what | goal | gateway, CPU | peer, CPU | rates | p99 | p99 of the peer |")
+    print("| operation | goal | gateway, CPU | peer, CPU | rates | p99 | p99 of the peer |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for what, goal in GOALS.items():
         ours, theirs = ([statistics.median(column) for column in zip(*contender.measured[what])]
                         for contender in contenders)  # fmt: skip
         print(f"| {what} | {f'≤ {goal} µs' if goal else ''} | {ours[0]:.0f} µs | {theirs[0]:.0f} µs | "
-              f"{ours[1]:.0f}/s beside {theirs[1]:.0f}/s, {ours[1] / theirs[1]:.1f} × | {ours[2]:.1f} ms | "
+              f"{ours[1]:.0f}/s against {theirs[1]:.0f}/s, {ours[1] / theirs[1]:.1f} × | {ours[2]:.1f} ms | "
               f"{theirs[2]:.1f} ms |", flush=True)  # fmt: skip
     ours, theirs = (memory(contender.pid) for contender in contenders)
     print(f"memory after it: {ours:.0f} MB, the peer's {theirs:.0f} MB", flush=True)
