@@ -119,7 +119,7 @@ class Header:
         comment = function.comment.words
         if re.search(rf"[^.]*`{name}`[^.]*{words}", comment):
             return True
-        others = self.referred(comment) if re.match(r"As enroll_\w+", comment) else []
+        others = self.referred(comment) if re.match(r"Like enroll_\w+", comment) else []
         return any(self.says(other, name, words) for other in others if other is not function)
 
     def referred(self, text):

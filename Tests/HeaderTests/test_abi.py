@@ -74,7 +74,7 @@ class AbiTests(unittest.TestCase):
             self.assertRegex(text, rf"<class-decl name='{name}' size-in-bits=")
 
     def test_new_words_alone_change_nothing(self):
-        told = check(r"Bytes that belong to the library", "Bytes of the library's")
+        told = check(r"Bytes that the library owns", "Bytes of the library's")
         self.assertEqual((told.returncode, told.stdout), (0, "abi: as promised\n"))
 
     def test_what_is_new_passes_and_is_said(self):

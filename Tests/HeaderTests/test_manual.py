@@ -16,11 +16,11 @@ loader.exec_module(check_header)
 #: What is missing: a pattern of the header, what stands there instead, and what is said of it.
 GAPS = {
     "a function's comment": (r"/\*\* Overwrites `size`.*?\*/\n", "", "enroll_wipe: no comment"),
-    "a constant's comment": (r"/\*\* That of the way to the provider, or from it\. \*/\n", "", "ENROLL_BLAME_NETWORK: no comment"),
+    "a constant's comment": (r"/\*\* The network between the device and the provider\. \*/\n", "", "ENROLL_BLAME_NETWORK: no comment"),
     "a member's comment": (r"  /\*\* ENROLL_ACTIVE_REASON_\*, while active\. \*/\n", "", "enroll_state.active_reason: no comment"),
-    "a struct's comment": (r"/\*\* About an access token\. \*/\n", "", "enroll_access: no comment"),
+    "a struct's comment": (r"/\*\* Describes an access token\. \*/\n", "", "enroll_access: no comment"),
     "a type's comment": (r"(/\*\* One account at one provider\. \*/\n)", "", "enroll_client: no comment"),
-    "a parameter": (r"`redirect_uri` is the one that was sent, a\s+\*\s+chosen port included\.", "", "nothing of `redirect_uri`"),
+    "a parameter": (r"`redirect_uri` is the redirect URI that was\s+\*\s+sent, including a chosen port\.", "", "nothing of `redirect_uri`"),
     "a parameter of a callback": (r"its `name` \(", "its name (", "enroll_event_callback: says nothing of `name`"),
     "a misspelt parameter": (r"`capacity` bytes", "`capacities` bytes", "speaks of capacities"),
     "what a function returns": (r" \*  Returns ENROLL_OK; ENROLL_E_NOT_FOUND; \[call\]\.\n", "", "does not say what it returns"),

@@ -35,16 +35,16 @@ extension EnrollError {
     case redirectMalformed = -21
     /// The URL is not the redirect URI of its transaction.
     case redirectMismatch = -22
-    /// No pending transaction asked for this URL.
+    /// No pending transaction expects this URL.
     case unsolicited = -23
-    /// The transaction was settled before.
+    /// The transaction is already settled.
     case alreadySettled = -24
     /// The transaction's deadline has passed; begin again.
     case transactionExpired = -25
     /// The other app is not on this device.
     case otherAppMissing = -26
-    /// The link of an e-mail led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer
-    /// to sign in or to send the e-mail again.
+    /// The e-mail link led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to
+    /// sign in or to send the e-mail again.
     case activationFailed = -27
     /// The server could not be reached.
     case network = -30
@@ -60,7 +60,7 @@ extension EnrollError {
     case oauth = -35
     /// prompt=none, but the user is not signed in at the provider.
     case loginRequired = -36
-    /// prompt=none, but the provider needs the user.
+    /// prompt=none, but the provider must interact with the user.
     case interactionRequired = -37
     /// prompt=none, but the user has to consent.
     case consentRequired = -38
@@ -72,13 +72,13 @@ extension EnrollError {
     case codeRejected = -41
     /// The issuer's keys could not be fetched.
     case keysUnavailable = -50
-    /// The id_token breaks a rule; the message names it.
+    /// The id_token violates a rule; the message names it.
     case idTokenInvalid = -51
     /// Two sources disagree about who the user is.
     case profileMismatch = -52
     /// The e-mail address is not verified; verify it and confirm again.
     case emailNotVerified = -53
-    /// The registration check knows no such account; the host can offer to create one.
+    /// The registration check does not know the account; the host can offer to create one.
     case unknownAccount = -54
     /// The session is over; sign in again.
     case reauthenticate = -60
@@ -153,15 +153,15 @@ extension EnrollError.Code {
       Row("redirectMalformed", .network, "the URL is not a valid redirect")
     case .redirectMismatch:
       Row("redirectMismatch", .network, "the URL is not the redirect URI of its transaction")
-    case .unsolicited: Row("unsolicited", .network, "no pending transaction asked for this URL")
-    case .alreadySettled: Row("alreadySettled", .network, "the transaction was settled before")
+    case .unsolicited: Row("unsolicited", .network, "no pending transaction expects this URL")
+    case .alreadySettled: Row("alreadySettled", .network, "the transaction is already settled")
     case .transactionExpired:
       Row("transactionExpired", .user, "the transaction's deadline has passed; begin again")
     case .otherAppMissing: Row("otherAppMissing", .user, "the other app is not on this device")
     case .activationFailed:
       Row(
         "activationFailed", .user,
-        "the link of an e-mail led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or to send the e-mail again"
+        "the e-mail link led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or to send the e-mail again"
       )
     case .network: Row("network", .network, retry: true, "the server could not be reached")
     case .tls: Row("tls", .server, "the server's certificate is not trusted")
@@ -173,7 +173,7 @@ extension EnrollError.Code {
     case .loginRequired:
       Row("loginRequired", .user, "prompt=none, but the user is not signed in at the provider")
     case .interactionRequired:
-      Row("interactionRequired", .user, "prompt=none, but the provider needs the user")
+      Row("interactionRequired", .user, "prompt=none, but the provider must interact with the user")
     case .consentRequired: Row("consentRequired", .user, "prompt=none, but the user has to consent")
     case .accessDenied: Row("accessDenied", .user, "the user or the provider denied access")
     case .codeRejected:
@@ -181,7 +181,7 @@ extension EnrollError.Code {
     case .issuerMismatch: Row("issuerMismatch", .server, "the issuer is not the configured one")
     case .keysUnavailable:
       Row("keysUnavailable", .server, retry: true, "the issuer's keys could not be fetched")
-    case .idTokenInvalid: Row("idTokenInvalid", .server, "the id_token breaks a rule; the message names it")
+    case .idTokenInvalid: Row("idTokenInvalid", .server, "the id_token violates a rule; the message names it")
     case .profileMismatch: Row("profileMismatch", .server, "two sources disagree about who the user is")
     case .emailNotVerified:
       Row(
@@ -190,7 +190,7 @@ extension EnrollError.Code {
     case .unknownAccount:
       Row(
         "unknownAccount", .user,
-        "the registration check knows no such account; the host can offer to create one")
+        "the registration check does not know the account; the host can offer to create one")
     case .reauthenticate: Row("reauthenticate", .user, "the session is over; sign in again")
     case .rejected:
       Row("rejected", .server, retry: true, "the provider refused to renew, without ending the session")
