@@ -16,7 +16,7 @@
   struct GatewayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "enroll-gateway",
-      abstract: "Signs people in at your providers, keeps their accounts, and hands apps their sessions.",
+      abstract: "Signs users in at your providers, stores their accounts, and gives apps their sessions.",
       subcommands: [Serve.self, Migrate.self, Check.self, Keys.self, Accounts.self])
   }
 
@@ -43,7 +43,7 @@
       abstract: "Answer requests until SIGTERM. SIGHUP reads the key file again.")
 
     @OptionGroup var file: ConfigOption
-    @Option(help: "How many seconds SIGTERM lets requests in work end, 0 to 86400.")
+    @Option(help: "Seconds that requests in progress have to finish after SIGTERM, 0 to 86400.")
     var stopSeconds: Int64 = 20
 
     func validate() throws {
@@ -146,7 +146,7 @@
 
   struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Bring the database to this program's schema. serve does so, too.")
+      abstract: "Migrate the database to this program's schema. serve also does this.")
 
     @OptionGroup var file: ConfigOption
 
@@ -165,11 +165,11 @@
 
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Read the configuration, the keys and the database, and ask every provider and the directory."
+      abstract: "Check the configuration, the keys, the database, every provider and the directory."
     )
 
     @OptionGroup var file: ConfigOption
-    @Flag(help: "Ask no provider and no directory.")
+    @Flag(help: "Do not contact providers or the directory.")
     var offline = false
 
     func run() throws {
@@ -214,12 +214,13 @@
 
   struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make keys.", subcommands: [Add.self], defaultSubcommand: Add.self)
+      abstract: "Create keys.", subcommands: [Add.self], defaultSubcommand: Add.self)
 
     struct Add: ParsableCommand {
       static let configuration = CommandConfiguration(
         abstract:
-          "Add a key to the key file. It opens at once and seals after a day; send SIGHUP to each gateway.")
+          "Add a key to the key file. The key opens data at once and seals data after a day; send SIGHUP to each gateway."
+      )
 
       @OptionGroup var file: ConfigOption
 

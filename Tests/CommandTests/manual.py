@@ -47,7 +47,7 @@ def row(argument):
 
 
 def table(rows):
-    return "\n".join(["| option | what it says |", "| --- | --- |", *rows]) + "\n"
+    return "\n".join(["| option | meaning |", "| --- | --- |", *rows]) + "\n"
 
 
 def options():

@@ -10,7 +10,8 @@
 
   struct Accounts: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Find, show, export and delete accounts, and end their sessions. Each use is in the audit.",
+      abstract:
+        "Find, show, export and delete accounts, and end their sessions. The audit log records each use.",
       subcommands: [
         Find.self, Show.self, Sessions.self, EndSessions.self, Delete.self, Export.self,
       ])
@@ -19,7 +20,7 @@
   /// What every command about accounts takes.
   struct AccountOptions: ParsableArguments {
     @OptionGroup var file: ConfigOption
-    @Flag(help: "Write JSON: times in seconds since 1970.")
+    @Flag(help: "Print JSON, with times in seconds since 1970.")
     var json = false
 
     func atDesk(_ work: (AccountDesk) throws(EnrollError) -> Void) throws {
@@ -37,7 +38,7 @@
         abstract: "Find accounts by an e-mail address, an id, or PROVIDER:SUBJECT.")
 
       @OptionGroup var options: AccountOptions
-      @Argument(help: "An e-mail address, the id of an account, or the provider's name, a colon and its sub.")
+      @Argument(help: "An e-mail address, an account id, or the provider's name, a colon and the user's sub.")
       var what: String
 
       func run() throws {
@@ -82,7 +83,7 @@
 
     struct EndSessions: ParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "End every session of an account, in browsers and in apps, with the next request.")
+        abstract: "End every session of an account, in browsers and apps, at its next request.")
 
       @OptionGroup var options: AccountOptions
       @Argument(help: "The account's id.") var id: String
@@ -100,12 +101,12 @@
 
     struct Delete: ParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Delete an account and everything of it. The person is told by mail."
+        abstract: "Delete an account and all its data. The gateway tells the user by e-mail."
       )
 
       @OptionGroup var options: AccountOptions
       @Argument(help: "The account's id.") var id: String
-      @Flag(help: "Do not ask whether the account shall be deleted.")
+      @Flag(help: "Do not ask for confirmation.")
       var yes = false
 
       func run() throws {
@@ -134,7 +135,7 @@
 
     struct Export: ParsableCommand {
       static let configuration = CommandConfiguration(
-        abstract: "Write what is kept about an account as JSON, for the person who asked for it.")
+        abstract: "Print the data stored about an account as JSON, for the user who requested it.")
 
       @OptionGroup var options: AccountOptions
       @Argument(help: "The account's id.") var id: String

@@ -17,7 +17,7 @@ struct ContextOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The store's directory (ENROLL_STORE; $XDG_DATA_HOME/enrollkit).", valueName: "folder"),
+      "The store directory (ENROLL_STORE; $XDG_DATA_HOME/enrollkit).", valueName: "folder"),
     completion: .directory)
   var store: String?
 
@@ -28,7 +28,7 @@ struct ContextOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The key provider that protects the store's key: \(PlaceOptions.KeyChoice.list). The default is auto, the best one that is available.",
+      "The key provider that protects the store's key: \(PlaceOptions.KeyChoice.list). The default is auto, the best available one.",
       valueName: "provider"))
   var keys: PlaceOptions.KeyChoice?
 

@@ -7,11 +7,11 @@ struct Doctor: EnrollCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check the configuration, store, keys, provider, clock and browser for problems.",
     discussion: """
-      Changes nothing: the store is looked at without being opened for use, and the provider is asked by beginning a \
-      sign-in in memory, which is given up. The exit status is 1 when something is wrong.
+      Changes nothing: it examines the store without opening it for use, and checks the provider by beginning a sign-in \
+      in memory, which it abandons. The exit status is 1 if it finds a problem.
 
-      Before there is a profile: enroll doctor --issuer URL, or --provider NAME, looks at that provider and says what will \
-      not work there; without them, at the one of the last sign-in that failed.
+      Before you have a profile, enroll doctor --issuer URL, or --provider NAME, checks that provider and says what will \
+      not work there. Without them, doctor checks the provider of the last failed sign-in.
       """)
 
   @OptionGroup var named: ProviderArguments

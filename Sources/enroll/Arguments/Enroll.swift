@@ -15,7 +15,7 @@ struct Enroll: ParsableCommand {
         token=$(enroll token) &&
         curl -H "Authorization: Bearer $token" https://api.example/
 
-      Every command takes --json. Exit statuses and files are in the manual: man enroll.
+      Every command accepts --json. For exit statuses and files see the manual: man enroll.
       """,
     version: "enroll \(LibraryVersion.string)",
     subcommands: [

@@ -4,15 +4,15 @@ import ArgumentParser
 
 struct Exec: EnrollCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run a program that finds a valid access token in its environment.",
+    abstract: "Run a program with a valid access token in its environment.",
     discussion: """
-      enroll exec -- deploy --all runs deploy --all with the token in ACCESS_TOKEN. No other program gets the variable, but \
-      for those that this one starts. Without a token the program is not started, and the exit status is that of enroll \
-      token; otherwise it is the program's. The token is not renewed while the program runs: --min-lifetime asks for one \
-      that lasts.
+      enroll exec -- deploy --all runs deploy --all with the token in ACCESS_TOKEN. Only this program and the programs that \
+      it starts get the variable. Without a token the program does not start, and the exit status is that of enroll token; \
+      otherwise it is the program's. The token is not renewed while the program runs: use --min-lifetime to get one that \
+      lasts long enough.
       """)
 
-  @Option(help: ArgumentHelp("The name of the variable.", valueName: "name"))
+  @Option(help: ArgumentHelp("The name of the environment variable.", valueName: "name"))
   var variable = "ACCESS_TOKEN"
 
   @OptionGroup var wanted: WantedToken
@@ -20,7 +20,7 @@ struct Exec: EnrollCommand {
 
   @Argument(
     parsing: .postTerminator,
-    help: ArgumentHelp("Behind --: the program and its arguments.", valueName: "command"))
+    help: ArgumentHelp("After --: the program and its arguments.", valueName: "command"))
   var words: [String] = []
 
   func validate() throws {
@@ -56,16 +56,16 @@ struct Curl: EnrollCommand {
     abstract: "Run curl with a valid access token.",
     discussion: """
       enroll curl -- -s https://api.example/me runs curl -s https://api.example/me, and curl sends the token in the \
-      Authorization header (RFC 6750). The token is on no command line. curl keeps it from other hosts that it is redirected \
-      to, refuses http, and reads no .curlrc; only options of curl that you give yourself change that. For an API without \
-      https on this machine: enroll exec.
+      Authorization header (RFC 6750). The token appears on no command line. curl does not send it to other hosts on a \
+      redirect, rejects http, and reads no .curlrc; only curl options that you pass yourself change that. For an API \
+      without https on this machine, use enroll exec.
       """)
 
   @OptionGroup var wanted: WantedToken
   @OptionGroup(title: "Context") var place: ContextOptions
 
   @Argument(
-    parsing: .postTerminator, help: ArgumentHelp("Behind --: what curl is to do.", valueName: "arguments"))
+    parsing: .postTerminator, help: ArgumentHelp("After --: the arguments for curl.", valueName: "arguments"))
   var words: [String] = []
 
   func validate() throws {

@@ -8,32 +8,32 @@ import EnrollJSON
 struct GitCredential: EnrollCommand {
   static let configuration = CommandConfiguration(
     commandName: "git-credential",
-    abstract: "Give git a valid access token as the password, for the hosts that you name.",
+    abstract: "Give git a valid access token as its password, for the hosts that you name.",
     discussion: """
       git config --global credential.https://git.example.helper '!enroll git-credential --host git.example'
 
-      git then asks for a token whenever it needs a password for that host, and says when the host refused it. A host that \
-      is not named gets nothing, whatever git is configured to ask.
+      git then asks for a token whenever it needs a password for that host, and reports when the host rejects it. A host \
+      that you do not name gets nothing, however git is configured.
       """)
 
   @Option(
     name: .customLong("host"),
     help: ArgumentHelp(
-      "A host that gets the token, with its port if it has one. Repeatable.", valueName: "host"))
+      "A host that receives the token, with its port if it has one. Repeatable.", valueName: "host"))
   var hosts: [String] = []
 
   @Option(
-    help: ArgumentHelp("The user name to give, where git names none.", valueName: "name"))
+    help: ArgumentHelp("The user name to return if git names none.", valueName: "name"))
   var username = "oauth2"
 
   @Flag(
-    name: .customLong("allow-loopback-http"), help: "Also for http, to a git server on this machine.")
+    name: .customLong("allow-loopback-http"), help: "Also allow http to a git server on this machine.")
   var allowsHTTP = false
 
   @OptionGroup(title: "Context") var place: ContextOptions
 
   @Argument(
-    help: ArgumentHelp("What git wants: get, store or erase. git adds it.", valueName: "operation"))
+    help: ArgumentHelp("git's operation: get, store or erase. git adds it.", valueName: "operation"))
   var operation: String
 
   func validate() throws {

@@ -6,11 +6,12 @@ struct Login: EnrollCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sign in with the browser or on another device.",
     discussion: """
-      The first time, name the provider: enroll login --issuer https://id.example --client-id my-app. That is saved \
-      as the profile, once the provider has answered. A provider that EnrollKit knows has a name: enroll login --provider \
-      okta --set domain=dev-1.okta.com --client-id my-app. A user who is signed in stays signed in, unless you pass --again.
+      The first time, name the provider: enroll login --issuer https://id.example --client-id my-app. enroll saves it as \
+      the profile once the provider has answered. For a provider that EnrollKit knows, use its name: enroll login \
+      --provider okta --set domain=dev-1.okta.com --client-id my-app. A signed-in user stays signed in, unless you pass \
+      --again.
 
-      On a machine without a browser: --device, or --no-browser and the address that the other browser ends at.
+      On a machine without a browser use --device, or --no-browser and the URL at which the other browser ends.
       """)
 
   @Flag(help: "Show a code to type on another device, instead of opening a browser here (RFC 8628).")
@@ -41,7 +42,7 @@ struct Login: EnrollCommand {
 struct Register: EnrollCommand {
   static let configuration = CommandConfiguration(
     abstract: "Create an account at the provider in the browser, and sign in with it.",
-    discussion: "Like login, but the provider is asked to show its page for new accounts.")
+    discussion: "Like login, but asks the provider to show its page for new accounts.")
 
   @OptionGroup var way: SignInArguments
   @OptionGroup(title: "Context") var place: ContextOptions

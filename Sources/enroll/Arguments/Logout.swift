@@ -7,14 +7,14 @@ struct Logout: EnrollCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sign out: erase the tokens here and revoke them at the provider.",
     discussion: """
-      The browser has a session of its own at the provider: --browser opens the page that ends it. If the \
-      provider cannot be reached, the tokens are revoked later. If no user is signed in, that is no error.
+      The browser has its own session at the provider: --browser opens the page that ends it. If the provider \
+      cannot be reached, the tokens are revoked later. It is not an error if no user is signed in.
       """)
 
-  @Flag(help: "Every account in the store that is signed in at this provider.")
+  @Flag(help: "Sign out every account in the store that is signed in at this provider.")
   var all = false
 
-  @Flag(help: "Also end the browser's session, on the provider's page.")
+  @Flag(help: "Also end the browser's session through the provider's page.")
   var browser = false
 
   @OptionGroup(title: "Context") var place: ContextOptions

@@ -17,7 +17,8 @@ struct ProviderArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The provider, for the first sign-in, which saves these options as the profile.", valueName: "url"))
+      "The provider's issuer URL, for the first sign-in, which saves these options as the profile.",
+      valueName: "url"))
   var issuer: String?
 
   @Option(
@@ -29,14 +30,14 @@ struct ProviderArguments: ParsableArguments {
   @Option(
     name: .customLong("set"),
     help: ArgumentHelp(
-      "With --provider: a part that it needs, such as domain=dev-1.okta.com. Repeatable.",
+      "With --provider: a value that the provider needs, such as domain=dev-1.okta.com. Repeatable.",
       valueName: "part=value"))
   var parts: [String] = []
 
   @Option(
     name: .customLong("client-id"),
     help: ArgumentHelp(
-      "With --issuer or --provider: the client id that the provider registered.", valueName: "id"))
+      "With --issuer or --provider: the client id that the provider assigned.", valueName: "id"))
   var clientID: String?
 
   @Option(

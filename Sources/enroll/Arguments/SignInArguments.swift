@@ -3,12 +3,12 @@
 import ArgumentParser
 
 struct SignInArguments: ParsableArguments {
-  @Flag(name: .customLong("no-browser"), help: "Open no browser; only show the address.")
+  @Flag(name: .customLong("no-browser"), help: "Open no browser; only show the URL.")
   var noBrowser = false
 
   @Flag(
     name: .shortAndLong,
-    help: "Confirm the profile, and the provider of --resource, without asking, for scripts.")
+    help: "For scripts: confirm the profile, and the provider of --resource, without asking.")
   var yes = false
 
   @Flag(help: "Sign in again even if a user is signed in.")
@@ -16,7 +16,7 @@ struct SignInArguments: ParsableArguments {
 
   @Option(
     name: .customLong("login-hint"),
-    help: ArgumentHelp("The user name or address to suggest at sign-in.", valueName: "address"))
+    help: ArgumentHelp("The user name or e-mail address to suggest at sign-in.", valueName: "address"))
   var loginHint: String?
 
   @Option(
@@ -24,7 +24,7 @@ struct SignInArguments: ParsableArguments {
       "The OpenID Connect prompt: none, login, consent, select_account or create.", valueName: "word"))
   var prompt: String?
 
-  @Option(help: ArgumentHelp("The provider's name of the connection to use.", valueName: "name"))
+  @Option(help: ArgumentHelp("The provider's name for the connection to use.", valueName: "name"))
   var connection: String?
 
   @Option(
@@ -35,13 +35,13 @@ struct SignInArguments: ParsableArguments {
   @Option(
     name: .customLong("long-wait"),
     help: ArgumentHelp(
-      "Seconds without a redirect until a hint is shown.", valueName: "seconds",
+      "Seconds without a redirect before a hint is shown.", valueName: "seconds",
       visibility: .private))
   var longWaitSeconds = LongWait.usualSeconds
 
   @Flag(
     name: .customLong("register-again"),
-    help: "With --resource: register anew, because the provider has forgotten the client.")
+    help: "With --resource: register again, because the provider has forgotten the client.")
   var registerAgain = false
 
   @OptionGroup var provider: ProviderArguments

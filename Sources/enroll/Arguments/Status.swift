@@ -11,7 +11,7 @@ struct Status: EnrollCommand {
     discussion:
       "Renews a token that is due first. The exit status is 0 if a user is signed in, else 3.")
 
-  @Flag(help: "Every account in the store, with the profile that it belongs to.")
+  @Flag(help: "Show every account in the store, with its profile.")
   var all = false
 
   @OptionGroup(title: "Context") var place: ContextOptions

@@ -7,9 +7,9 @@ struct Switch: EnrollCommand {
   static let configuration = CommandConfiguration(
     abstract: "Choose the account that other commands use.",
     discussion: """
-      enroll switch work makes the account work, with its profile, the one that is used where a command names no \
-      account, profile, configuration or store. Programs that use EnrollKit do not look at it. A first sign-in at a \
-      provider that you name ends the choice.
+      enroll switch work makes the account work, with its profile, the default for commands that name no account, \
+      profile, configuration or store. Programs that use EnrollKit ignore this choice. A first sign-in at a provider \
+      that you name resets it.
       """)
 
   @Argument(

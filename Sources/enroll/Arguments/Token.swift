@@ -6,35 +6,36 @@ struct Token: EnrollCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print a valid access token, and nothing else.",
     discussion: """
-      Renewed when it is due, once for all who ask at the same time. Never prompts. Without a token nothing is \
-      printed, standard error says what to do, and the exit status tells scripts: 3 sign in, 4 provider out of reach, \
-      5 refused, 6 store locked, 7 busy.
+      Renews the token when it is due, once for all concurrent calls. Never prompts. Without a token it prints \
+      nothing on standard output, standard error says what to do, and the exit status says why: 3 sign in, \
+      4 provider unreachable, 5 refused, 6 store locked, 7 busy.
       """)
 
   @Option(
     name: .customLong("min-lifetime"),
     help: ArgumentHelp(
-      "Seconds for which the token must still be valid; nine tenths of its lifetime at most.",
+      "Seconds for which the token must still be valid; at most nine tenths of its lifetime.",
       valueName: "seconds"))
   var minimumLifetime: Int64 = 0
 
   @Option(
     help: ArgumentHelp(
       """
-      Seconds to wait for the token; 0 takes the one that is there. A renewal that was sent is stored before the command ends, 30 s at most.
+      Seconds to wait for the token; 0 uses the stored one. A renewal that was sent is stored before the command ends, within 30 s.
       """, valueName: "seconds"))
   var timeout: Int64 = 30
 
   @Flag(
     help:
-      "Renew now, whatever the token's age, for example after an API refused it. Never prints the old token.")
+      "Renew the token now, whatever its age, for example after an API rejected it. Never prints the old token."
+  )
   var renew = false
 
   // A list, so that a second one is refused.
   @Option(
     name: .customLong("resource"),
     help: ArgumentHelp(
-      "The token for this API or MCP server, from the account that was signed in with enroll login --resource.",
+      "The token for this API or MCP server, from the account that signed in with enroll login --resource.",
       valueName: "url"))
   var resources: [String] = []
 
@@ -42,19 +43,19 @@ struct Token: EnrollCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The scopes that the token is to have, separated by spaces, of those that were granted at the sign-in.",
+      "The scopes that the token should have, separated by spaces, out of those granted at the sign-in.",
       valueName: "scopes"))
   var scope: String?
 
   @Option(
     help: ArgumentHelp(
-      "What to print: text, which is the token alone, or kubernetes, which is the ExecCredential that kubectl reads.",
+      "What to print: text (only the token) or kubernetes (the ExecCredential that kubectl reads).",
       valueName: "format"))
   var format = TokenFormat.text
 
   @Flag(
     name: .customLong("id-token"),
-    help: "The id_token instead, for what takes that, such as a Kubernetes API server.")
+    help: "Print the id_token instead, for example for a Kubernetes API server.")
   var isIDToken = false
 
   @OptionGroup(title: "Context") var place: ContextOptions

@@ -13,13 +13,13 @@ struct WantedToken: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The token for this API or MCP server, from the account that was signed in with enroll login --resource.",
+      "The token for this API or MCP server, from the account that signed in with enroll login --resource.",
       valueName: "url"))
   var resource: String?
 
   @Option(
     help: ArgumentHelp(
-      "The scopes that the token is to have, separated by spaces, of those that were granted at the sign-in.",
+      "The scopes that the token should have, separated by spaces, out of those granted at the sign-in.",
       valueName: "scopes"))
   var scope: String?
 

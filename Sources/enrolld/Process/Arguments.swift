@@ -19,10 +19,10 @@ enum Arguments {
            enrolld --manifest | --version | --help
 
     EnrollKit for any language: registration and sign-in through an external browser, and a token that renews itself,
-    as JSON-RPC 2.0 on standard input and output. One message per line, or Content-Length headers before each; the
-    first byte tells.
+    as JSON-RPC 2.0 on standard input and output. Each message is one line, or follows Content-Length headers; the first
+    byte selects the framing.
 
-      --log-level LEVEL  what to say on standard error: error, warning (the default), info or debug
+      --log-level LEVEL  what to log to standard error: error, warning (the default), info or debug
       --manifest         print every command, event and error as JSON, with JSON Schemas, and exit
       --version          print the version and exit
       --help             print this and exit
