@@ -10,10 +10,11 @@ public import Foundation
 
 /// Requests with a valid access token: `let (data, answer) = try await AuthorizedSession(client).data(for: request)`.
 ///
-/// A request that the server refuses with 401 is sent once more: with the nonce that the server requires, or with a token that
-/// was renewed in the meantime. If the refusal comes after redirects, only the last request is sent again. Requests that get 401
-/// at the same time share one renewal. A request with a body stream is not sent again. After a redirect to another origin, that
-/// server gets no token and causes no renewal. One call makes at most 20 proofs, however often the server redirects.
+/// A request that the server rejects with 401 is sent once more: with the nonce that the server requires, or with a
+/// token that was renewed in the meantime. If the rejection follows redirects, only the last request is sent again.
+/// Requests that get 401 at the same time share one renewal. A request with a body stream is not sent again. After a
+/// redirect to another origin, that server gets no token and causes no renewal. One call makes at most 20 proofs,
+/// however often the server redirects.
 public struct AuthorizedSession: Sendable {
   private let client: EnrollClient
   private let session: URLSession
@@ -23,9 +24,9 @@ public struct AuthorizedSession: Sendable {
 
   /// - Parameters:
   ///   - client: a client that is signed in.
-  ///   - configuration: for timeouts, caches, proxies. The session is this value's own.
-  ///   - resource: the API for which the token is to be (RFC 8707); nil: the session's own token.
-  ///   - scope: the scopes that the token is to have, of those that the user granted.
+  ///   - configuration: for timeouts, caches and proxies. The URLSession belongs to this value.
+  ///   - resource: the API that the token is for (RFC 8707); nil: the session's own token.
+  ///   - scope: the scopes that the token should have, out of those that the user granted.
   public init(
     _ client: EnrollClient, configuration: URLSessionConfiguration = .default, resource: String? = nil,
     scope: [String]? = nil
@@ -38,7 +39,7 @@ public struct AuthorizedSession: Sendable {
   }
 
   /// Sends a request with the token.
-  /// - Returns: the body and the answer, whatever its status: also a 401 that remains after the renewal.
+  /// - Returns: the body and the response, whatever its status, including a 401 that remains after the renewal.
   /// - Throws: `EnrollError` if there is no token, as ``EnrollKit/EnrollClient/accessToken(minimumLifetime:resource:scope:)``, and
   ///   `.invalidArgument` for a URL that is neither https nor a loopback address, or has a user name or password, and for http
   ///   to a loopback address that a proxy of the environment (`http_proxy`) would see; errors of URLSession.
@@ -85,9 +86,9 @@ public struct AuthorizedSession: Sendable {
 }
 
 extension EnrollClient {
-  /// The request with a valid token, for a URLSession of your own: `Authorization`, and `DPoP` if the token is bound. Sends
-  /// nothing; after a 401 call ``EnrollKit/EnrollClient/rejected(_:resource:scope:timeout:)``. ``AuthorizedSession`` does both, and
-  /// keeps the token at its origin.
+  /// The request with a valid token, for your own URLSession: `Authorization`, and `DPoP` if the token is bound. Sends
+  /// nothing; after a 401 call ``EnrollKit/EnrollClient/rejected(_:resource:scope:timeout:)``. ``AuthorizedSession``
+  /// does both, and keeps the token at its origin.
   /// - Throws: as ``AuthorizedSession/data(for:)``, without the errors of URLSession.
   public func authorized(
     _ request: URLRequest, resource: String? = nil, scope: [String]? = nil

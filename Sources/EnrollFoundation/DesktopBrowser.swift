@@ -16,7 +16,7 @@ public struct DesktopBrowser: UserAgent {
   ///   ``EnrollKit/EnrollClient/signIn(_:timeout:showing:confirming:)``.
   public init() throws(EnrollError) { try self.init(ProcessInfo.processInfo.environment) }
 
-  /// - Parameter environment: the environment variables to go by.
+  /// - Parameter environment: the environment variables to use.
   init(_ environment: [String: String]) throws(EnrollError) {
     path = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map(String.init)
     let named = (environment["BROWSER"] ?? "").split(separator: ":")

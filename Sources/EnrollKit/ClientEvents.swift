@@ -4,7 +4,7 @@ public import EnrollCore
 import EnrollHost
 
 extension EnrollClient {
-  /// The states from now on, beginning with the present one as last known. A slow reader gets the newest.
+  /// The states from now on, starting with the last known one. A slow reader gets the newest.
   public var states: AsyncStream<RegistrationState> {
     let client = client
     return AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in

@@ -11,19 +11,19 @@ extension EnrollClient {
     try await offload { client, _, _ throws(EnrollError) in try client.profile() }
   }
 
-  /// The userinfo endpoint's current answer. - Throws: `.profileMismatch` if it describes another user (R28).
+  /// The current response of the userinfo endpoint. - Throws: `.profileMismatch` if it describes another user (R28).
   public func userinfo() async throws(EnrollError) -> JSONObject {
     try await offload { client, deadline, cancellation throws(EnrollError) in
       try client.userinfo(until: deadline, cancellation: cancellation)
     }
   }
 
-  /// The data kept about the account; never the refresh token.
+  /// The stored data about the account, without the refresh token.
   public func account() async throws(EnrollError) -> AccountSnapshot {
     try await offload { client, _, _ throws(EnrollError) in try client.readAccount() }
   }
 
-  /// Everything that support needs, as JSON for people: versions, configuration, provider, state, expiries, store,
+  /// Everything that support needs, as JSON for humans: versions, configuration, provider, state, expiries, store,
   /// transactions and the last errors; no token, code, key or PIN, and nothing about the user. Sends no request.
   public func diagnostics() async throws(EnrollError) -> JSONObject {
     try await offload { client, _, _ throws(EnrollError) in try client.diagnostics() }
@@ -32,9 +32,9 @@ extension EnrollClient {
 
 extension EnrollClient {
   /// Protects the account with a PIN of 4 to 64 bytes. The account stays open in this process; every other process gets
-  /// `.storeLocked` until ``unlock(pin:)``. Everybody who holds the store's key can try all short PINs. Ends the step
+  /// `.storeLocked` until ``unlock(pin:)``. Anyone who has the store's key can try all short PINs. Ends the step
   /// `pin`: the profile that waited for it is shown or, without confirmation, confirmed.
-  /// - Throws: `.illegalState` if the account has a PIN already, or if nothing is kept yet; `.unsupported` for a
+  /// - Throws: `.illegalState` if the account already has a PIN, or if nothing is stored yet; `.unsupported` for a
   ///   store in memory.
   public func setPIN(_ pin: Secret) async throws(EnrollError) {
     try await offload { client, _, _ throws(EnrollError) in try client.setPIN(pin) }

@@ -4,9 +4,9 @@ public import EnrollCore
 import EnrollHost
 
 extension EnrollClient {
-  /// Erases the session on this device, then tells the provider.
+  /// Erases the session on this device, then revokes it at the provider.
   /// - Returns: the URL that ends the provider's own session in the browser, and whether the provider was told
-  ///   (``ProviderTold``). If it cannot be told, its tokens work until they expire.
+  ///   (``ProviderTold``). If it cannot be told, the tokens work until they expire.
   @discardableResult
   public func logout(localOnly: Bool = false) async throws(EnrollError) -> SignOut {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -14,7 +14,7 @@ extension EnrollClient {
     }
   }
 
-  /// Takes the logout callback. - Throws: `.unsolicited` if no logout of this account waits for it.
+  /// Finishes a logout with its callback URL. - Throws: `.unsolicited` if no logout of this account waits for it.
   public func finishLogout(_ url: String) async throws(EnrollError) {
     try await offload { client, _, _ throws(EnrollError) in try client.finishLogout(url) }
   }

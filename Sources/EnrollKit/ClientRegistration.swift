@@ -27,7 +27,7 @@ extension EnrollClient {
     }
   }
 
-  /// Takes the redirect and completes its transaction, in this process or a later one.
+  /// Completes a transaction with its redirect, in this process or a later one.
   /// - Parameters:
   ///   - url: the whole URL, as the system passed it.
   ///   - transactionID: the transaction of the redirect. Needed only if the URL has no `state`, as from another app,
@@ -43,7 +43,7 @@ extension EnrollClient {
     }
   }
 
-  /// Takes the one-time code that the user typed after ``HostAction/enterCode(recipient:)``.
+  /// Submits the one-time code that the user typed after ``HostAction/enterCode(recipient:)``.
   /// - Throws: `.codeRejected` if the code is wrong: the transaction waits for another one. `.accessDenied` if codes were
   ///   wrong too often, `.oauth` if the provider accepts no more: both end the transaction. `.network` and similar
   ///   errors: call again.
@@ -79,10 +79,10 @@ extension EnrollClient {
     }
   }
 
-  /// Takes a link that reached the app: the link in the e-mail of a registration, or the fallback link. Each works
+  /// Handles a link that reached the app: the link in a registration e-mail, or the fallback link. Each link works
   /// once, and only while a transaction waits for it.
   /// - Throws: `.redirectMalformed`, `.redirectMismatch` for a link that is not the app's, `.illegalState`, `.network`
-  ///   and similar errors (the link is not used up then), errors of the store.
+  ///   and similar errors (the link can then be used again), errors of the store.
   public func handleLink(_ url: String, timeout: Duration = defaultTimeout) async throws(EnrollError)
     -> HandledLink
   {
@@ -91,7 +91,7 @@ extension EnrollClient {
     }
   }
 
-  /// Takes any URL that reaches the app: a redirect, a logout callback, an activation or fallback link, or another
+  /// Handles any URL that reaches the app: a redirect, a logout callback, an activation or fallback link, or another
   /// URL.
   public func handle(_ url: String, timeout: Duration = defaultTimeout) async throws(EnrollError)
     -> HandledURL
@@ -111,7 +111,7 @@ extension EnrollClient {
     }
   }
 
-  /// Returns to the choices: provisional tokens are revoked and erased, an earlier session continues.
+  /// Starts over: revokes and erases provisional tokens; an earlier session continues.
   @discardableResult
   public func retry() async throws(EnrollError) -> RegistrationState {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -134,7 +134,7 @@ extension EnrollClient {
   }
 
   /// Reports that the link of ``HostAction/openOtherApp(_:)`` could not be opened: the device has no such app.
-  /// - Returns: the state F, or the session beside which the transaction ran.
+  /// - Returns: the state F, or the state of the session that the transaction left untouched.
   /// - Throws: `.notFound`, `.illegalState` for another kind of transaction, `.alreadySettled`, `.transactionExpired`.
   @discardableResult
   public func otherAppMissing(_ transactionID: TransactionID) async throws(EnrollError) -> RegistrationState {

@@ -9,9 +9,9 @@ extension EnrollClient {
   /// A valid token for the next request, or why there is none. Costs nothing while the token is fresh.
   /// - Parameters:
   ///   - minimumLifetime: how long the token must remain valid, in whole seconds.
-  ///   - resource: the resource server for which the token is to be (RFC 8707): an absolute https URL without fragment.
-  ///   - scope: the scopes that the token is to have, of those that the user granted (RFC 6749 §6). Without `resource` and
-  ///     `scope` the result is the session's own token.
+  ///   - resource: the resource server that the token is for (RFC 8707): an absolute https URL without a fragment.
+  ///   - scope: the scopes that the token should have, out of those that the user granted (RFC 6749 §6). Without
+  ///     `resource` and `scope` the result is the session's own token.
   ///   - timeout: how long it may take; afterwards the result is a token that still works, or `busy`.
   /// - Throws: `.invalidArgument` for a `resource` or a `scope` that cannot be sent.
   public func access(
@@ -30,7 +30,7 @@ extension EnrollClient {
     }
   }
 
-  /// The access token for the next request, valid now. `resource` and `scope` are those of
+  /// The access token for the next request, valid now. For `resource` and `scope` see
   /// ``access(minimumLifetime:resource:scope:timeout:)``.
   /// - Throws: `.reauthenticate` if the user has to sign in, `.expired` if the provider cannot be reached,
   ///   `.rejected`, `.storeLocked`, `.busy`.
@@ -41,8 +41,8 @@ extension EnrollClient {
       .reveal()
   }
 
-  /// Renews now, whatever the token's age. It keeps a pause that the provider requested, or that follows its refusal.
-  /// `resource` and `scope` are those of ``access(minimumLifetime:resource:scope:timeout:)``.
+  /// Renews the token now, whatever its age. Sends nothing during a pause that the provider requested, or that follows
+  /// its refusal. For `resource` and `scope` see ``access(minimumLifetime:resource:scope:timeout:)``.
   @discardableResult
   public func refresh(
     resource: String? = nil, scope: [String]? = nil, timeout: Duration = defaultTimeout
@@ -53,9 +53,9 @@ extension EnrollClient {
     }
   }
 
-  /// Reports that a resource server refused this access token with 401: it is renewed once. `resource` and `scope` are those that
-  /// the token was asked for with.
-  /// - Returns: another token, or `reauthenticate` if that one was refused within a minute, or none can be had.
+  /// Reports that a resource server rejected this access token with 401; the token is renewed once. Pass the `resource`
+  /// and `scope` that the token was requested with.
+  /// - Returns: another token; or `reauthenticate` if that token was rejected within a minute, or if none is available.
   public func rejected(
     _ accessToken: Secret, resource: String? = nil, scope: [String]? = nil,
     timeout: Duration = defaultTimeout
@@ -67,7 +67,7 @@ extension EnrollClient {
     }
   }
 
-  /// The access tokens that are kept, without the tokens themselves: the session's own first, then those for other audiences.
+  /// The stored access tokens, without the tokens themselves: the session's own first, then those for other audiences.
   public func tokens() async throws(EnrollError) -> [KeptToken] {
     try await offload { client, _, _ throws(EnrollError) in try client.keptTokens() }
   }
@@ -83,21 +83,21 @@ extension EnrollClient {
     }
   }
 
-  /// What will work at the provider, and what will not, by its discovery document and keys. Nobody signs in.
-  /// - Returns: A provider that cannot be reached is a finding, not an error.
+  /// What will work at the provider and what will not, according to its discovery document and keys. No user signs in.
+  /// - Returns: the findings. A provider that cannot be reached is a finding, not an error.
   public func checkProvider() async throws(EnrollError) -> ProviderCheck {
     try await offload { client, deadline, cancellation throws(EnrollError) in
       try client.checkProvider(until: deadline, cancellation: cancellation)
     }
   }
 
-  /// The proof for one request of yours that carries an access token of type `DPoP` (``AccessToken/tokenType``):
+  /// The proof for one of your requests that carries an access token of type `DPoP` (``AccessToken/tokenType``):
   /// `Authorization: DPoP TOKEN` and `DPoP: PROOF` (RFC 9449 §7.1). Sends no request.
   /// - Parameters:
-  ///   - method: the request's method, as it is sent.
-  ///   - url: the request's URL: https, its path as it is sent; query and fragment do not count (RFC 9449 §4.2).
-  ///   - nonce: the nonce that the server demanded in `DPoP-Nonce`; nil: the last one of that server.
-  ///   - accessToken: the token that the request carries; nil: the present one.
+  ///   - method: the request's method, as sent.
+  ///   - url: the request's URL: https, with its path as sent; query and fragment do not count (RFC 9449 §4.2).
+  ///   - nonce: the nonce that the server demanded in `DPoP-Nonce`; nil: that server's last nonce.
+  ///   - accessToken: the token that the request carries; nil: the current one.
   /// - Throws: `.invalidArgument`; `.illegalState` for a Bearer token, which needs none; `.reauthenticate`.
   public func dpopProof(
     method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil

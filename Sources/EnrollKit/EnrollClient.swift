@@ -27,18 +27,18 @@ public struct EnrollClient: Sendable {
   /// Opens an account.
   /// - Parameters:
   ///   - configuration: the provider, and the app as the provider knows it.
-  ///   - store: the place where tokens are kept; there is no default path.
+  ///   - store: where tokens are stored; there is no default path.
   ///   - keys: the key provider of a store that is a directory. The desktop's keyring must be named explicitly,
   ///     because it brings GLib's threads into the process.
   ///   - account: the account's name in the store. The same name at another issuer or client id is another account.
   ///   - platform: facts about the device.
-  ///   - waitsForPlatform: calls that ask for the registration wait for ``platformReady()``.
-  ///   - renewsInBackground: tokens are renewed a little before they are due, even without a call, until ``close()``.
-  ///     Otherwise the first call that finds them due renews them.
-  ///   - transport: the host's own; nil for libcurl.
-  ///   - clock: the host's own; nil for the system's.
+  ///   - waitsForPlatform: whether calls about the registration wait for ``platformReady()``.
+  ///   - renewsInBackground: whether tokens are renewed shortly before they are due, even without a call, until
+  ///     ``close()``. Otherwise the first call that finds a token due renews it.
+  ///   - transport: the host's own transport; nil for libcurl.
+  ///   - clock: the host's own clock; nil for the system's.
   ///   - log: receives a line for each action of the client, without secrets; nil for no log.
-  ///   - random: the host's own; nil for the system's.
+  ///   - random: the host's own source of random bytes; nil for the system's.
   /// - Throws: `.storeRefused`, `.storeIO` and similar errors if the store cannot be used.
   public init(
     configuration: Configuration, store: Store, keys: KeyPlan = .file, account: AccountName = .default,
@@ -59,9 +59,10 @@ public struct EnrollClient: Sendable {
     client = try Client(options)
   }
 
-  /// The place where tokens are kept.
+  /// Where tokens are stored.
   public enum Store: Sendable {
-    /// Sealed files in a directory, given by its absolute path. The directory is made; its parent must exist.
+    /// Sealed files in a directory, given by its absolute path. The directory is created if it is missing; its parent
+    /// must exist.
     case directory(String)
     /// In memory, until the client is closed: for tests and previews.
     case memory
@@ -77,7 +78,7 @@ public struct EnrollClient: Sendable {
     }
   }
 
-  /// Disables core dumps of this process, and debuggers of the same user, until it runs another program. For
+  /// Disables core dumps of this process, and debugging by the same user, until it runs another program. For
   /// command-line programs and services; an app leaves this to its system.
   /// - Throws: `.unsupported` if the system refuses.
   public static func hideProcessMemory() throws(EnrollError) { try ProcessMemory.hide() }

@@ -12,6 +12,7 @@
 #endif
 
 extension EnrollError: LocalizedError {
-  /// ``EnrollError/message``: English, for developers. Your app has the texts for users, by ``EnrollError/messageKey``.
+  /// ``EnrollError/message``: English, for developers. For users, choose your app's own text by
+  /// ``EnrollError/messageKey``.
   public var errorDescription: String? { description }
 }

@@ -5,15 +5,15 @@ import EnrollHost
 import EnrollPosix
 
 extension EnrollClient {
-  /// Finds the authorization server that gives tokens for a resource: an API, an MCP server (RFC 9728, RFC 8414). Requests
-  /// public documents only: nothing is registered, no token is sent. Show the user `issuer` of the result before you
-  /// go on.
+  /// Finds the authorization server that issues tokens for a resource: an API, an MCP server (RFC 9728, RFC 8414).
+  /// Requests public documents only: it registers nothing and sends no token. Show the user the `issuer` of the result
+  /// before you continue.
   /// - Parameters:
   ///   - resource: the resource's URI: https, without a fragment.
-  ///   - issuer: which of its servers; nil: the first one.
-  ///   - allowsLoopbackHTTP: also http to servers on this machine.
+  ///   - issuer: one of the resource's servers; nil: the first one.
+  ///   - allowsLoopbackHTTP: whether to allow http to servers on this machine.
   ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
-  ///   - transport: the host's own; nil for libcurl.
+  ///   - transport: the host's own transport; nil for libcurl.
   ///   - timeout: how long it may take.
   /// - Throws: `.unsupported` for a resource without metadata; `.responseInvalid` for metadata of another resource;
   ///   `.issuerMismatch`; `.network` and similar errors.
@@ -30,16 +30,16 @@ extension EnrollClient {
   /// Makes a configuration for a resource: with your client id, with your client id metadata document, or with a client
   /// that is registered once (RFC 7591) and kept in the store, sealed like the tokens.
   /// - Parameters:
-  ///   - request: the resource, the server that the user agreed to, and what the app is.
-  ///   - store: where a registered client is kept: the store of the client that you open next.
+  ///   - request: the resource, the server that the user agreed to, and the app.
+  ///   - store: where to keep a registered client: the store of the client that you open next.
   ///   - keys: the key provider of a store that is a directory.
-  ///   - allowsLoopbackHTTP: also http to servers on this machine.
+  ///   - allowsLoopbackHTTP: whether to allow http to servers on this machine.
   ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
-  ///   - transport: the host's own; nil for libcurl.
+  ///   - transport: the host's own transport; nil for libcurl.
   ///   - timeout: how long it may take.
-  /// - Throws: `.issuerMismatch` if the resource does not name the server any more; `.unsupported` if the server takes
-  ///   no new client; `.oauth` if it refuses the registration; as ``discoverResource(_:issuer:allowsLoopbackHTTP:caFile:transport:timeout:)``;
-  ///   `.storeLocked` and similar errors.
+  /// - Throws: `.issuerMismatch` if the resource no longer names the server; `.unsupported` if the server accepts no
+  ///   new clients; `.oauth` if it refuses the registration; as
+  ///   ``discoverResource(_:issuer:allowsLoopbackHTTP:caFile:transport:timeout:)``; `.storeLocked` and similar errors.
   public static func registerResource(
     _ request: ResourceRequest, store: Store, keys: KeyPlan = .file, allowsLoopbackHTTP: Bool = false,
     caFile: String? = nil, transport: (any Transport)? = nil, timeout: Duration = defaultTimeout

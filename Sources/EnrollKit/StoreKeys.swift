@@ -10,9 +10,9 @@ extension EnrollClient {
   /// point loses nothing; open clients of the store continue.
   /// - Parameters:
   ///   - store: the absolute path of the store's directory.
-  ///   - keys: the present key provider.
+  ///   - keys: the current key provider.
   ///   - newKeys: the key provider from now on.
-  ///   - newDataKey: also make a new key, and seal every file with it.
+  ///   - newDataKey: whether to make a new key and seal every file with it.
   /// - Throws: `.notFound` for a store without keys; `.storeLocked` and similar errors if the key cannot be opened, or if
   ///   the new provider cannot keep it.
   public static func replaceKeys(

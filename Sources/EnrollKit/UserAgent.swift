@@ -14,13 +14,13 @@ public protocol UserAgent: Sendable {
   func open(_ url: String, redirectURI: String?) async -> UserAgentAnswer
 }
 
-/// The way in which the user returned from the browser.
+/// How the user returned from the browser.
 public enum UserAgentAnswer: Equatable, Sendable {
   /// With this whole URL.
   case returned(String)
   /// Without a URL: the user closed the tab.
   case dismissed
-  /// Unknown here: the URL arrives at the loopback listener, or by ``EnrollClient/handle(_:timeout:)``.
+  /// Unknown here: the URL arrives at the loopback listener, or through ``EnrollClient/handle(_:timeout:)``.
   case elsewhere
 }
 
@@ -34,7 +34,8 @@ private struct ShowingAgent: UserAgent {
 }
 
 extension EnrollClient {
-  /// Signs in with a closure that shows the URL; the redirect arrives at the loopback listener, or by ``handle(_:timeout:)``:
+  /// Signs in with a closure that shows the URL; the redirect arrives at the loopback listener, or through
+  /// ``handle(_:timeout:)``:
   /// ```swift
   /// let state = try await client.signIn { url in
   ///   print("Open this in your browser: \(url)")
@@ -59,9 +60,10 @@ extension EnrollClient {
     return await confirm(profile) ? try await self.confirm() : try await retry()
   }
 
-  /// Begins, opens the browser and takes the redirect: a whole sign-in or registration up to the user's confirmation.
+  /// Begins, opens the browser and processes the redirect: a complete sign-in or registration up to the user's
+  /// confirmation.
   /// - Returns: G or, without confirmation, H; after a dismissal, the state without this attempt. A valid redirect
-  ///   that arrives later still counts, by ``resume(_:transactionID:timeout:)``.
+  ///   that arrives later still counts, through ``resume(_:transactionID:timeout:)``.
   /// - Throws: the errors of ``begin(_:timeout:)`` and ``resume(_:transactionID:timeout:)``; `.unsupported` for a kind that has
   ///   no browser step.
   public func signIn(

@@ -14,11 +14,11 @@ declare global {
   }
 }
 
-/** Why something failed. No text in it holds a secret. */
+/** Why something failed. No text in it contains a secret. */
 export class EnrollError extends Error implements Omit<ErrorDetail, 'status'> {
   private constructor();
   readonly name: 'EnrollError';
-  /** The status by name. `daemonEnded` is this package's own: the daemon ended during a call, or is no enrolld. */
+  /** The status by name. `daemonEnded` is this package's own: the daemon ended during a call, or is not enrolld. */
   readonly status: Status | 'daemonEnded';
   /** The number of the status in the C library; 0 for `daemonEnded`. */
   readonly code: number;
@@ -27,13 +27,13 @@ export class EnrollError extends Error implements Omit<ErrorDetail, 'status'> {
   readonly retryable: boolean;
   /** The configuration key or the parameter at fault. */
   readonly field?: string;
-  /** The status of the HTTP response that caused it. */
+  /** The status of the HTTP response that caused the failure. */
   readonly httpStatus?: number;
   /** The provider's own error code (RFC 6749 §5.2). */
   readonly oauthError?: string;
-  /** Seconds that the server asked to wait. */
+  /** Seconds that the server asked the client to wait. */
   readonly retryAfter?: number;
-  /** What the program's own transport or secret store threw, or what the call was aborted with. */
+  /** The exception of the program's own transport or secret store, or the reason with which the call was aborted. */
   readonly cause?: unknown;
 }
 
@@ -48,47 +48,47 @@ export class EnrollArgumentError extends TypeError {
   readonly field?: string;
 }
 
-/** A token that works. Nothing shows its value but the members `value` and `authorization`. */
+/** A token that works. Only the members `value` and `authorization` show its value. */
 export class AccessToken {
   private constructor();
   /** For the Authorization header or a form body, and nowhere else. Not enumerable. */
   readonly value: string;
-  /** As the server spells it: Bearer, DPoP. */
+  /** The type as the server spells it: Bearer, DPoP. */
   readonly type: string;
-  /** By this device's clock; undefined for a token that does not expire. */
+  /** When the token expires, by this device's clock; undefined for a token that does not expire. */
   readonly expiresAt: Date | undefined;
   readonly outcome: 'valid' | 'stale';
-  /** Of a token that was asked for with `resource` or `scope`: the granted scopes, separated by spaces. */
+  /** For a token that was requested with `resource` or `scope`: the granted scopes, separated by spaces. */
   readonly scope?: string;
-  /** Of a stale token: why it could not be renewed. */
+  /** For a stale token: why it could not be renewed. */
   readonly error?: EnrollError;
-  /** The value of the header `Authorization`. A token of type DPoP needs a proof beside it: `client.dpop.proof`. */
+  /** The value of the header `Authorization`. A token of type DPoP also needs a proof: `client.dpop.proof`. */
   readonly authorization: string;
-  /** It is due and could not be renewed: it works until it expires. */
+  /** Whether the token is due and could not be renewed; it works until it expires. */
   readonly isStale: boolean;
 }
 
-/** For what a token is to be, if not the session's own. */
+/** The audience of a token other than the session's own. */
 export interface Audience {
   /** The resource server: an absolute https URL without fragment (RFC 8707). */
   resource?: string;
-  /** Scopes of those that the user granted. */
+  /** Scopes, out of those that the user granted. */
   scope?: string | string[];
 }
 
-/** An HTTP request that the daemon wants sent. `url`, `headers` and `body` hold tokens; they are not enumerable. */
+/** An HTTP request to send for the daemon. `url`, `headers` and `body` contain tokens; they are not enumerable. */
 export interface HTTPRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: Uint8Array;
-  /** The most bytes of a response's body that the daemon takes. Stop reading there, with an error of status 'responseInvalid'. */
+  /** The maximum size of the response body in bytes. Stop reading there, with an error of status 'responseInvalid'. */
   readonly responseLimit: number;
   /** Seconds that the whole exchange may take. */
   readonly timeout: number;
   /** Send the request on a new connection, and never repeat it automatically. */
   readonly needsFreshConnection: boolean;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when no call waits for the response any more. */
   readonly signal: AbortSignal;
 }
 
@@ -101,9 +101,9 @@ export interface HTTPResponse {
 }
 
 /**
- * Sends one request. It must follow no redirect, repeat nothing and check certificates. What it throws becomes the `cause`
- * of the call that needed the response: a TimeoutError is a `timeout`, a failed certificate `tls`, a failed connection
- * `network`, and anything else `internal`.
+ * Sends one request. It must follow no redirects, repeat nothing and check certificates. An exception becomes the
+ * `cause` of the error of the call that needed the response: a TimeoutError is a `timeout`, a failed certificate `tls`,
+ * a failed connection `network`, and anything else `internal`.
  */
 export type Transport = (request: HTTPRequest) => HTTPResponse | Promise<HTTPResponse>;
 
@@ -123,22 +123,23 @@ export interface HostKeys {
 }
 
 export interface StartOptions {
-  /** The enrolld to run. By default that of the environment variable ENROLLD, else the one in this package. */
+  /** The enrolld to run. By default the one in the environment variable ENROLLD, else the one in this package. */
   program?: string;
   /** The daemon's log level, `warning` by default. It never logs parameters, results or URLs. */
   logLevel?: 'error' | 'warning' | 'info' | 'debug';
-  /** Gets the daemon's log, which goes to standard error otherwise. */
+  /** Receives the daemon's log, which otherwise goes to standard error. */
   log?: (level: 'error' | 'warning' | 'info' | 'debug', text: string) => void;
 }
 
 export interface Enroll extends Commands {}
 
-/** A process of enrolld. It does not keep the program from ending while no call waits, and ends with it. */
+/** An enrolld process. It does not keep the program alive while no call waits, and ends with the program. */
 export class Enroll {
   private constructor();
   static readonly VERSION: string;
 
-  /** Starts a daemon. Fails with the status 'unsupported' if there is none for this machine, or if it does not fit. */
+  /** Starts a daemon. Fails with the status 'unsupported' if there is none for this machine, or if its version does not
+   *  match. */
   static start(options?: StartOptions): Promise<Enroll>;
 
   readonly processId: number;
@@ -147,8 +148,8 @@ export class Enroll {
   open(options: OpenOptions, call?: CallOptions): Promise<EnrollClient>;
 
   /**
-   * Ends the daemon, and waits for its end: calls that wait for a user are cancelled, renewals that were sent are stored.
-   * A second call changes nothing.
+   * Ends the daemon and waits for it to exit: calls that wait for a user are cancelled, renewals that were sent are
+   * stored. A second call changes nothing.
    */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -159,7 +160,8 @@ export type BeginParameters = NonNullable<Parameters<RegistrationCommands['begin
 export interface SignInOptions extends CallOptions {
   /**
    * Shows the user what to do. By default it opens the system's browser, and can show nothing else. If it throws, the
-   * sign-in fails with that. It need not wait: the sign-in ends when the user came back, though it may still run.
+   * sign-in fails with that exception. It need not wait: the sign-in ends when the user returns, even if this function
+   * is still running.
    */
   present?: (action: Transaction['action'], transaction: Transaction) => unknown;
   /** Shows the profile and returns the user's decision: true confirms it, false revokes the tokens. */
@@ -192,25 +194,26 @@ export class EnrollClient {
 
   /**
    * `fetch` with the token of this client, and with a proof if the token is of type DPoP. After a 401 the request is sent
-   * once more, with the nonce that the server asks for or with a renewed token, if its body can be sent twice: the body of a
-   * Request can, because it is read into memory first; a stream in `init` cannot. Calls that get 401 at the same time share
-   * one renewal.
+   * once more, with the nonce that the server requires or with a renewed token, if its body can be sent twice: the body
+   * of a Request can, because it is read into memory first; a stream in `init` cannot. Calls that get 401 at the same
+   * time share one renewal.
    *
-   * The token goes to https or to a loopback address only, and to no other origin after a redirect. Another URL, one with
-   * a user name or password, and one that cannot be read are an EnrollArgumentError with the field `url`, without the URL; a
-   * Request whose body was read is one with the field `input`. A `signal` that is aborted also ends the wait for a token,
-   * with its `reason`. Fails as `accessToken` does; with 'handle' if the client is closed; otherwise as `fetch` does.
+   * The token goes only to https or to a loopback address, and to no other origin after a redirect. Any other URL, a
+   * URL with a user name or password, and an invalid URL cause an EnrollArgumentError with the field `url`, which does
+   * not show the URL; a Request whose body was read causes one with the field `input`. A `signal` that is aborted also
+   * ends the wait for a token, with its `reason`. Fails as `accessToken` does; with 'handle' if the client is closed;
+   * otherwise as `fetch` does.
    *
    * Node.js sends requests through no proxy unless the program asks for one (a `dispatcher`, NODE_USE_ENV_PROXY). Exclude
    * loopback addresses from it: a proxy reads the token of a request over http.
    *
-   * `audience`: the API for which the token is to be (RFC 8707), or fewer scopes; without it, the session's own token.
+   * `audience`: the API that the token is for (RFC 8707), or fewer scopes; without it, the session's own token.
    */
   fetch(input: string | URL | Request, init?: RequestInit, audience?: Audience): Promise<Response>;
 
   /**
    * Logs out as logout.begin does, and opens the URL that ends the browser's session, if there is one. It waits a moment for
-   * the browser, and for `present`. The URL carries the user's id_token: `url` is not enumerable then.
+   * the browser, and for `present`. The URL contains the user's id_token, so `url` is not enumerable.
    */
   logOut(
     parameters?: Parameters<LogoutCommands['begin']>[0],

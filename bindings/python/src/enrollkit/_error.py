@@ -8,7 +8,7 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Type
 class EnrollError(Exception):
     """Why something failed. Each status of EnrollKit has a class of its own below this one.
 
-    No text in it holds a secret: you may log all of it.
+    No text in it contains a secret: you may log all of it.
     """
 
     status: str = "internal"
@@ -38,11 +38,11 @@ class EnrollError(Exception):
         self.field = field
         """The configuration key or the parameter at fault."""
         self.http_status = http_status
-        """The status of the HTTP response that caused it."""
+        """The status of the HTTP response that caused the failure."""
         self.oauth_error = oauth_error
         """The provider's own error code (RFC 6749 §5.2)."""
         self.retry_after = retry_after
-        """Seconds that the server asked to wait."""
+        """Seconds that the server asked the client to wait."""
 
     def __str__(self) -> str:
         return f"{self.status}: {self.message}"
@@ -85,14 +85,14 @@ def _again(kind: Type[EnrollError], message: str) -> EnrollError:
 
 
 class EnrollLibraryError(EnrollError, ImportError):
-    """libenroll or enrolld was not found, or its version does not fit this package."""
+    """libenroll or enrolld was not found, or its version does not match this package."""
 
     status = "unsupported"
     blame = "host"
 
 
 class EnrollDaemonEnded(EnrollError, ConnectionError):
-    """The daemon ended during a call, or the program is no enrolld. Open a new daemon; the store is unchanged."""
+    """The daemon ended during a call, or the program is not enrolld. Open a new daemon; the store is unchanged."""
 
     status = "daemonEnded"
     blame = "host"

@@ -49,7 +49,7 @@ class Keys:
     """With `passphrase` and `auto`: the user's passphrase. Opening takes up to a second, and 128 MiB of memory."""
 
     session_cache_seconds: int = 0
-    """How long the kernel's keyring keeps the opened key for other processes of the user; 0: not at all."""
+    """How long the kernel's keyring keeps the opened key for the user's other processes; 0: not at all."""
 
     host: Optional[SecretStore] = field(default=None, repr=False)
     """Your own secret store, instead of a provider: for clients and for commands about a store, with the library and

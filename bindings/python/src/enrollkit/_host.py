@@ -32,7 +32,7 @@ from ._generated.types import AccessToken
 
 @dataclass(frozen=True)
 class HTTPRequest:
-    """A request to send. `repr` shows neither headers nor body, which hold tokens."""
+    """A request to send. `repr` shows neither headers nor body, which contain tokens."""
 
     method: str
     """GET, POST or DELETE."""
@@ -70,7 +70,7 @@ class HTTPResponse:
 
 
 Transport = Callable[[HTTPRequest], HTTPResponse]
-"""Sends one request. It must follow no redirect, repeat nothing and check certificates. Several threads call it at
+"""Sends one request. It must follow no redirects, repeat nothing and check certificates. Several threads call it at
 once, and it must not use a client (`EnrollReentrant`). If it raises, the call that needed the response fails:
 `TimeoutError` becomes `EnrollTimeout`, `ssl.SSLError` becomes `EnrollTLS`, any other `OSError` becomes `EnrollNetwork`,
 and every other exception becomes `EnrollInternal`, each with the exception as its cause. Library and daemon call it

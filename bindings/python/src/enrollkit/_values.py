@@ -41,13 +41,13 @@ class Authorizing:
 
     @property
     def authorization(self) -> str:
-        """The value of the header `Authorization`. A token of type DPoP needs `Client.dpop_proof` beside it."""
+        """The value of the header `Authorization`. A token of type DPoP also needs `Client.dpop_proof`."""
         scheme = "Bearer" if self.type.lower() == "bearer" else self.type
         return f"{scheme} {self.value}"
 
     @property
     def is_stale(self) -> bool:
-        """It is due and could not be renewed: it works until it expires."""
+        """Whether the token is due and could not be renewed; it works until it expires."""
         return self.outcome == "stale"
 
 

@@ -149,7 +149,7 @@ class Library(AsyncCoreCommands):
         path: The file of libenroll. None: $ENROLL_LIBRARY, else the library in the wheel, else the system's.
 
     Raises:
-        EnrollLibraryError: it is not there, or its version and this package's do not fit.
+        EnrollLibraryError: it was not found, or its version does not match this package.
     """
 
     def __init__(self, path: Optional[StorePath] = None) -> None:
@@ -272,8 +272,8 @@ class _LibrarySession:
 
 
 class Daemon(AsyncCoreCommands):
-    """A process of `enrolld` for the clients that are opened with it: a crash of the daemon does not harm this
-    process, nor the other way round.
+    """A process of `enrolld` for the clients that are opened with it: a crash of the daemon does not affect this
+    process, or vice versa.
 
     It starts with the `async with` block or the first call, and belongs to that event loop. It asks this process
     for HTTP and secrets that the program serves itself: coroutine functions answer in the loop, functions and
@@ -285,7 +285,7 @@ class Daemon(AsyncCoreCommands):
         logger: The logger for the daemon's log; None: the logger `enrollkit.daemon`.
 
     Raises:
-        EnrollLibraryError: it is not there, or its version and this package's do not fit.
+        EnrollLibraryError: it was not found, or its version does not match this package.
     """
 
     def __init__(
@@ -643,7 +643,7 @@ class _DaemonSession:
 
 
 class EventStream(Single):
-    """The events of a client, in their order, since the `async with` block (or the first `anext`).
+    """The events of a client, in order, since the `async with` block (or the first `anext`).
 
     It ends with the client, with its daemon, or with its own `close`. It keeps the last 1024 events that were not read.
     """
@@ -735,17 +735,17 @@ class Client(AsyncClientCommands):
         account: A name for one set of tokens; None: "default".
         keys: The provider of the store's key; None: a key file of mode 0600 in the store.
         platform: Facts about the device.
-        wait_for_platform: Calls that ask for the registration wait until `platform_ready`.
-        renew_in_background: Renew tokens a little before they are due, even without a call.
-        transport: The program's own HTTP, a function or a coroutine function; None: libcurl.
-        logger: Receives the client's log, without secrets; the daemon's own log has a logger of its own. None: a
-            warning of `sign_in` goes to the logger `enrollkit`, which without any setup writes to stderr.
+        wait_for_platform: Calls about the registration wait for `platform_ready`.
+        renew_in_background: Renew tokens shortly before they are due, even without a call.
+        transport: The program's own HTTP transport, a function or a coroutine function; None: libcurl.
+        logger: Receives the client's log, without secrets; the daemon's own log has a separate logger. None: a warning
+            of `sign_in` goes to the logger `enrollkit`, which writes to stderr by default.
         over: A `Library`, or a `Daemon`, which the caller closes; None: the library that the package finds.
 
     Raises:
         EnrollConfiguration: a key of the configuration is invalid; `field` names it.
         EnrollStoreError: the store could not be used.
-        EnrollLibraryError: the library was not found, or its version does not fit.
+        EnrollLibraryError: the library was not found, or its version does not match.
         EnrollInvalidArgument, EnrollUnsupported, EnrollDaemonEnded.
     """
 
@@ -839,13 +839,13 @@ class Client(AsyncClientCommands):
         called with their profile, or without `confirm` the state is returned. They wait if `confirm` raised, or if the
         program ended before the answer.
 
-        Needs a loopback redirect, which arrives by itself. With any other, call `begin`, and pass the redirect to
-        `resume` or `handle_url` in the process that receives it. For options that `sign_in` does not have, use
-        `begin` and `await_outcome`.
+        Requires a loopback redirect, which arrives by itself. With any other redirect, call `begin`, and pass the
+        redirect to `resume` or `handle_url` in the process that receives it. For options that `sign_in` does not have,
+        use `begin` and `await_outcome`.
 
         Args:
             kind, scopes, prompt, login_hint, connection: As for `begin`.
-            present: Shows the user what to do: a function or a coroutine function that gets the `Action` and need
+            present: Shows the user what to do: a function or a coroutine function that receives the `Action` and need
                 not wait. By default it opens the system's browser.
             confirm: Shows the profile and returns the user's decision: True confirms it, False revokes the tokens. None
                 leaves the decision to `Client.confirm` and `Client.retry`: a sign-in ends with `AwaitingConfirmation`.
@@ -856,10 +856,11 @@ class Client(AsyncClientCommands):
             The state of the registration.
 
         Raises:
-            EnrollAccessDenied: the provider or the user refused, or `confirm` returned False. A session stays.
-            EnrollInvalidArgument: `confirm` returned a value that is no bool. The tokens still wait.
+            EnrollAccessDenied: the provider or the user refused, or `confirm` returned False. An existing session
+            continues.
+            EnrollInvalidArgument: `confirm` returned a value that is not a bool. The tokens still wait.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
-            EnrollUnsupported: no browser could be opened, or the redirect is no loopback redirect.
+            EnrollUnsupported: no browser could be opened, or the redirect is not a loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
         """
         try:

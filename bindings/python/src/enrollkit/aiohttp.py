@@ -1,10 +1,10 @@
 """For aiohttp 3.12 or newer: `aiohttp.ClientSession(middlewares=[enrollkit.aiohttp.Auth(client, "https://api.example")])`.
 The package does not install aiohttp; `pip install enrollkit[aiohttp]` does.
 
-Every request to the named origins gets a valid token. A request that the server refuses with 401 is sent once more:
+Every request to the named origins gets a valid token. A request that the server rejects with 401 is sent once more:
 with the nonce that the server requires (RFC 9449 §9), or with a token that was renewed in the meantime. A request whose
-body cannot be sent again (an async generator) is not repeated. aiohttp calls its middleware for each redirect too, and
-does not say where the first request went. Therefore the origins are named, and no other server gets a token.
+body cannot be sent again (an async generator) is not repeated. aiohttp also calls its middleware for each redirect, and
+does not say where the first request went. You therefore name the origins, and no other server gets a token.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Auth(Shared):
     Args:
         client: A client of `enrollkit.aio` that is signed in.
         origins: The servers that may get the token, such as "https://api.example". A path does not count.
-        resource, scope: As for `Client.access_token`: the API for which the token is to be, and what it may do there.
+        resource, scope: As for `Client.access_token`: the API that the token is for, and what it may do there.
 
     Raises:
         EnrollInvalidArgument: no origin is given, or one is neither https nor a loopback address; or a request to a

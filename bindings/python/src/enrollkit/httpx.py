@@ -1,7 +1,7 @@
 """For httpx: `httpx.Client(auth=enrollkit.httpx.Auth(client))`. For `httpx.AsyncClient` use `AsyncAuth` with a
 client of `enrollkit.aio`. The package does not install httpx; `pip install enrollkit[httpx]` does.
 
-Every request gets a valid token. A request that the server refuses with 401 is sent once more: with the nonce that the
+Every request gets a valid token. A request that the server rejects with 401 is sent once more: with the nonce that the
 server requires (RFC 9449 §9), or with a token that was renewed in the meantime. Only a request without a body, or with
 one that httpx has whole in memory, is repeated. After a redirect to another origin, that server gets no token.
 """
@@ -30,13 +30,13 @@ class Auth(Shared, httpx.Auth):
 
     Args:
         client: A client that is signed in.
-        resource, scope: As for `Client.access_token`: the API for which the token is to be, and what it may do there.
+        resource, scope: As for `Client.access_token`: the API that the token is for, and what it may do there.
 
     Raises:
         EnrollError: the error of `Client.access_token`, raised by the call that would have sent the request.
         EnrollHandle: the client is closed.
-        EnrollInvalidArgument: the URL is neither https nor a loopback address, or a proxy of the environment is before
-            a loopback address. The request was not sent.
+        EnrollInvalidArgument: the URL is neither https nor a loopback address, or an environment proxy would handle a
+        loopback address. The request was not sent.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """For requests: `requests.get(url, auth=enrollkit.requests.Auth(client))`. The package does not install requests;
 `pip install enrollkit[requests]` does.
 
-Every request gets a valid token. A request that the server refuses with 401 is sent once more: with the nonce that the
+Every request gets a valid token. A request that the server rejects with 401 is sent once more: with the nonce that the
 server requires (RFC 9449 §9), or with a token that was renewed in the meantime. A request whose body cannot be sent
 again (a generator, a pipe) is not repeated. After a redirect to another origin, that server gets no token.
 """
@@ -32,15 +32,15 @@ class Auth(Shared, AuthBase):
 
     Args:
         client: A client that is signed in.
-        resource, scope: As for `Client.access_token`: the API for which the token is to be, and what it may do there.
+        resource, scope: As for `Client.access_token`: the API that the token is for, and what it may do there.
         timeout: Seconds (or a timedelta) that a request waits for its token, at most 30. The timeout of the request
-            itself counts too, but only for the renewal after a 401: requests does not tell it before.
+            itself also counts, but only for the renewal after a 401: requests does not reveal it earlier.
 
     Raises:
         EnrollError: the error of `Client.access_token`, raised by the call that would have sent the request.
         EnrollHandle: the client is closed.
-        EnrollInvalidArgument: the URL is neither https nor a loopback address, or a proxy of the environment is before
-            a loopback address. The request was not sent.
+        EnrollInvalidArgument: the URL is neither https nor a loopback address, or an environment proxy would handle a
+        loopback address. The request was not sent.
     """
 
     def __init__(

@@ -6,15 +6,16 @@ import kotlin.time.Instant
 public class AccessToken internal constructor(
   /** For the `Authorization` header or a form body, and nowhere else (RFC 9700 §4.3.2). */
   public val value: String,
-  /** As the server spells it: `Bearer`, `DPoP`. Send a DPoP token together with a proof of [DpopCommands.proof]. */
+  /** The type as the server spells it: `Bearer`, `DPoP`. Send a DPoP token together with a proof from
+   *  [DpopCommands.proof]. */
   public val type: String,
   /** When it expires, by this device's clock; null for a stand-in token, which does not expire. */
   public val expiresAt: Instant?,
   /** Whether it was due and could not be renewed. It still works until it expires. */
   public val isStale: Boolean,
   /**
-   * The granted scopes of a token that was asked for with `resource` or `scope`, separated by spaces: perhaps fewer than were
-   * asked for. Null for the session's own token.
+   * The granted scopes of a token that was requested with `resource` or `scope`, separated by spaces; there may be
+   * fewer than were requested. Null for the session's own token.
    */
   public val scope: String? = null,
 ) {

@@ -10,7 +10,7 @@ import kotlinx.serialization.json.JsonPrimitive
  * EnrollKit's core: `libenroll` in this process ([library]), or `enrolld` in another ([daemon]). The API is the same.
  *
  * Registers users and signs them in through the external browser. Your app then has a valid access token for months.
- * Commands that need no client are members of this class, by their two words: `accounts.list`, `pkce.generate`.
+ * Commands that need no client are members of this class, named by their two words: `accounts.list`, `pkce.generate`.
  */
 public class Enroll private constructor(private val caller: Caller, private val core: Core) :
   ValueCommands(caller), AutoCloseable {
@@ -27,7 +27,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
     options: ClientOptions = ClientOptions(),
   ): EnrollClient = open("configuration", configuration.encode(), store, options)
 
-  /** As [open], with a configuration as a JSON object, in either spelling of its keys. */
+  /** Like [open], with a configuration as a JSON object, in either spelling of its keys. */
   public suspend fun open(
     configuration: String,
     store: Store,
@@ -41,7 +41,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
     return open("configuration", json, store, options)
   }
 
-  /** As [open], with the file `NAME.json` in `$XDG_CONFIG_HOME/enrollkit`. Only with [daemon]. */
+  /** Like [open], with the file `NAME.json` in `$XDG_CONFIG_HOME/enrollkit`. Only with [daemon]. */
   public suspend fun openNamed(
     configurationName: String,
     store: Store,

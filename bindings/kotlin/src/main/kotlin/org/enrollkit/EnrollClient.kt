@@ -16,8 +16,8 @@ import kotlinx.coroutines.withContext
 /**
  * One account at one provider, opened with [Enroll.open].
  *
- * Every command of the manifest is a member, by its two words: `registration.begin`, `token.access`. Every function may
- * be called from any coroutine at any time. Cancelling a coroutine ends its call; a renewal that was sent to the
+ * Every command of the manifest is a member, named by its two words: `registration.begin`, `token.access`. You may call
+ * every function from any coroutine at any time. Cancelling a coroutine ends its call; a renewal that was sent to the
  * provider continues, and its tokens are stored. Commands of a closed client fail with [Status.HANDLE]; calls that wait
  * when the client is closed fail with [Status.CANCELLED].
  */
@@ -26,7 +26,7 @@ public class EnrollClient internal constructor(
   private val port: Port,
   private val hub: EventHub,
 ) : ClientCommands(caller), AutoCloseable {
-  /** The events of this client since the start of collecting, in their order; ends when the client is closed. */
+  /** The events of this client since the start of collecting, in order; ends when the client is closed. */
   public val events: Flow<Event> = flow {
     listening { channel -> for (event in channel) emit(event) }
   }
@@ -55,9 +55,9 @@ public class EnrollClient internal constructor(
    *
    * @param minimumLifetime how long the token must remain valid; zero means the configured grace
    * @param timeout how long to wait for a renewal; the renewal continues afterwards
-   * @param resource the resource server for which the token is to be (RFC 8707); null, with no [scope]: the session's own
+   * @param resource the resource server that the token is for (RFC 8707); null, with no [scope]: the session's own
    *   token
-   * @param scope the scopes that the token is to have, of those that the user granted
+   * @param scope the scopes that the token should have, out of those that the user granted
    * @throws EnrollException [Status.REAUTHENTICATE]: sign in again; [Status.EXPIRED]: the renewal failed, retry later;
    *   [Status.REJECTED], [Status.BUSY], [Status.STORE_LOCKED], other errors of the store
    */
@@ -109,7 +109,7 @@ public class EnrollClient internal constructor(
   }
 
   /**
-   * As [signIn] with a [UserAgent], which is a lambda here. It shows [the URL][UserAgent.open], and returns the URL that
+   * Like [signIn] with a [UserAgent], but with a lambda. It shows [the URL][UserAgent.open], and returns the URL that
    * reached the app:
    * ```
    * val state = client.signIn { url, redirectUri ->
@@ -142,7 +142,7 @@ public class EnrollClient internal constructor(
     caller.close()
   }
 
-  /** As [close], for coroutines. */
+  /** Like [close], for coroutines. */
   public suspend fun closeAndJoin() {
     withContext(NonCancellable + Dispatchers.IO) { caller.close() }
   }

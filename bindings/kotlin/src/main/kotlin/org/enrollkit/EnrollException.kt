@@ -3,8 +3,8 @@ package org.enrollkit
 import kotlin.time.Duration
 
 /**
- * A command failed. Decide by its [status]. The message says what happened and what was expected, for a log; it holds
- * no secret.
+ * A command failed. Decide by its [status]. The message says what happened and what was expected, for a log; it
+ * contains no secret.
  */
 public open class EnrollException(
   /** All that is known about the failure. */
@@ -19,7 +19,7 @@ public open class EnrollException(
     cause: Throwable? = null,
   ) : this(localError(status, message, field), cause)
 
-  /** Why. */
+  /** The reason. */
   public val status: Status get() = error.status
 
   /** Who is to blame. */
@@ -28,7 +28,7 @@ public open class EnrollException(
   /** Whether the same call may succeed later without any change. */
   public val isRetryable: Boolean get() = error.retryable
 
-  /** The status of the HTTP response that caused it. */
+  /** The status of the HTTP response that caused the failure. */
   public val httpStatus: Int? get() = error.httpStatus
 
   /** The provider's own error code (RFC 6749 §5.2). */
@@ -37,7 +37,7 @@ public open class EnrollException(
   /** The configuration key or parameter at fault. */
   public val field: String? get() = error.field
 
-  /** How long the server asked us to wait. */
+  /** How long the server asked the client to wait. */
   public val retryAfter: Duration? get() = error.retryAfter
 }
 

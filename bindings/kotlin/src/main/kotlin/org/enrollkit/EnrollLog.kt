@@ -2,7 +2,7 @@ package org.enrollkit
 
 /**
  * Receives the daemon's log and the exceptions of a host's own transport or secret store. Several threads call it at
- * once. No text from the core holds a secret; the host is responsible for the texts of its own exceptions.
+ * once. No text from the core contains a secret; the host is responsible for the texts of its own exceptions.
  */
 public fun interface EnrollLog {
   /** Writes one line. */

@@ -1,7 +1,7 @@
 package org.enrollkit
 
 /**
- * Your app's own HTTP. It must follow no redirect, repeat nothing and check certificates.
+ * Your app's own HTTP. It must follow no redirects, repeat nothing and check certificates.
  *
  * Several coroutines call it at once, on threads of [kotlinx.coroutines.Dispatchers.IO]; a call is cancelled when the
  * response is no longer needed. It runs inside a call: if it uses a client, that fails with [Status.REENTRANT].

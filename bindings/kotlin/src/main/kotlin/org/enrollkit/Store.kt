@@ -3,7 +3,7 @@ package org.enrollkit
 import java.io.File
 import kotlin.time.Duration
 
-/** The place where tokens are kept. */
+/** Where tokens are stored. */
 public sealed interface Store {
   /** In memory, until the client is closed: for tests. */
   public data object Memory : Store
@@ -27,7 +27,7 @@ public sealed interface Store {
 
 /** The provider of a store's key. */
 public sealed interface Keys {
-  /** How long the kernel's keyring keeps the opened key for other processes of the user; at most a week. */
+  /** How long the kernel's keyring keeps the opened key for the user's other processes; at most a week. */
   public val sessionCache: Duration
 
   /** For a new store the best available provider, for an existing store the provider that has its key. */
@@ -66,8 +66,8 @@ public sealed interface Keys {
  * with [Status.REENTRANT].
  *
  * An exception of a function is logged and becomes [Status.STORE_IO]. An [EnrollException] with [Status.STORE_LOCKED]
- * says that the user has to unlock something first; [locked] makes one. With [Enroll.daemon] a function that takes
- * more than 30 seconds counts as locked, too.
+ * means that the user has to unlock something first; [locked] makes one. With [Enroll.daemon] a function that takes
+ * more than 30 seconds also counts as locked.
  */
 public interface SecretStore {
   /** The 32 bytes that [save] saved under this name, or null. They are wiped after use: return a copy. */

@@ -12,8 +12,9 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 
 /**
- * HTTP by [HttpURLConnection], with the system's proxies and certificate authorities: for Android, which has no libcurl.
- * It ignores the configuration's `caFile`. On a desktop's JVM the body of a 401 is empty, because that class drops it.
+ * HTTP through [HttpURLConnection], with the system's proxies and certificate authorities: for Android, which has no
+ * libcurl. It ignores the configuration's `caFile`. On a desktop's JVM the body of a 401 is empty, because that class
+ * drops it.
  */
 public class UrlConnectionTransport : HttpTransport {
   override suspend fun send(request: HttpRequest): HttpResponse = coroutineScope {

@@ -12,9 +12,9 @@ import org.enrollkit.Status
  * ```
  * val http = OkHttpClient.Builder().authorized(client).build()
  * ```
- * A request that the server refuses with 401 is sent once more: with the nonce that the server requires (RFC 9449 §9), or
- * with a token that was renewed in the meantime. Calls that get 401 at the same time share one renewal. A one-shot body
- * (`RequestBody.isOneShot`) is not sent again: the caller gets the 401.
+ * A request that the server rejects with 401 is sent once more: with the nonce that the server requires (RFC 9449 §9),
+ * or with a token that was renewed in the meantime. Calls that get 401 at the same time share one renewal. A one-shot
+ * body (`RequestBody.isOneShot`) is not sent again: the caller gets the 401.
  *
  * The token goes to https, or to http at a loopback address without a proxy. A redirect within the origin of the call gets
  * the token and a proof of its own. After a redirect to another origin no request of the call gets token or proof, and none
@@ -26,7 +26,7 @@ import org.enrollkit.Status
  *
  * @param client a client that is signed in
  * @param resource the API for which the token is to be (RFC 8707); null: the session's own token
- * @param scope the scopes that the token is to have, of those that the user granted
+ * @param scope the scopes that the token should have, out of those that the user granted
  * @return this builder
  */
 @JvmOverloads

@@ -18,7 +18,7 @@ import org.enrollkit.SecretStore
 
 /**
  * Secrets in files that are sealed with a key of the Android Keystore (AES-256-GCM), which never leaves the device's
- * hardware where it has some. The files are left out of backups: on another device they could not be opened.
+ * key hardware, if it has any. The files are left out of backups: on another device they could not be opened.
  *
  * The key requires no fingerprint, because tokens are renewed in the background. Until the user has unlocked the
  * device for the first time after a start, every call fails with [org.enrollkit.Status.STORE_LOCKED].
