@@ -55,28 +55,28 @@ extension KeptToken {
 extension Schema {
   static let access = Schema(
     .anyOf([
-      .object([outcome(.valid)] + token, "Use it."),
+      .object([outcome(.valid)] + token, "The token is valid: use it."),
       .object(
         [outcome(.stale)] + token + [
           .required("reason", reason), .required("error", error),
         ],
-        "The token is due and could not be renewed just now; it still works."),
+        "The token is due and could not be renewed; it still works."),
       .object(
         [
           outcome(.expired), .optional("offlineSince", date("When the first renewal failed.")),
-          .optional("retryAfter", .seconds(0 ... .max, "Until another try makes sense.")),
+          .optional("retryAfter", .seconds(0 ... .max, "The time to wait before another try.")),
           .required("reason", reason), .required("error", error),
         ], "The token has expired and could not be renewed yet; retry later."),
       .object(
         [outcome(.rejected), .required("reason", reason), .required("error", error)],
-        "The provider refused to renew, or to give a token for that audience, without ending the session."),
+        "The provider refused to renew, or to issue a token for that audience, without ending the session."),
       .object(
         [outcome(.reauthenticate), .required("reason", reason)],
         "There is no session, or it has ended: sign in."),
       .object([outcome(.storeLocked)], "The store is locked: its key is unavailable."),
       .object(
         [outcome(.busy)], "Another renewal is in progress and did not end before the timeout."),
-    ]), "What a call for a valid access token returns."
+    ]), "The outcome of a call for a valid access token."
   ).named("AccessOutcome")
 
   private static func outcome(_ kind: AccessOutcome.Kind) -> Property {
@@ -88,13 +88,16 @@ extension Schema {
       "accessToken",
       .text("For the Authorization header or a form body, and nowhere else.", maximumBytes: 1 << 20).sensitive
     ),
-    .required("tokenType", .text("As the server spells it: Bearer, DPoP.")),
+    .required("tokenType", .text("The type as the server spells it: Bearer, DPoP.")),
     .optional(
-      "expiresAt", date("By this device's clock; absent for a stand-in token, which does not expire.")),
+      "expiresAt",
+      date(
+        "When the token expires, by this device's clock; absent for a stand-in token, which does not expire.")
+    ),
     .optional(
       "scope",
       .text(
-        "Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer than were asked for.",
+        "For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be fewer than were requested.",
         maximumBytes: 16_448)),
   ]
 
@@ -104,11 +107,11 @@ extension Schema {
         "resource",
         .uri(
           "The resource server that the token is for.", maximumBytes: TokenAudience.maximumResourceBytes)),
-      .optional("scope", .text("The scopes that were asked for, separated by spaces.", maximumBytes: 16_448)),
+      .optional("scope", .text("The requested scopes, separated by spaces.", maximumBytes: 16_448)),
       .required("granted", .text("The granted scopes, separated by spaces.", maximumBytes: 16_448)),
-      .required("tokenType", .text("As the server spells it: Bearer, DPoP.")),
-      .required("expiresAt", date("By this device's clock; the token may have expired.")),
-    ], "An access token that is kept, without its secret. The session's own has neither resource nor scope."
+      .required("tokenType", .text("The type as the server spells it: Bearer, DPoP.")),
+      .required("expiresAt", date("When the token expires, by this device's clock; it may have expired.")),
+    ], "A stored access token, without its secret. The session's own token has neither resource nor scope."
   ).named("KeptToken")
 
   private static let reason = Schema.text("A word or a short text, for a log.", maximumBytes: 4096)

@@ -24,7 +24,7 @@ extension Schema {
     [
       .required(
         "status", .words("Status", EnrollError.Code.allCases.map { $0.name }, "Why a call failed, by name.")),
-      .required("code", Schema(.integer(-99 ... -1), "The status as the number of the C API.")),
+      .required("code", Schema(.integer(-99 ... -1), "The number of the status in the C API.")),
       .required(
         "blame",
         .words("Blame", EnrollError.Blame.allCases.map { $0.rawValue }, "Who is to blame for a failure.")),
@@ -34,9 +34,10 @@ extension Schema {
         .text(
           "What happened, what was expected and what to do, for a log; never a secret.", maximumBytes: 4096)),
       .optional("field", .text("The configuration key or parameter at fault.")),
-      .optional("httpStatus", Schema(.integer(100...999), "The status of the HTTP response that caused it.")),
+      .optional(
+        "httpStatus", Schema(.integer(100...999), "The status of the HTTP response that caused the failure.")),
       .optional("oauthError", .text("The provider's own error code (RFC 6749 §5.2).", maximumBytes: 64)),
-      .optional("retryAfter", .seconds(0 ... .max, "How long the server asked us to wait.")),
-    ], "Why a call failed; no text in it holds a secret."
+      .optional("retryAfter", .seconds(0 ... .max, "How long the server asked the client to wait.")),
+    ], "Why a call failed; no text in it contains a secret."
   ).named("EnrollError")
 }

@@ -30,7 +30,8 @@ public struct EventKind: Sendable {
       name: "error.reported", summary: "A failure that the host may show to the user.",
       parameters: .object([
         .required("error", .error),
-        .required("messageKey", .text("A key for the host's own texts: error. and the name of the status.")),
+        .required(
+          "messageKey", .text("A key for the host's own texts: error. followed by the name of the status.")),
         .required(
           "helps",
           .words("Help", EnrollError.Help.allCases.map { $0.rawValue }, "What can be done about a failure.")),

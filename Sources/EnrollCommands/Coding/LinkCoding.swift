@@ -18,7 +18,7 @@ extension HandledLink {
         .required("kind", .word(reason.kind)),
         Schema.Property(
           "offers",
-          Schema(.list(offer, maximumCount: 8), "What the host can offer to the user, the best first."),
+          Schema(.list(offer, maximumCount: 8), "What the host can offer the user, the best first."),
           // A redirect that nobody waits for has none.
           isRequired: reason != .unsolicited),
       ], reason.summary

@@ -24,7 +24,7 @@ extension SignInOptions {
       "parameters",
       Schema(
         .texts(maximumCount: 32),
-        "Additional parameters of the authorization request; names that the protocol uses are refused.")
+        "Additional parameters of the authorization request; names that the protocol uses are rejected.")
     ),
   ]
 
@@ -32,30 +32,36 @@ extension SignInOptions {
     [
       .optional("prompt", .text("none, login, consent, select_account or create.")),
       .optional(
-        "loginHint", .text("The user name or address to suggest at sign-in.", maximumBytes: 512).sensitive),
+        "loginHint",
+        .text("The user name or e-mail address to suggest at sign-in.", maximumBytes: 512).sensitive),
       .optional(
-        "maxAge", .seconds(0 ... .max, "The user must have signed in at most so long ago.")),
+        "maxAge", .seconds(0 ... .max, "The maximum time since the user signed in.")),
       .optional(
         "acrValues",
         Schema(
           .list(.text("An authentication context class."), maximumCount: 16),
-          "Authentication classes, the best first.")),
+          "Authentication context classes, the best first.")),
       .optional(
-        "uiLocales", Schema(.list(.text("A BCP 47 tag."), maximumCount: 16), "The preferred one first.")),
+        "uiLocales",
+        Schema(
+          .list(.text("A BCP 47 tag."), maximumCount: 16),
+          "The languages for the provider's pages, the preferred one first.")),
       .optional(
         "idTokenHint",
         .text("An id_token of the user whose session prompt=none checks.", maximumBytes: 65_536).sensitive),
       .optional(
         "connection",
         .text(
-          "The provider's name of the connection that the user chose. Required for bff: the back end's name of the provider.",
+          "The provider's name for the connection that the user chose. Required for bff: the back end's name for the provider.",
           maximumBytes: 256)),
       .optional(
         "email",
-        .text("passwordless: the address to which the code or link is sent.", maximumBytes: 320).sensitive),
+        .text("passwordless: the e-mail address to which the code or link is sent.", maximumBytes: 320)
+          .sensitive),
       .optional(
         "phoneNumber",
-        .text("passwordless: the number to which the code is sent (E.164).", maximumBytes: 32).sensitive),
+        .text("passwordless: the phone number to which the code is sent (E.164).", maximumBytes: 32).sensitive
+      ),
       .optional(
         "message",
         .words(
@@ -95,7 +101,7 @@ extension Transaction {
     .optional(
       "redirectUri",
       .text(
-        "The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects.",
+        "The redirect URI that was sent; for a loopback redirect, with its port. Absent if there is no redirect.",
         maximumBytes: 8192)),
     .required("expiresAt", .date("When the transaction expires.")),
     .required(
@@ -120,36 +126,39 @@ extension Schema {
       .object(
         [
           .required("type", .word("openURL")),
-          .required("url", .uri("Contains the state of the transaction.").sensitive),
+          .required("url", .uri("The URL. It contains the state of the transaction.").sensitive),
         ], "Open the URL in the external browser, then pass the redirect to registration.resume."),
       .object(
         [
           .required("type", .word("enterCode")),
           .required(
             "recipient",
-            .text("The address or number to which the code was sent.", maximumBytes: 320).sensitive),
+            .text("The e-mail address or phone number to which the code was sent.", maximumBytes: 320)
+              .sensitive),
         ], "Ask the user for the code, then pass it to registration.submitCode."),
       .object(
         [
           .required("type", .word("awaitLink")),
           .required(
-            "recipient", .text("The address to which the link was sent.", maximumBytes: 320).sensitive),
-        ], "Tell the user to open the link in that e-mail, then pass the redirect to registration.resume."),
+            "recipient", .text("The e-mail address to which the link was sent.", maximumBytes: 320).sensitive),
+        ], "Tell the user to open the link in the e-mail, then pass the redirect to registration.resume."),
       .object(
         [
           .required("type", .word("openOtherApp")),
-          .required("url", .uri("The link of another app.").sensitive),
-        ], "Open the link. The other app returns by a link: pass it to registration.resume."),
+          .required("url", .uri("The link to the other app.").sensitive),
+        ], "Open the link. The other app returns through a link: pass that link to registration.resume."),
       .object(
         [
           .required("type", .word("showDeviceCode")),
           .required("userCode", .text("The code that the user types.", maximumBytes: 256).sensitive),
-          .required("verificationUri", .text("Where the user types it.", maximumBytes: 8192)),
+          .required(
+            "verificationUri", .text("The URL of the page where the user types the code.", maximumBytes: 8192)
+          ),
           .optional(
             "verificationUriComplete",
-            .text("The address with the code in it, for a QR code.", maximumBytes: 8192).sensitive),
-        ], "Show the address and the code, then wait by registration.awaitOutcome (RFC 8628 §3.3)."),
-    ]), "The action that the host takes so that a transaction continues."
+            .text("The URL that includes the code, for a QR code.", maximumBytes: 8192).sensitive),
+        ], "Show the URL and the code, then wait with registration.awaitOutcome (RFC 8628 §3.3)."),
+    ]), "The action that the host must take for a transaction to continue."
   ).named("Action")
 }
 

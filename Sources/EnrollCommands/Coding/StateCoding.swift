@@ -59,12 +59,12 @@ extension Schema {
     .anyOf([
       .object(
         [.required("state", .word("starting"))],
-        "The state was not requested yet, or the platform is not ready."),
+        "The state has not been requested yet, or the platform is not ready."),
       .object(
         [
           .required("state", .word("unregistered")),
           .optional("choices", Schema(.list(choice, maximumCount: 1024), "The configured ways to register.")),
-        ], "There are no tokens: present the ways to register."),
+        ], "There are no tokens: offer the ways to register."),
       .object(
         [
           .required("state", .word("authenticating")), .required("transaction", transaction),
@@ -77,7 +77,7 @@ extension Schema {
       .object(
         [
           .required("state", .word("awaitingConfirmation")),
-          .required("profile", .profile.as("The user whose tokens they are.")),
+          .required("profile", .profile.as("The user to whom the tokens belong.")),
         ], "The tokens wait for the user's confirmation."),
       .object(
         [
@@ -109,14 +109,15 @@ extension Schema {
     ]), "The state of a registration."
   ).named("State")
 
-  static let transaction = Schema.text("Names a transaction.", maximumBytes: 64).named("TransactionID")
+  static let transaction = Schema.text("The id of a transaction.", maximumBytes: 64).named("TransactionID")
 
   private static let choice = Schema.object(
     [
-      .required("kind", .text("The host's own name for it: google, email, …", maximumBytes: 65_536)),
-      .optional("connection", .text("The provider's name of the connection.", maximumBytes: 65_536)),
+      .required(
+        "kind", .text("The host's own name for this way to register: google, email, …", maximumBytes: 65_536)),
+      .optional("connection", .text("The provider's name for the connection.", maximumBytes: 65_536)),
       .required("label", .text("The text that the user sees.", maximumBytes: 65_536)),
-      .optional("guidance", .text("A further explanation that the user sees.", maximumBytes: 65_536)),
+      .optional("guidance", .text("An additional explanation that the user sees.", maximumBytes: 65_536)),
     ], "A configured way to register."
   ).named("RegistrationChoice")
 }

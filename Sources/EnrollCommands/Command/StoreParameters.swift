@@ -9,7 +9,7 @@ import EnrollStore
 
 extension Schema {
   static let store = Schema.storeFolder.as(
-    "An absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.")
+    "The absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.")
 }
 
 extension Invocation {
@@ -25,8 +25,8 @@ extension Invocation {
 extension Schema {
   static let keyProvider = Schema.words(
     "KeyProvider", KeyPlan.choices,
-    "auto: the best one that is available, or the one that has the key. secret-service: the desktop's keyring. host: the "
-      + "host's own, by host.store.get, host.store.set and host.store.remove.")
+    "auto: the best one available, or the one that has the key. secret-service: the desktop's keyring. host: the "
+      + "host's own, through host.store.get, host.store.set and host.store.remove.")
 
   static let keys = Schema.object(
     [
@@ -34,14 +34,14 @@ extension Schema {
       .optional(
         "file",
         .text(
-          "file: an absolute path outside the store. By default the file is in the store's directory.",
+          "file: an absolute path outside the store. By default the file is in the store directory.",
           maximumBytes: 4095)),
       .optional("passphrase", .text("passphrase: the passphrase.", maximumBytes: 1024).sensitive),
       .optional(
         "sessionCacheSeconds",
         .seconds(
           0...KeyPlan.longestSessionSeconds,
-          "Seconds for which the kernel's keyring remembers the opened key for other processes of the user."),
+          "How long the kernel's keyring keeps the opened key for the user's other processes."),
         default: .integer(0)),
     ], "Where the key of a store is kept."
   ).named("Keys")
@@ -51,7 +51,8 @@ extension Schema.Property {
   static let keys = Schema.Property.optional(
     "keys",
     .keys.as(
-      "The key provider that protects the store's key. The daemon's default is auto, a library's is file."))
+      "The key provider that protects the store's key. The default is auto in the daemon and file in the library."
+    ))
 }
 
 extension KeyPlan {

@@ -9,7 +9,7 @@ extension CommandTable {
   static let accountCommands = [
     Command(
       "account.read", method: "account", .blocking,
-      "Reads what the store has about the account; never the refresh token.",
+      "Reads the stored data about the account, but never the refresh token.",
       gives: .object(
         [
           .optional("profile", .profile.as("The verified claims about the user.")),
@@ -27,8 +27,8 @@ extension CommandTable {
             "registrationType",
             .words(
               "RegistrationType", ["SOCIAL", "PASSWORDLESS"],
-              "How the account was registered; absent for other ways.")),
-        ], "Reads what the store has about the account; never the refresh token."
+              "How the account was registered; absent for any other way.")),
+        ], "The stored data about an account, without the refresh token."
       ).named("Account"),
       fails: CommandErrors(.store)
     ) { call throws(EnrollError) in

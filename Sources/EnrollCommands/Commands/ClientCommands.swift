@@ -78,10 +78,10 @@ extension CommandTable {
         Schema(.boolean, "False: the platform has no external browser; the stand-in token is used."),
         default: .bool(true)),
       .optional("type", .text("The kind of device, in the host's own words.")),
-      .optional("width", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
-      .optional("height", Schema(.integer(1...1_000_000), "Of the screen, in pixels.")),
+      .optional("width", Schema(.integer(1...1_000_000), "The width of the screen in pixels.")),
+      .optional("height", Schema(.integer(1...1_000_000), "The height of the screen in pixels.")),
       .optional("appVersion", .text("The host app's version.")),
-      .optional("deviceId", .text("The host's id of the device.").sensitive),
+      .optional("deviceId", .text("The host's id for the device.").sensitive),
     ], "The host's description of the device."
   ).named("Platform")
 
@@ -102,7 +102,7 @@ extension Schema.Property {
     "transport",
     .words(
       "TransportChoice", ["libcurl", "host"],
-      "Who sends HTTP requests. host: the host does, by host.http.send."),
+      "What sends HTTP requests. host: the host, through host.http.send."),
     default: .string("libcurl"))
 }
 

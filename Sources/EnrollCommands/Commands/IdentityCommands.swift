@@ -14,7 +14,7 @@ extension CommandTable {
     },
     Command(
       "identity.userinfo", .blocking,
-      "Fetches the claims from the provider. Claims about another user are refused.",
+      "Fetches the claims from the provider. Claims about another user are rejected.",
       takes: [.timeout], gives: claims,
       fails: CommandErrors(.access, .network, .store, .timeout, also: .profileMismatch),
       source: "OpenID Connect Core §5.3"
@@ -33,10 +33,12 @@ extension CommandTable {
       gives: .object(
         [
           .optional(
-            "url", .uri("Open it in the external browser. Absent if the provider has no such page.").sensitive
+            "url",
+            .uri("The URL to open in the external browser. Absent if the provider has no such page.")
+              .sensitive
           ),
           .providerTold, .notToldReason,
-        ], "How a logout went on."
+        ], "The result of a logout."
       ).named("SignOut"),
       fails: CommandErrors(.store, .timeout), source: "RFC 7009, OpenID Connect RP-Initiated Logout 1.0"
     ) { call throws(EnrollError) in
@@ -77,8 +79,8 @@ extension Schema.Property {
     "providerTold",
     .words(
       "ProviderTold", ProviderTold.names,
-      "Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its "
-        + "tokens work until they end by themselves). Absent if there was nothing to tell."))
+      "Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); "
+        + "notPossible (the tokens work until they expire). Absent if there was nothing to tell."))
   static let notToldReason = Schema.Property.optional(
     "reason", .text("Why the tokens cannot be revoked at the provider.", maximumBytes: 4096))
 }

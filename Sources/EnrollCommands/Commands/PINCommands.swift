@@ -24,14 +24,14 @@ extension CommandTable {
     },
     Command(
       "pin.change", method: "changePIN", .blocking, "Replaces the PIN.",
-      takes: [.pin("pin", "The present PIN."), .pin("newPin", "The new PIN.")], gives: pinAnswer,
+      takes: [.pin("pin", "The current PIN."), .pin("newPin", "The new PIN.")], gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().usePIN(try call.pin("pin"), to: .replace(try call.pin("newPin"))).json
     },
     Command(
       "pin.remove", method: "removePIN", .blocking, "Removes the PIN. The account is open from then on.",
-      takes: [.pin("pin", "The present PIN.")], gives: pinAnswer,
+      takes: [.pin("pin", "The current PIN.")], gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().usePIN(try call.pin("pin"), to: .remove).json
@@ -44,12 +44,12 @@ extension CommandTable {
         "outcome",
         .words(
           "PINOutcome", PINAnswer.Outcome.allCases.map { $0.rawValue },
-          "Whether a PIN was right: unlocked; wrong; tooSoon (not looked at); erased (it was the last try, the account "
-            + "is gone).")),
+          "Whether a PIN was correct: unlocked; wrong; tooSoon (not checked); erased (the last try failed, and the "
+            + "account was erased).")),
       .required(
         "triesLeft", Schema(.integer(0...PINPolicy.tries), "Tries left before the account is erased.")),
-      .required("retryAfter", .seconds(0...3600, "Until the next try is looked at.")),
-    ], "The answer to a PIN."
+      .required("retryAfter", .seconds(0...3600, "The time until the next try is checked.")),
+    ], "The result of entering a PIN."
   ).named("PINAnswer")
 }
 

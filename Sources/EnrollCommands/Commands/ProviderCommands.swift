@@ -8,18 +8,20 @@ extension CommandTable {
   static let providerCommands = [
     Command(
       "provider.check", method: "checkProvider", .blocking,
-      "Reads the provider's announcements and tells what will work with this configuration. Nobody signs in.",
+      "Reads the provider's metadata and reports what will work with this configuration. No user signs in.",
       takes: [.timeout],
       gives: .object(
         [
           .optional(
             "provider",
-            .text("The name to configure as provider: EnrollKit knows this one, and it is not configured so.")
+            .text(
+              "The value for the key provider: EnrollKit knows this provider, but the configuration does not name it."
+            )
           ),
           .required(
             "findings",
-            Schema(.list(finding, maximumCount: 100), "What works, and what does not.")),
-        ], "What will work at a provider."
+            Schema(.list(finding, maximumCount: 100), "What works and what does not.")),
+        ], "What will work with a provider."
       ).named("ProviderCheck"),
       fails: CommandErrors(.timeout), source: "OpenID Connect Discovery §3, RFC 8414 §2"
     ) { call throws(EnrollError) in
@@ -34,15 +36,16 @@ extension CommandTable {
         "subject",
         .words(
           "ProviderSubject", ProviderFinding.Subject.allCases.map { $0.rawValue },
-          "Something that an app wants of its provider.")),
+          "Something that an app needs from its provider.")),
       .required(
         "verdict",
         .words(
           "ProviderVerdict", ProviderFinding.Verdict.allCases.map { $0.rawValue },
-          "Whether it works: limited means in part, or depending on something that is not announced.")),
+          "Whether it works. limited: in part, or depending on something that the provider does not announce."
+        )),
       .required("text", .text("Why, in one sentence.", maximumBytes: 2048)),
       .optional("advice", .text("What to do.")),
-      .optional("key", .text("The key of the configuration that helps.")),
+      .optional("key", .text("The configuration key that helps.")),
     ], "One finding about a provider."
   ).named("ProviderFinding")
 }

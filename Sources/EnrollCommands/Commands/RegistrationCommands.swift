@@ -14,7 +14,7 @@ extension CommandTable {
           "wait",
           Schema(
             .boolean,
-            "Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an outcome."
+            "Whether to wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an outcome."
           ), default: .bool(false)),
         .timeout,
       ], gives: stateAnswer, fails: CommandErrors(.store, .timeout)
@@ -35,7 +35,7 @@ extension CommandTable {
       return try client.begin(options, until: call.until(client), cancellation: call.cancellation).json
     },
     Command(
-      "registration.resume", .blocking, "Takes the redirect and completes its transaction.",
+      "registration.resume", .blocking, "Completes a transaction with its redirect.",
       takes: [
         .required("url", .url),
         .optional(
@@ -56,7 +56,7 @@ extension CommandTable {
     },
     Command(
       "registration.handleLink", .blocking,
-      "Takes an activation or fallback link and returns what the host has to do next.",
+      "Handles an activation or fallback link and returns what the host has to do next.",
       takes: [.required("url", .url), .timeout], gives: HandledLink.schema,
       fails: CommandErrors(
         .network, .store, .timeout, also: .redirectMalformed, .redirectMismatch, .illegalState),
@@ -68,7 +68,7 @@ extension CommandTable {
     },
     Command(
       "registration.awaitOutcome", .waiting,
-      "Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the user on another device.",
+      "Waits until a transaction has an outcome: through its loopback redirect, another call or process, or the user on another device.",
       takes: [.required("transaction", .transaction), .timeout], gives: stateAnswer,
       fails: CommandErrors(.redirect, .network, .store, .timeout, also: .notFound),
       source: "RFC 8252 §7.3, RFC 8628 §3.5"
@@ -80,7 +80,7 @@ extension CommandTable {
           transaction, until: call.until(client), cancellation: call.cancellation), client)
     },
     Command(
-      "registration.submitCode", .blocking, "Takes the one-time code that the user typed.",
+      "registration.submitCode", .blocking, "Submits the one-time code that the user typed.",
       takes: [
         .required("transaction", .transaction),
         .required("code", .text("The code as the user typed it.", maximumBytes: 64).sensitive), .timeout,
@@ -118,8 +118,10 @@ extension CommandTable {
     },
     Command(
       "registration.cancel", .blocking,
-      "Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then waits for the link of its e-mail.",
-      takes: [.optional("transaction", .transaction.as("The transaction; without it, all."))],
+      "Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then waits for the link in its e-mail.",
+      takes: [
+        .optional("transaction", .transaction.as("The transaction; all pending transactions by default."))
+      ],
       gives: stateAnswer,
       fails: CommandErrors(.store, also: .notFound)
     ) { call throws(EnrollError) in
@@ -153,10 +155,10 @@ extension CommandTable {
           .optional(
             "url",
             .uri(
-              "The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none."
+              "The URL that ends the provider's session in the browser, as in logout.begin. Absent if there is none."
             )
             .sensitive), .providerTold, .notToldReason,
-        ], "A logout that forgot the device."
+        ], "The result of a logout that forgets the device."
       ).named("Deregistration"),
       fails: CommandErrors(.store, .timeout)
     ) { call throws(EnrollError) in
@@ -168,7 +170,7 @@ extension CommandTable {
     },
     Command(
       "url.handle", method: "handleURL", .blocking,
-      "Takes any URL that reaches the app: a redirect, a logout callback or a link.",
+      "Handles any URL that reaches the app: a redirect, a logout callback or a link.",
       takes: [.required("url", .url), .timeout], gives: handled,
       fails: CommandErrors(
         .redirect, .network, .store, .timeout, except: .unsolicited, .redirectMismatch)

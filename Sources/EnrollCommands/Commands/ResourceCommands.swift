@@ -9,12 +9,13 @@ extension CommandTable {
   static let resourceCommands = [
     Command(
       "resource.discover", method: "discoverResource", .blocking,
-      "Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing and sends no token.",
+      "Finds the authorization server that issues tokens for a resource (an API, an MCP server). Registers nothing and sends no token.",
       client: false,
       takes: [
         .resource,
         .optional(
-          "issuer", .uri("Which of the resource's authorization servers. The first one by default.")),
+          "issuer",
+          .uri("The authorization server to choose from those of the resource. The first one by default.")),
       ] + access, gives: ResourceDiscovery.schema,
       fails: CommandErrors(.network, .timeout), source: "RFC 9728, RFC 8414, OpenID Connect Discovery"
     ) { call throws(EnrollError) in
@@ -33,9 +34,9 @@ extension CommandTable {
         .required(
           "issuer",
           .uri(
-            "The authorization server that the user was shown: issuer of resource.discover. Another one is refused."
+            "The authorization server that you showed to the user: issuer of resource.discover. Any other is rejected."
           )),
-        .required("redirectUri", .uri("Where the browser comes back to, as in a configuration.")),
+        .required("redirectUri", .uri("The redirect URI, as in a configuration.")),
         .optional("clientName", .text("The app's name, for the server's pages.")),
         .optional(
           "scopes",
@@ -43,16 +44,18 @@ extension CommandTable {
             .list(.text("A scope."), maximumCount: 64),
             "The scopes to request. By default those that the resource lists, and offline_access if the server lists it."
           )),
-        .optional("clientId", .text("The client id, if the server knows the app.", maximumBytes: 512)),
+        .optional(
+          "clientId",
+          .text("The client id, if the app is already registered with the server.", maximumBytes: 512)),
         .optional("clientSecret", .text("The secret of clientId.", maximumBytes: 512).sensitive),
         .optional(
           "clientMetadataUri",
-          .uri("The https URL of the app's client id metadata document, for servers that take those.")),
+          .uri("The https URL of the app's client id metadata document, for servers that accept one.")),
         .optional(
           "again",
           Schema(
             .boolean,
-            "Whether to register anew although a client is kept: after the server answered invalid_client, because it has forgotten the client."
+            "Whether to register again although a client is stored: for use after the server answered invalid_client because it has forgotten the client."
           ), default: .bool(false)),
         .optional("store", .store), .keys,
       ] + access, gives: ResourceClient.schema,
@@ -131,23 +134,24 @@ extension ResourceDiscovery {
   fileprivate static let schema = Schema.object(
     [
       .required("resource", .uri("The resource.")),
-      .required("metadataUri", .uri("Where the resource's metadata is.")),
-      .optional("name", .text("The resource's own name for itself. Nothing proves it.")),
+      .required("metadataUri", .uri("The URL of the resource's metadata.")),
+      .optional("name", .text("The resource's own name for itself. It is not verified.")),
       .required(
         "authorizationServers",
         Schema(
           .list(.uri("An issuer."), maximumCount: 16), "The authorization servers that the resource names.")),
-      .required("issuer", .uri("The chosen one. Show it to the user before you go on.")),
-      .required("authorizationEndpoint", .uri("The page that the user will be sent to.")),
+      .required("issuer", .uri("The chosen authorization server. Show it to the user before you continue.")),
+      .required("authorizationEndpoint", .uri("The page to which the user will be sent.")),
       .optional(
         "scopes", Schema(.list(.text("A scope."), maximumCount: 64), "The scopes that the resource lists.")),
       .required("canRegister", Schema(.boolean, "Whether the server registers clients (RFC 7591).")),
       .required(
         "takesClientMetadataDocuments",
-        Schema(.boolean, "Whether the server takes the URL of a client id metadata document as a client id.")),
+        Schema(
+          .boolean, "Whether the server accepts the URL of a client id metadata document as a client id.")),
       .required(
         "requiresDPoP",
-        Schema(.boolean, "Whether the resource takes only tokens that are bound to a key (RFC 9449).")),
+        Schema(.boolean, "Whether the resource accepts only tokens that are bound to a key (RFC 9449).")),
     ], "The authorization server of a resource."
   ).named("ResourceDiscovery")
 
@@ -169,7 +173,7 @@ extension ResourceClient {
     [
       .required(
         "configuration",
-        Schema(.claims, "A configuration for client.open. It may hold a secret of the client.").sensitive),
+        Schema(.claims, "A configuration for client.open. It may contain the client's secret.").sensitive),
       .required(
         "origin",
         .words(

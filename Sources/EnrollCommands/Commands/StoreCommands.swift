@@ -27,7 +27,7 @@ extension CommandTable {
     },
     Command(
       "accounts.remove", method: "removeAccount", .blocking,
-      "Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error.",
+      "Erases an account from a store, for every provider. Sends nothing. An unknown account is no error.",
       client: false,
       takes: [
         .optional("store", .storeFolder), .keys,
@@ -78,7 +78,7 @@ extension CommandTable {
         .optional(
           "newKeys",
           .keys.as(
-            "The key provider from now on. The default is that of keys; auto is the best one that is available."
+            "The key provider from now on. The default is the one in keys; auto is the best available one."
           )),
         .optional(
           "newDataKey", Schema(.boolean, "Whether to make a new data key and seal every file with it."),
@@ -130,7 +130,7 @@ extension CommandTable {
           "wrongModes",
           Schema(
             .list(wrongModeSchema, maximumCount: StoreDiagnosis.fileLimit),
-            "The first 1000 files of the store whose mode is not 0600. A file that lets other users in is not used."
+            "The first 1000 files of the store whose mode is not 0600. A file that other users can access is not used."
           )),
         .optional("problem", .error.as("What is wrong with the store.")),
       ]),
@@ -164,13 +164,13 @@ extension CommandTable {
         .text(
           "The file was damaged and had this name. If you rename it back, it is used again.",
           maximumBytes: 255)),
-      .optional("generation", .text("Grows by one with every write; decimal.", maximumBytes: 20)),
+      .optional("generation", .text("Increases by one with every write; decimal.", maximumBytes: 20)),
       .optional("pin", Schema(.boolean, "Whether the account has a PIN.")),
       .optional("account", Schema(.claims, "As in diagnostics.export: for humans, without secrets.")),
       .optional(
         "entries",
         Schema(
-          .integer(0 ... .max), "Of the outbox: the number of messages that servers have not received yet.")),
+          .integer(0 ... .max), "For the outbox: the number of messages that servers have not received yet.")),
       .optional("problem", .error.as("What is wrong with the file.")),
     ], "A sealed file of a store."
   ).named("StoredFile")
@@ -178,7 +178,7 @@ extension CommandTable {
   private static let keyChoice = Schema.object(
     [
       .optional("provider", .text("The name of a key provider. Absent while the best one is locked.")),
-      .required("reason", .text("Why this one was chosen.", maximumBytes: 4096)),
+      .required("reason", .text("Why this key provider was chosen.", maximumBytes: 4096)),
       .required(
         "candidates",
         Schema(
@@ -196,12 +196,12 @@ extension CommandTable {
     ], "The key provider that a new store would get, and why."
   ).named("KeyDecision")
 
-  private static let path = Schema.text("The folder.", maximumBytes: 4095)
+  private static let path = Schema.text("The directory.", maximumBytes: 4095)
 }
 
 extension Schema {
   static let storeFolder = Schema.text(
-    "An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.", maximumBytes: 4095
+    "The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.", maximumBytes: 4095
   ).named("StoreFolder")
 }
 

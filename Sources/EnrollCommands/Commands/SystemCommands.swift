@@ -24,7 +24,7 @@ extension CommandTable {
 
   private static let description = Schema.object(
     [
-      .required("name", .word("EnrollKit", "Its own name.")),
+      .required("name", .word("EnrollKit", "The library's name.")),
       .required("version", .text("The version of the library: major.minor.patch.")),
       .required(
         "abi",

@@ -31,7 +31,7 @@ extension CommandTable {
     },
     Command(
       parked: "token.refresh",
-      "Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the provider asked for.",
+      "Renews the token now, whatever its age, for example after a resource server rejected it. Observes a pause that the provider asked for.",
       takes: [.targetResource, .targetScope, .timeout], gives: .access, fails: CommandErrors(.access, .store),
       source: "RFC 6749 §6, RFC 8707"
     ) { call, completion in
@@ -42,10 +42,10 @@ extension CommandTable {
     },
     Command(
       parked: "token.rejected", method: "rejected",
-      "Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone is concerned.",
+      "Reports that a resource server rejected this access token with 401. The token is renewed once. If the next one is rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because only that API is affected.",
       takes: [
         .required(
-          "accessToken", .text("The refused token.", maximumBytes: 1 << 20).sensitive),
+          "accessToken", .text("The rejected token.", maximumBytes: 1 << 20).sensitive),
         .targetResource, .targetScope, .timeout,
       ],
       gives: .access, fails: CommandErrors(.access, .store), source: "RFC 6750 §3.1"
@@ -59,7 +59,7 @@ extension CommandTable {
     },
     Command(
       "token.list", method: "tokens", .blocking,
-      "Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for other audiences.",
+      "Lists the stored access tokens, without the tokens themselves: the session's own first, then those for other audiences.",
       gives: .object([
         .required(
           "tokens",
@@ -107,19 +107,19 @@ extension CommandTable {
     },
     Command(
       "dpop.proof", method: "dpopProof", .blocking,
-      "Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.",
+      "Makes a proof for one of the host's requests that carries a DPoP token (RFC 9449). Sends nothing.",
       takes: [
-        .required("method", .text("The method as it is sent, such as GET.", maximumBytes: 32)),
+        .required("method", .text("The method as sent, such as GET.", maximumBytes: 32)),
         .required(
-          "url", .uri("The URL with its path as it is sent. Query and fragment are taken off.").sensitive),
+          "url", .uri("The URL with its path as sent. Its query and fragment are removed.").sensitive),
         .optional(
           "nonce",
           .text(
-            "The nonce that the server demanded. By default the last one of that server.", maximumBytes: 1024)
+            "The nonce that the server demanded. By default that server's last nonce.", maximumBytes: 1024)
         ),
         .optional(
           "accessToken",
-          .text("The token that the request carries. By default the present one.", maximumBytes: 1 << 20)
+          .text("The token that the request carries. By default the current one.", maximumBytes: 1 << 20)
             .sensitive),
       ],
       gives: .object([
@@ -171,7 +171,7 @@ extension Schema.Property {
   static let targetResource = Schema.Property.optional(
     "resource",
     .uri(
-      "The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By default the session's own token.",
+      "The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By default the session's own token.",
       maximumBytes: TokenAudience.maximumResourceBytes))
   static let targetScope = Schema.Property.optional(
     "scope",
@@ -180,7 +180,7 @@ extension Schema.Property {
         .text("Separated by spaces.", maximumBytes: 16_448),
         Schema(.list(.text("A scope."), maximumCount: Scopes.maximumCount)),
       ]),
-      "The scopes that the token is to have, of those that the user granted. By default the session's own token."
+      "The scopes that the token should have, out of those that the user granted. By default the session's own token."
     ))
   static let minimumLifetime = Schema.Property.optional(
     "minimumLifetime", .seconds(0...31_536_000, "How long the token must still live."),

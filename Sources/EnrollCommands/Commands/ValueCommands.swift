@@ -39,7 +39,7 @@ extension CommandTable {
           .optional("iss", .text("The issuer that the redirect names; not verified.", maximumBytes: 8192)),
           .optional("error", .text("The provider's error code.", maximumBytes: 64)),
           .optional("errorDescription", .text("The provider's text for the developer.")),
-        ], "A redirect as it was read, not verified."
+        ], "A redirect as parsed, not verified."
       ).named("Redirect"),
       fails: CommandErrors(also: .redirectMalformed), source: "RFC 6749 §4.1.2, RFC 9207"
     ) { call throws(EnrollError) in
@@ -60,7 +60,8 @@ extension CommandTable {
         .required(
           "configurations",
           Schema(
-            .list(.configuration.as("One environment."), maximumCount: 64), "All configurations of the app.")),
+            .list(.configuration.as("The configuration of one environment."), maximumCount: 64),
+            "All configurations of the app.")),
         .required("url", .url),
       ],
       gives: .object(
@@ -74,7 +75,7 @@ extension CommandTable {
             .words(
               "Ownership", Configuration.Ownership.allCases.map { $0.rawValue },
               "How a URL relates to the configuration that owns it.")),
-        ], "Which configuration a URL belongs to."
+        ], "The configuration that a URL belongs to."
       ).named("Route"),
       fails: CommandErrors(also: .redirectMalformed, .configuration, .json)
     ) { call throws(EnrollError) in
@@ -96,14 +97,14 @@ extension CommandTable {
         [
           .required(
             "kind",
-            .words("LinkKind", ["https", "loopbackHTTP", "privateScheme"], "The permitted use of a link.")),
-          .required("scheme", .text("In lower case.", maximumBytes: 8192)),
+            .words("LinkKind", ["https", "loopbackHTTP", "privateScheme"], "The kind of a permitted link.")),
+          .required("scheme", .text("The scheme, in lower case.", maximumBytes: 8192)),
           .optional("host", .text("The host; an IPv6 address with its brackets.", maximumBytes: 8192)),
           .optional("port", Schema(.integer(1...65_535), "The port, if the link has one.")),
           .required("path", .text("The path, unchanged.", maximumBytes: 8192)),
           .optional("query", .text("The query, without the question mark.", maximumBytes: 8192).sensitive),
           .required("hadFragment", Schema(.boolean, "Whether the URL had a fragment, which was dropped.")),
-        ], "A link that the allow-list takes."
+        ], "A link that the allow-list accepts."
       ).named("Link"),
       fails: CommandErrors(also: .redirectMalformed), source: "RFC 3986, RFC 8252 §7"
     ) { call throws(EnrollError) in
@@ -111,17 +112,17 @@ extension CommandTable {
     },
     Command(
       "expiry.check", method: "checkExpiry", .memory,
-      "Tells whether a token is fresh, due or expired.", client: false,
+      "Determines whether a token is fresh, due or expired.", client: false,
       takes: [
         .required("expiresAt", .date("When the token expires.")),
-        .optional("now", .date("The present time. By default that of this device's clock.")),
+        .optional("now", .date("The current time. By default the time of this device's clock.")),
         .optional(
-          "grace", .seconds(0...86_400, "How long before its expiry the token is due."),
+          "grace", .seconds(0...86_400, "How long before its expiry the token becomes due."),
           default: .integer(60)),
         .minimumLifetime,
         .optional(
           "lifetime",
-          .seconds(1 ... .max, "Its whole life: at most half of it counts as grace period.")),
+          .seconds(1 ... .max, "The token's total lifetime; at most half of it counts as grace period.")),
       ],
       gives: .object(
         [
@@ -129,9 +130,11 @@ extension CommandTable {
             "band",
             .words(
               "Band", ["fresh", "due", "expired"],
-              "The part of its life that a token is in: hand it out; renew it; renew it or fail.")),
-          .required("secondsLeft", .seconds(.min ... .max, "Until it ends; negative once it has ended.")),
-        ], "The part of its life that a token is in."
+              "The phase of a token's life. fresh: use it. due: renew it. expired: renew it or fail.")),
+          .required(
+            "secondsLeft",
+            .seconds(.min ... .max, "The time until the token expires; negative once it has expired.")),
+        ], "The phase of a token's life."
       ).named("Expiry")
     ) { call in
       checkedExpiry(call)

@@ -19,23 +19,28 @@ final class HostHTTP: Transport {
     takes: [
       .optional(
         "client",
-        .text("The client that sends it. Absent if a command about a resource does.", maximumBytes: 32)),
+        .text(
+          "The client that sends the request. Absent if a command about a resource sends it.",
+          maximumBytes: 32)),
       .required("method", Schema(.oneOf(["GET", "POST", "DELETE"]), "RFC 9110 §9.")),
       .required("url", .text("An absolute URL: https, or http to loopback.", maximumBytes: 65_536)),
       .required(
         "headers",
-        Schema(.texts(maximumCount: headerLimit), "The headers to send besides those that HTTP itself needs.")
+        Schema(
+          .texts(maximumCount: headerLimit),
+          "The headers to send in addition to those that HTTP itself needs.")
       ),
       .optional(
-        "body", .text("A body in UTF-8. Without body and bodyBase64 there is no body.", maximumBytes: 1 << 20)
+        "body",
+        .text("The body as UTF-8 text. Without body and bodyBase64 there is no body.", maximumBytes: 1 << 20)
       ),
       .optional(
-        "bodyBase64", .text("A body that is not text, in Base64 (RFC 4648 §4).", maximumBytes: 1 << 20)),
+        "bodyBase64", .text("The body, if it is not text, in Base64 (RFC 4648 §4).", maximumBytes: 1 << 20)),
       .required(
         "responseLimit",
-        Schema(.integer(0...Int64(bodyLimit)), "The most bytes of the response body that are accepted.")),
+        Schema(.integer(0...Int64(bodyLimit)), "The maximum size of the response body in bytes.")),
       .required(
-        "timeout", Schema(.integer(1...3600), "Seconds after which the answer is no longer expected.")),
+        "timeout", Schema(.integer(1...3600), "Seconds after which the daemon no longer expects the answer.")),
       .required(
         "needsFreshConnection",
         Schema(
@@ -49,9 +54,10 @@ final class HostHTTP: Transport {
         "headers", Schema(.texts(maximumCount: headerLimit), "The response headers, of at most 16 KiB each.")),
       .optional(
         "body",
-        .text("A body in UTF-8. Without body and bodyBase64 there is no body.", maximumBytes: bodyLimit)),
+        .text(
+          "The body as UTF-8 text. Without body and bodyBase64 there is no body.", maximumBytes: bodyLimit)),
       .optional(
-        "bodyBase64", .text("A body that is not text, in Base64 (RFC 4648 §4).", maximumBytes: 1 << 20)),
+        "bodyBase64", .text("The body, if it is not text, in Base64 (RFC 4648 §4).", maximumBytes: 1 << 20)),
     ]),
     errors: [.network, .tls, .timeout, .responseInvalid, .cancelled])
 

@@ -16,20 +16,22 @@ final class HostSecrets: SecretStore {
   private static let title = "the host's secret store"
 
   private static let client = Schema.Property.optional(
-    "client", .text("The client whose store it is. Absent if a command about a store asks.", maximumBytes: 32)
+    "client",
+    .text(
+      "The client whose store it is. Absent if a command about a store sends the request.", maximumBytes: 32)
   )
   private static let name = Schema.Property.required(
-    "name", .text("Letters, digits, - _ and dots.", maximumBytes: 64))
+    "name", .text("The name: letters, digits, hyphens, underscores and dots.", maximumBytes: 64))
   /// One text for one secret: what the host hands back must be what it was given.
   private static let secret = Schema.text("43 characters; store them unchanged.", maximumBytes: 43)
   private static let errors: [EnrollError.Code] = [.storeIO, .storeLocked, .notFound]
 
   static let get = HostRequest(
     "host.store.get",
-    "Returns a secret. A result without the member secret, or the error notFound, says that there is none.",
+    "Returns a secret. A result without the member secret, or the error notFound, means that there is none.",
     takes: [client, name], gives: .object([.optional("secret", secret)]), errors: errors)
   static let set = HostRequest(
-    "host.store.set", "Stores a secret under a name, durably, before the answer.",
+    "host.store.set", "Stores a secret under a name, durably before it answers.",
     takes: [client, name, .required("secret", secret)], gives: .nothing, errors: [.storeIO, .storeLocked])
   static let remove = HostRequest(
     "host.store.remove", "Removes a secret. A missing one is no error.", takes: [client, name],

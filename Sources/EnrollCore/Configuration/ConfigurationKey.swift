@@ -70,10 +70,10 @@ extension Configuration {
       ),
       ConfigurationKey(
         "authorizeParameters", or: ["authorize_parameters"], .texts,
-        "Additional parameters of every authorization request. Names that the protocol uses are refused."),
+        "Additional parameters of every authorization request. Names that the protocol uses are rejected."),
       ConfigurationKey(
         "grace", .integer(ConfigurationLimits.grace),
-        "Seconds before its expiry at which an access token is renewed. 60 by default."),
+        "How many seconds before its expiry an access token is renewed. 60 by default."),
       ConfigurationKey(
         "transactionLifetime", or: ["transaction_lifetime"], .integer(ConfigurationLimits.transaction),
         "Seconds that a sign-in may take. 600 by default."),
@@ -121,7 +121,7 @@ extension Configuration {
         "The templates of accepted activation links, such as https://app.example/welcome/{activationToken}."),
       ConfigurationKey(
         "fallbackUri", or: ["fallback_uri"], .url,
-        "The link by which the gateway leads back into a registration."),
+        "The link through which the gateway returns the user to a registration."),
       ConfigurationKey(
         "native", .boolean,
         "False on a platform that is not a native app. standInToken is then used instead of a sign-in. True by default."
@@ -149,8 +149,9 @@ extension Configuration {
         "The ways to register that the host presents."),
       ConfigurationKey(
         "app2app", or: ["anotherApp", "another_app"],
-        .named("App2App", "Registration by another app, which returns by a link.", .object(app2appKeys)),
-        "Registration by another app, which returns by a link."),
+        .named(
+          "App2App", "Registration through another app, which returns through a link.", .object(app2appKeys)),
+        "Registration through another app, which returns through a link."),
       ConfigurationKey(
         "bff", or: ["backend"],
         .named(
@@ -167,7 +168,7 @@ extension Configuration {
       ConfigurationKey(
         "passwordless",
         .named(
-          "PasswordlessDialect", "A provider's way of passwordless sign-in.",
+          "PasswordlessDialect", "A provider's API for passwordless sign-in.",
           .oneOf(PasswordlessDialect.allCases.map { $0.rawValue })),
         "The provider whose passwordless sign-in API is used."),
       ConfigurationKey(
@@ -182,7 +183,7 @@ extension Configuration {
       ConfigurationKey("appName", or: ["app_name"], .text, "The app's name, at the top of the page."),
       ConfigurationKey(
         "logo", .text,
-        "The app's logo, above its name: a PNG, JPEG, WebP or SVG picture as a data: URL in base64, of at most 64 KiB."
+        "The app's logo, above its name: a PNG, JPEG, WebP or SVG image as a base64 data: URL of at most 64 KiB."
       ),
       ConfigurationKey("text", .text, "An additional line of text, in the page's language."),
       ConfigurationKey(
@@ -204,10 +205,11 @@ extension Configuration {
 
   private static var choiceKeys: [ConfigurationKey] {
     [
-      ConfigurationKey("kind", .text, required: true, "The host's own name for it: google, email, …"),
-      ConfigurationKey("connection", .text, "The provider's name of the connection."),
+      ConfigurationKey(
+        "kind", .text, required: true, "The host's own name for this way to register: google, email, …"),
+      ConfigurationKey("connection", .text, "The provider's name for the connection."),
       ConfigurationKey("label", .text, required: true, "The text that the user sees."),
-      ConfigurationKey("guidance", .text, "A further explanation that the user sees."),
+      ConfigurationKey("guidance", .text, "An additional explanation that the user sees."),
     ]
   }
 
@@ -218,7 +220,7 @@ extension Configuration {
         "The gateway's endpoint that begins a registration and returns the other app's link."),
       ConfigurationKey(
         "completeUri", or: ["complete_uri"], .url, required: true,
-        "The gateway's endpoint that ends a registration and returns tokens."),
+        "The gateway's endpoint that completes a registration and returns tokens."),
       ConfigurationKey(
         "fields",
         .named(
@@ -243,7 +245,7 @@ extension Configuration {
     [
       ConfigurationKey(
         "returnPage", or: ["return_page"],
-        .named("ReturnPage", "What the page after a loopback redirect shows.", .object(returnPageKeys)),
+        .named("ReturnPage", "The content of the page after a loopback redirect.", .object(returnPageKeys)),
         "The page that the browser shows after a loopback redirect."),
       ConfigurationKey(
         "allowLoopbackHTTP", or: ["allow_loopback_http", "allowLoopbackHttp"], .boolean,

@@ -10,7 +10,7 @@ extension Configuration {
         .named(
           "ProviderPreset", "A provider whose configuration EnrollKit knows.",
           .oneOf(ProviderPreset.all.map { $0.name })),
-        "A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence."
+        "A provider whose configuration EnrollKit knows, such as google. Other keys that you set take precedence."
       )
     ] + ProviderPreset.partKeys
   }
@@ -19,7 +19,7 @@ extension Configuration {
     [
       ConfigurationKey(
         "issuer", .url,
-        "The issuer URL, exactly as the provider's metadata spells it. Needed unless provider or discoveryUri says it. With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID)."
+        "The issuer URL, exactly as the provider's metadata spells it. Required unless provider or discoveryUri determines it. With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID)."
       ),
       ConfigurationKey(
         "discoveryUri", or: ["discovery_uri"], .url,
@@ -30,10 +30,10 @@ extension Configuration {
         "With {tenantid} in issuer: the GUIDs of the tenants whose users may sign in. All of them by default."
       ),
       ConfigurationKey(
-        "clientId", or: ["client_id"], .text, required: true, "The client id that the provider registered."),
+        "clientId", or: ["client_id"], .text, required: true, "The client id that the provider assigned."),
       ConfigurationKey(
         "clientSecret", or: ["client_secret"], .text, secret: true,
-        "The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app has it: it is published, not confidential (RFC 8252 §8.5)."
+        "The secret that the provider gave this native client, if the provider requires one (Google, GitHub). Every copy of the app contains it, so it is public, not confidential (RFC 8252 §8.5)."
       ),
       ConfigurationKey(
         "tokenEndpointAuthMethod", or: ["token_endpoint_auth_method"],
@@ -44,7 +44,7 @@ extension Configuration {
       ),
       ConfigurationKey(
         "redirectUri", or: ["redirect_uri"], .url,
-        "The redirect URI, needed unless provider says it: a claimed https URL, a private scheme such as com.example.app:/callback, or http://127.0.0.1/callback."
+        "The redirect URI, required unless provider determines it: a claimed https URL, a private scheme such as com.example.app:/callback, or http://127.0.0.1/callback."
       ),
       ConfigurationKey(
         "postLogoutRedirectUri",
@@ -61,17 +61,17 @@ extension Configuration {
       ),
       ConfigurationKey(
         "prompt", .text,
-        "The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent."
+        "The OpenID Connect prompt of every sign-in for which the host sets none, such as select_account or consent."
       ),
       ConfigurationKey(
         "promptAfterLogout", or: ["prompt_after_logout"],
         .named(
-          "PromptAfterLogout", "What the sign-in after a logout asks for.",
+          "PromptAfterLogout", "The prompt of the sign-in after a logout.",
           .oneOf(PromptAfterLogout.allCases.map { $0.rawValue })),
         "The prompt of the sign-in after a logout or retry. login by default."),
       ConfigurationKey(
         "endpoints", .named("Endpoints", "Endpoints of the provider.", .object(endpointKeys)),
-        "Endpoints in place of those in the discovery document. If these are all that a sign-in needs (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), no document is fetched."
+        "Endpoints that replace those in the discovery document. If they include all that a sign-in needs (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), the document is not fetched."
       ),
       ConfigurationKey(
         "profile",
@@ -82,13 +82,13 @@ extension Configuration {
       ConfigurationKey(
         "withoutExpiry", or: ["without_expiry"],
         .named(
-          "WithoutExpiry", "The life of an access token whose response states none.",
+          "WithoutExpiry", "The lifetime of an access token whose response states none.",
           .either(.oneOf(["never"]), .integer(ConfigurationLimits.withoutExpiry))),
-        "Seconds that an access token is valid if its response has no expires_in, or never. 300 by default."
+        "Seconds that an access token is valid if its response has no expires_in, or never if it does not expire. 300 by default."
       ),
       ConfigurationKey(
         "userAgent", or: ["user_agent"], .text,
-        "The app's name and version, such as App/2.1, in front of EnrollKit's in the header User-Agent of every request."
+        "The app's name and version, such as App/2.1, which precede EnrollKit's in the User-Agent header of every request."
       ),
       ConfigurationKey(
         "pushedRequests", or: ["pushed_requests"], featurePolicy,
@@ -96,7 +96,7 @@ extension Configuration {
       ),
       ConfigurationKey(
         "dpop", featurePolicy,
-        "Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always refuses a sign-in that brings Bearer tokens. A session from before goes on with its own tokens."
+        "Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always rejects a sign-in that returns Bearer tokens. An existing session continues with its own tokens."
       ),
       ConfigurationKey(
         "idTokenAlgorithms", or: ["id_token_algorithms"],
@@ -120,7 +120,7 @@ extension Configuration {
         "authorizationEndpoint", or: ["authorization_endpoint"], .url, "RFC 6749 §3.1."),
       ConfigurationKey("tokenEndpoint", or: ["token_endpoint"], .url, "RFC 6749 §3.2."),
       ConfigurationKey(
-        "jwksUri", or: ["jwks_uri"], .url, "The provider's keys, RFC 7517. Needed for the scope openid."),
+        "jwksUri", or: ["jwks_uri"], .url, "The provider's keys (RFC 7517). Required for the scope openid."),
       ConfigurationKey("userinfoEndpoint", or: ["userinfo_endpoint"], .url, "OpenID Connect Core §5.3."),
       ConfigurationKey("revocationEndpoint", or: ["revocation_endpoint"], .url, "RFC 7009."),
       ConfigurationKey(
@@ -147,13 +147,13 @@ extension Configuration {
         "The URL that describes the user, requested with the access token. The userinfo endpoint by default."),
       ConfigurationKey(
         "subject", paths,
-        "Where sub is: a path such as data.id, or several, of which the first with a value is used. A whole number becomes text. sub by default."
+        "The path of sub, such as data.id, or several paths, of which the first with a value is used. An integer becomes text. sub by default."
       ),
-      ConfigurationKey("name", paths, "Where name is, as one path or several."),
-      ConfigurationKey("email", paths, "Where email is, as one path or several."),
+      ConfigurationKey("name", paths, "The path or paths of name."),
+      ConfigurationKey("email", paths, "The path or paths of email."),
       ConfigurationKey(
-        "emailVerified", or: ["email_verified"], paths, "Where email_verified is, as one path or several."),
-      ConfigurationKey("picture", paths, "Where picture is, as one path or several."),
+        "emailVerified", or: ["email_verified"], paths, "The path or paths of email_verified."),
+      ConfigurationKey("picture", paths, "The path or paths of picture."),
       ConfigurationKey(
         "emailsEndpoint", or: ["emails_endpoint"], .url,
         "The URL of the user's e-mail addresses, requested if the profile has none: a list of objects with email, primary and verified."

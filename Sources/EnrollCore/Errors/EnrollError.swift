@@ -45,11 +45,11 @@ public struct EnrollError: Error, Sendable {
   public var message: String { details.message }
   /// The configuration key or parameter at fault, where one is.
   public var field: String? { details.field }
-  /// The status of the HTTP response that caused it.
+  /// The status of the HTTP response that caused the failure.
   public var httpStatus: Int? { details.httpStatus }
   /// The provider's own error code (`RFC 6749 §5.2`), bounded and printable.
   public var oauthError: String? { details.oauthError }
-  /// How long the server asked us to wait.
+  /// How long the server asked the client to wait.
   public var retryAfterSeconds: Int64? { details.retryAfterSeconds }
 
   /// It ended an attempt to sign in: what may help another call to the same server does not help this one.

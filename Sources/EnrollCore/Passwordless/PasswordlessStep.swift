@@ -45,7 +45,7 @@ extension Engine {
     try PasswordlessRequest.accept(try transport.send(request, cancellation: cancellation))
   }
 
-  /// Takes the one-time code that the user typed.
+  /// Submits the one-time code that the user typed.
   /// - Throws: `.codeRejected` when it is wrong, and the transaction waits for another; `.network` and its kin when the
   ///   provider could not be asked, and nothing changed; `.notFound`, `.alreadySettled`, `.transactionExpired`,
   ///   `.illegalState` when no code is awaited; `.invalidArgument`.

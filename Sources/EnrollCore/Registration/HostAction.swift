@@ -1,4 +1,4 @@
-// The action that the host takes so that a transaction continues.
+// The action that the host must take for a transaction to continue.
 
 /// The next move is the host's.
 public enum HostAction: Equatable, Sendable {

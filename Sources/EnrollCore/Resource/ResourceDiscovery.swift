@@ -21,9 +21,9 @@ public struct ResourceDiscovery: Equatable, Sendable {
   public let scopes: [String]?
   /// Whether the server registers clients (RFC 7591).
   public let canRegister: Bool
-  /// Whether the server takes the URL of a client id metadata document as a client id.
+  /// Whether the server accepts the URL of a client id metadata document as a client id.
   public let takesClientMetadataDocuments: Bool
-  /// Whether the resource takes only tokens that are bound to a key (RFC 9449).
+  /// Whether the resource accepts only tokens that are bound to a key (RFC 9449).
   public let requiresDPoP: Bool
   let server: AuthorizationServer
 }

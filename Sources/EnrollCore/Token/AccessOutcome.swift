@@ -30,7 +30,7 @@ public enum AccessOutcome: Equatable, Sendable {
   case stale(AccessToken, reason: EnrollError)
   /// Expired, and it could not be renewed yet. Waiting helps.
   case expired(offlineSince: UnixTime?, retryAfterSeconds: Int64?, reason: EnrollError)
-  /// The provider refused to renew, or to give a token for that audience, without ending the session. The record is kept.
+  /// The provider refused to renew, or to issue a token for that audience, without ending the session. The record is kept.
   case rejected(reason: EnrollError)
   /// The session is over, or there never was one: sign in.
   case reauthenticate(reason: String)

@@ -4,7 +4,7 @@ import type { HostKeys, Transport } from '../index.js';
 
 /** A description of the library. */
 export type SystemDescription = {
-  /** Its own name. */
+  /** The library's name. */
   name: 'EnrollKit';
   /** The version of the library: major.minor.patch. */
   version: string;
@@ -20,56 +20,56 @@ export type SystemDescription = {
 /** How the library was built; small: Embedded Swift, without a runtime. */
 export type Flavour = 'small' | 'standard';
 
-/** Who sends HTTP requests. host: the host does, by host.http.send. */
+/** What sends HTTP requests. host: the host, through host.http.send. */
 export type TransportChoice = 'libcurl' | 'host';
 
 /** The authorization server of a resource. */
 export type ResourceDiscovery = {
   /** The resource. */
   resource: string;
-  /** Where the resource's metadata is. */
+  /** The URL of the resource's metadata. */
   metadataUri: string;
-  /** The resource's own name for itself. Nothing proves it. */
+  /** The resource's own name for itself. It is not verified. */
   name?: string;
   /** The authorization servers that the resource names. */
   authorizationServers: string[];
-  /** The chosen one. Show it to the user before you go on. */
+  /** The chosen authorization server. Show it to the user before you continue. */
   issuer: string;
-  /** The page that the user will be sent to. */
+  /** The page to which the user will be sent. */
   authorizationEndpoint: string;
   /** The scopes that the resource lists. */
   scopes?: string[];
   /** Whether the server registers clients (RFC 7591). */
   canRegister: boolean;
-  /** Whether the server takes the URL of a client id metadata document as a client id. */
+  /** Whether the server accepts the URL of a client id metadata document as a client id. */
   takesClientMetadataDocuments: boolean;
-  /** Whether the resource takes only tokens that are bound to a key (RFC 9449). */
+  /** Whether the resource accepts only tokens that are bound to a key (RFC 9449). */
   requiresDPoP: boolean;
 };
 
-/** An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit. */
+/** The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit. */
 export type StoreFolder = string;
 
 /** Where the key of a store is kept. */
 export type Keys = {
   provider: KeyProvider;
-  /** file: an absolute path outside the store. By default the file is in the store's directory. */
+  /** file: an absolute path outside the store. By default the file is in the store directory. */
   file?: string;
   /** passphrase: the passphrase. */
   passphrase?: string;
-  /** Seconds for which the kernel's keyring remembers the opened key for other processes of the user. In seconds. */
+  /** How long the kernel's keyring keeps the opened key for the user's other processes. In seconds. */
   sessionCacheSeconds?: number;
 };
 
 /**
- * auto: the best one that is available, or the one that has the key. secret-service: the desktop's keyring. host:
- * the host's own, by host.store.get, host.store.set and host.store.remove.
+ * auto: the best one available, or the one that has the key. secret-service: the desktop's keyring. host: the host's
+ * own, through host.store.get, host.store.set and host.store.remove.
  */
 export type KeyProvider = 'auto' | 'file' | 'secret-service' | 'passphrase' | 'host';
 
 /** A client for a resource. */
 export type ResourceClient = {
-  /** A configuration for client.open. It may hold a secret of the client. */
+  /** A configuration for client.open. It may contain the client's secret. */
   configuration: Record<string, unknown>;
   origin: ClientOrigin;
   /** Whether this call registered the client. */
@@ -84,7 +84,7 @@ export type ClientOrigin = 'configured' | 'metadataDocument' | 'registered';
 
 /** The provider and the client. */
 export type Configuration = {
-  /** A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence. */
+  /** A provider whose configuration EnrollKit knows, such as google. Other keys that you set take precedence. */
   provider?: ProviderPreset;
   /** With provider: the provider's host, such as dev-1.okta.com, with a port or path if it has one. */
   domain?: string;
@@ -103,8 +103,9 @@ export type Configuration = {
   /** With provider authentik: the slug of the application. */
   application?: string;
   /**
-   * The issuer URL, exactly as the provider's metadata spells it. Needed unless provider or discoveryUri says it.
-   * With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID).
+   * The issuer URL, exactly as the provider's metadata spells it. Required unless provider or discoveryUri
+   * determines it. With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant
+   * (Entra ID).
    */
   issuer?: string;
   /**
@@ -116,13 +117,13 @@ export type Configuration = {
   discovery_uri?: string;
   /** With {tenantid} in issuer: the GUIDs of the tenants whose users may sign in. All of them by default. */
   tenants?: string[];
-  /** The client id that the provider registered. */
+  /** The client id that the provider assigned. */
   clientId?: string;
   /** Another spelling of clientId, never beside it. */
   client_id?: string;
   /**
-   * The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app
-   * has it: it is published, not confidential (RFC 8252 §8.5).
+   * The secret that the provider gave this native client, if the provider requires one (Google, GitHub). Every copy
+   * of the app contains it, so it is public, not confidential (RFC 8252 §8.5).
    */
   clientSecret?: string;
   /** Another spelling of clientSecret, never beside it. */
@@ -135,7 +136,7 @@ export type Configuration = {
   /** Another spelling of tokenEndpointAuthMethod, never beside it. */
   token_endpoint_auth_method?: ClientSecretMethod;
   /**
-   * The redirect URI, needed unless provider says it: a claimed https URL, a private scheme such as
+   * The redirect URI, required unless provider determines it: a claimed https URL, a private scheme such as
    * com.example.app:/callback, or http://127.0.0.1/callback.
    */
   redirectUri?: string;
@@ -158,24 +159,30 @@ export type Configuration = {
   logoutDialect?: LogoutDialect;
   /** Another spelling of logoutDialect, never beside it. */
   logout_dialect?: LogoutDialect;
-  /** The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent. */
+  /** The OpenID Connect prompt of every sign-in for which the host sets none, such as select_account or consent. */
   prompt?: string;
   /** The prompt of the sign-in after a logout or retry. login by default. */
   promptAfterLogout?: PromptAfterLogout;
   /** Another spelling of promptAfterLogout, never beside it. */
   prompt_after_logout?: PromptAfterLogout;
   /**
-   * Endpoints in place of those in the discovery document. If these are all that a sign-in needs
-   * (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), no document is fetched.
+   * Endpoints that replace those in the discovery document. If they include all that a sign-in needs
+   * (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), the document is not fetched.
    */
   endpoints?: Endpoints;
   /** Where a provider without OpenID Connect describes the user, and under which names. */
   profile?: ProfileMapping;
-  /** Seconds that an access token is valid if its response has no expires_in, or never. 300 by default. */
+  /**
+   * Seconds that an access token is valid if its response has no expires_in, or never if it does not expire. 300 by
+   * default.
+   */
   withoutExpiry?: WithoutExpiry;
   /** Another spelling of withoutExpiry, never beside it. */
   without_expiry?: WithoutExpiry;
-  /** The app's name and version, such as App/2.1, in front of EnrollKit's in the header User-Agent of every request. */
+  /**
+   * The app's name and version, such as App/2.1, which precede EnrollKit's in the User-Agent header of every
+   * request.
+   */
   userAgent?: string;
   /** Another spelling of userAgent, never beside it. */
   user_agent?: string;
@@ -189,7 +196,7 @@ export type Configuration = {
   /**
    * Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
    * from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always
-   * refuses a sign-in that brings Bearer tokens. A session from before goes on with its own tokens.
+   * rejects a sign-in that returns Bearer tokens. An existing session continues with its own tokens.
    */
   dpop?: FeaturePolicy;
   /** The accepted signature algorithms of id_tokens. All of these by default. */
@@ -206,11 +213,11 @@ export type Configuration = {
    * offline_access is left out if the provider lists its scopes without it.
    */
   scopes?: string | string[];
-  /** Additional parameters of every authorization request. Names that the protocol uses are refused. */
+  /** Additional parameters of every authorization request. Names that the protocol uses are rejected. */
   authorizeParameters?: Record<string, string>;
   /** Another spelling of authorizeParameters, never beside it. */
   authorize_parameters?: Record<string, string>;
-  /** Seconds before its expiry at which an access token is renewed. 60 by default. */
+  /** How many seconds before its expiry an access token is renewed. 60 by default. */
   grace?: number;
   /** Seconds that a sign-in may take. 600 by default. */
   transactionLifetime?: number;
@@ -244,7 +251,7 @@ export type Configuration = {
   appLinks?: string[];
   /** Another spelling of appLinks, never beside it. */
   app_links?: string[];
-  /** The link by which the gateway leads back into a registration. */
+  /** The link through which the gateway returns the user to a registration. */
   fallbackUri?: string;
   /** Another spelling of fallbackUri, never beside it. */
   fallback_uri?: string;
@@ -275,7 +282,7 @@ export type Configuration = {
   error_report_uri?: string;
   /** The ways to register that the host presents. */
   choices?: ConfiguredChoice[];
-  /** Registration by another app, which returns by a link. */
+  /** Registration through another app, which returns through a link. */
   app2app?: App2App;
   /** Another spelling of app2app, never beside it. */
   anotherApp?: App2App;
@@ -351,7 +358,7 @@ export type ClientSecretMethod = 'client_secret_post' | 'client_secret_basic';
 /** A provider's own way to log out. */
 export type LogoutDialect = 'auth0' | 'cognito';
 
-/** What the sign-in after a logout asks for. */
+/** The prompt of the sign-in after a logout. */
 export type PromptAfterLogout = 'login' | 'select_account' | 'consent';
 
 /** Endpoints of the provider. */
@@ -364,7 +371,7 @@ export type Endpoints = {
   tokenEndpoint?: string;
   /** Another spelling of tokenEndpoint, never beside it. */
   token_endpoint?: string;
-  /** The provider's keys, RFC 7517. Needed for the scope openid. */
+  /** The provider's keys (RFC 7517). Required for the scope openid. */
   jwksUri?: string;
   /** Another spelling of jwksUri, never beside it. */
   jwks_uri?: string;
@@ -403,19 +410,19 @@ export type ProfileMapping = {
   /** The URL that describes the user, requested with the access token. The userinfo endpoint by default. */
   endpoint?: string;
   /**
-   * Where sub is: a path such as data.id, or several, of which the first with a value is used. A whole number
-   * becomes text. sub by default.
+   * The path of sub, such as data.id, or several paths, of which the first with a value is used. An integer becomes
+   * text. sub by default.
    */
   subject?: string | string[];
-  /** Where name is, as one path or several. */
+  /** The path or paths of name. */
   name?: string | string[];
-  /** Where email is, as one path or several. */
+  /** The path or paths of email. */
   email?: string | string[];
-  /** Where email_verified is, as one path or several. */
+  /** The path or paths of email_verified. */
   emailVerified?: string | string[];
   /** Another spelling of emailVerified, never beside it. */
   email_verified?: string | string[];
-  /** Where picture is, as one path or several. */
+  /** The path or paths of picture. */
   picture?: string | string[];
   /**
    * The URL of the user's e-mail addresses, requested if the profile has none: a list of objects with email, primary
@@ -426,7 +433,7 @@ export type ProfileMapping = {
   emails_endpoint?: string;
 };
 
-/** The life of an access token whose response states none. */
+/** The lifetime of an access token whose response states none. */
 export type WithoutExpiry = 'never' | number;
 
 /** When something that a provider may support is used. */
@@ -461,23 +468,23 @@ export type Activation = 'authorize' | 'openPage';
 
 /** A way to register that the host presents. */
 export type ConfiguredChoice = {
-  /** The host's own name for it: google, email, … */
+  /** The host's own name for this way to register: google, email, … */
   kind: string;
-  /** The provider's name of the connection. */
+  /** The provider's name for the connection. */
   connection?: string;
   /** The text that the user sees. */
   label: string;
-  /** A further explanation that the user sees. */
+  /** An additional explanation that the user sees. */
   guidance?: string;
 };
 
-/** Registration by another app, which returns by a link. */
+/** Registration through another app, which returns through a link. */
 export type App2App = {
   /** The gateway's endpoint that begins a registration and returns the other app's link. */
   initUri?: string;
   /** Another spelling of initUri, never beside it. */
   init_uri?: string;
-  /** The gateway's endpoint that ends a registration and returns tokens. */
+  /** The gateway's endpoint that completes a registration and returns tokens. */
   completeUri?: string;
   /** Another spelling of completeUri, never beside it. */
   complete_uri?: string;
@@ -517,16 +524,16 @@ export type BFF = {
   dangerously_accept_token_in_redirect?: boolean;
 };
 
-/** A provider's way of passwordless sign-in. */
+/** A provider's API for passwordless sign-in. */
 export type PasswordlessDialect = 'auth0';
 
-/** What the page after a loopback redirect shows. */
+/** The content of the page after a loopback redirect. */
 export type ReturnPage = {
   /** The app's name, at the top of the page. */
   appName?: string;
   /** Another spelling of appName, never beside it. */
   app_name?: string;
-  /** The app's logo, above its name: a PNG, JPEG, WebP or SVG picture as a data: URL in base64, of at most 64 KiB. */
+  /** The app's logo, above its name: a PNG, JPEG, WebP or SVG image as a base64 data: URL of at most 64 KiB. */
   logo?: string;
   /** An additional line of text, in the page's language. */
   text?: string;
@@ -558,21 +565,21 @@ export type Platform = {
   native?: boolean;
   /** The kind of device, in the host's own words. */
   type?: string;
-  /** Of the screen, in pixels. */
+  /** The width of the screen in pixels. */
   width?: number;
-  /** Of the screen, in pixels. */
+  /** The height of the screen in pixels. */
   height?: number;
   /** The host app's version. */
   appVersion?: string;
-  /** The host's id of the device. */
+  /** The host's id for the device. */
   deviceId?: string;
 };
 
-/** What will work at a provider. */
+/** What will work with a provider. */
 export type ProviderCheck = {
-  /** The name to configure as provider: EnrollKit knows this one, and it is not configured so. */
+  /** The value for the key provider: EnrollKit knows this provider, but the configuration does not name it. */
   provider?: string;
-  /** What works, and what does not. */
+  /** What works and what does not. */
   findings: ProviderFinding[];
 };
 
@@ -584,14 +591,14 @@ export type ProviderFinding = {
   text: string;
   /** What to do. */
   advice?: string;
-  /** The key of the configuration that helps. */
+  /** The configuration key that helps. */
   key?: string;
 };
 
-/** Something that an app wants of its provider. */
+/** Something that an app needs from its provider. */
 export type ProviderSubject = 'signIn' | 'scopes' | 'profile' | 'renewal' | 'logout' | 'device';
 
-/** Whether it works: limited means in part, or depending on something that is not announced. */
+/** Whether it works. limited: in part, or depending on something that the provider does not announce. */
 export type ProviderVerdict = 'works' | 'limited' | 'fails';
 
 /** The state of a registration. */
@@ -611,7 +618,7 @@ export type State =
   }
   | {
     state: 'awaitingConfirmation';
-    /** The user whose tokens they are. */
+    /** The user to whom the tokens belong. */
     profile: Claims;
   }
   | {
@@ -623,17 +630,17 @@ export type State =
 
 /** A configured way to register. */
 export type RegistrationChoice = {
-  /** The host's own name for it: google, email, … */
+  /** The host's own name for this way to register: google, email, … */
   kind: string;
-  /** The provider's name of the connection. */
+  /** The provider's name for the connection. */
   connection?: string;
   /** The text that the user sees. */
   label: string;
-  /** A further explanation that the user sees. */
+  /** An additional explanation that the user sees. */
   guidance?: string;
 };
 
-/** Names a transaction. */
+/** The id of a transaction. */
 export type TransactionID = string;
 
 /** The step that a transaction in progress waits for. */
@@ -655,10 +662,10 @@ export type RenewalFailed = {
   tokenUsable: boolean;
 };
 
-/** Why a call failed; no text in it holds a secret. */
+/** Why a call failed; no text in it contains a secret. */
 export type ErrorDetail = {
   status: Status;
-  /** The status as the number of the C API. */
+  /** The number of the status in the C API. */
   code: number;
   blame: Blame;
   /** Whether the same call may succeed later. */
@@ -667,11 +674,11 @@ export type ErrorDetail = {
   message: string;
   /** The configuration key or parameter at fault. */
   field?: string;
-  /** The status of the HTTP response that caused it. */
+  /** The status of the HTTP response that caused the failure. */
   httpStatus?: number;
   /** The provider's own error code (RFC 6749 §5.2). */
   oauthError?: string;
-  /** How long the server asked us to wait. In seconds. */
+  /** How long the server asked the client to wait. In seconds. */
   retryAfter?: number;
 };
 
@@ -747,24 +754,24 @@ export type TransactionKind = 'signIn' | 'register' | 'passwordless' | 'app2app'
 export type BeginOptions = {
   /** none, login, consent, select_account or create. */
   prompt?: string;
-  /** The user name or address to suggest at sign-in. */
+  /** The user name or e-mail address to suggest at sign-in. */
   loginHint?: string;
-  /** The user must have signed in at most so long ago. In seconds. */
+  /** The maximum time since the user signed in. In seconds. */
   maxAge?: number;
-  /** Authentication classes, the best first. */
+  /** Authentication context classes, the best first. */
   acrValues?: string[];
-  /** The preferred one first. */
+  /** The languages for the provider's pages, the preferred one first. */
   uiLocales?: string[];
   /** An id_token of the user whose session prompt=none checks. */
   idTokenHint?: string;
   /**
-   * The provider's name of the connection that the user chose. Required for bff: the back end's name of the
+   * The provider's name for the connection that the user chose. Required for bff: the back end's name for the
    * provider.
    */
   connection?: string;
-  /** passwordless: the address to which the code or link is sent. */
+  /** passwordless: the e-mail address to which the code or link is sent. */
   email?: string;
-  /** passwordless: the number to which the code is sent (E.164). */
+  /** passwordless: the phone number to which the code is sent (E.164). */
   phoneNumber?: string;
   message?: PasswordlessMessage;
 };
@@ -776,7 +783,7 @@ export type PasswordlessMessage = 'code' | 'link';
 export type Transaction = {
   transaction: TransactionID;
   action: Action;
-  /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
+  /** The redirect URI that was sent; for a loopback redirect, with its port. Absent if there is no redirect. */
   redirectUri?: string;
   /** When the transaction expires. In seconds since 1970-01-01T00:00:00Z. */
   expiresAt: number;
@@ -784,35 +791,35 @@ export type Transaction = {
   survivesProcess: boolean;
 };
 
-/** The action that the host takes so that a transaction continues. */
+/** The action that the host must take for a transaction to continue. */
 export type Action =
   | {
     type: 'openURL';
-    /** Contains the state of the transaction. */
+    /** The URL. It contains the state of the transaction. */
     url: string;
   }
   | {
     type: 'enterCode';
-    /** The address or number to which the code was sent. */
+    /** The e-mail address or phone number to which the code was sent. */
     recipient: string;
   }
   | {
     type: 'awaitLink';
-    /** The address to which the link was sent. */
+    /** The e-mail address to which the link was sent. */
     recipient: string;
   }
   | {
     type: 'openOtherApp';
-    /** The link of another app. */
+    /** The link to the other app. */
     url: string;
   }
   | {
     type: 'showDeviceCode';
     /** The code that the user types. */
     userCode: string;
-    /** Where the user types it. */
+    /** The URL of the page where the user types the code. */
     verificationUri: string;
-    /** The address with the code in it, for a QR code. */
+    /** The URL that includes the code, for a QR code. */
     verificationUriComplete?: string;
   };
 
@@ -822,7 +829,7 @@ export type HandledLink =
     kind: 'begun';
     transaction: TransactionID;
     action: Action;
-    /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
+    /** The redirect URI that was sent; for a loopback redirect, with its port. Absent if there is no redirect. */
     redirectUri?: string;
     /** When the transaction expires. In seconds since 1970-01-01T00:00:00Z. */
     expiresAt: number;
@@ -836,7 +843,7 @@ export type HandledLink =
 /** No transaction waits for the URL; nothing happened. */
 export type Unsolicited = {
   kind: 'unsolicited';
-  /** What the host can offer to the user, the best first. */
+  /** What the host can offer the user, the best first. */
   offers?: LinkOffer[];
 };
 
@@ -846,21 +853,21 @@ export type LinkOffer = 'signIn' | 'register';
 /** This link, or a fallback link, was used before; nothing happened. */
 export type LinkUsed = {
   kind: 'linkUsed';
-  /** What the host can offer to the user, the best first. */
+  /** What the host can offer the user, the best first. */
   offers: LinkOffer[];
 };
 
 /** The transaction that waited for the link has expired; nothing happened. */
 export type LinkExpired = {
   kind: 'linkExpired';
-  /** What the host can offer to the user, the best first. */
+  /** What the host can offer the user, the best first. */
   offers: LinkOffer[];
 };
 
-/** A logout that forgot the device. */
+/** The result of a logout that forgets the device. */
 export type Deregistration = {
   state: State;
-  /** The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none. */
+  /** The URL that ends the provider's session in the browser, as in logout.begin. Absent if there is none. */
   url?: string;
   providerTold?: ProviderTold;
   /** Why the tokens cannot be revoked at the provider. */
@@ -868,8 +875,8 @@ export type Deregistration = {
 };
 
 /**
- * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
- * tokens work until they end by themselves). Absent if there was nothing to tell.
+ * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
+ * (the tokens work until they expire). Absent if there was nothing to tell.
  */
 export type ProviderTold = 'told' | 'queued' | 'notPossible';
 
@@ -881,7 +888,7 @@ export type HandledURL =
     kind: 'begun';
     transaction: TransactionID;
     action: Action;
-    /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
+    /** The redirect URI that was sent; for a loopback redirect, with its port. Absent if there is no redirect. */
     redirectUri?: string;
     /** When the transaction expires. In seconds since 1970-01-01T00:00:00Z. */
     expiresAt: number;
@@ -903,22 +910,22 @@ export type LoggedOut = {
   kind: 'logout';
 };
 
-/** What a call for a valid access token returns. */
+/** The outcome of a call for a valid access token. */
 export type AccessOutcome =
   | {
     outcome: 'valid';
     /** For the Authorization header or a form body, and nowhere else. */
     accessToken: string;
-    /** As the server spells it: Bearer, DPoP. */
+    /** The type as the server spells it: Bearer, DPoP. */
     tokenType: string;
     /**
-     * By this device's clock; absent for a stand-in token, which does not expire. In seconds since
-     * 1970-01-01T00:00:00Z.
+     * When the token expires, by this device's clock; absent for a stand-in token, which does not expire. In seconds
+     * since 1970-01-01T00:00:00Z.
      */
     expiresAt?: number;
     /**
-     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer
-     * than were asked for.
+     * For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
+     * fewer than were requested.
      */
     scope?: string;
   }
@@ -926,16 +933,16 @@ export type AccessOutcome =
     outcome: 'stale';
     /** For the Authorization header or a form body, and nowhere else. */
     accessToken: string;
-    /** As the server spells it: Bearer, DPoP. */
+    /** The type as the server spells it: Bearer, DPoP. */
     tokenType: string;
     /**
-     * By this device's clock; absent for a stand-in token, which does not expire. In seconds since
-     * 1970-01-01T00:00:00Z.
+     * When the token expires, by this device's clock; absent for a stand-in token, which does not expire. In seconds
+     * since 1970-01-01T00:00:00Z.
      */
     expiresAt?: number;
     /**
-     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer
-     * than were asked for.
+     * For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
+     * fewer than were requested.
      */
     scope?: string;
     /** A word or a short text, for a log. */
@@ -946,7 +953,7 @@ export type AccessOutcome =
     outcome: 'expired';
     /** When the first renewal failed. In seconds since 1970-01-01T00:00:00Z. */
     offlineSince?: number;
-    /** Until another try makes sense. In seconds. */
+    /** The time to wait before another try. In seconds. */
     retryAfter?: number;
     /** A word or a short text, for a log. */
     reason: string;
@@ -970,17 +977,17 @@ export type AccessOutcome =
     outcome: 'busy';
   };
 
-/** An access token that is kept, without its secret. The session's own has neither resource nor scope. */
+/** A stored access token, without its secret. The session's own token has neither resource nor scope. */
 export type KeptToken = {
   /** The resource server that the token is for. */
   resource?: string;
-  /** The scopes that were asked for, separated by spaces. */
+  /** The requested scopes, separated by spaces. */
   scope?: string;
   /** The granted scopes, separated by spaces. */
   granted: string;
-  /** As the server spells it: Bearer, DPoP. */
+  /** The type as the server spells it: Bearer, DPoP. */
   tokenType: string;
-  /** By this device's clock; the token may have expired. In seconds since 1970-01-01T00:00:00Z. */
+  /** When the token expires, by this device's clock; it may have expired. In seconds since 1970-01-01T00:00:00Z. */
   expiresAt: number;
 };
 
@@ -1002,16 +1009,16 @@ export type Introspection = {
   claims: Claims;
 };
 
-/** How a logout went on. */
+/** The result of a logout. */
 export type SignOut = {
-  /** Open it in the external browser. Absent if the provider has no such page. */
+  /** The URL to open in the external browser. Absent if the provider has no such page. */
   url?: string;
   providerTold?: ProviderTold;
   /** Why the tokens cannot be revoked at the provider. */
   reason?: string;
 };
 
-/** Reads what the store has about the account; never the refresh token. */
+/** The stored data about an account, without the refresh token. */
 export type Account = {
   /** The verified claims about the user. */
   profile?: Claims;
@@ -1024,34 +1031,34 @@ export type Account = {
   registrationType?: RegistrationType;
 };
 
-/** How the account was registered; absent for other ways. */
+/** How the account was registered; absent for any other way. */
 export type RegistrationType = 'SOCIAL' | 'PASSWORDLESS';
 
-/** The answer to a PIN. */
+/** The result of entering a PIN. */
 export type PINAnswer = {
   outcome: PINOutcome;
   /** Tries left before the account is erased. */
   triesLeft: number;
-  /** Until the next try is looked at. In seconds. */
+  /** The time until the next try is checked. In seconds. */
   retryAfter: number;
 };
 
 /**
- * Whether a PIN was right: unlocked; wrong; tooSoon (not looked at); erased (it was the last try, the account is
- * gone).
+ * Whether a PIN was correct: unlocked; wrong; tooSoon (not checked); erased (the last try failed, and the account
+ * was erased).
  */
 export type PINOutcome = 'unlocked' | 'wrong' | 'tooSoon' | 'erased';
 
 /** The state of a store, without secrets. */
 export type StoreDiagnosis =
   | {
-    /** The folder. */
+    /** The directory. */
     store: string;
     /** False: there is no such directory. */
     exists: boolean;
   }
   | {
-    /** The folder. */
+    /** The directory. */
     store: string;
     /** True. */
     exists: boolean;
@@ -1070,7 +1077,7 @@ export type StoreDiagnosis =
     files: StoredFile[];
     /** The number of sealed files that are left out. */
     omittedFiles?: number;
-    /** The first 1000 files of the store whose mode is not 0600. A file that lets other users in is not used. */
+    /** The first 1000 files of the store whose mode is not 0600. A file that other users can access is not used. */
     wrongModes?: WrongMode[];
     /** What is wrong with the store. */
     problem?: ErrorDetail;
@@ -1080,7 +1087,7 @@ export type StoreDiagnosis =
 export type KeyDecision = {
   /** The name of a key provider. Absent while the best one is locked. */
   provider?: string;
-  /** Why this one was chosen. */
+  /** Why this key provider was chosen. */
   reason: string;
   /** The key providers in the order of preference. */
   candidates: KeyCandidate[];
@@ -1105,13 +1112,13 @@ export type StoredFile = {
   kind: StoredFileKind;
   /** The file was damaged and had this name. If you rename it back, it is used again. */
   setAsideFrom?: string;
-  /** Grows by one with every write; decimal. */
+  /** Increases by one with every write; decimal. */
   generation?: string;
   /** Whether the account has a PIN. */
   pin?: boolean;
   /** As in diagnostics.export: for humans, without secrets. */
   account?: Record<string, unknown>;
-  /** Of the outbox: the number of messages that servers have not received yet. */
+  /** For the outbox: the number of messages that servers have not received yet. */
   entries?: number;
   /** What is wrong with the file. */
   problem?: ErrorDetail;
@@ -1138,7 +1145,7 @@ export type PKCE = {
   codeChallengeMethod: 'S256';
 };
 
-/** A redirect as it was read, not verified. */
+/** A redirect as parsed, not verified. */
 export type Redirect = {
   /** The authorization code. */
   code?: string;
@@ -1152,7 +1159,7 @@ export type Redirect = {
   errorDescription?: string;
 };
 
-/** Which configuration a URL belongs to. */
+/** The configuration that a URL belongs to. */
 export type Route = {
   /** The index of the configuration that owns the URL. Absent if none does. */
   index?: number;
@@ -1162,10 +1169,10 @@ export type Route = {
 /** How a URL relates to the configuration that owns it. */
 export type Ownership = 'redirect' | 'logout' | 'fallback' | 'activation';
 
-/** A link that the allow-list takes. */
+/** A link that the allow-list accepts. */
 export type Link = {
   kind: LinkKind;
-  /** In lower case. */
+  /** The scheme, in lower case. */
   scheme: string;
   /** The host; an IPv6 address with its brackets. */
   host?: string;
@@ -1179,17 +1186,17 @@ export type Link = {
   hadFragment: boolean;
 };
 
-/** The permitted use of a link. */
+/** The kind of a permitted link. */
 export type LinkKind = 'https' | 'loopbackHTTP' | 'privateScheme';
 
-/** The part of its life that a token is in. */
+/** The phase of a token's life. */
 export type Expiry = {
   band: Band;
-  /** Until it ends; negative once it has ended. In seconds. */
+  /** The time until the token expires; negative once it has expired. In seconds. */
   secondsLeft: number;
 };
 
-/** The part of its life that a token is in: hand it out; renew it; renew it or fail. */
+/** The phase of a token's life. fresh: use it. due: renew it. expired: renew it or fail. */
 export type Band = 'fresh' | 'due' | 'expired';
 
 /** What can be done about a failure. */
@@ -1238,7 +1245,7 @@ export interface EventParameters {
     /** The handle that client.open returned. */
     client: string;
     error: ErrorDetail;
-    /** A key for the host's own texts: error. and the name of the status. */
+    /** A key for the host's own texts: error. followed by the name of the status. */
     messageKey: string;
     helps: Help;
   };
@@ -1255,13 +1262,13 @@ export interface SystemCommands {
 
 export interface ResourceCommands {
   /**
-   * Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing and
+   * Finds the authorization server that issues tokens for a resource (an API, an MCP server). Registers nothing and
    * sends no token.
    */
   discover(parameters: {
     /** The URI of the resource: https, without a fragment. */
     resource: string;
-    /** Which of the resource's authorization servers. The first one by default. */
+    /** The authorization server to choose from those of the resource. The first one by default. */
     issuer?: string;
     /** Whether http to servers on this machine is allowed. */
     allowLoopbackHTTP?: boolean;
@@ -1279,23 +1286,23 @@ export interface ResourceCommands {
   register(parameters: {
     /** The URI of the resource: https, without a fragment. */
     resource: string;
-    /** The authorization server that the user was shown: issuer of resource.discover. Another one is refused. */
+    /** The authorization server that you showed to the user: issuer of resource.discover. Any other is rejected. */
     issuer: string;
-    /** Where the browser comes back to, as in a configuration. */
+    /** The redirect URI, as in a configuration. */
     redirectUri: string;
     /** The app's name, for the server's pages. */
     clientName?: string;
     /** The scopes to request. By default those that the resource lists, and offline_access if the server lists it. */
     scopes?: string[];
-    /** The client id, if the server knows the app. */
+    /** The client id, if the app is already registered with the server. */
     clientId?: string;
     /** The secret of clientId. */
     clientSecret?: string;
-    /** The https URL of the app's client id metadata document, for servers that take those. */
+    /** The https URL of the app's client id metadata document, for servers that accept one. */
     clientMetadataUri?: string;
     /**
-     * Whether to register anew although a client is kept: after the server answered invalid_client, because it has
-     * forgotten the client.
+     * Whether to register again although a client is stored: for use after the server answered invalid_client
+     * because it has forgotten the client.
      */
     again?: boolean;
     /** The directory of the store, whose parent must exist, or 'memory'. */
@@ -1319,7 +1326,7 @@ export interface PlatformCommands {
 }
 
 export interface ProviderCommands {
-  /** Reads the provider's announcements and tells what will work with this configuration. Nobody signs in. */
+  /** Reads the provider's metadata and reports what will work with this configuration. No user signs in. */
   check(parameters?: {
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
@@ -1330,8 +1337,8 @@ export interface RegistrationCommands {
   /** Reads the state of the registration. The first call starts it. */
   state(parameters?: {
     /**
-     * Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
-     * outcome.
+     * Whether to wait until the state no longer changes by itself, and until a sign-in that an earlier run began has
+     * an outcome.
      */
     wait?: boolean;
     /** Seconds that the call may take; a fraction is allowed. */
@@ -1345,12 +1352,12 @@ export interface RegistrationCommands {
     /** The scopes to request instead of the configured ones. */
     scopes?: string | string[];
     options?: BeginOptions;
-    /** Additional parameters of the authorization request; names that the protocol uses are refused. */
+    /** Additional parameters of the authorization request; names that the protocol uses are rejected. */
     parameters?: Record<string, string>;
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
   }, options?: CallOptions): Promise<Transaction>;
-  /** Takes the redirect and completes its transaction. */
+  /** Completes a transaction with its redirect. */
   resume(parameters: {
     /** The URL as the host received it. */
     url: string;
@@ -1361,7 +1368,7 @@ export interface RegistrationCommands {
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** Takes an activation or fallback link and returns what the host has to do next. */
+  /** Handles an activation or fallback link and returns what the host has to do next. */
   handleLink(parameters: {
     /** The URL as the host received it. */
     url: string;
@@ -1369,8 +1376,8 @@ export interface RegistrationCommands {
     timeout?: number;
   }, options?: CallOptions): Promise<HandledLink>;
   /**
-   * Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the user
-   * on another device.
+   * Waits until a transaction has an outcome: through its loopback redirect, another call or process, or the user on
+   * another device.
    */
   awaitOutcome(parameters: {
     transaction: TransactionID;
@@ -1379,7 +1386,7 @@ export interface RegistrationCommands {
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** Takes the one-time code that the user typed. */
+  /** Submits the one-time code that the user typed. */
   submitCode(parameters: {
     transaction: TransactionID;
     /** The code as the user typed it. */
@@ -1405,10 +1412,10 @@ export interface RegistrationCommands {
   }>;
   /**
    * Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then
-   * waits for the link of its e-mail.
+   * waits for the link in its e-mail.
    */
   cancel(parameters?: {
-    /** The transaction; without it, all. */
+    /** The transaction; all pending transactions by default. */
     transaction?: TransactionID;
   }, options?: CallOptions): Promise<{
     state: State;
@@ -1431,7 +1438,7 @@ export interface RegistrationCommands {
 }
 
 export interface UrlCommands {
-  /** Takes any URL that reaches the app: a redirect, a logout callback or a link. */
+  /** Handles any URL that reaches the app: a redirect, a logout callback or a link. */
   handle(parameters: {
     /** The URL as the host received it. */
     url: string;
@@ -1444,11 +1451,11 @@ export interface TokenCommands {
   /** Returns a valid access token, renewed if due. All callers share one renewal. */
   access(parameters?: {
     /**
-     * The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By
-     * default the session's own token.
+     * The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By default the
+     * session's own token.
      */
     resource?: string;
-    /** The scopes that the token is to have, of those that the user granted. By default the session's own token. */
+    /** The scopes that the token should have, out of those that the user granted. By default the session's own token. */
     scope?: string | string[];
     /** How long the token must still live. In seconds. */
     minimumLifetime?: number;
@@ -1456,41 +1463,41 @@ export interface TokenCommands {
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
   /**
-   * Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
-   * provider asked for.
+   * Renews the token now, whatever its age, for example after a resource server rejected it. Observes a pause that
+   * the provider asked for.
    */
   refresh(parameters?: {
     /**
-     * The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By
-     * default the session's own token.
+     * The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By default the
+     * session's own token.
      */
     resource?: string;
-    /** The scopes that the token is to have, of those that the user granted. By default the session's own token. */
+    /** The scopes that the token should have, out of those that the user granted. By default the session's own token. */
     scope?: string | string[];
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
   /**
-   * Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is
-   * refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone is
-   * concerned.
+   * Reports that a resource server rejected this access token with 401. The token is renewed once. If the next one
+   * is rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because only
+   * that API is affected.
    */
   rejected(parameters: {
-    /** The refused token. */
+    /** The rejected token. */
     accessToken: string;
     /**
-     * The resource server for which the token is to be (RFC 8707): an absolute https URL without fragment. By
-     * default the session's own token.
+     * The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By default the
+     * session's own token.
      */
     resource?: string;
-    /** The scopes that the token is to have, of those that the user granted. By default the session's own token. */
+    /** The scopes that the token should have, out of those that the user granted. By default the session's own token. */
     scope?: string | string[];
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
   /**
-   * Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
-   * other audiences.
+   * Lists the stored access tokens, without the tokens themselves: the session's own first, then those for other
+   * audiences.
    */
   list(parameters?: Record<string, never>, options?: CallOptions): Promise<{
     /** Empty if no user is signed in. */
@@ -1510,15 +1517,15 @@ export interface TokenCommands {
 }
 
 export interface DpopCommands {
-  /** Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing. */
+  /** Makes a proof for one of the host's requests that carries a DPoP token (RFC 9449). Sends nothing. */
   proof(parameters: {
-    /** The method as it is sent, such as GET. */
+    /** The method as sent, such as GET. */
     method: string;
-    /** The URL with its path as it is sent. Query and fragment are taken off. */
+    /** The URL with its path as sent. Its query and fragment are removed. */
     url: string;
-    /** The nonce that the server demanded. By default the last one of that server. */
+    /** The nonce that the server demanded. By default that server's last nonce. */
     nonce?: string;
-    /** The token that the request carries. By default the present one. */
+    /** The token that the request carries. By default the current one. */
     accessToken?: string;
   }, options?: CallOptions): Promise<{
     /** The value of the header DPoP. */
@@ -1532,7 +1539,7 @@ export interface IdentityCommands {
     /** OpenID Connect Core §5.1. */
     claims: Claims;
   }>;
-  /** Fetches the claims from the provider. Claims about another user are refused. */
+  /** Fetches the claims from the provider. Claims about another user are rejected. */
   userinfo(parameters?: {
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
@@ -1564,7 +1571,7 @@ export interface LogoutCommands {
 }
 
 export interface AccountCommands {
-  /** Reads what the store has about the account; never the refresh token. */
+  /** Reads the stored data about the account, but never the refresh token. */
   read(parameters?: Record<string, never>, options?: CallOptions): Promise<Account>;
 }
 
@@ -1589,14 +1596,14 @@ export interface PinCommands {
   }, options?: CallOptions): Promise<PINAnswer>;
   /** Replaces the PIN. */
   change(parameters: {
-    /** The present PIN. 4 to 64 bytes. */
+    /** The current PIN. 4 to 64 bytes. */
     pin: string;
     /** The new PIN. 4 to 64 bytes. */
     newPin: string;
   }, options?: CallOptions): Promise<PINAnswer>;
   /** Removes the PIN. The account is open from then on. */
   remove(parameters: {
-    /** The present PIN. 4 to 64 bytes. */
+    /** The current PIN. 4 to 64 bytes. */
     pin: string;
   }, options?: CallOptions): Promise<PINAnswer>;
 }
@@ -1612,7 +1619,7 @@ export interface AccountsCommands {
     /** Sorted. */
     accounts: string[];
   }>;
-  /** Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error. */
+  /** Erases an account from a store, for every provider. Sends nothing. An unknown account is no error. */
   remove(parameters: {
     /** The directory of the store, whose parent must exist, or 'memory'. */
     store: string | URL;
@@ -1686,17 +1693,17 @@ export interface LinkCommands {
 }
 
 export interface ExpiryCommands {
-  /** Tells whether a token is fresh, due or expired. */
+  /** Determines whether a token is fresh, due or expired. */
   check(parameters: {
     /** When the token expires. In seconds since 1970-01-01T00:00:00Z. */
     expiresAt: number;
-    /** The present time. By default that of this device's clock. In seconds since 1970-01-01T00:00:00Z. */
+    /** The current time. By default the time of this device's clock. In seconds since 1970-01-01T00:00:00Z. */
     now?: number;
-    /** How long before its expiry the token is due. In seconds. */
+    /** How long before its expiry the token becomes due. In seconds. */
     grace?: number;
     /** How long the token must still live. In seconds. */
     minimumLifetime?: number;
-    /** Its whole life: at most half of it counts as grace period. In seconds. */
+    /** The token's total lifetime; at most half of it counts as grace period. In seconds. */
     lifetime?: number;
   }, options?: CallOptions): Promise<Expiry>;
 }

@@ -68,7 +68,7 @@ class ClientCommands(Caller):
         self._call("platform.ready", {}, None)
 
     def check_provider(self, *, timeout: Timeout = 30) -> ProviderCheck:
-        """Reads the provider's announcements and tells what will work with this configuration. Nobody signs in.
+        """Reads the provider's metadata and reports what will work with this configuration. No user signs in.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -85,8 +85,8 @@ class ClientCommands(Caller):
         """Reads the state of the registration. The first call starts it.
 
         Args:
-            wait: Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
-                outcome.
+            wait: Whether to wait until the state no longer changes by itself, and until a sign-in that an earlier run
+                began has an outcome.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -123,17 +123,17 @@ class ClientCommands(Caller):
             kind: The kind of transaction to begin.
             scopes: The scopes to request instead of the configured ones.
             prompt: none, login, consent, select_account or create.
-            login_hint: The user name or address to suggest at sign-in.
+            login_hint: The user name or e-mail address to suggest at sign-in.
             max_age: The user must have signed in at most so many seconds (or a timedelta) ago.
-            acr_values: Authentication classes, the best first.
-            ui_locales: The preferred one first.
+            acr_values: Authentication context classes, the best first.
+            ui_locales: The languages for the provider's pages, the preferred one first.
             id_token_hint: An id_token of the user whose session prompt=none checks.
-            connection: The provider's name of the connection that the user chose. Required for bff: the back end's name
-                of the provider.
-            email: passwordless: the address to which the code or link is sent.
-            phone_number: passwordless: the number to which the code is sent (E.164).
+            connection: The provider's name for the connection that the user chose. Required for bff: the back end's
+                name for the provider.
+            email: passwordless: the e-mail address to which the code or link is sent.
+            phone_number: passwordless: the phone number to which the code is sent (E.164).
             message: The message that a passwordless sign-in sends to the user.
-            parameters: Additional parameters of the authorization request; names that the protocol uses are refused.
+            parameters: Additional parameters of the authorization request; names that the protocol uses are rejected.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -170,7 +170,7 @@ class ClientCommands(Caller):
     def resume(
         self, url: str, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30
     ) -> State:
-        """Takes the redirect and completes its transaction.
+        """Completes a transaction with its redirect.
 
         Args:
             url: The URL as the host received it.
@@ -192,7 +192,7 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def handle_link(self, url: str, *, timeout: Timeout = 30) -> HandledLink:
-        """Takes an activation or fallback link and returns what the host has to do next.
+        """Handles an activation or fallback link and returns what the host has to do next.
 
         Args:
             url: The URL as the host received it.
@@ -209,8 +209,8 @@ class ClientCommands(Caller):
         return told(read_handled_link, result)
 
     def await_outcome(self, transaction: Union[Transaction, str], *, timeout: Timeout = None) -> State:
-        """Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the
-        user on another device.
+        """Waits until a transaction has an outcome: through its loopback redirect, another call or process, or the user
+        on another device.
 
         Args:
             transaction: The result of `begin`, or its `id`.
@@ -229,7 +229,7 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def submit_code(self, transaction: Union[Transaction, str], code: str, *, timeout: Timeout = 30) -> State:
-        """Takes the one-time code that the user typed.
+        """Submits the one-time code that the user typed.
 
         Args:
             transaction: The result of `begin`, or its `id`.
@@ -282,7 +282,7 @@ class ClientCommands(Caller):
 
     def cancel(self, *, transaction: Optional[Union[Transaction, str]] = None) -> State:
         """Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then
-        waits for the link of its e-mail.
+        waits for the link in its e-mail.
 
         Args:
             transaction: The result of `begin`, or its `id`.
@@ -335,7 +335,7 @@ class ClientCommands(Caller):
         return told(Deregistration.from_json, result)
 
     def handle_url(self, url: str, *, timeout: Timeout = 30) -> HandledURL:
-        """Takes any URL that reaches the app: a redirect, a logout callback or a link.
+        """Handles any URL that reaches the app: a redirect, a logout callback or a link.
 
         Args:
             url: The URL as the host received it.
@@ -364,10 +364,10 @@ class ClientCommands(Caller):
         """Returns a valid access token, renewed if due. All callers share one renewal.
 
         Args:
-            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
-                fragment. By default the session's own token.
-            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
-                token.
+            resource: The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
+                default the session's own token.
+            scope: The scopes that the token should have, out of those that the user granted. By default the session's
+                own token.
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -392,14 +392,14 @@ class ClientCommands(Caller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
-        provider asked for.
+        """Renews the token now, whatever its age, for example after a resource server rejected it. Observes a pause
+        that the provider asked for.
 
         Args:
-            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
-                fragment. By default the session's own token.
-            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
-                token.
+            resource: The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
+                default the session's own token.
+            scope: The scopes that the token should have, out of those that the user granted. By default the session's
+                own token.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -417,16 +417,16 @@ class ClientCommands(Caller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Reports that a resource server refused this access token with 401. The token is renewed once. If the next one
-        is refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone
-        is concerned.
+        """Reports that a resource server rejected this access token with 401. The token is renewed once. If the next
+        one is rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because
+        only that API is affected.
 
         Args:
-            access_token: The refused token.
-            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
-                fragment. By default the session's own token.
-            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
-                token.
+            access_token: The rejected token.
+            resource: The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
+                default the session's own token.
+            scope: The scopes that the token should have, out of those that the user granted. By default the session's
+                own token.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -439,8 +439,8 @@ class ClientCommands(Caller):
         )
 
     def tokens(self) -> Tuple[KeptToken, ...]:
-        """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
-        other audiences.
+        """Lists the stored access tokens, without the tokens themselves: the session's own first, then those for other
+        audiences.
 
         Raises:
             EnrollStoreError.
@@ -486,13 +486,13 @@ class ClientCommands(Caller):
     def dpop_proof(
         self, method: str, url: str, *, nonce: Optional[str] = None, access_token: Optional[str] = None
     ) -> str:
-        """Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.
+        """Makes a proof for one of the host's requests that carries a DPoP token (RFC 9449). Sends nothing.
 
         Args:
-            method: The method as it is sent, such as GET.
-            url: The URL with its path as it is sent. Query and fragment are taken off.
-            nonce: The nonce that the server demanded. By default the last one of that server.
-            access_token: The token that the request carries. By default the present one.
+            method: The method as sent, such as GET.
+            url: The URL with its path as sent. Its query and fragment are removed.
+            nonce: The nonce that the server demanded. By default that server's last nonce.
+            access_token: The token that the request carries. By default the current one.
 
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollStoreError.
@@ -516,7 +516,7 @@ class ClientCommands(Caller):
         return told(mapping, result, "claims")
 
     def userinfo(self, *, timeout: Timeout = 30) -> Dict[str, Any]:
-        """Fetches the claims from the provider. Claims about another user are refused.
+        """Fetches the claims from the provider. Claims about another user are rejected.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -562,7 +562,7 @@ class ClientCommands(Caller):
         return told(truth, result, "done")
 
     def account(self) -> Account:
-        """Reads what the store has about the account; never the refresh token.
+        """Reads the stored data about the account, but never the refresh token.
 
         Raises:
             EnrollStoreError.
@@ -611,7 +611,7 @@ class ClientCommands(Caller):
         """Replaces the PIN.
 
         Args:
-            pin: The present PIN. 4 to 64 bytes.
+            pin: The current PIN. 4 to 64 bytes.
             new_pin: The new PIN. 4 to 64 bytes.
 
         Raises:
@@ -626,7 +626,7 @@ class ClientCommands(Caller):
         """Removes the PIN. The account is open from then on.
 
         Args:
-            pin: The present PIN. 4 to 64 bytes.
+            pin: The current PIN. 4 to 64 bytes.
 
         Raises:
             EnrollIllegalState, EnrollStoreError.
@@ -658,15 +658,15 @@ class CoreCommands(Caller):
         transport: Optional[Union[TransportChoice, Literal["libcurl", "host"]]] = None,
         timeout: Timeout = 30,
     ) -> ResourceDiscovery:
-        """Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing
+        """Finds the authorization server that issues tokens for a resource (an API, an MCP server). Registers nothing
         and sends no token.
 
         Args:
             resource: The URI of the resource: https, without a fragment.
-            issuer: Which of the resource's authorization servers. The first one by default.
+            issuer: The authorization server to choose from those of the resource. The first one by default.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
-            transport: Who sends HTTP requests. host: the host does, by host.http.send.
+            transport: What sends HTTP requests. host: the host, through host.http.send.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -711,22 +711,22 @@ class CoreCommands(Caller):
 
         Args:
             resource: The URI of the resource: https, without a fragment.
-            issuer: The authorization server that the user was shown: issuer of resource.discover. Another one is
-                refused.
-            redirect_uri: Where the browser comes back to, as in a configuration.
+            issuer: The authorization server that you showed to the user: issuer of resource.discover. Any other is
+                rejected.
+            redirect_uri: The redirect URI, as in a configuration.
             client_name: The app's name, for the server's pages.
             scopes: The scopes to request. By default those that the resource lists, and offline_access if the server
                 lists it.
-            client_id: The client id, if the server knows the app.
+            client_id: The client id, if the app is already registered with the server.
             client_secret: The secret of clientId.
-            client_metadata_uri: The https URL of the app's client id metadata document, for servers that take those.
-            again: Whether to register anew although a client is kept: after the server answered invalid_client, because
-                it has forgotten the client.
+            client_metadata_uri: The https URL of the app's client id metadata document, for servers that accept one.
+            again: Whether to register again although a client is stored: for use after the server answered
+                invalid_client because it has forgotten the client.
             store: The directory of the store.
             keys: Where the store's key is kept; None: a key file in the store.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
-            transport: Who sends HTTP requests. host: the host does, by host.http.send.
+            transport: What sends HTTP requests. host: the host, through host.http.send.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -772,7 +772,7 @@ class CoreCommands(Caller):
         return told(texts, result, "accounts")
 
     def remove_account(self, store: StorePath, account: str, *, keys: Optional[Keys] = None) -> None:
-        """Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error.
+        """Erases an account from a store, for every provider. Sends nothing. An unknown account is no error.
 
         Args:
             store: The directory of the store.
@@ -909,14 +909,14 @@ class CoreCommands(Caller):
         minimum_lifetime: Optional[Seconds] = None,
         lifetime: Optional[Seconds] = None,
     ) -> Expiry:
-        """Tells whether a token is fresh, due or expired.
+        """Determines whether a token is fresh, due or expired.
 
         Args:
             expires_at: A datetime with a time zone, or seconds since 1970.
             now: A datetime with a time zone, or seconds since 1970; None: now.
-            grace: How long before its expiry the token is due.
+            grace: How long before its expiry the token becomes due.
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
-            lifetime: Its whole life: at most half of it counts as grace period.
+            lifetime: The token's total lifetime; at most half of it counts as grace period.
 
         Command: expiry.check.
         """
@@ -944,7 +944,7 @@ class AsyncClientCommands(AsyncCaller):
         await self._call("platform.ready", {}, None)
 
     async def check_provider(self, *, timeout: Timeout = 30) -> ProviderCheck:
-        """Reads the provider's announcements and tells what will work with this configuration. Nobody signs in.
+        """Reads the provider's metadata and reports what will work with this configuration. No user signs in.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -961,8 +961,8 @@ class AsyncClientCommands(AsyncCaller):
         """Reads the state of the registration. The first call starts it.
 
         Args:
-            wait: Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
-                outcome.
+            wait: Whether to wait until the state no longer changes by itself, and until a sign-in that an earlier run
+                began has an outcome.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -999,17 +999,17 @@ class AsyncClientCommands(AsyncCaller):
             kind: The kind of transaction to begin.
             scopes: The scopes to request instead of the configured ones.
             prompt: none, login, consent, select_account or create.
-            login_hint: The user name or address to suggest at sign-in.
+            login_hint: The user name or e-mail address to suggest at sign-in.
             max_age: The user must have signed in at most so many seconds (or a timedelta) ago.
-            acr_values: Authentication classes, the best first.
-            ui_locales: The preferred one first.
+            acr_values: Authentication context classes, the best first.
+            ui_locales: The languages for the provider's pages, the preferred one first.
             id_token_hint: An id_token of the user whose session prompt=none checks.
-            connection: The provider's name of the connection that the user chose. Required for bff: the back end's name
-                of the provider.
-            email: passwordless: the address to which the code or link is sent.
-            phone_number: passwordless: the number to which the code is sent (E.164).
+            connection: The provider's name for the connection that the user chose. Required for bff: the back end's
+                name for the provider.
+            email: passwordless: the e-mail address to which the code or link is sent.
+            phone_number: passwordless: the phone number to which the code is sent (E.164).
             message: The message that a passwordless sign-in sends to the user.
-            parameters: Additional parameters of the authorization request; names that the protocol uses are refused.
+            parameters: Additional parameters of the authorization request; names that the protocol uses are rejected.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1046,7 +1046,7 @@ class AsyncClientCommands(AsyncCaller):
     async def resume(
         self, url: str, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30
     ) -> State:
-        """Takes the redirect and completes its transaction.
+        """Completes a transaction with its redirect.
 
         Args:
             url: The URL as the host received it.
@@ -1068,7 +1068,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def handle_link(self, url: str, *, timeout: Timeout = 30) -> HandledLink:
-        """Takes an activation or fallback link and returns what the host has to do next.
+        """Handles an activation or fallback link and returns what the host has to do next.
 
         Args:
             url: The URL as the host received it.
@@ -1085,8 +1085,8 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_handled_link, result)
 
     async def await_outcome(self, transaction: Union[Transaction, str], *, timeout: Timeout = None) -> State:
-        """Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the
-        user on another device.
+        """Waits until a transaction has an outcome: through its loopback redirect, another call or process, or the user
+        on another device.
 
         Args:
             transaction: The result of `begin`, or its `id`.
@@ -1107,7 +1107,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def submit_code(self, transaction: Union[Transaction, str], code: str, *, timeout: Timeout = 30) -> State:
-        """Takes the one-time code that the user typed.
+        """Submits the one-time code that the user typed.
 
         Args:
             transaction: The result of `begin`, or its `id`.
@@ -1160,7 +1160,7 @@ class AsyncClientCommands(AsyncCaller):
 
     async def cancel(self, *, transaction: Optional[Union[Transaction, str]] = None) -> State:
         """Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then
-        waits for the link of its e-mail.
+        waits for the link in its e-mail.
 
         Args:
             transaction: The result of `begin`, or its `id`.
@@ -1215,7 +1215,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(Deregistration.from_json, result)
 
     async def handle_url(self, url: str, *, timeout: Timeout = 30) -> HandledURL:
-        """Takes any URL that reaches the app: a redirect, a logout callback or a link.
+        """Handles any URL that reaches the app: a redirect, a logout callback or a link.
 
         Args:
             url: The URL as the host received it.
@@ -1244,10 +1244,10 @@ class AsyncClientCommands(AsyncCaller):
         """Returns a valid access token, renewed if due. All callers share one renewal.
 
         Args:
-            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
-                fragment. By default the session's own token.
-            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
-                token.
+            resource: The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
+                default the session's own token.
+            scope: The scopes that the token should have, out of those that the user granted. By default the session's
+                own token.
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -1272,14 +1272,14 @@ class AsyncClientCommands(AsyncCaller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
-        provider asked for.
+        """Renews the token now, whatever its age, for example after a resource server rejected it. Observes a pause
+        that the provider asked for.
 
         Args:
-            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
-                fragment. By default the session's own token.
-            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
-                token.
+            resource: The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
+                default the session's own token.
+            scope: The scopes that the token should have, out of those that the user granted. By default the session's
+                own token.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1297,16 +1297,16 @@ class AsyncClientCommands(AsyncCaller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Reports that a resource server refused this access token with 401. The token is renewed once. If the next one
-        is refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone
-        is concerned.
+        """Reports that a resource server rejected this access token with 401. The token is renewed once. If the next
+        one is rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because
+        only that API is affected.
 
         Args:
-            access_token: The refused token.
-            resource: The resource server for which the token is to be (RFC 8707): an absolute https URL without
-                fragment. By default the session's own token.
-            scope: The scopes that the token is to have, of those that the user granted. By default the session's own
-                token.
+            access_token: The rejected token.
+            resource: The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
+                default the session's own token.
+            scope: The scopes that the token should have, out of those that the user granted. By default the session's
+                own token.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1319,8 +1319,8 @@ class AsyncClientCommands(AsyncCaller):
         )
 
     async def tokens(self) -> Tuple[KeptToken, ...]:
-        """Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for
-        other audiences.
+        """Lists the stored access tokens, without the tokens themselves: the session's own first, then those for other
+        audiences.
 
         Raises:
             EnrollStoreError.
@@ -1366,13 +1366,13 @@ class AsyncClientCommands(AsyncCaller):
     async def dpop_proof(
         self, method: str, url: str, *, nonce: Optional[str] = None, access_token: Optional[str] = None
     ) -> str:
-        """Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.
+        """Makes a proof for one of the host's requests that carries a DPoP token (RFC 9449). Sends nothing.
 
         Args:
-            method: The method as it is sent, such as GET.
-            url: The URL with its path as it is sent. Query and fragment are taken off.
-            nonce: The nonce that the server demanded. By default the last one of that server.
-            access_token: The token that the request carries. By default the present one.
+            method: The method as sent, such as GET.
+            url: The URL with its path as sent. Its query and fragment are removed.
+            nonce: The nonce that the server demanded. By default that server's last nonce.
+            access_token: The token that the request carries. By default the current one.
 
         Raises:
             EnrollIllegalState, EnrollReauthenticate, EnrollStoreError.
@@ -1396,7 +1396,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(mapping, result, "claims")
 
     async def userinfo(self, *, timeout: Timeout = 30) -> Dict[str, Any]:
-        """Fetches the claims from the provider. Claims about another user are refused.
+        """Fetches the claims from the provider. Claims about another user are rejected.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -1442,7 +1442,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(truth, result, "done")
 
     async def account(self) -> Account:
-        """Reads what the store has about the account; never the refresh token.
+        """Reads the stored data about the account, but never the refresh token.
 
         Raises:
             EnrollStoreError.
@@ -1491,7 +1491,7 @@ class AsyncClientCommands(AsyncCaller):
         """Replaces the PIN.
 
         Args:
-            pin: The present PIN. 4 to 64 bytes.
+            pin: The current PIN. 4 to 64 bytes.
             new_pin: The new PIN. 4 to 64 bytes.
 
         Raises:
@@ -1506,7 +1506,7 @@ class AsyncClientCommands(AsyncCaller):
         """Removes the PIN. The account is open from then on.
 
         Args:
-            pin: The present PIN. 4 to 64 bytes.
+            pin: The current PIN. 4 to 64 bytes.
 
         Raises:
             EnrollIllegalState, EnrollStoreError.
@@ -1538,15 +1538,15 @@ class AsyncCoreCommands(AsyncCaller):
         transport: Optional[Union[TransportChoice, Literal["libcurl", "host"]]] = None,
         timeout: Timeout = 30,
     ) -> ResourceDiscovery:
-        """Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing
+        """Finds the authorization server that issues tokens for a resource (an API, an MCP server). Registers nothing
         and sends no token.
 
         Args:
             resource: The URI of the resource: https, without a fragment.
-            issuer: Which of the resource's authorization servers. The first one by default.
+            issuer: The authorization server to choose from those of the resource. The first one by default.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
-            transport: Who sends HTTP requests. host: the host does, by host.http.send.
+            transport: What sends HTTP requests. host: the host, through host.http.send.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1591,22 +1591,22 @@ class AsyncCoreCommands(AsyncCaller):
 
         Args:
             resource: The URI of the resource: https, without a fragment.
-            issuer: The authorization server that the user was shown: issuer of resource.discover. Another one is
-                refused.
-            redirect_uri: Where the browser comes back to, as in a configuration.
+            issuer: The authorization server that you showed to the user: issuer of resource.discover. Any other is
+                rejected.
+            redirect_uri: The redirect URI, as in a configuration.
             client_name: The app's name, for the server's pages.
             scopes: The scopes to request. By default those that the resource lists, and offline_access if the server
                 lists it.
-            client_id: The client id, if the server knows the app.
+            client_id: The client id, if the app is already registered with the server.
             client_secret: The secret of clientId.
-            client_metadata_uri: The https URL of the app's client id metadata document, for servers that take those.
-            again: Whether to register anew although a client is kept: after the server answered invalid_client, because
-                it has forgotten the client.
+            client_metadata_uri: The https URL of the app's client id metadata document, for servers that accept one.
+            again: Whether to register again although a client is stored: for use after the server answered
+                invalid_client because it has forgotten the client.
             store: The directory of the store.
             keys: Where the store's key is kept; None: a key file in the store.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
-            transport: Who sends HTTP requests. host: the host does, by host.http.send.
+            transport: What sends HTTP requests. host: the host, through host.http.send.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1652,7 +1652,7 @@ class AsyncCoreCommands(AsyncCaller):
         return told(texts, result, "accounts")
 
     async def remove_account(self, store: StorePath, account: str, *, keys: Optional[Keys] = None) -> None:
-        """Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error.
+        """Erases an account from a store, for every provider. Sends nothing. An unknown account is no error.
 
         Args:
             store: The directory of the store.
@@ -1789,14 +1789,14 @@ class AsyncCoreCommands(AsyncCaller):
         minimum_lifetime: Optional[Seconds] = None,
         lifetime: Optional[Seconds] = None,
     ) -> Expiry:
-        """Tells whether a token is fresh, due or expired.
+        """Determines whether a token is fresh, due or expired.
 
         Args:
             expires_at: A datetime with a time zone, or seconds since 1970.
             now: A datetime with a time zone, or seconds since 1970; None: now.
-            grace: How long before its expiry the token is due.
+            grace: How long before its expiry the token becomes due.
             minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
-            lifetime: Its whole life: at most half of it counts as grace period.
+            lifetime: The token's total lifetime; at most half of it counts as grace period.
 
         Command: expiry.check.
         """

@@ -150,7 +150,7 @@ class EnrollRedirectMismatch(EnrollError):
 
 
 class EnrollUnsolicited(EnrollError):
-    """No pending transaction asked for this URL."""
+    """No pending transaction expects this URL."""
 
     status = "unsolicited"
     code = -23
@@ -159,7 +159,7 @@ class EnrollUnsolicited(EnrollError):
 
 
 class EnrollAlreadySettled(EnrollError):
-    """The transaction was settled before."""
+    """The transaction is already settled."""
 
     status = "alreadySettled"
     code = -24
@@ -186,8 +186,8 @@ class EnrollOtherAppMissing(EnrollError):
 
 
 class EnrollActivationFailed(EnrollError):
-    """The link of an e-mail led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign
-    in or to send the e-mail again.
+    """The e-mail link led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or
+    to send the e-mail again.
     """
 
     status = "activationFailed"
@@ -260,7 +260,7 @@ class EnrollLoginRequired(EnrollError):
 
 
 class EnrollInteractionRequired(EnrollError):
-    """prompt=none, but the provider needs the user."""
+    """prompt=none, but the provider must interact with the user."""
 
     status = "interactionRequired"
     code = -37
@@ -314,7 +314,7 @@ class EnrollKeysUnavailable(EnrollError):
 
 
 class EnrollIdTokenInvalid(EnrollError):
-    """The id_token breaks a rule; the message names it."""
+    """The id_token violates a rule; the message names it."""
 
     status = "idTokenInvalid"
     code = -51
@@ -341,7 +341,7 @@ class EnrollEmailNotVerified(EnrollError):
 
 
 class EnrollUnknownAccount(EnrollError):
-    """The registration check knows no such account; the host can offer to create one."""
+    """The registration check does not know the account; the host can offer to create one."""
 
     status = "unknownAccount"
     code = -54

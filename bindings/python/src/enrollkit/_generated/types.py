@@ -32,13 +32,13 @@ class Blame(Word):
 
 @dataclass(frozen=True)
 class ProviderCheck:
-    """What will work at a provider."""
+    """What will work with a provider."""
 
     findings: Tuple[ProviderFinding, ...]
-    """What works, and what does not."""
+    """What works and what does not."""
 
     provider: Optional[str] = None
-    """The name to configure as provider: EnrollKit knows this one, and it is not configured so."""
+    """The value for the key provider: EnrollKit knows this provider, but the configuration does not name it."""
 
     @classmethod
     def from_json(cls, value: Any) -> ProviderCheck:
@@ -55,10 +55,10 @@ class ProviderFinding:
     """One finding about a provider."""
 
     subject: ProviderSubject
-    """Something that an app wants of its provider."""
+    """Something that an app needs from its provider."""
 
     verdict: ProviderVerdict
-    """Whether it works: limited means in part, or depending on something that is not announced."""
+    """Whether it works. limited: in part, or depending on something that the provider does not announce."""
 
     text: str
     """Why, in one sentence."""
@@ -67,7 +67,7 @@ class ProviderFinding:
     """What to do."""
 
     key: Optional[str] = None
-    """The key of the configuration that helps."""
+    """The configuration key that helps."""
 
     @classmethod
     def from_json(cls, value: Any) -> ProviderFinding:
@@ -83,7 +83,7 @@ class ProviderFinding:
 
 
 class ProviderSubject(Word):
-    """Something that an app wants of its provider."""
+    """Something that an app needs from its provider."""
 
     SIGN_IN = "signIn"
     SCOPES = "scopes"
@@ -94,7 +94,7 @@ class ProviderSubject(Word):
 
 
 class ProviderVerdict(Word):
-    """Whether it works: limited means in part, or depending on something that is not announced."""
+    """Whether it works. limited: in part, or depending on something that the provider does not announce."""
 
     WORKS = "works"
     LIMITED = "limited"
@@ -103,7 +103,7 @@ class ProviderVerdict(Word):
 
 @dataclass(frozen=True)
 class Starting:
-    """The state was not requested yet, or the platform is not ready."""
+    """The state has not been requested yet, or the platform is not ready."""
 
     state: ClassVar[str] = "starting"
 
@@ -116,7 +116,7 @@ class Starting:
 
 @dataclass(frozen=True)
 class Unregistered:
-    """There are no tokens: present the ways to register."""
+    """There are no tokens: offer the ways to register."""
 
     choices: Tuple[RegistrationChoice, ...] = ()
     """The configured ways to register."""
@@ -137,16 +137,16 @@ class RegistrationChoice:
     """A configured way to register."""
 
     kind: str
-    """The host's own name for it: google, email, …"""
+    """The host's own name for this way to register: google, email, …"""
 
     label: str
     """The text that the user sees."""
 
     connection: Optional[str] = None
-    """The provider's name of the connection."""
+    """The provider's name for the connection."""
 
     guidance: Optional[str] = None
-    """A further explanation that the user sees."""
+    """An additional explanation that the user sees."""
 
     @classmethod
     def from_json(cls, value: Any) -> RegistrationChoice:
@@ -165,7 +165,7 @@ class Authenticating:
     """A transaction is in progress."""
 
     transaction: str
-    """Names a transaction."""
+    """The id of a transaction."""
 
     step: Step
     """The step that a transaction in progress waits for."""
@@ -198,7 +198,7 @@ class AwaitingConfirmation:
     """The tokens wait for the user's confirmation."""
 
     profile: Dict[str, Any] = field(repr=False)
-    """The user whose tokens they are."""
+    """The user to whom the tokens belong."""
 
     state: ClassVar[str] = "awaitingConfirmation"
 
@@ -243,7 +243,7 @@ class RenewalFailed:
     """The token was due and could not be renewed."""
 
     error: EnrollError
-    """Why a call failed; no text in it holds a secret."""
+    """Why a call failed; no text in it contains a secret."""
 
     remedy: Remedy
     """The remedy after a failed renewal."""
@@ -279,7 +279,7 @@ class RegistrationFailed:
     """The browser, link, app or code step failed."""
 
     error: EnrollError
-    """Why a call failed; no text in it holds a secret."""
+    """Why a call failed; no text in it contains a secret."""
 
     state: ClassVar[str] = "failed"
 
@@ -317,10 +317,10 @@ class Transaction(Leading):
     """A transaction that has begun."""
 
     id: str
-    """Names a transaction."""
+    """The id of a transaction."""
 
     action: Action
-    """The action that the host takes so that a transaction continues."""
+    """The action that the host must take for a transaction to continue."""
 
     expires_at: datetime
     """When the transaction expires."""
@@ -329,7 +329,7 @@ class Transaction(Leading):
     """False for a loopback redirect: its listener ends with the process."""
 
     redirect_uri: Optional[str] = None
-    """The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects."""
+    """The redirect URI that was sent; for a loopback redirect, with its port. Absent if there is no redirect."""
 
     @classmethod
     def from_json(cls, value: Any) -> Transaction:
@@ -349,7 +349,7 @@ class OpenURL:
     """Open the URL in the external browser, then pass the redirect to registration.resume."""
 
     url: str = field(repr=False)
-    """Contains the state of the transaction."""
+    """The URL. It contains the state of the transaction."""
 
     type: ClassVar[str] = "openURL"
 
@@ -367,7 +367,7 @@ class EnterCode:
     """Ask the user for the code, then pass it to registration.submitCode."""
 
     recipient: str = field(repr=False)
-    """The address or number to which the code was sent."""
+    """The e-mail address or phone number to which the code was sent."""
 
     type: ClassVar[str] = "enterCode"
 
@@ -382,10 +382,10 @@ class EnterCode:
 
 @dataclass(frozen=True)
 class AwaitLink:
-    """Tell the user to open the link in that e-mail, then pass the redirect to registration.resume."""
+    """Tell the user to open the link in the e-mail, then pass the redirect to registration.resume."""
 
     recipient: str = field(repr=False)
-    """The address to which the link was sent."""
+    """The e-mail address to which the link was sent."""
 
     type: ClassVar[str] = "awaitLink"
 
@@ -400,10 +400,10 @@ class AwaitLink:
 
 @dataclass(frozen=True)
 class OpenOtherApp:
-    """Open the link. The other app returns by a link: pass it to registration.resume."""
+    """Open the link. The other app returns through a link: pass that link to registration.resume."""
 
     url: str = field(repr=False)
-    """The link of another app."""
+    """The link to the other app."""
 
     type: ClassVar[str] = "openOtherApp"
 
@@ -418,16 +418,16 @@ class OpenOtherApp:
 
 @dataclass(frozen=True)
 class ShowDeviceCode:
-    """Show the address and the code, then wait by registration.awaitOutcome (RFC 8628 §3.3)."""
+    """Show the URL and the code, then wait with registration.awaitOutcome (RFC 8628 §3.3)."""
 
     user_code: str = field(repr=False)
     """The code that the user types."""
 
     verification_uri: str
-    """Where the user types it."""
+    """The URL of the page where the user types the code."""
 
     verification_uri_complete: Optional[str] = field(default=None, repr=False)
-    """The address with the code in it, for a QR code."""
+    """The URL that includes the code, for a QR code."""
 
     type: ClassVar[str] = "showDeviceCode"
 
@@ -447,7 +447,7 @@ class Unsolicited:
     """No transaction waits for the URL; nothing happened."""
 
     offers: Tuple[LinkOffer, ...] = ()
-    """What the host can offer to the user, the best first."""
+    """What the host can offer the user, the best first."""
 
     kind: ClassVar[str] = "unsolicited"
 
@@ -472,7 +472,7 @@ class LinkUsed:
     """This link, or a fallback link, was used before; nothing happened."""
 
     offers: Tuple[LinkOffer, ...]
-    """What the host can offer to the user, the best first."""
+    """What the host can offer the user, the best first."""
 
     kind: ClassVar[str] = "linkUsed"
 
@@ -490,7 +490,7 @@ class LinkExpired:
     """The transaction that waited for the link has expired; nothing happened."""
 
     offers: Tuple[LinkOffer, ...]
-    """What the host can offer to the user, the best first."""
+    """What the host can offer the user, the best first."""
 
     kind: ClassVar[str] = "linkExpired"
 
@@ -505,17 +505,17 @@ class LinkExpired:
 
 @dataclass(frozen=True)
 class Deregistration:
-    """A logout that forgot the device."""
+    """The result of a logout that forgets the device."""
 
     state: State
     """The state of a registration."""
 
     url: Optional[str] = field(default=None, repr=False)
-    """The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none."""
+    """The URL that ends the provider's session in the browser, as in logout.begin. Absent if there is none."""
 
     provider_told: Optional[ProviderTold] = None
-    """Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
-    tokens work until they end by themselves). Absent if there was nothing to tell.
+    """Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days);
+    notPossible (the tokens work until they expire). Absent if there was nothing to tell.
     """
 
     reason: Optional[str] = None
@@ -534,8 +534,8 @@ class Deregistration:
 
 
 class ProviderTold(Word):
-    """Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
-    tokens work until they end by themselves). Absent if there was nothing to tell.
+    """Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days);
+    notPossible (the tokens work until they expire). Absent if there was nothing to tell.
     """
 
     TOLD = "told"
@@ -585,21 +585,21 @@ class AccessToken(Authorizing):
     """For the Authorization header or a form body, and nowhere else."""
 
     type: str
-    """As the server spells it: Bearer, DPoP."""
+    """The type as the server spells it: Bearer, DPoP."""
 
     expires_at: Optional[datetime] = None
-    """By this device's clock; absent for a stand-in token, which does not expire."""
+    """When the token expires, by this device's clock; absent for a stand-in token, which does not expire."""
 
     scope: Optional[str] = None
-    """Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer
-    than were asked for.
+    """For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
+    fewer than were requested.
     """
 
     reason: Optional[str] = None
     """A word or a short text, for a log."""
 
     error: Optional[EnrollError] = None
-    """Why a call failed; no text in it holds a secret."""
+    """Why a call failed; no text in it contains a secret."""
 
     @classmethod
     def from_json(cls, value: Any) -> AccessToken:
@@ -625,22 +625,22 @@ class Outcome(Word):
 
 @dataclass(frozen=True)
 class KeptToken:
-    """An access token that is kept, without its secret. The session's own has neither resource nor scope."""
+    """A stored access token, without its secret. The session's own token has neither resource nor scope."""
 
     granted: str
     """The granted scopes, separated by spaces."""
 
     token_type: str
-    """As the server spells it: Bearer, DPoP."""
+    """The type as the server spells it: Bearer, DPoP."""
 
     expires_at: datetime
-    """By this device's clock; the token may have expired."""
+    """When the token expires, by this device's clock; it may have expired."""
 
     resource: Optional[str] = None
     """The resource server that the token is for."""
 
     scope: Optional[str] = None
-    """The scopes that were asked for, separated by spaces."""
+    """The requested scopes, separated by spaces."""
 
     @classmethod
     def from_json(cls, value: Any) -> KeptToken:
@@ -660,8 +660,8 @@ class Revocation:
     """Whether the provider knows of a revocation."""
 
     provider_told: Optional[ProviderTold] = None
-    """Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
-    tokens work until they end by themselves). Absent if there was nothing to tell.
+    """Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days);
+    notPossible (the tokens work until they expire). Absent if there was nothing to tell.
     """
 
     reason: Optional[str] = None
@@ -706,14 +706,14 @@ class Introspection:
 
 @dataclass(frozen=True)
 class SignOut:
-    """How a logout went on."""
+    """The result of a logout."""
 
     url: Optional[str] = field(default=None, repr=False)
-    """Open it in the external browser. Absent if the provider has no such page."""
+    """The URL to open in the external browser. Absent if the provider has no such page."""
 
     provider_told: Optional[ProviderTold] = None
-    """Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
-    tokens work until they end by themselves). Absent if there was nothing to tell.
+    """Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days);
+    notPossible (the tokens work until they expire). Absent if there was nothing to tell.
     """
 
     reason: Optional[str] = None
@@ -732,7 +732,7 @@ class SignOut:
 
 @dataclass(frozen=True)
 class Account:
-    """Reads what the store has about the account; never the refresh token."""
+    """The stored data about an account, without the refresh token."""
 
     profile: Optional[Dict[str, Any]] = field(default=None, repr=False)
     """The verified claims about the user."""
@@ -747,7 +747,7 @@ class Account:
     """When the access token expires."""
 
     registration_type: Optional[RegistrationType] = None
-    """How the account was registered; absent for other ways."""
+    """How the account was registered; absent for any other way."""
 
     @classmethod
     def from_json(cls, value: Any) -> Account:
@@ -763,7 +763,7 @@ class Account:
 
 
 class RegistrationType(Word):
-    """How the account was registered; absent for other ways."""
+    """How the account was registered; absent for any other way."""
 
     SOCIAL = "SOCIAL"
     PASSWORDLESS = "PASSWORDLESS"
@@ -771,18 +771,18 @@ class RegistrationType(Word):
 
 @dataclass(frozen=True)
 class PINAnswer:
-    """The answer to a PIN."""
+    """The result of entering a PIN."""
 
     outcome: PINOutcome
-    """Whether a PIN was right: unlocked; wrong; tooSoon (not looked at); erased (it was the last try, the account is
-    gone).
+    """Whether a PIN was correct: unlocked; wrong; tooSoon (not checked); erased (the last try failed, and the account
+    was erased).
     """
 
     tries_left: int
     """Tries left before the account is erased."""
 
     retry_after: int
-    """Until the next try is looked at. In seconds."""
+    """The time until the next try is checked. In seconds."""
 
     @classmethod
     def from_json(cls, value: Any) -> PINAnswer:
@@ -796,8 +796,8 @@ class PINAnswer:
 
 
 class PINOutcome(Word):
-    """Whether a PIN was right: unlocked; wrong; tooSoon (not looked at); erased (it was the last try, the account is
-    gone).
+    """Whether a PIN was correct: unlocked; wrong; tooSoon (not checked); erased (the last try failed, and the account
+    was erased).
     """
 
     UNLOCKED = "unlocked"
@@ -811,7 +811,7 @@ class SystemDescription:
     """A description of the library."""
 
     name: str
-    """Its own name."""
+    """The library's name."""
 
     version: str
     """The version of the library: major.minor.patch."""
@@ -854,7 +854,7 @@ class Flavour(Word):
 
 
 class TransportChoice(Word):
-    """Who sends HTTP requests. host: the host does, by host.http.send."""
+    """What sends HTTP requests. host: the host, through host.http.send."""
 
     LIBCURL = "libcurl"
     HOST = "host"
@@ -868,28 +868,28 @@ class ResourceDiscovery:
     """The resource."""
 
     metadata_uri: str
-    """Where the resource's metadata is."""
+    """The URL of the resource's metadata."""
 
     authorization_servers: Tuple[str, ...]
     """The authorization servers that the resource names."""
 
     issuer: str
-    """The chosen one. Show it to the user before you go on."""
+    """The chosen authorization server. Show it to the user before you continue."""
 
     authorization_endpoint: str
-    """The page that the user will be sent to."""
+    """The page to which the user will be sent."""
 
     can_register: bool
     """Whether the server registers clients (RFC 7591)."""
 
     takes_client_metadata_documents: bool
-    """Whether the server takes the URL of a client id metadata document as a client id."""
+    """Whether the server accepts the URL of a client id metadata document as a client id."""
 
     requires_d_po_p: bool
-    """Whether the resource takes only tokens that are bound to a key (RFC 9449)."""
+    """Whether the resource accepts only tokens that are bound to a key (RFC 9449)."""
 
     name: Optional[str] = None
-    """The resource's own name for itself. Nothing proves it."""
+    """The resource's own name for itself. It is not verified."""
 
     scopes: Tuple[str, ...] = ()
     """The scopes that the resource lists."""
@@ -917,7 +917,7 @@ class ResourceClient:
     """A client for a resource."""
 
     configuration: Dict[str, Any] = field(repr=False)
-    """A configuration for client.open. It may hold a secret of the client."""
+    """A configuration for client.open. It may contain the client's secret."""
 
     origin: ClientOrigin
     """How the app became a client. configured: by clientId. metadataDocument: by clientMetadataUri. registered: by a
@@ -953,7 +953,7 @@ class StoreDiagnosis:
     """The state of a store, without secrets."""
 
     store: str
-    """The folder."""
+    """The directory."""
 
     exists: bool
     """False: there is no such directory."""
@@ -983,7 +983,7 @@ class StoreDiagnosis:
     """The number of sealed files that are left out."""
 
     wrong_modes: Tuple[WrongMode, ...] = ()
-    """The first 1000 files of the store whose mode is not 0600. A file that lets other users in is not used."""
+    """The first 1000 files of the store whose mode is not 0600. A file that other users can access is not used."""
 
     problem: Optional[EnrollError] = None
     """What is wrong with the store."""
@@ -1013,7 +1013,7 @@ class KeyDecision:
     """The key provider that a new store would get, and why."""
 
     reason: str
-    """Why this one was chosen."""
+    """Why this key provider was chosen."""
 
     candidates: Tuple[KeyCandidate, ...]
     """The key providers in the order of preference."""
@@ -1078,7 +1078,7 @@ class StoredFile:
     """The file was damaged and had this name. If you rename it back, it is used again."""
 
     generation: Optional[str] = None
-    """Grows by one with every write; decimal."""
+    """Increases by one with every write; decimal."""
 
     pin: Optional[bool] = None
     """Whether the account has a PIN."""
@@ -1087,7 +1087,7 @@ class StoredFile:
     """As in diagnostics.export: for humans, without secrets."""
 
     entries: Optional[int] = None
-    """Of the outbox: the number of messages that servers have not received yet."""
+    """For the outbox: the number of messages that servers have not received yet."""
 
     problem: Optional[EnrollError] = None
     """What is wrong with the file."""
@@ -1164,7 +1164,7 @@ class PKCE:
 
 @dataclass(frozen=True)
 class Redirect:
-    """A redirect as it was read, not verified."""
+    """A redirect as parsed, not verified."""
 
     code: Optional[str] = field(default=None, repr=False)
     """The authorization code."""
@@ -1196,7 +1196,7 @@ class Redirect:
 
 @dataclass(frozen=True)
 class Route:
-    """Which configuration a URL belongs to."""
+    """The configuration that a URL belongs to."""
 
     index: Optional[int] = None
     """The index of the configuration that owns the URL. Absent if none does."""
@@ -1225,13 +1225,13 @@ class Ownership(Word):
 
 @dataclass(frozen=True)
 class Link:
-    """A link that the allow-list takes."""
+    """A link that the allow-list accepts."""
 
     kind: LinkKind
-    """The permitted use of a link."""
+    """The kind of a permitted link."""
 
     scheme: str
-    """In lower case."""
+    """The scheme, in lower case."""
 
     path: str
     """The path, unchanged."""
@@ -1264,7 +1264,7 @@ class Link:
 
 
 class LinkKind(Word):
-    """The permitted use of a link."""
+    """The kind of a permitted link."""
 
     HTTPS = "https"
     LOOPBACK_HTTP = "loopbackHTTP"
@@ -1273,13 +1273,13 @@ class LinkKind(Word):
 
 @dataclass(frozen=True)
 class Expiry:
-    """The part of its life that a token is in."""
+    """The phase of a token's life."""
 
     band: Band
-    """The part of its life that a token is in: hand it out; renew it; renew it or fail."""
+    """The phase of a token's life. fresh: use it. due: renew it. expired: renew it or fail."""
 
     seconds_left: int
-    """Until it ends; negative once it has ended. In seconds."""
+    """The time until the token expires; negative once it has expired. In seconds."""
 
     @classmethod
     def from_json(cls, value: Any) -> Expiry:
@@ -1292,7 +1292,7 @@ class Expiry:
 
 
 class Band(Word):
-    """The part of its life that a token is in: hand it out; renew it; renew it or fail."""
+    """The phase of a token's life. fresh: use it. due: renew it. expired: renew it or fail."""
 
     FRESH = "fresh"
     DUE = "due"
@@ -1352,7 +1352,7 @@ class TokenRenewalFailed:
     """A renewal failed; the session is unchanged."""
 
     error: EnrollError
-    """Why a call failed; no text in it holds a secret."""
+    """Why a call failed; no text in it contains a secret."""
 
     @classmethod
     def from_json(cls, value: Any) -> TokenRenewalFailed:
@@ -1379,10 +1379,10 @@ class ErrorReported:
     """A failure that the host may show to the user."""
 
     error: EnrollError
-    """Why a call failed; no text in it holds a secret."""
+    """Why a call failed; no text in it contains a secret."""
 
     message_key: str
-    """A key for the host's own texts: error. and the name of the status."""
+    """A key for the host's own texts: error. followed by the name of the status."""
 
     helps: Help
     """What can be done about a failure."""
@@ -1435,7 +1435,7 @@ def read_state(value: Any) -> State:
 
 
 Action = Union[OpenURL, EnterCode, AwaitLink, OpenOtherApp, ShowDeviceCode]
-"""The action that the host takes so that a transaction continues."""
+"""The action that the host must take for a transaction to continue."""
 
 
 def read_action(value: Any) -> Action:
@@ -1507,7 +1507,7 @@ class Endpoints(TypedDict, total=False):
     """RFC 6749 §3.2."""
 
     jwks_uri: str
-    """The provider's keys, RFC 7517. Needed for the scope openid."""
+    """The provider's keys (RFC 7517). Required for the scope openid."""
 
     userinfo_endpoint: str
     """OpenID Connect Core §5.3."""
@@ -1538,21 +1538,21 @@ class ProfileMapping(TypedDict, total=False):
     """The URL that describes the user, requested with the access token. The userinfo endpoint by default."""
 
     subject: Union[str, Sequence[str]]
-    """Where sub is: a path such as data.id, or several, of which the first with a value is used. A whole number
-    becomes text. sub by default.
+    """The path of sub, such as data.id, or several paths, of which the first with a value is used. An integer becomes
+    text. sub by default.
     """
 
     name: Union[str, Sequence[str]]
-    """Where name is, as one path or several."""
+    """The path or paths of name."""
 
     email: Union[str, Sequence[str]]
-    """Where email is, as one path or several."""
+    """The path or paths of email."""
 
     email_verified: Union[str, Sequence[str]]
-    """Where email_verified is, as one path or several."""
+    """The path or paths of email_verified."""
 
     picture: Union[str, Sequence[str]]
-    """Where picture is, as one path or several."""
+    """The path or paths of picture."""
 
     emails_endpoint: str
     """The URL of the user's e-mail addresses, requested if the profile has none: a list of objects with email, primary
@@ -1569,7 +1569,7 @@ class RegistrationGateway(TypedDict):
 
 class _ConfiguredChoice(TypedDict):
     kind: str
-    """The host's own name for it: google, email, …"""
+    """The host's own name for this way to register: google, email, …"""
 
     label: str
     """The text that the user sees."""
@@ -1579,10 +1579,10 @@ class ConfiguredChoice(_ConfiguredChoice, total=False):
     """A way to register that the host presents."""
 
     connection: str
-    """The provider's name of the connection."""
+    """The provider's name for the connection."""
 
     guidance: str
-    """A further explanation that the user sees."""
+    """An additional explanation that the user sees."""
 
 
 class App2AppFields(TypedDict, total=False):
@@ -1603,14 +1603,14 @@ class _App2App(TypedDict):
     """The gateway's endpoint that begins a registration and returns the other app's link."""
 
     complete_uri: str
-    """The gateway's endpoint that ends a registration and returns tokens."""
+    """The gateway's endpoint that completes a registration and returns tokens."""
 
     allowed_links: Sequence[str]
     """The prefixes of links that may be opened. A prefix ends with a whole host or path segment."""
 
 
 class App2App(_App2App, total=False):
-    """Registration by another app, which returns by a link."""
+    """Registration through another app, which returns through a link."""
 
     fields: App2AppFields
     """The names of the gateway's fields."""
@@ -1632,13 +1632,13 @@ class BFF(_BFF, total=False):
 
 
 class ReturnPage(TypedDict, total=False):
-    """What the page after a loopback redirect shows."""
+    """The content of the page after a loopback redirect."""
 
     app_name: str
     """The app's name, at the top of the page."""
 
     logo: str
-    """The app's logo, above its name: a PNG, JPEG, WebP or SVG picture as a data: URL in base64, of at most 64 KiB."""
+    """The app's logo, above its name: a PNG, JPEG, WebP or SVG image as a base64 data: URL of at most 64 KiB."""
 
     text: str
     """An additional line of text, in the page's language."""
@@ -1660,7 +1660,7 @@ class ReturnPage(TypedDict, total=False):
 
 class _Configuration(TypedDict):
     client_id: str
-    """The client id that the provider registered."""
+    """The client id that the provider assigned."""
 
 
 class Configuration(_Configuration, total=False):
@@ -1700,8 +1700,7 @@ class Configuration(_Configuration, total=False):
         "linkedin",
         "slack",
     ]
-    """A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence.
-    """
+    """A provider whose configuration EnrollKit knows, such as google. Other keys that you set take precedence."""
 
     domain: str
     """With provider: the provider's host, such as dev-1.okta.com, with a port or path if it has one."""
@@ -1725,8 +1724,9 @@ class Configuration(_Configuration, total=False):
     """With provider authentik: the slug of the application."""
 
     issuer: str
-    """The issuer URL, exactly as the provider's metadata spells it. Needed unless provider or discoveryUri says it.
-    With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID).
+    """The issuer URL, exactly as the provider's metadata spells it. Required unless provider or discoveryUri
+    determines it. With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant
+    (Entra ID).
     """
 
     discovery_uri: str
@@ -1738,8 +1738,8 @@ class Configuration(_Configuration, total=False):
     """With {tenantid} in issuer: the GUIDs of the tenants whose users may sign in. All of them by default."""
 
     client_secret: str
-    """The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app
-    has it: it is published, not confidential (RFC 8252 §8.5).
+    """The secret that the provider gave this native client, if the provider requires one (Google, GitHub). Every copy
+    of the app contains it, so it is public, not confidential (RFC 8252 §8.5).
     """
 
     token_endpoint_auth_method: Literal["client_secret_post", "client_secret_basic"]
@@ -1748,7 +1748,7 @@ class Configuration(_Configuration, total=False):
     """
 
     redirect_uri: str
-    """The redirect URI, needed unless provider says it: a claimed https URL, a private scheme such as
+    """The redirect URI, required unless provider determines it: a claimed https URL, a private scheme such as
     com.example.app:/callback, or http://127.0.0.1/callback.
     """
 
@@ -1761,24 +1761,27 @@ class Configuration(_Configuration, total=False):
     """
 
     prompt: str
-    """The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent."""
+    """The OpenID Connect prompt of every sign-in for which the host sets none, such as select_account or consent."""
 
     prompt_after_logout: Literal["login", "select_account", "consent"]
     """The prompt of the sign-in after a logout or retry. login by default."""
 
     endpoints: Endpoints
-    """Endpoints in place of those in the discovery document. If these are all that a sign-in needs
-    (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), no document is fetched.
+    """Endpoints that replace those in the discovery document. If they include all that a sign-in needs
+    (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), the document is not fetched.
     """
 
     profile: ProfileMapping
     """Where a provider without OpenID Connect describes the user, and under which names."""
 
     without_expiry: Union[Literal["never"], int]
-    """Seconds that an access token is valid if its response has no expires_in, or never. 300 by default."""
+    """Seconds that an access token is valid if its response has no expires_in, or never if it does not expire. 300 by
+    default.
+    """
 
     user_agent: str
-    """The app's name and version, such as App/2.1, in front of EnrollKit's in the header User-Agent of every request.
+    """The app's name and version, such as App/2.1, which precede EnrollKit's in the User-Agent header of every
+    request.
     """
 
     pushed_requests: Literal["auto", "always", "never"]
@@ -1789,7 +1792,7 @@ class Configuration(_Configuration, total=False):
     dpop: Literal["auto", "always", "never"]
     """Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
     from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always
-    refuses a sign-in that brings Bearer tokens. A session from before goes on with its own tokens.
+    rejects a sign-in that returns Bearer tokens. An existing session continues with its own tokens.
     """
 
     id_token_algorithms: Sequence[
@@ -1808,10 +1811,10 @@ class Configuration(_Configuration, total=False):
     """
 
     authorize_parameters: Mapping[str, str]
-    """Additional parameters of every authorization request. Names that the protocol uses are refused."""
+    """Additional parameters of every authorization request. Names that the protocol uses are rejected."""
 
     grace: int
-    """Seconds before its expiry at which an access token is renewed. 60 by default."""
+    """How many seconds before its expiry an access token is renewed. 60 by default."""
 
     transaction_lifetime: int
     """Seconds that a sign-in may take. 600 by default."""
@@ -1842,7 +1845,7 @@ class Configuration(_Configuration, total=False):
     """The templates of accepted activation links, such as https://app.example/welcome/{activationToken}."""
 
     fallback_uri: str
-    """The link by which the gateway leads back into a registration."""
+    """The link through which the gateway returns the user to a registration."""
 
     native: bool
     """False on a platform that is not a native app. standInToken is then used instead of a sign-in. True by default."""
@@ -1868,7 +1871,7 @@ class Configuration(_Configuration, total=False):
     """The ways to register that the host presents."""
 
     app2app: App2App
-    """Registration by another app, which returns by a link."""
+    """Registration through another app, which returns through a link."""
 
     bff: BFF
     """A back end that signs the user in for the app (BFF)."""
@@ -1901,16 +1904,16 @@ class Platform(TypedDict, total=False):
     """The kind of device, in the host's own words."""
 
     width: int
-    """Of the screen, in pixels."""
+    """The width of the screen in pixels."""
 
     height: int
-    """Of the screen, in pixels."""
+    """The height of the screen in pixels."""
 
     app_version: str
     """The host app's version."""
 
     device_id: str
-    """The host's id of the device."""
+    """The host's id for the device."""
 
 
 TIMED = frozenset(

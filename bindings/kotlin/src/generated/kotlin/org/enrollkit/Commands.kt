@@ -27,14 +27,14 @@ public class SystemCommands internal constructor(private val caller: Caller) {
 /** The commands `resource.…` of the library. */
 public class ResourceCommands internal constructor(private val caller: Caller) {
   /**
-   * Finds the authorization server that gives tokens for a resource (an API, an MCP server). Registers nothing and
+   * Finds the authorization server that issues tokens for a resource (an API, an MCP server). Registers nothing and
    * sends no token.
    *
    * @param resource The URI of the resource: https, without a fragment.
-   * @param issuer Which of the resource's authorization servers. The first one by default.
+   * @param issuer The authorization server to choose from those of the resource. The first one by default.
    * @param allowLoopbackHTTP Whether http to servers on this machine is allowed.
    * @param caFile A PEM file with the certificate authorities to trust instead of the system's.
-   * @param transport Who sends HTTP requests. host: the host does, by host.http.send.
+   * @param transport What sends HTTP requests. host: the host, through host.http.send.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return The authorization server of a resource.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
@@ -63,22 +63,23 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
    * that it registers once and keeps.
    *
    * @param resource The URI of the resource: https, without a fragment.
-   * @param issuer The authorization server that the user was shown: issuer of resource.discover. Another one is
-   *   refused.
-   * @param redirectUri Where the browser comes back to, as in a configuration.
-   * @param store An absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.
+   * @param issuer The authorization server that you showed to the user: issuer of resource.discover. Any other is
+   *   rejected.
+   * @param redirectUri The redirect URI, as in a configuration.
+   * @param store The absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.
    * @param clientName The app's name, for the server's pages.
    * @param scopes The scopes to request. By default those that the resource lists, and offline_access if the server
    *   lists it.
-   * @param clientId The client id, if the server knows the app.
+   * @param clientId The client id, if the app is already registered with the server.
    * @param clientSecret The secret of clientId.
-   * @param clientMetadataUri The https URL of the app's client id metadata document, for servers that take those.
-   * @param again Whether to register anew although a client is kept: after the server answered invalid_client, because
-   *   it has forgotten the client.
-   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
+   * @param clientMetadataUri The https URL of the app's client id metadata document, for servers that accept one.
+   * @param again Whether to register again although a client is stored: for use after the server answered
+   *   invalid_client because it has forgotten the client.
+   * @param keys The key provider that protects the store's key. The default is auto in the daemon and file in the
+   *   library.
    * @param allowLoopbackHTTP Whether http to servers on this machine is allowed.
    * @param caFile A PEM file with the certificate authorities to trust instead of the system's.
-   * @param transport Who sends HTTP requests. host: the host does, by host.http.send.
+   * @param transport What sends HTTP requests. host: the host, through host.http.send.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return A client for a resource.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
@@ -137,10 +138,10 @@ public class PlatformCommands internal constructor(private val caller: Caller) {
 /** The commands `provider.…` of a client. */
 public class ProviderCommands internal constructor(private val caller: Caller) {
   /**
-   * Reads the provider's announcements and tells what will work with this configuration. Nobody signs in.
+   * Reads the provider's metadata and reports what will work with this configuration. No user signs in.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return What will work at a provider.
+   * @return What will work with a provider.
    * @throws EnrollException With one of DEADLINE_EXCEEDED.
    */
   public suspend fun check(
@@ -156,8 +157,8 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   /**
    * Reads the state of the registration. The first call starts it.
    *
-   * @param wait Wait until the state no longer changes by itself, and until a sign-in that an earlier run began has an
-   *   outcome.
+   * @param wait Whether to wait until the state no longer changes by itself, and until a sign-in that an earlier run
+   *   began has an outcome.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
@@ -179,7 +180,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * @param kind The kind of transaction to begin.
    * @param scopes The scopes to request instead of the configured ones.
    * @param options How to begin a transaction.
-   * @param parameters Additional parameters of the authorization request; names that the protocol uses are refused.
+   * @param parameters Additional parameters of the authorization request; names that the protocol uses are rejected.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return A transaction that has begun.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
@@ -203,7 +204,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Takes the redirect and completes its transaction.
+   * Completes a transaction with its redirect.
    *
    * @param url The URL as the host received it.
    * @param transaction The transaction of the redirect. Needed only if the URL has no state and several transactions
@@ -229,7 +230,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Takes an activation or fallback link and returns what the host has to do next.
+   * Handles an activation or fallback link and returns what the host has to do next.
    *
    * @param url The URL as the host received it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
@@ -249,10 +250,10 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Waits until a transaction has an outcome: by its loopback redirect, by another call or process, or by the user on
+   * Waits until a transaction has an outcome: through its loopback redirect, another call or process, or the user on
    * another device.
    *
-   * @param transaction Names a transaction.
+   * @param transaction The id of a transaction.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, NOT_FOUND, CONFIGURATION, REDIRECT_MALFORMED,
@@ -272,9 +273,9 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Takes the one-time code that the user typed.
+   * Submits the one-time code that the user typed.
    *
-   * @param transaction Names a transaction.
+   * @param transaction The id of a transaction.
    * @param code The code as the user typed it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return The state of a registration.
@@ -328,9 +329,9 @@ public class RegistrationCommands internal constructor(private val caller: Calle
 
   /**
    * Reports that the user left the browser. A valid redirect that arrives later still counts; a registration then waits
-   * for the link of its e-mail.
+   * for the link in its e-mail.
    *
-   * @param transaction The transaction; without it, all.
+   * @param transaction The transaction; all pending transactions by default.
    * @return The state of a registration.
    * @throws EnrollException With one of NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL,
    *   STORE_KEY, STORE_VERSION.
@@ -347,7 +348,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   /**
    * Reports that the other app's link could not be opened. Its transaction fails (F).
    *
-   * @param transaction Names a transaction.
+   * @param transaction The id of a transaction.
    * @return The state of a registration.
    * @throws EnrollException With one of ILLEGAL_STATE, NOT_FOUND, ALREADY_SETTLED, TRANSACTION_EXPIRED, STORE_LOCKED,
    *   STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
@@ -377,7 +378,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    * Logs out, erases pending transactions and resets the installation id.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return A logout that forgot the device.
+   * @return The result of a logout that forgets the device.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
    *   STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -392,7 +393,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
 /** The commands `url.…` of a client. */
 public class UrlCommands internal constructor(private val caller: Caller) {
   /**
-   * Takes any URL that reaches the app: a redirect, a logout callback or a link.
+   * Handles any URL that reaches the app: a redirect, a logout callback or a link.
    *
    * @param url The URL as the host received it.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
@@ -419,13 +420,13 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   /**
    * Returns a valid access token, renewed if due. All callers share one renewal.
    *
-   * @param resource The resource server for which the token is to be (RFC 8707): an absolute https URL without
-   *   fragment. By default the session's own token.
-   * @param scope The scopes that the token is to have, of those that the user granted. By default the session's own
-   *   token.
+   * @param resource The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
+   *   default the session's own token.
+   * @param scope The scopes that the token should have, out of those that the user granted. By default the session's
+   *   own token.
    * @param minimumLifetime How long the token must still live.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return What a call for a valid access token returns.
+   * @return The outcome of a call for a valid access token.
    * @throws EnrollException With one of ILLEGAL_STATE, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED, STORE_CORRUPT,
    *   STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -444,15 +445,15 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Renews now, whatever the token's age, for example after a resource server refused it. Keeps a pause that the
+   * Renews the token now, whatever its age, for example after a resource server rejected it. Observes a pause that the
    * provider asked for.
    *
-   * @param resource The resource server for which the token is to be (RFC 8707): an absolute https URL without
-   *   fragment. By default the session's own token.
-   * @param scope The scopes that the token is to have, of those that the user granted. By default the session's own
-   *   token.
+   * @param resource The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
+   *   default the session's own token.
+   * @param scope The scopes that the token should have, out of those that the user granted. By default the session's
+   *   own token.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return What a call for a valid access token returns.
+   * @return The outcome of a call for a valid access token.
    * @throws EnrollException With one of ILLEGAL_STATE, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED, STORE_CORRUPT,
    *   STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -469,17 +470,17 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Reports that a resource server refused this access token with 401. The token is renewed once. If the next one is
-   * refused within a minute, the outcome is reauthenticate, and rejected for another audience, whose API alone is
-   * concerned.
+   * Reports that a resource server rejected this access token with 401. The token is renewed once. If the next one is
+   * rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because only that API
+   * is affected.
    *
-   * @param accessToken The refused token.
-   * @param resource The resource server for which the token is to be (RFC 8707): an absolute https URL without
-   *   fragment. By default the session's own token.
-   * @param scope The scopes that the token is to have, of those that the user granted. By default the session's own
-   *   token.
+   * @param accessToken The rejected token.
+   * @param resource The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
+   *   default the session's own token.
+   * @param scope The scopes that the token should have, out of those that the user granted. By default the session's
+   *   own token.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return What a call for a valid access token returns.
+   * @return The outcome of a call for a valid access token.
    * @throws EnrollException With one of ILLEGAL_STATE, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED, STORE_CORRUPT,
    *   STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -498,7 +499,7 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Lists the access tokens that are kept, without the tokens themselves: the session's own first, then those for other
+   * Lists the stored access tokens, without the tokens themselves: the session's own first, then those for other
    * audiences.
    *
    * @return Empty if no user is signed in.
@@ -549,12 +550,12 @@ public class TokenCommands internal constructor(private val caller: Caller) {
 /** The commands `dpop.…` of a client. */
 public class DpopCommands internal constructor(private val caller: Caller) {
   /**
-   * Makes a proof for one request of the host that carries a DPoP token (RFC 9449). Sends nothing.
+   * Makes a proof for one of the host's requests that carries a DPoP token (RFC 9449). Sends nothing.
    *
-   * @param method The method as it is sent, such as GET.
-   * @param url The URL with its path as it is sent. Query and fragment are taken off.
-   * @param nonce The nonce that the server demanded. By default the last one of that server.
-   * @param accessToken The token that the request carries. By default the present one.
+   * @param method The method as sent, such as GET.
+   * @param url The URL with its path as sent. Its query and fragment are removed.
+   * @param nonce The nonce that the server demanded. By default that server's last nonce.
+   * @param accessToken The token that the request carries. By default the current one.
    * @return The value of the header DPoP.
    * @throws EnrollException With one of ILLEGAL_STATE, REAUTHENTICATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED,
    *   STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
@@ -590,7 +591,7 @@ public class IdentityCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Fetches the claims from the provider. Claims about another user are refused.
+   * Fetches the claims from the provider. Claims about another user are rejected.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return OpenID Connect Core §5.1.
@@ -614,7 +615,7 @@ public class LogoutCommands internal constructor(private val caller: Caller) {
    *
    * @param localOnly Sends nothing and returns no URL.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
-   * @return How a logout went on.
+   * @return The result of a logout.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
    *   STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -649,9 +650,9 @@ public class LogoutCommands internal constructor(private val caller: Caller) {
 /** The commands `account.…` of a client. */
 public class AccountCommands internal constructor(private val caller: Caller) {
   /**
-   * Reads what the store has about the account; never the refresh token.
+   * Reads the stored data about the account, but never the refresh token.
    *
-   * @return Reads what the store has about the account; never the refresh token.
+   * @return The stored data about an account, without the refresh token.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */
@@ -696,7 +697,7 @@ public class PinCommands internal constructor(private val caller: Caller) {
    * Opens the account for this process.
    *
    * @param pin The PIN. 4 to 64 bytes.
-   * @return The answer to a PIN.
+   * @return The result of entering a PIN.
    * @throws EnrollException With one of ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
    *   STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -712,9 +713,9 @@ public class PinCommands internal constructor(private val caller: Caller) {
   /**
    * Replaces the PIN.
    *
-   * @param pin The present PIN. 4 to 64 bytes.
+   * @param pin The current PIN. 4 to 64 bytes.
    * @param newPin The new PIN. 4 to 64 bytes.
-   * @return The answer to a PIN.
+   * @return The result of entering a PIN.
    * @throws EnrollException With one of ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
    *   STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -732,8 +733,8 @@ public class PinCommands internal constructor(private val caller: Caller) {
   /**
    * Removes the PIN. The account is open from then on.
    *
-   * @param pin The present PIN. 4 to 64 bytes.
-   * @return The answer to a PIN.
+   * @param pin The current PIN. 4 to 64 bytes.
+   * @return The result of entering a PIN.
    * @throws EnrollException With one of ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,
    *   STORE_FULL, STORE_KEY, STORE_VERSION.
    */
@@ -752,8 +753,9 @@ public class AccountsCommands internal constructor(private val caller: Caller) {
   /**
    * Lists the names of the accounts in a store. Empty if there is no store yet.
    *
-   * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
-   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
+   * @param store The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
+   * @param keys The key provider that protects the store's key. The default is auto in the daemon and file in the
+   *   library.
    * @return Sorted.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
@@ -770,11 +772,12 @@ public class AccountsCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Erases an account, of every provider, from a store. Sends nothing. An unknown account is no error.
+   * Erases an account from a store, for every provider. Sends nothing. An unknown account is no error.
    *
-   * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
+   * @param store The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
    * @param account The name of the account: one set of tokens in the store.
-   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
+   * @param keys The key provider that protects the store's key. The default is auto in the daemon and file in the
+   *   library.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */
@@ -796,8 +799,9 @@ public class InstallationCommands internal constructor(private val caller: Calle
   /**
    * Erases the installation id of a store. The next use makes a new one. A missing store is no error.
    *
-   * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
-   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
+   * @param store The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
+   * @param keys The key provider that protects the store's key. The default is auto in the daemon and file in the
+   *   library.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */
@@ -817,8 +821,9 @@ public class StoreCommands internal constructor(private val caller: Caller) {
   /**
    * Examines a store: owner, permissions, key provider, files, damaged files. Changes nothing.
    *
-   * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
-   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
+   * @param store The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
+   * @param keys The key provider that protects the store's key. The default is auto in the daemon and file in the
+   *   library.
    * @return The state of a store, without secrets.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
@@ -837,9 +842,10 @@ public class StoreCommands internal constructor(private val caller: Caller) {
   /**
    * Moves a store's key to another key provider, or wraps it again with the same one.
    *
-   * @param store An absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
-   * @param keys The key provider that protects the store's key. The daemon's default is auto, a library's is file.
-   * @param newKeys The key provider from now on. The default is that of keys; auto is the best one that is available.
+   * @param store The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.
+   * @param keys The key provider that protects the store's key. The default is auto in the daemon and file in the
+   *   library.
+   * @param newKeys The key provider from now on. The default is the one in keys; auto is the best available one.
    * @param newDataKey Whether to make a new data key and seal every file with it.
    * @return The key provider that now has the key.
    * @throws EnrollException With one of NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL,
@@ -881,7 +887,7 @@ public class RedirectCommands internal constructor(private val caller: Caller) {
    * Parses a redirect without verifying it (RFC 6749 §4.1.2, RFC 9207).
    *
    * @param url The URL as the host received it.
-   * @return A redirect as it was read, not verified.
+   * @return A redirect as parsed, not verified.
    * @throws EnrollException With one of REDIRECT_MALFORMED.
    */
   public suspend fun parse(
@@ -898,7 +904,7 @@ public class RedirectCommands internal constructor(private val caller: Caller) {
    *
    * @param configurations All configurations of the app.
    * @param url The URL as the host received it.
-   * @return Which configuration a URL belongs to.
+   * @return The configuration that a URL belongs to.
    * @throws EnrollException With one of CONFIGURATION, REDIRECT_MALFORMED, JSON.
    */
   public suspend fun route(
@@ -919,7 +925,7 @@ public class LinkCommands internal constructor(private val caller: Caller) {
    * Parses a link strictly, or refuses it. Repairs nothing.
    *
    * @param url The URL as the host received it.
-   * @return A link that the allow-list takes.
+   * @return A link that the allow-list accepts.
    * @throws EnrollException With one of REDIRECT_MALFORMED.
    */
   public suspend fun parse(
@@ -935,14 +941,14 @@ public class LinkCommands internal constructor(private val caller: Caller) {
 /** The commands `expiry.…` of the library. */
 public class ExpiryCommands internal constructor(private val caller: Caller) {
   /**
-   * Tells whether a token is fresh, due or expired.
+   * Determines whether a token is fresh, due or expired.
    *
    * @param expiresAt When the token expires.
-   * @param now The present time. By default that of this device's clock.
-   * @param grace How long before its expiry the token is due.
+   * @param now The current time. By default the time of this device's clock.
+   * @param grace How long before its expiry the token becomes due.
    * @param minimumLifetime How long the token must still live.
-   * @param lifetime Its whole life: at most half of it counts as grace period.
-   * @return The part of its life that a token is in.
+   * @param lifetime The token's total lifetime; at most half of it counts as grace period.
+   * @return The phase of a token's life.
    * @throws EnrollException When the call itself is refused.
    */
   public suspend fun check(

@@ -10,11 +10,11 @@ import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 import kotlinx.serialization.json.buildJsonObject
 
-/** Registration by another app, which returns by a link. */
+/** Registration through another app, which returns through a link. */
 public data class App2App(
   /** The gateway's endpoint that begins a registration and returns the other app's link. */
   public val initUri: String,
-  /** The gateway's endpoint that ends a registration and returns tokens. */
+  /** The gateway's endpoint that completes a registration and returns tokens. */
   public val completeUri: String,
   /** The prefixes of links that may be opened. A prefix ends with a whole host or path segment. */
   public val allowedLinks: List<String>,
@@ -65,23 +65,23 @@ public data class BFF(
 public data class BeginOptions(
   /** none, login, consent, select_account or create. */
   public val prompt: String? = null,
-  /** The user name or address to suggest at sign-in. */
+  /** The user name or e-mail address to suggest at sign-in. */
   public val loginHint: String? = null,
-  /** The user must have signed in at most so long ago. */
+  /** The maximum time since the user signed in. */
   public val maxAge: Duration? = null,
-  /** Authentication classes, the best first. */
+  /** Authentication context classes, the best first. */
   public val acrValues: List<String>? = null,
-  /** The preferred one first. */
+  /** The languages for the provider's pages, the preferred one first. */
   public val uiLocales: List<String>? = null,
   /** An id_token of the user whose session prompt=none checks. */
   public val idTokenHint: String? = null,
   /**
-   * The provider's name of the connection that the user chose. Required for bff: the back end's name of the provider.
+   * The provider's name for the connection that the user chose. Required for bff: the back end's name for the provider.
    */
   public val connection: String? = null,
-  /** passwordless: the address to which the code or link is sent. */
+  /** passwordless: the e-mail address to which the code or link is sent. */
   public val email: String? = null,
-  /** passwordless: the number to which the code is sent (E.164). */
+  /** passwordless: the phone number to which the code is sent (E.164). */
   public val phoneNumber: String? = null,
   /** The message that a passwordless sign-in sends to the user. */
   public val message: PasswordlessMessage? = null,
@@ -106,11 +106,9 @@ public data class BeginOptions(
 
 /** The provider and the client. */
 public data class Configuration(
-  /** The client id that the provider registered. */
+  /** The client id that the provider assigned. */
   public val clientId: String,
-  /**
-   * A provider whose configuration EnrollKit knows, such as google. Keys that are written beside it take precedence.
-   */
+  /** A provider whose configuration EnrollKit knows, such as google. Other keys that you set take precedence. */
   public val provider: ProviderPreset? = null,
   /** With provider: the provider's host, such as dev-1.okta.com, with a port or path if it has one. */
   public val domain: String? = null,
@@ -127,8 +125,8 @@ public data class Configuration(
   /** With provider authentik: the slug of the application. */
   public val application: String? = null,
   /**
-   * The issuer URL, exactly as the provider's metadata spells it. Needed unless provider or discoveryUri says it. With
-   * {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID).
+   * The issuer URL, exactly as the provider's metadata spells it. Required unless provider or discoveryUri determines
+   * it. With {tenantid} as a segment of its path, each id_token must name the issuer of its own tenant (Entra ID).
    */
   public val issuer: String? = null,
   /**
@@ -139,8 +137,8 @@ public data class Configuration(
   /** With {tenantid} in issuer: the GUIDs of the tenants whose users may sign in. All of them by default. */
   public val tenants: List<String>? = null,
   /**
-   * The secret that the provider gave this native client, if it asks for one (Google, GitHub). Every copy of the app
-   * has it: it is published, not confidential (RFC 8252 §8.5).
+   * The secret that the provider gave this native client, if the provider requires one (Google, GitHub). Every copy of
+   * the app contains it, so it is public, not confidential (RFC 8252 §8.5).
    */
   public val clientSecret: String? = null,
   /**
@@ -149,7 +147,7 @@ public data class Configuration(
    */
   public val tokenEndpointAuthMethod: ClientSecretMethod? = null,
   /**
-   * The redirect URI, needed unless provider says it: a claimed https URL, a private scheme such as
+   * The redirect URI, required unless provider determines it: a claimed https URL, a private scheme such as
    * com.example.app:/callback, or http://127.0.0.1/callback.
    */
   public val redirectUri: String? = null,
@@ -160,20 +158,25 @@ public data class Configuration(
    * logout_uri.
    */
   public val logoutDialect: LogoutDialect? = null,
-  /** The OpenID Connect prompt of every sign-in for which the host names none, such as select_account or consent. */
+  /** The OpenID Connect prompt of every sign-in for which the host sets none, such as select_account or consent. */
   public val prompt: String? = null,
   /** The prompt of the sign-in after a logout or retry. login by default. */
   public val promptAfterLogout: PromptAfterLogout? = null,
   /**
-   * Endpoints in place of those in the discovery document. If these are all that a sign-in needs
-   * (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), no document is fetched.
+   * Endpoints that replace those in the discovery document. If they include all that a sign-in needs
+   * (authorizationEndpoint, tokenEndpoint and, for the scope openid, jwksUri), the document is not fetched.
    */
   public val endpoints: Endpoints? = null,
   /** Where a provider without OpenID Connect describes the user, and under which names. */
   public val profile: ProfileMapping? = null,
-  /** Seconds that an access token is valid if its response has no expires_in, or never. 300 by default. */
+  /**
+   * Seconds that an access token is valid if its response has no expires_in, or never if it does not expire. 300 by
+   * default.
+   */
   public val withoutExpiry: WithoutExpiry? = null,
-  /** The app's name and version, such as App/2.1, in front of EnrollKit's in the header User-Agent of every request. */
+  /**
+   * The app's name and version, such as App/2.1, which precede EnrollKit's in the User-Agent header of every request.
+   */
   public val userAgent: String? = null,
   /**
    * Whether authorization requests are pushed to the provider by POST (RFC 9126). The default, auto, pushes them if the
@@ -183,7 +186,7 @@ public data class Configuration(
   /**
    * Whether tokens are bound to a key of this client (RFC 9449). Each request with a bound token then needs a proof
    * from dpop.proof. The default is never: Bearer tokens. auto binds tokens if the provider announces ES256; always
-   * refuses a sign-in that brings Bearer tokens. A session from before goes on with its own tokens.
+   * rejects a sign-in that returns Bearer tokens. An existing session continues with its own tokens.
    */
   public val dpop: FeaturePolicy? = null,
   /** The accepted signature algorithms of id_tokens. All of these by default. */
@@ -198,9 +201,9 @@ public data class Configuration(
    * is left out if the provider lists its scopes without it.
    */
   public val scopes: List<String>? = null,
-  /** Additional parameters of every authorization request. Names that the protocol uses are refused. */
+  /** Additional parameters of every authorization request. Names that the protocol uses are rejected. */
   public val authorizeParameters: Map<String, String>? = null,
-  /** Seconds before its expiry at which an access token is renewed. 60 by default. */
+  /** How many seconds before its expiry an access token is renewed. 60 by default. */
   public val grace: Int? = null,
   /** Seconds that a sign-in may take. 600 by default. */
   public val transactionLifetime: Int? = null,
@@ -224,7 +227,7 @@ public data class Configuration(
   public val welcomePage: String? = null,
   /** The templates of accepted activation links, such as https://app.example/welcome/{activationToken}. */
   public val appLinks: List<String>? = null,
-  /** The link by which the gateway leads back into a registration. */
+  /** The link through which the gateway returns the user to a registration. */
   public val fallbackUri: String? = null,
   /** False on a platform that is not a native app. standInToken is then used instead of a sign-in. True by default. */
   public val native: Boolean? = null,
@@ -243,7 +246,7 @@ public data class Configuration(
   public val errorReportUri: String? = null,
   /** The ways to register that the host presents. */
   public val choices: List<ConfiguredChoice>? = null,
-  /** Registration by another app, which returns by a link. */
+  /** Registration through another app, which returns through a link. */
   public val app2app: App2App? = null,
   /** A back end that signs the user in for the app (BFF). */
   public val bff: BFF? = null,
@@ -320,13 +323,13 @@ public data class Configuration(
 
 /** A way to register that the host presents. */
 public data class ConfiguredChoice(
-  /** The host's own name for it: google, email, … */
+  /** The host's own name for this way to register: google, email, … */
   public val kind: String,
   /** The text that the user sees. */
   public val label: String,
-  /** The provider's name of the connection. */
+  /** The provider's name for the connection. */
   public val connection: String? = null,
-  /** A further explanation that the user sees. */
+  /** An additional explanation that the user sees. */
   public val guidance: String? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
@@ -343,7 +346,7 @@ public data class Endpoints(
   public val authorizationEndpoint: String? = null,
   /** RFC 6749 §3.2. */
   public val tokenEndpoint: String? = null,
-  /** The provider's keys, RFC 7517. Needed for the scope openid. */
+  /** The provider's keys (RFC 7517). Required for the scope openid. */
   public val jwksUri: String? = null,
   /** OpenID Connect Core §5.3. */
   public val userinfoEndpoint: String? = null,
@@ -380,13 +383,13 @@ public data class Platform(
   public val native: Boolean? = null,
   /** The kind of device, in the host's own words. */
   public val type: String? = null,
-  /** Of the screen, in pixels. */
+  /** The width of the screen in pixels. */
   public val width: Int? = null,
-  /** Of the screen, in pixels. */
+  /** The height of the screen in pixels. */
   public val height: Int? = null,
   /** The host app's version. */
   public val appVersion: String? = null,
-  /** The host's id of the device. */
+  /** The host's id for the device. */
   public val deviceId: String? = null,
 ) {
   /** Without what is secret or personal. */
@@ -408,17 +411,17 @@ public data class ProfileMapping(
   /** The URL that describes the user, requested with the access token. The userinfo endpoint by default. */
   public val endpoint: String? = null,
   /**
-   * Where sub is: a path such as data.id, or several, of which the first with a value is used. A whole number becomes
+   * The path of sub, such as data.id, or several paths, of which the first with a value is used. An integer becomes
    * text. sub by default.
    */
   public val subject: List<String>? = null,
-  /** Where name is, as one path or several. */
+  /** The path or paths of name. */
   public val name: List<String>? = null,
-  /** Where email is, as one path or several. */
+  /** The path or paths of email. */
   public val email: List<String>? = null,
-  /** Where email_verified is, as one path or several. */
+  /** The path or paths of email_verified. */
   public val emailVerified: List<String>? = null,
-  /** Where picture is, as one path or several. */
+  /** The path or paths of picture. */
   public val picture: List<String>? = null,
   /**
    * The URL of the user's e-mail addresses, requested if the profile has none: a list of objects with email, primary
@@ -462,11 +465,11 @@ internal fun RegistrationStart.encode(): JsonElement = when (this) {
   is RegistrationStart.Page -> encode()
 }
 
-/** What the page after a loopback redirect shows. */
+/** The content of the page after a loopback redirect. */
 public data class ReturnPage(
   /** The app's name, at the top of the page. */
   public val appName: String? = null,
-  /** The app's logo, above its name: a PNG, JPEG, WebP or SVG picture as a data: URL in base64, of at most 64 KiB. */
+  /** The app's logo, above its name: a PNG, JPEG, WebP or SVG image as a base64 data: URL of at most 64 KiB. */
   public val logo: String? = null,
   /** An additional line of text, in the page's language. */
   public val text: String? = null,
@@ -493,7 +496,7 @@ public data class ReturnPage(
   }
 }
 
-/** The life of an access token whose response states none. */
+/** The lifetime of an access token whose response states none. */
 public sealed interface WithoutExpiry {
   /** The word never. */
   public data object Never : WithoutExpiry

@@ -46,7 +46,7 @@ public sealed interface Event {
 
   /** A renewal failed; the session is unchanged. */
   public data class TokenRenewalFailed(
-    /** Why a call failed; no text in it holds a secret. */
+    /** Why a call failed; no text in it contains a secret. */
     public val error: EnrollError,
   ) : Event {
     internal companion object {
@@ -61,9 +61,9 @@ public sealed interface Event {
 
   /** A failure that the host may show to the user. */
   public data class ErrorReported(
-    /** Why a call failed; no text in it holds a secret. */
+    /** Why a call failed; no text in it contains a secret. */
     public val error: EnrollError,
-    /** A key for the host's own texts: error. and the name of the status. */
+    /** A key for the host's own texts: error. followed by the name of the status. */
     public val messageKey: String,
     /** What can be done about a failure. */
     public val helps: Help,

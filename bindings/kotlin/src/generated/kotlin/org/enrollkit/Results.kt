@@ -8,19 +8,19 @@ import kotlin.time.Instant
 import kotlinx.serialization.json.JsonElement
 import kotlinx.serialization.json.JsonObject
 
-/** What a call for a valid access token returns. */
+/** The outcome of a call for a valid access token. */
 public sealed interface AccessOutcome {
-  /** Use it. */
+  /** The token is valid: use it. */
   public data class Valid(
     /** For the Authorization header or a form body, and nowhere else. */
     public val accessToken: String,
-    /** As the server spells it: Bearer, DPoP. */
+    /** The type as the server spells it: Bearer, DPoP. */
     public val tokenType: String,
-    /** By this device's clock; absent for a stand-in token, which does not expire. */
+    /** When the token expires, by this device's clock; absent for a stand-in token, which does not expire. */
     public val expiresAt: Instant?,
     /**
-     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer than
-     * were asked for.
+     * For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
+     * fewer than were requested.
      */
     public val scope: String?,
   ) : AccessOutcome {
@@ -38,22 +38,22 @@ public sealed interface AccessOutcome {
     }
   }
 
-  /** The token is due and could not be renewed just now; it still works. */
+  /** The token is due and could not be renewed; it still works. */
   public data class Stale(
     /** For the Authorization header or a form body, and nowhere else. */
     public val accessToken: String,
-    /** As the server spells it: Bearer, DPoP. */
+    /** The type as the server spells it: Bearer, DPoP. */
     public val tokenType: String,
-    /** By this device's clock; absent for a stand-in token, which does not expire. */
+    /** When the token expires, by this device's clock; absent for a stand-in token, which does not expire. */
     public val expiresAt: Instant?,
     /**
-     * Of a token that was asked for with resource or scope: the granted scopes, separated by spaces; perhaps fewer than
-     * were asked for.
+     * For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
+     * fewer than were requested.
      */
     public val scope: String?,
     /** A word or a short text, for a log. */
     public val reason: String,
-    /** Why a call failed; no text in it holds a secret. */
+    /** Why a call failed; no text in it contains a secret. */
     public val error: EnrollError,
   ) : AccessOutcome {
     /** Without what is secret or personal. */
@@ -76,11 +76,11 @@ public sealed interface AccessOutcome {
   public data class Expired(
     /** When the first renewal failed. */
     public val offlineSince: Instant?,
-    /** Until another try makes sense. */
+    /** The time to wait before another try. */
     public val retryAfter: Duration?,
     /** A word or a short text, for a log. */
     public val reason: String,
-    /** Why a call failed; no text in it holds a secret. */
+    /** Why a call failed; no text in it contains a secret. */
     public val error: EnrollError,
   ) : AccessOutcome {
     internal companion object {
@@ -93,11 +93,11 @@ public sealed interface AccessOutcome {
     }
   }
 
-  /** The provider refused to renew, or to give a token for that audience, without ending the session. */
+  /** The provider refused to renew, or to issue a token for that audience, without ending the session. */
   public data class Rejected(
     /** A word or a short text, for a log. */
     public val reason: String,
-    /** Why a call failed; no text in it holds a secret. */
+    /** Why a call failed; no text in it contains a secret. */
     public val error: EnrollError,
   ) : AccessOutcome {
     internal companion object {
@@ -139,7 +139,7 @@ internal fun decodeAccessOutcome(json: JsonObject): AccessOutcome = when {
   else -> throw unknownVariant("AccessOutcome", json)
 }
 
-/** Reads what the store has about the account; never the refresh token. */
+/** The stored data about an account, without the refresh token. */
 public data class Account(
   /** The verified claims about the user. */
   public val profile: Claims?,
@@ -149,7 +149,7 @@ public data class Account(
   public val accessToken: String?,
   /** When the access token expires. */
   public val expiresAt: Instant?,
-  /** How the account was registered; absent for other ways. */
+  /** How the account was registered; absent for any other way. */
   public val registrationType: RegistrationType?,
 ) {
   /** Without what is secret or personal. */
@@ -167,11 +167,11 @@ public data class Account(
   }
 }
 
-/** The action that the host takes so that a transaction continues. */
+/** The action that the host must take for a transaction to continue. */
 public sealed interface Action {
   /** Open the URL in the external browser, then pass the redirect to registration.resume. */
   public data class OpenURL(
-    /** Contains the state of the transaction. */
+    /** The URL. It contains the state of the transaction. */
     public val url: String,
   ) : Action {
     /** Without what is secret or personal. */
@@ -187,7 +187,7 @@ public sealed interface Action {
 
   /** Ask the user for the code, then pass it to registration.submitCode. */
   public data class EnterCode(
-    /** The address or number to which the code was sent. */
+    /** The e-mail address or phone number to which the code was sent. */
     public val recipient: String,
   ) : Action {
     /** Without what is secret or personal. */
@@ -201,9 +201,9 @@ public sealed interface Action {
     }
   }
 
-  /** Tell the user to open the link in that e-mail, then pass the redirect to registration.resume. */
+  /** Tell the user to open the link in the e-mail, then pass the redirect to registration.resume. */
   public data class AwaitLink(
-    /** The address to which the link was sent. */
+    /** The e-mail address to which the link was sent. */
     public val recipient: String,
   ) : Action {
     /** Without what is secret or personal. */
@@ -217,9 +217,9 @@ public sealed interface Action {
     }
   }
 
-  /** Open the link. The other app returns by a link: pass it to registration.resume. */
+  /** Open the link. The other app returns through a link: pass that link to registration.resume. */
   public data class OpenOtherApp(
-    /** The link of another app. */
+    /** The link to the other app. */
     public val url: String,
   ) : Action {
     /** Without what is secret or personal. */
@@ -233,13 +233,13 @@ public sealed interface Action {
     }
   }
 
-  /** Show the address and the code, then wait by registration.awaitOutcome (RFC 8628 §3.3). */
+  /** Show the URL and the code, then wait with registration.awaitOutcome (RFC 8628 §3.3). */
   public data class ShowDeviceCode(
     /** The code that the user types. */
     public val userCode: String,
-    /** Where the user types it. */
+    /** The URL of the page where the user types the code. */
     public val verificationUri: String,
-    /** The address with the code in it, for a QR code. */
+    /** The URL that includes the code, for a QR code. */
     public val verificationUriComplete: String?,
   ) : Action {
     /** Without what is secret or personal. */
@@ -296,7 +296,7 @@ public enum class ActiveReason(
   }
 }
 
-/** The part of its life that a token is in: hand it out; renew it; renew it or fail. */
+/** The phase of a token's life. fresh: use it. due: renew it. expired: renew it or fail. */
 public enum class Band(
   /** The word in JSON. */
   public val wire: String,
@@ -343,15 +343,15 @@ public enum class ClientSecretMethod(
   }
 }
 
-/** A logout that forgot the device. */
+/** The result of a logout that forgets the device. */
 public data class Deregistration(
   /** The state of a registration. */
   public val state: State,
-  /** The URL that ends the provider's session in the browser, as of logout.begin. Absent if there is none. */
+  /** The URL that ends the provider's session in the browser, as in logout.begin. Absent if there is none. */
   public val url: String?,
   /**
-   * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
-   * tokens work until they end by themselves). Absent if there was nothing to tell.
+   * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
+   * (the tokens work until they expire). Absent if there was nothing to tell.
    */
   public val providerTold: ProviderTold?,
   /** Why the tokens cannot be revoked at the provider. */
@@ -371,11 +371,11 @@ public data class Deregistration(
   }
 }
 
-/** The part of its life that a token is in. */
+/** The phase of a token's life. */
 public data class Expiry(
-  /** The part of its life that a token is in: hand it out; renew it; renew it or fail. */
+  /** The phase of a token's life. fresh: use it. due: renew it. expired: renew it or fail. */
   public val band: Band,
-  /** Until it ends; negative once it has ended. */
+  /** The time until the token expires; negative once it has expired. */
   public val timeLeft: Duration,
 ) {
   internal companion object {
@@ -425,7 +425,7 @@ public sealed interface HandledLink {
 
   /** No transaction waits for the URL; nothing happened. */
   public data class Unsolicited(
-    /** What the host can offer to the user, the best first. */
+    /** What the host can offer the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledLink {
     internal companion object {
@@ -437,7 +437,7 @@ public sealed interface HandledLink {
 
   /** This link, or a fallback link, was used before; nothing happened. */
   public data class LinkUsed(
-    /** What the host can offer to the user, the best first. */
+    /** What the host can offer the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledLink {
     internal companion object {
@@ -449,7 +449,7 @@ public sealed interface HandledLink {
 
   /** The transaction that waited for the link has expired; nothing happened. */
   public data class LinkExpired(
-    /** What the host can offer to the user, the best first. */
+    /** What the host can offer the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledLink {
     internal companion object {
@@ -494,7 +494,7 @@ public sealed interface HandledURL {
 
   /** No transaction waits for the URL; nothing happened. */
   public data class Unsolicited(
-    /** What the host can offer to the user, the best first. */
+    /** What the host can offer the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledURL {
     internal companion object {
@@ -506,7 +506,7 @@ public sealed interface HandledURL {
 
   /** This link, or a fallback link, was used before; nothing happened. */
   public data class LinkUsed(
-    /** What the host can offer to the user, the best first. */
+    /** What the host can offer the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledURL {
     internal companion object {
@@ -518,7 +518,7 @@ public sealed interface HandledURL {
 
   /** The transaction that waited for the link has expired; nothing happened. */
   public data class LinkExpired(
-    /** What the host can offer to the user, the best first. */
+    /** What the host can offer the user, the best first. */
     public val offers: List<LinkOffer>,
   ) : HandledURL {
     internal companion object {
@@ -573,17 +573,17 @@ public data class Introspection(
   }
 }
 
-/** An access token that is kept, without its secret. The session's own has neither resource nor scope. */
+/** A stored access token, without its secret. The session's own token has neither resource nor scope. */
 public data class KeptToken(
   /** The resource server that the token is for. */
   public val resource: String?,
-  /** The scopes that were asked for, separated by spaces. */
+  /** The requested scopes, separated by spaces. */
   public val scope: String?,
   /** The granted scopes, separated by spaces. */
   public val granted: String,
-  /** As the server spells it: Bearer, DPoP. */
+  /** The type as the server spells it: Bearer, DPoP. */
   public val tokenType: String,
-  /** By this device's clock; the token may have expired. */
+  /** When the token expires, by this device's clock; it may have expired. */
   public val expiresAt: Instant,
 ) {
   internal companion object {
@@ -619,7 +619,7 @@ public data class KeyCandidate(
 public data class KeyDecision(
   /** The name of a key provider. Absent while the best one is locked. */
   public val provider: String?,
-  /** Why this one was chosen. */
+  /** Why this key provider was chosen. */
   public val reason: String,
   /** The key providers in the order of preference. */
   public val candidates: List<KeyCandidate>,
@@ -648,11 +648,11 @@ public enum class KeyPresence(
   }
 }
 
-/** A link that the allow-list takes. */
+/** A link that the allow-list accepts. */
 public data class Link(
-  /** The permitted use of a link. */
+  /** The kind of a permitted link. */
   public val kind: LinkKind,
-  /** In lower case. */
+  /** The scheme, in lower case. */
   public val scheme: String,
   /** The host; an IPv6 address with its brackets. */
   public val host: String?,
@@ -682,7 +682,7 @@ public data class Link(
   }
 }
 
-/** The permitted use of a link. */
+/** The kind of a permitted link. */
 public enum class LinkKind(
   /** The word in JSON. */
   public val wire: String,
@@ -741,16 +741,16 @@ public enum class Ownership(
   }
 }
 
-/** The answer to a PIN. */
+/** The result of entering a PIN. */
 public data class PINAnswer(
   /**
-   * Whether a PIN was right: unlocked; wrong; tooSoon (not looked at); erased (it was the last try, the account is
-   * gone).
+   * Whether a PIN was correct: unlocked; wrong; tooSoon (not checked); erased (the last try failed, and the account was
+   * erased).
    */
   public val outcome: PINOutcome,
   /** Tries left before the account is erased. */
   public val triesLeft: Int,
-  /** Until the next try is looked at. */
+  /** The time until the next try is checked. */
   public val retryAfter: Duration,
 ) {
   internal companion object {
@@ -763,7 +763,8 @@ public data class PINAnswer(
 }
 
 /**
- * Whether a PIN was right: unlocked; wrong; tooSoon (not looked at); erased (it was the last try, the account is gone).
+ * Whether a PIN was correct: unlocked; wrong; tooSoon (not checked); erased (the last try failed, and the account was
+ * erased).
  */
 public enum class PINOutcome(
   /** The word in JSON. */
@@ -802,7 +803,7 @@ public data class PKCE(
   }
 }
 
-/** A provider's way of passwordless sign-in. */
+/** A provider's API for passwordless sign-in. */
 public enum class PasswordlessDialect(
   /** The word in JSON. */
   public val wire: String,
@@ -829,7 +830,7 @@ public enum class PasswordlessMessage(
   }
 }
 
-/** What the sign-in after a logout asks for. */
+/** The prompt of the sign-in after a logout. */
 public enum class PromptAfterLogout(
   /** The word in JSON. */
   public val wire: String,
@@ -844,11 +845,11 @@ public enum class PromptAfterLogout(
   }
 }
 
-/** What will work at a provider. */
+/** What will work with a provider. */
 public data class ProviderCheck(
-  /** The name to configure as provider: EnrollKit knows this one, and it is not configured so. */
+  /** The value for the key provider: EnrollKit knows this provider, but the configuration does not name it. */
   public val provider: String?,
-  /** What works, and what does not. */
+  /** What works and what does not. */
   public val findings: List<ProviderFinding>,
 ) {
   internal companion object {
@@ -861,15 +862,15 @@ public data class ProviderCheck(
 
 /** One finding about a provider. */
 public data class ProviderFinding(
-  /** Something that an app wants of its provider. */
+  /** Something that an app needs from its provider. */
   public val subject: ProviderSubject,
-  /** Whether it works: limited means in part, or depending on something that is not announced. */
+  /** Whether it works. limited: in part, or depending on something that the provider does not announce. */
   public val verdict: ProviderVerdict,
   /** Why, in one sentence. */
   public val text: String,
   /** What to do. */
   public val advice: String?,
-  /** The key of the configuration that helps. */
+  /** The configuration key that helps. */
   public val key: String?,
 ) {
   internal companion object {
@@ -927,7 +928,7 @@ public enum class ProviderPreset(
   }
 }
 
-/** Something that an app wants of its provider. */
+/** Something that an app needs from its provider. */
 public enum class ProviderSubject(
   /** The word in JSON. */
   public val wire: String,
@@ -946,8 +947,8 @@ public enum class ProviderSubject(
 }
 
 /**
- * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
- * tokens work until they end by themselves). Absent if there was nothing to tell.
+ * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
+ * (the tokens work until they expire). Absent if there was nothing to tell.
  */
 public enum class ProviderTold(
   /** The word in JSON. */
@@ -963,7 +964,7 @@ public enum class ProviderTold(
   }
 }
 
-/** Whether it works: limited means in part, or depending on something that is not announced. */
+/** Whether it works. limited: in part, or depending on something that the provider does not announce. */
 public enum class ProviderVerdict(
   /** The word in JSON. */
   public val wire: String,
@@ -978,7 +979,7 @@ public enum class ProviderVerdict(
   }
 }
 
-/** A redirect as it was read, not verified. */
+/** A redirect as parsed, not verified. */
 public data class Redirect(
   /** The authorization code. */
   public val code: String?,
@@ -1008,13 +1009,13 @@ public data class Redirect(
 
 /** A configured way to register. */
 public data class RegistrationChoice(
-  /** The host's own name for it: google, email, … */
+  /** The host's own name for this way to register: google, email, … */
   public val kind: String,
-  /** The provider's name of the connection. */
+  /** The provider's name for the connection. */
   public val connection: String?,
   /** The text that the user sees. */
   public val label: String,
-  /** A further explanation that the user sees. */
+  /** An additional explanation that the user sees. */
   public val guidance: String?,
 ) {
   internal companion object {
@@ -1027,7 +1028,7 @@ public data class RegistrationChoice(
   }
 }
 
-/** How the account was registered; absent for other ways. */
+/** How the account was registered; absent for any other way. */
 public enum class RegistrationType(
   /** The word in JSON. */
   public val wire: String,
@@ -1058,7 +1059,7 @@ public enum class Remedy(
 
 /** A client for a resource. */
 public data class ResourceClient(
-  /** A configuration for client.open. It may hold a secret of the client. */
+  /** A configuration for client.open. It may contain the client's secret. */
   public val configuration: JsonObject,
   /**
    * How the app became a client. configured: by clientId. metadataDocument: by clientMetadataUri. registered: by a
@@ -1081,23 +1082,23 @@ public data class ResourceClient(
 public data class ResourceDiscovery(
   /** The resource. */
   public val resource: String,
-  /** Where the resource's metadata is. */
+  /** The URL of the resource's metadata. */
   public val metadataUri: String,
-  /** The resource's own name for itself. Nothing proves it. */
+  /** The resource's own name for itself. It is not verified. */
   public val name: String?,
   /** The authorization servers that the resource names. */
   public val authorizationServers: List<String>,
-  /** The chosen one. Show it to the user before you go on. */
+  /** The chosen authorization server. Show it to the user before you continue. */
   public val issuer: String,
-  /** The page that the user will be sent to. */
+  /** The page to which the user will be sent. */
   public val authorizationEndpoint: String,
   /** The scopes that the resource lists. */
   public val scopes: List<String>,
   /** Whether the server registers clients (RFC 7591). */
   public val canRegister: Boolean,
-  /** Whether the server takes the URL of a client id metadata document as a client id. */
+  /** Whether the server accepts the URL of a client id metadata document as a client id. */
   public val takesClientMetadataDocuments: Boolean,
-  /** Whether the resource takes only tokens that are bound to a key (RFC 9449). */
+  /** Whether the resource accepts only tokens that are bound to a key (RFC 9449). */
   public val requiresDPoP: Boolean,
 ) {
   internal companion object {
@@ -1138,8 +1139,8 @@ public enum class ReturnPageLanguage(
 /** Whether the provider knows of a revocation. */
 public data class Revocation(
   /**
-   * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
-   * tokens work until they end by themselves). Absent if there was nothing to tell.
+   * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
+   * (the tokens work until they expire). Absent if there was nothing to tell.
    */
   public val providerTold: ProviderTold?,
   /** Why the tokens cannot be revoked at the provider. */
@@ -1153,7 +1154,7 @@ public data class Revocation(
   }
 }
 
-/** Which configuration a URL belongs to. */
+/** The configuration that a URL belongs to. */
 public data class Route(
   /** The index of the configuration that owns the URL. Absent if none does. */
   public val index: Int?,
@@ -1168,13 +1169,13 @@ public data class Route(
   }
 }
 
-/** How a logout went on. */
+/** The result of a logout. */
 public data class SignOut(
-  /** Open it in the external browser. Absent if the provider has no such page. */
+  /** The URL to open in the external browser. Absent if the provider has no such page. */
   public val url: String?,
   /**
-   * Whether the provider knows of a sign-out: told, queued (it is told later, for at most 7 days), notPossible (its
-   * tokens work until they end by themselves). Absent if there was nothing to tell.
+   * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
+   * (the tokens work until they expire). Absent if there was nothing to tell.
    */
   public val providerTold: ProviderTold?,
   /** Why the tokens cannot be revoked at the provider. */
@@ -1217,10 +1218,10 @@ public enum class SignatureAlgorithm(
 
 /** The state of a registration. */
 public sealed interface State {
-  /** The state was not requested yet, or the platform is not ready. */
+  /** The state has not been requested yet, or the platform is not ready. */
   public data object Starting : State
 
-  /** There are no tokens: present the ways to register. */
+  /** There are no tokens: offer the ways to register. */
   public data class Unregistered(
     /** The configured ways to register. */
     public val choices: List<RegistrationChoice>,
@@ -1234,7 +1235,7 @@ public sealed interface State {
 
   /** A transaction is in progress. */
   public data class Authenticating(
-    /** Names a transaction. */
+    /** The id of a transaction. */
     public val transaction: String,
     /** The step that a transaction in progress waits for. */
     public val step: Step,
@@ -1249,7 +1250,7 @@ public sealed interface State {
 
   /** The tokens wait for the user's confirmation. */
   public data class AwaitingConfirmation(
-    /** The user whose tokens they are. */
+    /** The user to whom the tokens belong. */
     public val profile: Claims,
   ) : State {
     internal companion object {
@@ -1273,7 +1274,7 @@ public sealed interface State {
 
   /** The token was due and could not be renewed. */
   public data class RenewalFailed(
-    /** Why a call failed; no text in it holds a secret. */
+    /** Why a call failed; no text in it contains a secret. */
     public val error: EnrollError,
     /** The remedy after a failed renewal. */
     public val remedy: Remedy,
@@ -1291,7 +1292,7 @@ public sealed interface State {
 
   /** The browser, link, app or code step failed. */
   public data class RegistrationFailed(
-    /** Why a call failed; no text in it holds a secret. */
+    /** Why a call failed; no text in it contains a secret. */
     public val error: EnrollError,
   ) : State {
     internal companion object {
@@ -1334,7 +1335,7 @@ public enum class Step(
 
 /** The state of a store, without secrets. */
 public data class StoreDiagnosis(
-  /** The folder. */
+  /** The directory. */
   public val store: String,
   /** False: there is no such directory. */
   public val exists: Boolean,
@@ -1354,7 +1355,7 @@ public data class StoreDiagnosis(
   public val files: List<StoredFile>,
   /** The number of sealed files that are left out. */
   public val omittedFiles: Int?,
-  /** The first 1000 files of the store whose mode is not 0600. A file that lets other users in is not used. */
+  /** The first 1000 files of the store whose mode is not 0600. A file that other users can access is not used. */
   public val wrongModes: List<WrongMode>,
   /** What is wrong with the store. */
   public val problem: EnrollError?,
@@ -1385,13 +1386,13 @@ public data class StoredFile(
   public val kind: StoredFileKind,
   /** The file was damaged and had this name. If you rename it back, it is used again. */
   public val setAsideFrom: String?,
-  /** Grows by one with every write; decimal. */
+  /** Increases by one with every write; decimal. */
   public val generation: String?,
   /** Whether the account has a PIN. */
   public val pin: Boolean?,
   /** As in diagnostics.export: for humans, without secrets. */
   public val account: JsonObject?,
-  /** Of the outbox: the number of messages that servers have not received yet. */
+  /** For the outbox: the number of messages that servers have not received yet. */
   public val entries: Int?,
   /** What is wrong with the file. */
   public val problem: EnrollError?,
@@ -1429,7 +1430,7 @@ public enum class StoredFileKind(
 
 /** A description of the library. */
 public data class SystemDescription(
-  /** Its own name. */
+  /** The library's name. */
   public val name: String,
   /** The version of the library: major.minor.patch. */
   public val version: String,
@@ -1473,11 +1474,11 @@ public enum class TokenKind(
 
 /** A transaction that has begun. */
 public data class Transaction(
-  /** Names a transaction. */
+  /** The id of a transaction. */
   public val id: String,
-  /** The action that the host takes so that a transaction continues. */
+  /** The action that the host must take for a transaction to continue. */
   public val action: Action,
-  /** The redirect URI that was sent; of a loopback redirect, with its port. Absent if nothing redirects. */
+  /** The redirect URI that was sent; for a loopback redirect, with its port. Absent if there is no redirect. */
   public val redirectUri: String?,
   /** When the transaction expires. */
   public val expiresAt: Instant,
@@ -1513,7 +1514,7 @@ public enum class TransactionKind(
   }
 }
 
-/** Who sends HTTP requests. host: the host does, by host.http.send. */
+/** What sends HTTP requests. host: the host, through host.http.send. */
 public enum class TransportChoice(
   /** The word in JSON. */
   public val wire: String,

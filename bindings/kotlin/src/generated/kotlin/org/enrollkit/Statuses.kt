@@ -158,21 +158,21 @@ public enum class Status(
     false,
     "the URL is not the redirect URI of its transaction",
   ),
-  /** No pending transaction asked for this URL. */
+  /** No pending transaction expects this URL. */
   UNSOLICITED(
     "unsolicited",
     -23,
     Blame.NETWORK,
     false,
-    "no pending transaction asked for this URL",
+    "no pending transaction expects this URL",
   ),
-  /** The transaction was settled before. */
+  /** The transaction is already settled. */
   ALREADY_SETTLED(
     "alreadySettled",
     -24,
     Blame.NETWORK,
     false,
-    "the transaction was settled before",
+    "the transaction is already settled",
   ),
   /** The transaction's deadline has passed; begin again. */
   TRANSACTION_EXPIRED(
@@ -191,15 +191,15 @@ public enum class Status(
     "the other app is not on this device",
   ),
   /**
-   * The link of an e-mail led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in
-   * or to send the e-mail again.
+   * The e-mail link led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or to
+   * send the e-mail again.
    */
   ACTIVATION_FAILED(
     "activationFailed",
     -27,
     Blame.USER,
     false,
-    "the link of an e-mail led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or to send the e-mail again",
+    "the e-mail link led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or to send the e-mail again",
   ),
   /** The server could not be reached. */
   NETWORK(
@@ -257,13 +257,13 @@ public enum class Status(
     false,
     "prompt=none, but the user is not signed in at the provider",
   ),
-  /** Prompt=none, but the provider needs the user. */
+  /** Prompt=none, but the provider must interact with the user. */
   INTERACTION_REQUIRED(
     "interactionRequired",
     -37,
     Blame.USER,
     false,
-    "prompt=none, but the provider needs the user",
+    "prompt=none, but the provider must interact with the user",
   ),
   /** Prompt=none, but the user has to consent. */
   CONSENT_REQUIRED(
@@ -305,13 +305,13 @@ public enum class Status(
     true,
     "the issuer's keys could not be fetched",
   ),
-  /** The id_token breaks a rule; the message names it. */
+  /** The id_token violates a rule; the message names it. */
   ID_TOKEN_INVALID(
     "idTokenInvalid",
     -51,
     Blame.SERVER,
     false,
-    "the id_token breaks a rule; the message names it",
+    "the id_token violates a rule; the message names it",
   ),
   /** Two sources disagree about who the user is. */
   PROFILE_MISMATCH(
@@ -329,13 +329,13 @@ public enum class Status(
     true,
     "the e-mail address is not verified; verify it and confirm again",
   ),
-  /** The registration check knows no such account; the host can offer to create one. */
+  /** The registration check does not know the account; the host can offer to create one. */
   UNKNOWN_ACCOUNT(
     "unknownAccount",
     -54,
     Blame.USER,
     false,
-    "the registration check knows no such account; the host can offer to create one",
+    "the registration check does not know the account; the host can offer to create one",
   ),
   /** The session is over; sign in again. */
   REAUTHENTICATE(
@@ -442,11 +442,11 @@ public enum class Status(
   }
 }
 
-/** Why a call failed; no text in it holds a secret. */
+/** Why a call failed; no text in it contains a secret. */
 public data class EnrollError(
   /** Why a call failed, by name. */
   public val status: Status,
-  /** The status as the number of the C API. */
+  /** The number of the status in the C API. */
   public val code: Int,
   /** Who is to blame for a failure. */
   public val blame: Blame,
@@ -456,11 +456,11 @@ public data class EnrollError(
   public val message: String,
   /** The configuration key or parameter at fault. */
   public val field: String?,
-  /** The status of the HTTP response that caused it. */
+  /** The status of the HTTP response that caused the failure. */
   public val httpStatus: Int?,
   /** The provider's own error code (RFC 6749 §5.2). */
   public val oauthError: String?,
-  /** How long the server asked us to wait. */
+  /** How long the server asked the client to wait. */
   public val retryAfter: Duration?,
 ) {
   internal companion object {
