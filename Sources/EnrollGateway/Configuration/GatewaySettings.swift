@@ -128,12 +128,13 @@ public struct GatewaySettings: Sendable {
         ConfigurationKey("package", .text, required: true, "The package name."),
         ConfigurationKey(
           "sha256", .list(.text), required: true, "SHA-256 fingerprints of the signing certificates."),
-      ]), "For /.well-known/assetlinks.json."),
+      ]), "The Android app for /.well-known/assetlinks.json."),
     ConfigurationKey(
       "fallbackUri", .text,
-      "Where a browser goes that arrived with the app's clientId, when there is no other address to return to."
+      "Where the browser goes if it arrived with the app's clientId and there is no other URL to return to."
     ),
-    ConfigurationKey("appleAppIds", .list(.text), "TEAMID.bundle.id, for apple-app-site-association."),
+    ConfigurationKey(
+      "appleAppIds", .list(.text), "App ids (TEAMID.bundle.id) for apple-app-site-association."),
     ConfigurationKey(
       "continuePage", .boolean,
       "Show a page with a link to the app instead of a redirect. False by default."),

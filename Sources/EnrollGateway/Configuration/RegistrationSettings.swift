@@ -107,7 +107,7 @@ public struct RegistrationSettings: Sendable, Equatable {
       "Users choose a password and sign in with it. Without it, they sign in with a link sent by e-mail. False by default."
     ),
     ConfigurationKey(
-      "open", .boolean, "Anybody who proves an e-mail address gets an account. True by default."),
+      "open", .boolean, "Anyone who verifies an e-mail address gets an account. True by default."),
   ]
 
   /// The name of the way to sign in: in `/v1/auth/email`, and in identities.
