@@ -84,11 +84,11 @@ import type { HostKeys, Transport } from '../index.js';
 $TYPES
 /** How a call is made. */
 export interface CallOptions {
-  /** Aborting it ends the wait: the call fails with the status 'cancelled'. What was sent to a provider goes on. */
+  /** Aborting it ends the wait: the call fails with the status 'cancelled'. A request that was sent to a provider continues. */
   signal?: AbortSignal;
 }
 
-/** What each event carries beside its `name`. */
+/** The members of each event in addition to its `name`. */
 export interface EventParameters {
 $EVENTS}
 
@@ -110,7 +110,7 @@ export interface OpenOptions $OPENING
 
 SURFACE = """// Generated from the manifest of EnrollKit $VERSION by `make generate`; do not edit.
 
-/** The version of the package, and of the enrolld that it carries. */
+/** The version of the package, and of the enrolld in it. */
 export const VERSION = '$VERSION';
 
 /** The oldest interface that an enrolld may have: major × 65536 + minor. */
@@ -130,6 +130,6 @@ export const TIMED = $TIMED;
 /** The commands that take a store. */
 export const STORES = $STORES;
 
-/** What is known of each status. */
+/** The properties of each status. */
 export const ERRORS = $ERRORS;
 """

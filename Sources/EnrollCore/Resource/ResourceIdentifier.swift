@@ -85,7 +85,7 @@ extension Configuration {
     [
       ConfigurationKey(
         "resource", .url,
-        "The API or MCP server that the tokens are for, by its URI (RFC 8707). It is sent with every request that leads to tokens; another resource is another account. Without it the provider decides."
+        "The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to tokens; another resource is another account. Without it the provider decides."
       )
     ]
   }

@@ -185,8 +185,8 @@ export type Configuration = {
   /** Another spelling of idTokenAlgorithms, never beside it. */
   id_token_algorithms?: SignatureAlgorithm[];
   /**
-   * The API or MCP server that the tokens are for, by its URI (RFC 8707). It is sent with every request that leads
-   * to tokens; another resource is another account. Without it the provider decides.
+   * The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to
+   * tokens; another resource is another account. Without it the provider decides.
    */
   resource?: string;
   /**
@@ -1195,7 +1195,7 @@ export interface EnrollError extends Error, ErrorDetail {
   readonly message: string;
 }
 
-/** What each event carries beside its `name`. */
+/** The members of each event in addition to its `name`. */
 export interface EventParameters {
   /** The state of the registration changed. */
   'registration.changed': {
@@ -1236,7 +1236,7 @@ export interface EventParameters {
     messageKey: string;
     helps: Help;
   };
-  /** The plugin's own: a URL that reached the app was this client's. */
+  /** Specific to the plugin: a URL that reached the app belonged to this client. */
   'url.handled': { client: string; outcome: HandledURL; error?: undefined } | { client: string; outcome?: undefined; error: EnrollError };
 }
 
@@ -1689,23 +1689,23 @@ export interface EnrollClient {
   readonly pin: PinCommands;
 
   /**
-   * Begins a transaction, opens the external browser or the other app, and waits for its end. `onBegun` gets the
-   * transaction before anything is opened: with kind 'device' it has the code to show. Aborting the signal tells the
-   * library that the user left. Fails as registration.begin and registration.resume do.
+   * Begins a transaction, opens the external browser or the other app, and waits for the outcome. `onBegun` receives the
+   * transaction before anything is opened: with kind 'device' it contains the code to show. Abort the signal to report
+   * that the user left. Fails as registration.begin and registration.resume do.
    */
   signIn(parameters?: BeginParameters, options?: CallOptions & { onBegun?: (begun: Transaction) => void }): Promise<State>;
 
-  /** Logs out as logout.begin does, and opens the URL that ends the browser's session; `browser` says whether there was one. */
+  /** Logs out as logout.begin does, and opens the URL that ends the browser's session; `browser` says whether there was a URL. */
   logOut(parameters?: Parameters<LogoutCommands['begin']>[0], options?: CallOptions): Promise<{ browser: boolean }>;
 
-  /** Tells the listener every event, until the function that is returned was called. */
+  /** Calls the listener for every event, until you call the returned function. */
   subscribe(listener: (event: EnrollEvent) => void): () => void;
-  /** Tells the listener the events of that name, until the function that is returned was called. */
+  /** Calls the listener for the events of that name, until you call the returned function. */
   subscribe<Name extends EventName>(
     name: Name, listener: (event: { name: Name } & EventParameters[Name]) => void,
   ): () => void;
 
-  /** Stops what waits in this client; the tokens stay in the store. Closing twice is no error. */
+  /** Cancels the calls that wait in this client; the tokens stay in the store. A second call does nothing. */
   close(): Promise<void>;
 }
 
@@ -1722,7 +1722,7 @@ export interface OpenOptions {
   waitForPlatform?: boolean;
 }
 
-/** The plugin: `enroll`, a global, once the event `deviceready` came. */
+/** The plugin: the global `enroll`, available after the event `deviceready`. */
 export interface Enroll {
   readonly system: SystemCommands;
   readonly resource: ResourceCommands;
@@ -1737,13 +1737,13 @@ export interface Enroll {
   /** For `error instanceof enroll.EnrollError`. */
   readonly EnrollError: abstract new (...unused: never[]) => EnrollError;
 
-  /** Opens one account at one provider. Reads no network. URLs that came before are looked at now. */
+  /** Opens one account at one provider. Sends no request. Handles URLs that arrived earlier. */
   open(options: OpenOptions): Promise<EnrollClient>;
 
-  /** Looks once more at URLs that reached the app and could not be followed up, for want of a network, say. */
+  /** Retries URLs that reached the app but could not be handled, for example without a network. */
   retryURLs(): Promise<void>;
 
-  /** Tells the listener the URLs that no open client asked for; it answers true for one that it takes as its own. */
+  /** Calls the listener for URLs that no open client expects; the listener returns true for a URL that it handles itself. */
   onUnclaimedURL(listener: (url: string) => boolean | void): () => void;
 }
 

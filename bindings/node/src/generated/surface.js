@@ -1,6 +1,6 @@
 // Generated from the manifest of EnrollKit 0.1.0 by `make generate`; do not edit.
 
-/** The version of the package, and of the enrolld that it carries. */
+/** The version of the package, and of the enrolld in it. */
 export const VERSION = '0.1.0';
 
 /** The oldest interface that an enrolld may have: major × 65536 + minor. */
@@ -57,7 +57,7 @@ export const STORES = [
   'store.rekey',
 ];
 
-/** What is known of each status. */
+/** The properties of each status. */
 export const ERRORS = {
   invalidArgument: { code: -1, blame: 'caller', retryable: false },
   handle: { code: -2, blame: 'caller', retryable: false },

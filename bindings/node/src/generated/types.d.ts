@@ -204,8 +204,8 @@ export type Configuration = {
   /** Another spelling of idTokenAlgorithms, never beside it. */
   id_token_algorithms?: SignatureAlgorithm[];
   /**
-   * The API or MCP server that the tokens are for, by its URI (RFC 8707). It is sent with every request that leads
-   * to tokens; another resource is another account. Without it the provider decides.
+   * The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to
+   * tokens; another resource is another account. Without it the provider decides.
    */
   resource?: string;
   /**
@@ -1204,11 +1204,11 @@ export type Help = 'retry' | 'wait' | 'registerAgain' | 'verifyEmail' | 'createA
 
 /** How a call is made. */
 export interface CallOptions {
-  /** Aborting it ends the wait: the call fails with the status 'cancelled'. What was sent to a provider goes on. */
+  /** Aborting it ends the wait: the call fails with the status 'cancelled'. A request that was sent to a provider continues. */
   signal?: AbortSignal;
 }
 
-/** What each event carries beside its `name`. */
+/** The members of each event in addition to its `name`. */
 export interface EventParameters {
   /** The state of the registration changed. */
   'registration.changed': {

@@ -6,7 +6,7 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Type
 
 
 class EnrollError(Exception):
-    """Why something failed. Each status of EnrollKit has a class of its own below this one.
+    """Why something failed. Each status of EnrollKit has its own subclass.
 
     No text in it contains a secret: you may log all of it.
     """

@@ -14,7 +14,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class Word(str, Enum):
     """An enum whose members are the words of the manifest: `Step.EMAIL_PENDING == "emailPending"`.
 
-    A word of a newer library, which this package does not know, is a member without a name of its own.
+    A word of a newer library, which this package does not know, is a member without its own name.
     """
 
     __str__ = str.__str__

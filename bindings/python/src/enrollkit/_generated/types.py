@@ -1801,8 +1801,8 @@ class Configuration(_Configuration, total=False):
     """The accepted signature algorithms of id_tokens. All of these by default."""
 
     resource: str
-    """The API or MCP server that the tokens are for, by its URI (RFC 8707). It is sent with every request that leads
-    to tokens; another resource is another account. Without it the provider decides.
+    """The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to
+    tokens; another resource is another account. Without it the provider decides.
     """
 
     scopes: Union[str, Sequence[str]]

@@ -192,7 +192,7 @@ public data class Configuration(
   /** The accepted signature algorithms of id_tokens. All of these by default. */
   public val idTokenAlgorithms: List<SignatureAlgorithm>? = null,
   /**
-   * The API or MCP server that the tokens are for, by its URI (RFC 8707). It is sent with every request that leads to
+   * The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to
    * tokens; another resource is another account. Without it the provider decides.
    */
   public val resource: String? = null,

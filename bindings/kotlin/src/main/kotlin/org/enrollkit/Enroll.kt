@@ -86,7 +86,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
      * @param directory the directory of `libenroll_jni.so` and `libenroll.so.0`. null: the system property
      *   `enrollkit.library.path`, else the libraries in the jar, else the JVM's library path
      * @param log receives the exceptions of a host's own transport or secret store
-     * @throws EnrollException [Status.UNSUPPORTED]: the library was not found, or it is of another version
+     * @throws EnrollException [Status.UNSUPPORTED]: the library was not found, or its version does not match
      */
     @JvmStatic
     @JvmOverloads
@@ -96,7 +96,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
     }
 
     /**
-     * The core as a process of its own, which ends with this one.
+     * The core as a separate process, which ends with this one.
      *
      * @param program the daemon, `enrolld`: a path, or a name that is looked up in `PATH`
      * @param logLevel `error`, `warning`, `info` or `debug`
@@ -118,11 +118,11 @@ public class ClientOptions(
   public val keys: Keys? = null,
   /** Facts about the device. */
   public val platform: Platform? = null,
-  /** Calls that ask for the registration wait until `platform.ready`. */
+  /** Whether calls about the registration wait for `platform.ready`. */
   public val waitForPlatform: Boolean = false,
-  /** Tokens are renewed a little before they are due, even without a call. */
+  /** Whether tokens are renewed shortly before they are due, even without a call. */
   public val renewInBackground: Boolean = false,
-  /** The host's own HTTP; null: libcurl. */
+  /** The host's own HTTP transport; null: libcurl. */
   public val transport: HttpTransport? = null,
 )
 

@@ -17,15 +17,15 @@ import org.enrollkit.Status
  * body (`RequestBody.isOneShot`) is not sent again: the caller gets the 401.
  *
  * The token goes to https, or to http at a loopback address without a proxy. A redirect within the origin of the call gets
- * the token and a proof of its own. After a redirect to another origin no request of the call gets token or proof, and none
+ * the token and its own proof. After a redirect to another origin no request of the call gets a token or a proof, and none
  * causes a renewal. A WebSocket gets no token, because OkHttp calls no network interceptors for it.
  *
- * While a token is renewed, the thread of the call waits. `callTimeout` and `Call.cancel` end that wait; the renewal goes on.
- * A call fails with an [java.io.IOException], whose cause is the [EnrollException], if there is no token; of a closed client
- * the status is [Status.HANDLE], and of a URL that must not get a token [Status.INVALID_ARGUMENT].
+ * While a token is renewed, the thread of the call waits. `callTimeout` and `Call.cancel` end that wait; the renewal continues.
+ * A call fails with an [java.io.IOException], whose cause is the [EnrollException], if there is no token. For a closed client
+ * the status is [Status.HANDLE]; for a URL that must not get a token it is [Status.INVALID_ARGUMENT].
  *
  * @param client a client that is signed in
- * @param resource the API for which the token is to be (RFC 8707); null: the session's own token
+ * @param resource the API that the token is for (RFC 8707); null: the session's own token
  * @param scope the scopes that the token should have, out of those that the user granted
  * @return this builder
  */
