@@ -493,10 +493,11 @@ void enroll_client_options_init(enroll_client_options *options, size_t struct_si
 enroll_status enroll_client_new(const enroll_client_options *options, enroll_client **client, enroll_error *error);
 
 /** Closes a client. Calls that wait in other threads return ENROLL_E_CANCELLED, and pending calls call back with it;
- *  this function does not wait for callbacks. Nothing more is sent; requests in progress end, and revocations in
- *  progress have 2 seconds. If a code or a refresh token was sent, the client waits for the answer (at most 30 seconds)
- *  and stores it, so the program may exit afterwards. Then the subscriptions end (enroll_ended_callback); events that
- *  wait for their callback are not dropped. Tokens stay in the store. NULL does nothing.
+ *  this function does not wait for callbacks. Nothing more is sent; requests in progress end, and messages to servers
+ *  that are being sent, such as revocations, have 2 seconds. If a code or a refresh token was sent, the client waits
+ *  for the answer (at most 30 seconds) and stores it, so the program may exit afterwards. Then the subscriptions end
+ *  (enroll_ended_callback); events that wait for their callback are not dropped. Tokens stay in the store. NULL does
+ *  nothing.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE (already freed, or never a client); ENROLL_E_REENTRANT. In a forked child it
  *  releases the handle and returns ENROLL_E_FORKED.
  *  Command: client.close. */

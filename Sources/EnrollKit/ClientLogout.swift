@@ -4,7 +4,7 @@ public import EnrollCore
 import EnrollHost
 
 extension EnrollClient {
-  /// Erases the session on this device, then revokes it at the provider.
+  /// Erases the session on this device, then revokes its tokens at the provider.
   /// - Returns: the URL that ends the provider's own session in the browser, and whether the provider was told
   ///   (``ProviderTold``). If it cannot be told, the tokens work until they expire.
   @discardableResult
