@@ -126,6 +126,49 @@
       try SQLiteStore(path: path).close()
     }
 
+    @Test(
+      "a write-ahead log or its index that goes is noticed, also behind a link", arguments: ["-wal", "-shm"])
+    func logReplaced(suffix: String) throws {
+      let path = try newPath()
+      let link = path + ".link"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+      #expect(
+        FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]))
+      let store = try SQLiteStore(path: link)
+      _ = try store.migrate()
+      let session = Sample.session()
+      try store.begin(session, for: Sample.person())
+      try FileManager.default.moveItem(atPath: path + suffix, toPath: path + ".away")
+      for _ in 0..<2 {
+        #expect {
+          try store.check()
+        } throws: {
+          isUnavailable($0) && "\($0)".contains("\(path)\(suffix) was removed or replaced")
+        }
+      }
+      // What was written is in the database once the program has ended.
+      store.close()
+      let next = try SQLiteStore(path: path)
+      defer { next.close() }
+      #expect(try next.session(tokenHash: session.tokenHash, at: Sample.now) != nil)
+    }
+
+    @Test("programs that come and go beside it, and its own end, are no alarm")
+    func noAlarm() throws {
+      let path = try newPath()
+      let store = try SQLiteStore(path: path)
+      _ = try store.migrate()
+      for _ in 0..<3 {
+        let other = try SQLiteStore(path: path)
+        try other.begin(Sample.session(), for: Sample.person())
+        other.close()
+        try store.check()
+      }
+      store.close()
+      #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+      #expect { try store.check() } throws: { "\($0)".contains("The store is closed") }
+    }
+
     @Test("a store that another program has locked to write starts, and is checked, all the same")
     func busyStart() throws {
       let path = try newPath()

@@ -227,6 +227,18 @@ class Running(unittest.TestCase):
         gateway.start()
         self.assertEqual(before.open("/account").status, 200)
 
+    def test_a_write_ahead_log_that_goes_is_named_in_the_log_and_loses_nothing(self):
+        gateway, sandbox = self.start()
+        before = self.sign_in(gateway, sandbox)
+        (gateway.home / "gateway.db-wal").unlink()
+        visitor = Browser(gateway.base)
+        wait_until(lambda: visitor.open("/readyz").status == 503, "the gateway says that it is not ready")
+        wait_until(lambda: "gateway.db-wal was removed or replaced" in gateway.log(), "the log names the file")
+        gateway.stop()
+        gateway.start()
+        self.assertEqual(visitor.open("/readyz").status, 204)
+        self.assertEqual(before.open("/account").status, 200)
+
     def test_a_probe_needs_neither_a_name_nor_a_free_worker(self):
         gateway, _ = self.start(databaseConnections=1)
         visitor = Browser(gateway.base)

@@ -56,6 +56,8 @@
           "SQLite keeps \(path) in the journal mode \(mode). The store expects a write-ahead log (wal), which needs "
             + "a local file system. Move the file to a local disk.")
       }
+      // The first read makes the log and its index.
+      try execute("SELECT count(*) FROM sqlite_schema")
     }
 
     /// The busy timeout does not cover the change of the journal mode, so this waits itself.
@@ -76,6 +78,9 @@
       let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
       return code == SQLITE_OK && answer != 0
     }
+
+    /// The database's file, behind all links: SQLite keeps its log beside it.
+    var fileName: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path }
 
     func close() {
       for statement in statements { sqlite3_finalize(statement) }

@@ -67,7 +67,13 @@
     static func replaced(_ path: String) -> StoreFailure {
       .unavailable(
         "The file \(path) was removed or replaced while the program runs. The store expected the file that it opened; "
-          + "nothing was changed. Put the file back if you need it, then start the program again.")
+          + "nothing was changed. Put the file back if you need it, then restart the program.")
+    }
+
+    static func foreign(_ path: String) -> StoreFailure {
+      .fault(
+        "The database \(path) has tables of another program. The store expected its own, or an empty file; nothing was "
+          + "changed. Name another path.")
     }
 
     static func notWritable(_ path: String, _ why: String) -> StoreFailure {

@@ -31,37 +31,55 @@
       throw failure(path, number)
     }
 
-    /// A path, and the file that it named when it was opened. A file that was away once is not used again: the write-ahead log beside
-    /// it may have gone with what was written last.
+    /// The files of a database, as they were when it was opened. Once one of them was away, none is used again: what was written last may
+    /// have gone with it.
     final class Place: Sendable {
       private struct File: Equatable {
+        let path: String
         let device: dev_t
         let number: ino_t
+
+        /// nil if nothing is there.
+        init?(_ path: String) {
+          var status = stat()
+          guard stat(path, &status) == 0 else { return nil }
+          self.path = path
+          device = status.st_dev
+          number = status.st_ino
+        }
       }
-      private let path: String
-      private let file: File
-      private let isLost = Guarded(false, by: Mutex())
+      private struct State {
+        var files: [File]
+        /// The path of the first one that was away.
+        var lost: String?
+      }
+      private let state: Guarded<State>
 
       /// - Throws: `.unavailable` if nothing is there.
       init(_ path: String) throws(StoreFailure) {
-        guard let file = Self.file(path) else { throw SQLiteFault.replaced(path) }
-        self.path = path
-        self.file = file
+        guard let file = File(path) else { throw SQLiteFault.replaced(path) }
+        state = Guarded(State(files: [file]), by: Mutex())
       }
 
-      /// - Throws: `.unavailable` if the path names another file, or none, or did so at an earlier check.
+      /// The write-ahead log and its index count as well from now on. SQLite has made them for the first connection, and removes them when
+      /// the last one of all programs closes.
+      /// - Parameter path: of the database, behind all links.
+      func watchLog(of path: String) {
+        let logs = ["-wal", "-shm"].compactMap { File(path + $0) }
+        state.withLock { $0.files += logs }
+      }
+
+      /// The last connection may close, and take the log with it.
+      func end() { state.withLock { $0.files = [] } }
+
+      /// - Throws: `.unavailable` if a path names another file, or none, or did so at an earlier check.
       func check() throws(StoreFailure) {
-        let isSame = Self.file(path) == file
-        let isLost = isLost.withLock { lost in
-          lost = lost || !isSame
-          return lost
+        // With the lock held: the log that goes by itself after `end` is not missed here.
+        let lost = state.withLock { state in
+          state.lost = state.lost ?? state.files.first { File($0.path) != $0 }?.path
+          return state.lost
         }
-        if isLost { throw SQLiteFault.replaced(path) }
-      }
-
-      private static func file(_ path: String) -> File? {
-        var status = stat()
-        return stat(path, &status) == 0 ? File(device: status.st_dev, number: status.st_ino) : nil
+        if let lost { throw SQLiteFault.replaced(lost) }
       }
     }
 

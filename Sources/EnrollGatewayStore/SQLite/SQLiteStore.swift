@@ -15,8 +15,8 @@
     /// So many rows are pruned in one transaction: others write in between.
     private static let pruneBatch: Int64 = 1_000
 
-    /// Opens the file, or makes it with mode 0600; ``migrate()`` gives it its tables. If the file is removed or replaced later, every
-    /// call fails until the program starts again: what would be written would be lost.
+    /// Opens the file, or makes it with mode 0600; ``migrate()`` gives it its tables. If the file, its write-ahead log or the log's index
+    /// is removed or replaced later, every call fails until the program starts again: what would be written would be lost.
     /// - Parameters:
     ///   - path: a file in a folder that can be written, on a local disk: SQLite keeps two more files beside it.
     ///   - readers: how many connections read at once, at least 1.
@@ -49,7 +49,9 @@
       self.readers = pool("the connections that read \(path)", size: readers, forWriting: false)
       probes = pool("the connection that checks \(path)", size: 1, forWriting: false)
       // What stands against the file is said here, not at the first sign-in.
-      writer.give(try writer.take())
+      let first = try writer.take()
+      place.watchLog(of: first.fileName)
+      writer.give(first)
     }
 
     public func signIn(
@@ -298,6 +300,7 @@
     }
 
     public func close() {
+      place.end()
       for pool in [readers, writer, probes] { pool.close() }
     }
 
