@@ -145,6 +145,8 @@
     @discardableResult
     func get(_ target: String, headers: [HTTPHeader] = []) -> WebResponse { send(.get, target, headers) }
 
+    func head(_ target: String) -> WebResponse { send(.get, target, [], isHead: true) }
+
     func post(_ target: String, form: [(String, String)], headers: [HTTPHeader] = []) -> WebResponse {
       send(
         .post, target, [HTTPHeader("Content-Type", FormEncoding.contentType)] + headers,
@@ -152,7 +154,8 @@
     }
 
     private func send(
-      _ method: WebRequest.Method, _ target: String, _ headers: [HTTPHeader], _ body: [UInt8] = []
+      _ method: WebRequest.Method, _ target: String, _ headers: [HTTPHeader], _ body: [UInt8] = [],
+      isHead: Bool = false
     ) -> WebResponse {
       let parts = target.split(separator: "?", maxSplits: 1)
       var headers = headers + [HTTPHeader("User-Agent", "Test/1")]
@@ -160,10 +163,11 @@
         headers.append(
           HTTPHeader("Cookie", cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")))
       }
-      let response = gateway.answer(
-        WebRequest(
-          method, String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil, headers: headers,
-          body: body, client: client))
+      var request = WebRequest(
+        method, String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil, headers: headers,
+        body: body, client: client)
+      request.isHead = isHead
+      let response = gateway.answer(request)
       for header in response.headers where header.name == "Set-Cookie" { keep(header.value) }
       return response
     }

@@ -86,8 +86,9 @@ public final class Gateway: WebApplication {
     guard let route = Route(path: request.path) else {
       return views.failure(.notFound, for: request)
     }
-    guard route.takes(request.method) || isAnswerByForm(request, route) else {
-      let allowed = HTTPHeader("Allow", route.method == .get ? "GET, HEAD" : "POST")
+    guard takes(request, route) else {
+      let methods = route.changesByGet ? "GET" : route.method == .get ? "GET, HEAD" : "POST"
+      let allowed = HTTPHeader("Allow", methods)
       guard route.isForPrograms else {
         return views.failure(.methodNotAllowed, for: request, headers: [allowed])
       }
@@ -99,6 +100,11 @@ public final class Gateway: WebApplication {
     } catch {
       return answer(error, to: request, route)
     }
+  }
+
+  private func takes(_ request: WebRequest, _ route: Route) -> Bool {
+    guard !(request.isHead && route.changesByGet) else { return false }
+    return route.takes(request.method) || isAnswerByForm(request, route)
   }
 
   private func answer(_ request: WebRequest, by route: Route) throws(Interruption) -> WebResponse {

@@ -111,6 +111,9 @@ enum Route: Equatable {
     return method == self.method
   }
 
+  /// A GET finishes something here, as the specification wants it (RFC 6749 §4.1.2): a HEAD is refused.
+  var changesByGet: Bool { if case .callback = self { true } else { false } }
+
   var method: WebRequest.Method {
     switch self {
     case .redeem, .notification, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile,

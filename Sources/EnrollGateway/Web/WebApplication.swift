@@ -16,6 +16,7 @@ public protocol WebApplication: Sendable {
   /// Decides by the request alone, without waiting: it is called on the event loop.
   func lane(for request: WebRequest) -> Lane
 
-  /// Answers the request. It may wait unless its lane is ``Lane/here``. A `HEAD` request comes as `GET`.
+  /// Answers the request. It may wait unless its lane is ``Lane/here``. A `HEAD` request comes as `GET`, with
+  /// ``WebRequest/isHead``.
   func answer(_ request: WebRequest) -> WebResponse
 }

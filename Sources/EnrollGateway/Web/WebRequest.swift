@@ -8,6 +8,8 @@ public struct WebRequest: Sendable {
   public enum Method: String, Sendable { case get = "GET", post = "POST" }
 
   public var method: Method
+  /// The client wants the head of the answer alone. The method is ``Method/get`` then, and nothing may change (RFC 9110 §9.2.1).
+  public var isHead = false
   /// Of the request target, as it was written: no escape is decoded. It begins with a slash.
   public var path: String
   /// Behind the question mark, as it was written; nil without one.

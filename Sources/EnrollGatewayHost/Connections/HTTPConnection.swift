@@ -123,13 +123,14 @@
       isFirst = false
       waiting = .worker
       deadline = .distantFuture
-      let request = WebRequest(
+      let isHead = line.method == .head
+      var request = WebRequest(
         line.method == .post ? .post : .get, head.path, query: head.query, headers: head.headers, body: body,
         client: address(of: head))
+      request.isHead = isHead
       let isOver = framer?.isOverPipelined ?? false
       if isOver { shared.counters.refused(.tooManyPipelined) }
       let persists = head.isPersistent && !isOver
-      let isHead = line.method == .head
       forget()
       switch shared.application.lane(for: request) {
       case .here: answered(shared.answer(request, isHead: isHead, persists: persists))

@@ -142,7 +142,7 @@
       }
     }
 
-    @Test("HEAD is answered as GET, without the body")
+    @Test("HEAD is answered as GET, without the body, and the application knows")
     func head() throws {
       let application = TestApplication()
       try withHost(application) { host in
@@ -154,6 +154,7 @@
         wire.send(Self.get("/next"))
         #expect(wire.readAnswer()?.body == "/next")
         #expect(application.seen.map(\.method) == [.get, .get])
+        #expect(application.seen.map(\.isHead) == [true, false])
       }
     }
 
