@@ -20,6 +20,8 @@ public final class ProviderDirectory: Sendable {
     var metadataURL: String?
     var keys = KnownDocument<JWKSet>()
     var keysRefetched = Instant(nanoseconds: .min)
+    /// The same for texts of strangers, so that no forged one delays a sign-in after the provider has changed its keys.
+    var keysRefetchedForText = Instant(nanoseconds: .min)
     var times = ServerTimes()
   }
 
@@ -178,15 +180,17 @@ public final class ProviderDirectory: Sendable {
   }
 
   /// Proves the signature alone.
+  /// - Parameter isFromStranger: anybody may have sent it; the provider's own answer did not bring it.
   /// - Throws: as ``verify(_:expecting:cancellation:)``.
   func prove(
-    _ idToken: IDToken.Unverified, algorithms: [SignatureAlgorithm], cancellation: (any Cancellation)?
+    _ idToken: IDToken.Unverified, algorithms: [SignatureAlgorithm], isFromStranger: Bool = false,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> IDToken.Signed {
     let (known, wereFetched) = try keys(cancellation: cancellation)
     switch try idToken.signature(keys: known, algorithms: algorithms) {
     case .proven(let signed): return signed
     case .unproven(let error):
-      guard !wereFetched, mayRefetchKeys() else {
+      guard !wereFetched, mayRefetchKeys(forStranger: isFromStranger) else {
         // Newer keys were asked for in vain: nobody knows whether the token is good.
         throw cache.withLock { $0.keys.failure } ?? error
       }
@@ -206,7 +210,8 @@ public final class ProviderDirectory: Sendable {
     signedIn text: Secret, algorithms: [SignatureAlgorithm], cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {
     let token = try IDToken.Unverified(signatureOf: text)
-    let signed = try prove(token, algorithms: algorithms, cancellation: cancellation)
+    let signed = try prove(
+      token, algorithms: algorithms, isFromStranger: true, cancellation: cancellation)
     guard let claims = (try? JSON.parse(signed.payload))?.object else {
       throw EnrollError(.idTokenInvalid, "the signed text is no JSON object")
     }
@@ -251,11 +256,12 @@ public final class ProviderDirectory: Sendable {
     }
   }
 
-  private func mayRefetchKeys() -> Bool {
+  private func mayRefetchKeys(forStranger: Bool) -> Bool {
     let now = clock.instant()
     return cache.withLock {
-      guard now > $0.keysRefetched.advanced(bySeconds: Self.refetchPauseSeconds) else { return false }
-      $0.keysRefetched = now
+      let last = forStranger ? $0.keysRefetchedForText : $0.keysRefetched
+      guard now > last.advanced(bySeconds: Self.refetchPauseSeconds) else { return false }
+      if forStranger { $0.keysRefetchedForText = now } else { $0.keysRefetched = now }
       return true
     }
   }

@@ -180,6 +180,21 @@
       #expect(send(path, FormEncoding.contentType, form) == 200)
     }
 
+    @Test("a forged token delays no sign-in when the provider changes its keys")
+    func forgedBeforeRotation() throws {
+      let browser = world.browser("alice")
+      let forger = try FakeProvider(clock: world.world.clock)
+      let forged = try forger.signed(claims(), header: [("typ", .string("logout+jwt"))])
+      #expect(send(forged).status == 400)
+      let fetched = world.world.provider.count(.keys)
+      #expect(send(forged).status == 400)
+      #expect(world.world.provider.count(.keys) == fetched)
+      try world.world.provider.changeKey()
+      world.signIn(browser, "alice")
+      #expect(isSignedIn(browser))
+      #expect(world.world.provider.count(.keys) == fetched + 1)
+    }
+
     @Test("a provider whose keys cannot be fetched is asked to send it later, and may")
     func keysAway() throws {
       let text = try token()
