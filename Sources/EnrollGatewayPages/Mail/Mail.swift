@@ -1,5 +1,5 @@
 // Mails, as texts of a catalogue become them: a subject, plain text, and HTML that says the same. No picture, nothing that is loaded,
-// no address but the one link. What strangers wrote (a name at registration) is in no mail: it could be somebody's advertisement.
+// no address but the one link. What strangers wrote (a name at registration, an odd User-Agent) is in no mail: it could be somebody's advertisement.
 
 /// A kind of mail. Its name is the key in a catalogue.
 public enum Mail: String, Sendable, CaseIterable {
@@ -60,7 +60,9 @@ extension Pages {
     let texts = Texts(catalogue: languages.catalogue(of: language), product: theme.product)
     let provider = page.provider ?? texts(.someProvider).plain
     let what = texts(page.mail, .what, page.mail.namesProvider ? [.provider: provider] : [:])
-    let device = page.device.flatMap { Device($0) }.map { texts(.mailAskedBy, [.device: $0.name(texts)]) }
+    let device = page.device.flatMap { Device($0) }.map {
+      texts(.mailAskedBy, [.device: $0.knownName(texts) ?? texts(.unknownDevice).plain])
+    }
     let help = texts(page.mail, .help)
     let subject = texts(page.mail, .subject).plain
 

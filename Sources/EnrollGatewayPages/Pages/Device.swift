@@ -37,6 +37,10 @@ struct Device: Equatable {
     return given.count <= Self.longest ? given : given.prefix(Self.longest - 1) + "…"
   }
 
+  /// For the eyes of somebody else than who sent the text: it could be somebody's advertisement, so that only names of our own are shown.
+  /// - Returns: nil for a text that names no browser and no system that we know.
+  func knownName(_ texts: Texts) -> String? { browser == nil && system == nil ? nil : name(texts) }
+
   /// The first that is found counts: almost every browser calls itself Chrome and Safari as well.
   private static let browsers: [(mark: String, name: String)] = [
     ("EdgiOS/", "Edge"), ("EdgA/", "Edge"), ("Edg/", "Edge"), ("OPR/", "Opera"),

@@ -72,7 +72,7 @@ public struct EmailForm: Sendable {
       html.element(.h1, phrase: heading)
       html.element(.p, .class("lead"), phrase: lead(texts))
       if case .confirmSignIn(_, let device?) = purpose {
-        let name = Device(device)?.name(texts) ?? texts(.unknownDevice).plain
+        let name = Device(device)?.knownName(texts) ?? texts(.unknownDevice).plain
         html.element(.p, .class("notice"), phrase: texts(.linkSignInElsewhere, [.device: name]))
       }
       if case .welcome(_, true) = purpose { html.element(.p, phrase: texts(.welcomePassword)) }

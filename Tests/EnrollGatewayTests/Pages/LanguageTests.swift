@@ -121,4 +121,28 @@ import Testing
     let texts = Texts(catalogue: try Catalogue(json: PackageResources.en_json), product: "Notes")
     #expect(Device(text)?.name(texts) == expected)
   }
+
+  @Test(
+    "what asked for a link is named on its page and in its mail only as a browser or a system that is known",
+    arguments: [
+      ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"),
+      ("call 0800 123 now", "Unknown device"), ("Mozilla/5.0 call 0800 123 now", "Unknown device"),
+      ("Mozilla/5.0 call 0800 123 now Firefox/1", "Firefox"), ("curl/8.0", "Unknown device"),
+    ])
+  func strangers(_ text: String, _ expected: String) throws {
+    let pages = Pages(theme: try Theme(product: "Notes"), languages: try Languages())
+    let language = pages.languages.standard
+    let link = try PageLink(web: "https://gateway.example/signin/x")
+    let mail = pages.mail(MailPage(.signInLink, link: link, device: text), in: language)
+    let form = EmailForm(
+      .confirmSignIn(email: "ada@example.org", device: text),
+      frame: FormFrame(action: try PageLink(path: "/signin/x"), token: FormToken(value: "v")))
+    let page = pages.page(form, in: PageContext(language)).bytes
+    for shown in [
+      mail.text, String(decoding: mail.html, as: UTF8.self), String(decoding: page, as: UTF8.self),
+    ] {
+      #expect(shown.contains(": \(expected)."))
+      #expect(!shown.contains("0800"))
+    }
+  }
 }
