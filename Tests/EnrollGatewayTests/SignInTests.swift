@@ -5,6 +5,7 @@
   import EnrollCrypto
   import EnrollGatewayStore
   import EnrollJSON
+  import EnrollPosix
   import EnrollTesting
   import Testing
 
@@ -147,32 +148,111 @@
       #expect(world.provider.requests(.token).count == 1)
     }
 
-    @Test("of two callbacks at once the one that the provider refuses leads where the other one has led")
+    @Test("HEAD at a callback signs nobody in and spends nothing; elsewhere it is answered as GET")
+    func head() {
+      #expect(browser.head("/login").status == 200)
+      let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+      let before = browser.cookies.map { $0.name }
+      for address in [target, "/v1/auth/fake/callback?error=access_denied"] {
+        let answer = browser.head(address)
+        #expect(answer.status == 405)
+        #expect(answer.header("Allow") == "GET")
+      }
+      #expect(browser.cookies.map { $0.name } == before)
+      #expect(world.provider.requests(.token).isEmpty)
+      #expect(browser.get(target).status == 303)
+    }
+
+    @Test("an answer that a browser repeats with its cookie goes to the provider once")
+    func repeated() throws {
+      let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+      let before = browser.cookies
+      #expect(browser.get(target).status == 303)
+      browser.cookies = before
+      let second = try #require(browser.get(target).header("Location"))
+      #expect(second == "/v1/auth/fake/callback?used=1")
+      let page = browser.get(second)
+      #expect(page.status == 400)
+      #expect(text(page).contains("This sign-in is already finished"))
+      #expect(world.provider.requests(.token).count == 1)
+      // An app is told by its redirect.
+      let ofApp = browser.callback(from: try appStart(), by: world.provider)
+      let waiting = browser.cookies
+      #expect(browser.get(ofApp).header("Location")?.contains("code=") == true)
+      browser.cookies = waiting
+      let told = try #require(browser.get(ofApp).header("Location"))
+      #expect(told.hasPrefix("com.example.app:/callback?error=invalid_request"))
+      #expect(world.provider.requests(.token).count == 2)
+    }
+
+    @Test("of two callbacks at once one goes to the provider, and the other leads where the first has led")
     func atOnce() throws {
       let address = "https://app.example/welcome"
       let target = browser.callback(
         from: browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address)), by: world.provider)
-      let before = browser.cookies
+      let parts = target.split(separator: "?").map(String.init)
+      let request = WebRequest(
+        .get, parts[0], query: parts[1],
+        headers: browser.cookies.map { HTTPHeader("Cookie", "\($0.name)=\($0.value)") })
+      let (gateway, other) = (world.gateway, Guarded<WebResponse?>(nil, by: Mutex()))
+      world.provider.next(
+        .token,
+        .during {
+          let answer = gateway.answer(request)
+          other.withLock { $0 = answer }
+        })
       #expect(browser.get(target).header("Location") == address)
+      let second = try #require(other.withLock { $0 })
+      // The first one may still fail: then the cookie is needed again.
+      #expect(second.header("Set-Cookie") == nil)
+      let location = try #require(second.header("Location"))
+      #expect(location.hasPrefix("/v1/auth/fake/callback?used=1"))
+      #expect(browser.get(location).header("Location") == address)
+      #expect(world.provider.requests(.token).count == 1)
+    }
+
+    @Test("an answer that another replica has sent, and the provider refuses, leads where that one has led")
+    func atAnotherReplica() throws {
+      let address = "https://app.example/welcome"
+      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
       let signedIn = browser.cookies
-      // The other request was sent with the cookies from before.
-      browser.cookies = before
+      let target = browser.callback(
+        from: browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address)), by: world.provider)
       world.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
       let loser = try #require(browser.get(target).header("Location"))
       #expect(loser.hasPrefix("/v1/auth/fake/callback?used=1"))
       // The browser goes there with what it has by then.
-      browser.cookies = signedIn
       #expect(browser.get(loser).header("Location") == address)
       #expect(browser.cookies.map { $0.value } == signedIn.map { $0.value })
       // A browser that is not signed in is told; an address that is not on the list leads nowhere.
       browser.cookies = []
       let refused = browser.get(loser)
       #expect(refused.status == 400)
-      #expect(text(refused).contains("The sign-in was refused"))
+      #expect(text(refused).contains("This sign-in is already finished"))
       browser.cookies = signedIn
       let elsewhere =
         "/v1/auth/fake/callback?used=1&return_to=" + PercentEncoding.encode("https://evil.example/")
       #expect(browser.get(elsewhere).status == 400)
+    }
+
+    @Test("what was finished is remembered for as long as the cookie, and only so much of it")
+    func memory() {
+      let clock = FakeClock()
+      let finished = FinishedAttempts(most: 2, clock: clock, lock: Mutex())
+      #expect(finished.take("a"))
+      #expect(!finished.take("a"))
+      finished.giveBack("a")
+      #expect(finished.take("a"))
+      clock.advance(seconds: 1_199)
+      #expect(finished.take("b"))
+      clock.advance(seconds: 1_199)
+      #expect(!finished.take("b"))
+      clock.advance(seconds: 1_200)
+      #expect(finished.take("a"))
+      // Beyond the bound the oldest ones go.
+      for name in ["c", "d", "e", "f"] { #expect(finished.take(name)) }
+      #expect(!finished.take("d") && !finished.take("e"))
+      #expect(finished.take("a"))
     }
 
     @Test("a provider that is away when the code is due loses no sign-in: the same address works later")

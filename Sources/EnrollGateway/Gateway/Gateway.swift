@@ -22,6 +22,7 @@ public final class Gateway: WebApplication {
   /// Reports of failures come without a session.
   let reports: RequestBudget
   let limits: Limits
+  let finished: FinishedAttempts
   let metrics: GatewayMetrics
   private let ring: Guarded<KeyRing>
   let readiness: Guarded<Readiness>
@@ -46,6 +47,7 @@ public final class Gateway: WebApplication {
     self.registration = registration
     views = Views(pages: pages)
     reports = RequestBudget(100, inSeconds: 10, clock: clock, lock: makeLock())
+    finished = FinishedAttempts(clock: clock, lock: makeLock())
     let metrics = metrics ?? GatewayMetrics(providers: settings.providers.map(\.name))
     self.metrics = metrics
     limits = Limits(

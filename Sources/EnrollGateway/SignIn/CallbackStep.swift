@@ -1,6 +1,7 @@
 // `GET /v1/auth/{provider}/callback`: the provider sent the browser back. The browser proves by its cookie that the sign-in began here
 // (RFC 9700 §4.7), the answer is exchanged and proven, and the account is found or made in one statement of the store.
-// Refused: another browser's answer, an answer of another provider (mix-up, RFC 9700 §4.4), an answer after ten minutes.
+// Refused: another browser's answer, an answer of another provider (mix-up, RFC 9700 §4.4), an answer after ten minutes, and an answer
+// that this replica has sent to the provider before: a code that comes twice may end what it gave (RFC 6749 §4.1.2).
 
 import EnrollCore
 import EnrollCrypto
@@ -43,11 +44,15 @@ extension Gateway {
         .attemptExpired, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
         headers: [over])
     }
+    guard finished.take(name) else {
+      return try answerUsed(.attemptUsed, attempt, provider, for: request, headers: [])
+    }
     let url = "\(settings.publicURL)\(request.path)?\(query)"
     let answer: Result<Arrival, SignInRefusal>
     do throws(EnrollError) {
       answer = try provider.finish(url, attempt.transaction, toldName: toldName)
     } catch {
+      finished.giveBack(name)
       log.write(.warning, "\(provider.name): \(error.code.name): \(error.message)")
       count(EnrollGatewayPages.Failure(error), at: provider)
       // Nothing was sent: the cookie stays, and the same address may be tried again.
@@ -59,29 +64,35 @@ extension Gateway {
     case .failure(let refusal):
       log.write(.warning, "\(provider.name): \(refusal.line)")
       count(refusal.failure, at: provider)
-      if attempt.app == nil, attempt.purpose == .signIn, refusal.isOfCode {
-        return .redirect(to: usedTarget(request, attempt), headers: [over])
-      }
-      return try fail(
-        refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
-        headers: [over])
-    case .success(let arrival):
-      if attempt.purpose != .signIn, provider.asksAgain, attempt.question == .byAge, !isFresh(arrival) {
-        return try send(
-          request, to: provider, purpose: attempt.purpose, returnTo: attempt.returnTo, question: .byPrompt,
-          over: [over])
-      }
-      let isProven = isProof(arrival, of: attempt.purpose, at: provider)
-      guard attempt.purpose == .signIn || isProven else {
-        log.write(.warning, "\(provider.name): auth_time is more than ten minutes from now: no proof")
+      guard refusal.isOfCode else {
         return try fail(
-          .providerInvalid, app: nil, provider: provider, purpose: attempt.purpose, for: request,
+          refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
           headers: [over])
       }
-      let answer = try enter(request, arrival.identity, attempt, provider, isProven: isProven, over: over)
-      keep(arrival)
-      return answer
+      return try answerUsed(refusal.failure, attempt, provider, for: request, headers: [over])
+    case .success(let arrival): return try take(arrival, request, attempt, provider, over: over)
     }
+  }
+
+  private func take(
+    _ arrival: Arrival, _ request: WebRequest, _ attempt: Attempt, _ provider: SignInProvider,
+    over: HTTPHeader
+  ) throws(Interruption) -> WebResponse {
+    if attempt.purpose != .signIn, provider.asksAgain, attempt.question == .byAge, !isFresh(arrival) {
+      return try send(
+        request, to: provider, purpose: attempt.purpose, returnTo: attempt.returnTo, question: .byPrompt,
+        over: [over])
+    }
+    let isProven = isProof(arrival, of: attempt.purpose, at: provider)
+    guard attempt.purpose == .signIn || isProven else {
+      log.write(.warning, "\(provider.name): auth_time is more than ten minutes from now: no proof")
+      return try fail(
+        .providerInvalid, app: nil, provider: provider, purpose: attempt.purpose, for: request,
+        headers: [over])
+    }
+    let answer = try enter(request, arrival.identity, attempt, provider, isProven: isProven, over: over)
+    keep(arrival)
+    return answer
   }
 
   private func count(_ failure: EnrollGatewayPages.Failure, at provider: SignInProvider) {
@@ -121,6 +132,21 @@ extension Gateway {
 
   /// Another request with the same code may have signed this browser in, after this one was sent: the browser comes back with the
   /// cookies that it has by then.
+  /// - Parameters:
+  ///   - failure: told to an app, and to somebody who links or confirms an identity.
+  ///   - headers: they keep the cookie while the other request may still fail, so that the answer may come once more.
+  private func answerUsed(
+    _ failure: EnrollGatewayPages.Failure, _ attempt: Attempt, _ provider: SignInProvider,
+    for request: WebRequest, headers: [HTTPHeader]
+  ) throws(Interruption) -> WebResponse {
+    guard attempt.app == nil, attempt.purpose == .signIn else {
+      return try fail(
+        failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
+        headers: headers)
+    }
+    return .redirect(to: usedTarget(request, attempt), headers: headers)
+  }
+
   private func usedTarget(_ request: WebRequest, _ attempt: Attempt) -> String {
     var query = FormEncoding(.query)
     query.add(Self.usedField, "1")
@@ -135,7 +161,7 @@ extension Gateway {
   ) throws(Interruption) -> WebResponse {
     let returnTo = try returnAddress(parameters)
     if try liveSession(request) != nil { return .redirect(to: returnTo ?? "/account") }
-    return try fail(.providerRefused, app: nil, provider: provider, for: request)
+    return try fail(.attemptUsed, app: nil, provider: provider, for: request)
   }
 
   /// The web's mode: a session of its own, under a token that nobody had before (session fixation).
