@@ -153,6 +153,7 @@
     func run() throws {
       try told { () throws(EnrollError) in
         let setup = try Setup(path: file.config)
+        try setup.checkMaker()
         let store = try setup.store()
         defer { store.close() }
         let applied = try setup.migrated(store)

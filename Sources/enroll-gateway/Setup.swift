@@ -137,6 +137,20 @@
       do throws(StoreFailure) { return try store.migrate() } catch { throw Self.refusal(error) }
     }
 
+    /// - Throws: `.configuration` where root would make a database for another user, who could not open it.
+    func checkMaker() throws(EnrollError) {
+      guard geteuid() == 0, let path = sqlitePath, isMissing(path) else { return }
+      var folder = stat()
+      guard stat(Self.folder(of: path), &folder) == 0, folder.st_uid != 0 else { return }
+      let name = getpwuid(folder.st_uid).map { String(cString: $0.pointee.pw_name) }
+      let user = name ?? "'#\(folder.st_uid)'"
+      throw EnrollError(
+        .configuration,
+        "database: \(path) would belong to root, and its folder belongs to the user \(user). The gateway, as that user, could not "
+          + "open it. Nothing was made. Run the command as that user: sudo -u \(user) enroll-gateway migrate …",
+        field: "database")
+    }
+
     /// Looks at the database, and makes nothing.
     /// - Returns: what is unusual and no fault; nil: nothing is.
     func databaseState() throws(EnrollError) -> String? {
@@ -184,8 +198,11 @@
     /// Nothing is there, and the folder is.
     private func isMissing(_ path: String) -> Bool {
       guard !path.utf8.isEmpty, access(path, F_OK) != 0, enroll_posix_errno() == ENOENT else { return false }
-      let folder = path.utf8.lastIndex(of: 0x2F).map { String(path[...$0]) } ?? "."
-      return access(folder, F_OK) == 0
+      return access(Self.folder(of: path), F_OK) == 0
+    }
+
+    private static func folder(of path: String) -> String {
+      path.utf8.lastIndex(of: 0x2F).map { String(path[...$0]) } ?? "."
     }
 
     private static func refusal(_ failure: StoreFailure) -> EnrollError {

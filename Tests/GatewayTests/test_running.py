@@ -4,6 +4,8 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import pwd
+import re
 import signal
 import socket
 import sqlite3
@@ -115,6 +117,25 @@ class BeforeTheStart(unittest.TestCase):
         gateway.start()
         gateway.stop()
         self.assertNotIn("serve", self.check(gateway))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give folders away")
+    def test_root_makes_no_database_in_the_folder_of_another_user(self):
+        gateway = configured()
+        gateway.run("keys", "add", "--config", str(gateway.configuration))
+        migrate = ("migrate", "--config", str(gateway.configuration))
+        for user, name in ((54321, "'#54321'"), (pwd.getpwnam("nobody").pw_uid, "nobody")):
+            os.chown(gateway.home, user, user)
+            self.assertIn(f"sudo -u {name} enroll-gateway migrate", gateway.run(*migrate, status=1))
+            self.check(gateway)
+            self.assertEqual(sorted(path.name for path in gateway.home.iterdir()), ["gateway.json", "keys.json"])
+        # SQLite gives what it makes beside a file to the owner of that file.
+        (gateway.home / "gateway.db").touch(0o600)
+        os.chown(gateway.home / "gateway.db", user, user)
+        self.assertIn("Applied", gateway.run(*migrate))
+        self.assertEqual((gateway.home / "gateway.db").stat().st_uid, user)
+        (gateway.home / "gateway.db").unlink()
+        os.chown(gateway.home, 0, 0)
+        self.assertIn("Applied", gateway.run(*migrate))
 
     def test_a_time_for_stopping_that_is_out_of_range_is_refused_before_anything_starts(self):
         for seconds in ("-1", "86401", str(2**63 - 1)):

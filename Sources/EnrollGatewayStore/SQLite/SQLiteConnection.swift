@@ -141,12 +141,17 @@
       }
     }
 
-    /// The newest version in the file; 0 if there is none.
+    /// The newest version in the file; 0 if it has no tables.
+    /// - Throws: `.fault` for the tables of another program, which would take ours without a word.
     func schemaVersion() throws(StoreFailure) -> Int64 {
-      let tables = try first(
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'schema_versions'"
-      ) { $0.integer(0) }
-      guard tables == 1 else { return 0 }
+      let found = try first(
+        """
+        SELECT (SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'),
+          (SELECT count(*) FROM pragma_table_info('schema_versions') WHERE name IN ('version', 'applied'))
+        """
+      ) { (tables: $0.integer(0), ours: $0.integer(1)) }
+      guard let found, found.tables > 0 else { return 0 }
+      guard found.ours == 2 else { throw SQLiteFault.foreign(path) }
       return try first(Migration.versionQuery) { $0.integer(0) } ?? 0
     }
 
