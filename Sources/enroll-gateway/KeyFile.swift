@@ -8,6 +8,7 @@
   import EnrollGateway
   import EnrollJSON
   import EnrollPosix
+  import EnrollStore
 
   enum KeyFile {
     /// Reads the ring.
@@ -55,6 +56,7 @@
           "\(path) holds \(keys.count) keys, and a gateway reads no more. Nothing was changed. Remove the entries whose "
             + "created is lowest, but for the last two, then add a key again.", field: "keys")
       }
+      removeLeft(in: place)
       let (id, entry) = try newKey(at: now)
       try write(JSON.object([("keys", .array(keys + [entry]))]).serialized() + [0x0A], to: place)
       return id
@@ -75,6 +77,9 @@
         throw EnrollError(.internal, error.message)
       }
     }
+
+    /// Of ``name()``: six bytes as base64url.
+    private static let nameCount = 8
 
     /// Letters, digits and hyphens.
     private static func name() throws(CryptoError) -> String {
@@ -108,9 +113,29 @@
       }
     }
 
+    private static func partPrefix(of place: Place) -> String { ".\(place.name).new-" }
+
+    /// Removes what a command left that was killed: whoever writes another one of these files holds the folder's lock. They have keys.
+    private static func removeLeft(in place: Place) {
+      let prefix = partPrefix(of: place)
+      for name in (try? PosixFileSystem().list(place.folder)) ?? [] where name.utf8.starts(with: prefix.utf8)
+      {
+        let rest = name.utf8.dropFirst(prefix.utf8.count)
+        guard rest.count == nameCount, rest.allSatisfy({ isOfName($0) }) else { continue }
+        _ = unlinkat(place.folder, name, 0)
+      }
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D: true
+      default: false
+      }
+    }
+
     private static func write(_ bytes: [UInt8], to place: Place) throws(EnrollError) {
       let part: String
-      do throws(CryptoError) { part = ".\(place.name).\(try name())" } catch {
+      do throws(CryptoError) { part = partPrefix(of: place) + (try name()) } catch {
         throw EnrollError(.internal, error.message)
       }
       let fd = enroll_posix_openat(place.folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

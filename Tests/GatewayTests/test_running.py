@@ -67,6 +67,18 @@ class KeyFiles(unittest.TestCase):
         self.assertEqual(len({key["id"] for key in keys_of(gateway)}), 12)
         self.assertEqual(sorted(path.name for path in gateway.home.iterdir()), ["gateway.json", "keys.json"])
 
+    def test_what_a_killed_command_left_goes_with_the_next_key_and_nothing_else(self):
+        gateway = configured()
+        self.add(gateway)
+        left, others = [".keys.json.new-AbC-1234"], [".keys.json.new-notes.txt", ".keys.json.original", "keys.json.new-AbC-1234"]
+        for name in left + others:
+            (gateway.home / name).touch()
+        (gateway.home / ".keys.json.new-AFolder1").mkdir()
+        self.add(gateway)
+        found = sorted(path.name for path in gateway.home.iterdir())
+        self.assertEqual(found, sorted([*others, ".keys.json.new-AFolder1", "gateway.json", "keys.json"]))
+        self.assertEqual(len(keys_of(gateway)), 2)
+
     def test_a_seventeenth_key_is_refused_and_the_file_stays_as_it_was(self):
         gateway = configured()
         for _ in range(16):
