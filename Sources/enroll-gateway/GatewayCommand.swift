@@ -65,6 +65,7 @@
         try CurlTransport.checkLibrary()
         let log = GatewayLog(level: .info, clock: setup.clock)
         let files = OpenFiles.raised()
+        try files.check(databaseConnections: setup.settings.databaseConnections)
         options.limits.connections = files.connections(
           providerThreads: options.provider.threads, databaseConnections: setup.settings.databaseConnections,
           metricsConnections: metricsOptions?.limits.connections ?? 0)

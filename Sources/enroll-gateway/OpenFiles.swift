@@ -3,6 +3,7 @@
 
 #if Gateway
   import CPosix
+  import EnrollCore
 
   struct OpenFiles {
     /// What this process may have open.
@@ -30,8 +31,23 @@
     ///   - providerThreads: requests that may wait for providers at once.
     ///   - metricsConnections: that may be open to the address of the metrics.
     func connections(providerThreads: Int, databaseConnections: Int, metricsConnections: Int) -> Int {
-      let others = 64 + 2 * providerThreads + 3 * (databaseConnections + 2) + metricsConnections
+      let others = Self.least(databaseConnections) + 2 * providerThreads + metricsConnections
       return min(max(limit - others, limit / 4), Self.mostConnections)
     }
+
+    /// The event loops end the process where they get no descriptors: too few are refused before.
+    /// - Throws: `.configuration`.
+    func check(databaseConnections: Int) throws(EnrollError) {
+      let least = Self.least(databaseConnections)
+      guard limit < least else { return }
+      throw EnrollError(
+        .configuration,
+        "the program may have at most \(limit) open files. With databaseConnections \(databaseConnections) it needs at least "
+          + "\(least), and one more for each connection. Raise the hard limit (LimitNOFILE=, ulimit -Hn), such as to 65536.",
+        field: "databaseConnections")
+    }
+
+    /// What is open before a connection comes.
+    private static func least(_ databaseConnections: Int) -> Int { 64 + 3 * (databaseConnections + 2) }
   }
 #endif

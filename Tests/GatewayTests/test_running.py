@@ -300,6 +300,18 @@ class Running(unittest.TestCase):
         few, _ = self.start("prlimit", "--nofile=256:256")
         self.assertIn("open files: at most 256; connections: at most 64", few.log())
 
+    def test_too_few_open_files_are_refused_with_the_number_that_is_needed(self):
+        gateway = configured()
+        gateway.run("keys", "add", "--config", str(gateway.configuration))
+        serve = ["serve", "--config", gateway.configuration]
+        done = subprocess.run(["prlimit", "--nofile=40:50", PROGRAM, *serve], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("at most 50 open files", done.stderr)
+        self.assertIn("LimitNOFILE=", done.stderr)
+        least = re.search(r"at least (\d+)", done.stderr)[1]
+        enough, sandbox = self.start("prlimit", f"--nofile={least}:{least}")
+        self.sign_in(enough, sandbox)
+
     def test_ended_with_work_left_its_status_is_not_0(self):
         gateway, _ = self.start()
         gateway.stop()
