@@ -232,6 +232,24 @@ def test_ctrl_c_ends_a_wait(kind, sandbox, store):
         assert "interrupted authenticating" in output, (output, log)
 
 
+@pytest.mark.parametrize("kind", ["Library", "Daemon"])
+def test_ctrl_c_ends_a_sign_in_and_its_transaction(kind, sandbox, store):
+    script = f"""
+        import enrollkit, signal
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        client = enrollkit.Client({configuration(sandbox)!r}, store={str(store)!r}, over=enrollkit.{kind}())
+        try:
+            client.sign_in(present=lambda action: print("ready", flush=True))
+        except KeyboardInterrupt:
+            print("interrupted", client.state().state, flush=True)
+    """
+    with running(script) as program:
+        assert program.stdout.readline() == "ready\n"
+        program.send_signal(signal.SIGINT)
+        output, log = told(program)
+        assert "interrupted unregistered" in output, (output, log)
+
+
 @pytest.mark.parametrize("kind, turns", [("Library", 4000), ("Daemon", 400)])
 def test_ctrl_c_in_any_moment_of_a_call_gives_it_up(kind, turns, sandbox, store):
     script = f"""

@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import threading
+import types
+import webbrowser
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -114,6 +116,56 @@ async def test_a_browser_that_does_not_come_back_is_a_warning_in_the_log(
     assert isinstance(await signing_in, Active)
     assert [(one.name, one.levelname) for one in warned] == [(named, "WARNING")]
     assert "client id: sample-app, redirect URI: http://127.0.0.1:" in warned[0].getMessage()
+
+
+@pytest.fixture
+def foreground(monkeypatch):
+    """A browser whose program ends only when the user closes it: `closed`, after which it has failed."""
+    closed = threading.Event()
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or (closed.wait(60) and False))
+    yield types.SimpleNamespace(opened=opened, closed=closed)
+    closed.set()
+
+
+async def test_a_browser_that_stays_in_the_foreground_does_not_hold_up_the_redirect(face, sandbox, store, foreground):
+    client = await face.client(configuration(sandbox), store=store)
+    signing_in = asyncio.ensure_future(client.sign_in())
+    while not foreground.opened:
+        await asyncio.sleep(0.01)
+    playing(sandbox)(OpenURL(url=foreground.opened[0]))
+    assert isinstance(await asyncio.wait_for(signing_in, 20), AwaitingConfirmation)
+
+
+async def test_a_browser_that_stays_in_the_foreground_does_not_outlast_the_timeout(face, sandbox, store, foreground):
+    client = await face.client(configuration(sandbox), store=store)
+    with pytest.raises(enrollkit.EnrollDeadlineExceeded):
+        await asyncio.wait_for(client.sign_in(timeout=1), 20)
+    assert isinstance(await client.state(), Authenticating)
+
+
+async def test_a_browser_that_fails_late_ends_the_wait(face, sandbox, store, foreground):
+    client = await face.client(configuration(sandbox), store=store)
+    signing_in = asyncio.ensure_future(client.sign_in())
+    await asyncio.sleep(0.5)
+    assert not signing_in.done()
+    foreground.closed.set()
+    with pytest.raises(enrollkit.EnrollUnsupported, match="no browser could be opened; show the user") as refused:
+        await asyncio.wait_for(signing_in, 20)
+    assert refused.value.field == "present"
+    assert await client.state() == Unregistered()
+
+
+async def test_a_sign_in_whose_task_is_cancelled_leaves_no_transaction(aio_face, sandbox, store):
+    client = await aio_face.client(configuration(sandbox), store=store)
+    shown = []
+    signing_in = asyncio.ensure_future(client.sign_in(present=shown.append))
+    while not shown:
+        await asyncio.sleep(0.01)
+    signing_in.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await signing_in
+    assert await client.state() == Unregistered()
 
 
 async def test_a_sign_in_that_ends_in_time_leaves_no_hint_behind(face, sandbox, store, monkeypatch):

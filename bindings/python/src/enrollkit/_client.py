@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import concurrent.futures
 import contextlib
 import functools
 import logging
@@ -47,6 +48,7 @@ from ._generated.types import (
     State,
     Transaction,
     TransactionKind,
+    read_state,
 )
 from ._given import Keys, Opening, Seconds, StorePath, Timeout, invalid, seconds, time_limit
 from ._host import Parts, Transport, check_not_serving, explained_token, explaining, serving
@@ -58,10 +60,20 @@ from ._values import number as an_integer
 from ._values import text, told
 
 
+def _nothing() -> None: ...
+
+
 class Session(Protocol):
     """An open client, of a library or of a daemon."""
 
-    def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]: ...
+    def call(
+        self,
+        command: str,
+        parameters: Mapping[str, Any],
+        limit: Optional[float],
+        meanwhile: Callable[[], object] = _nothing,
+    ) -> Dict[str, Any]:
+        """`meanwhile` is called about once a second; what it raises ends the call."""
 
     def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken: ...
 
@@ -79,6 +91,9 @@ class Session(Protocol):
 
 _TURN = 1.0
 """Seconds of each single wait, because Ctrl-C does not end a wait that begins a moment later."""
+
+_AT_ONCE = 0.2
+"""Seconds in which most browsers that cannot be opened fail."""
 
 
 class _Answer:
@@ -98,7 +113,11 @@ class _Answer:
         self._pending.release()
 
     def take(
-        self, start: Callable[[], None], give_up: Callable[[], None], timeout: Optional[float] = None
+        self,
+        start: Callable[[], None],
+        give_up: Callable[[], None],
+        timeout: Optional[float] = None,
+        meanwhile: Callable[[], object] = _nothing,
     ) -> Dict[str, Any]:
         """Starts the command and returns its result. `give_up` is called even if the command did not start.
 
@@ -108,7 +127,7 @@ class _Answer:
         """
         try:
             start()
-            came = self._comes(timeout)
+            came = self._comes(timeout, meanwhile)
         except BaseException:
             give_up()
             raise
@@ -121,7 +140,7 @@ class _Answer:
         result: Dict[str, Any] = outcome
         return result
 
-    def _comes(self, timeout: Optional[float]) -> bool:
+    def _comes(self, timeout: Optional[float], meanwhile: Callable[[], object]) -> bool:
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             left = _TURN if end is None else end - time.monotonic()
@@ -129,6 +148,7 @@ class _Answer:
                 return True
             if left < _TURN:
                 return False
+            meanwhile()
 
 
 class Library(CoreCommands):
@@ -162,11 +182,17 @@ class _LibrarySession:
         self.unsubscribe = native.unsubscribe
         self.close = self.abandon = native.close
 
-    def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+    def call(
+        self,
+        command: str,
+        parameters: Mapping[str, Any],
+        limit: Optional[float],
+        meanwhile: Callable[[], object] = _nothing,
+    ) -> Dict[str, Any]:
         answer = _Answer()
         pending = self._native.prepare(command, parameters, limit, answer.settle)
         with given_up_with(lambda: self._native.is_closed):
-            return answer.take(pending.start, pending.cancel)
+            return answer.take(pending.start, pending.cancel, meanwhile=meanwhile)
 
     def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
         return explained_token(self._native.host, token_of(self.call(command, parameters, limit)))
@@ -293,7 +319,13 @@ class Daemon(CoreCommands):
         if self._owner != os.getpid():
             raise EnrollForked("the daemon was started before the process forked; start another in the child")
 
-    def _ask(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+    def _ask(
+        self,
+        command: str,
+        parameters: Mapping[str, Any],
+        limit: Optional[float],
+        meanwhile: Callable[[], object] = _nothing,
+    ) -> Dict[str, Any]:
         self._check()
         parameters, timeout = with_timeout(command, parameters, limit)
         answer = _Answer()
@@ -303,7 +335,7 @@ class Daemon(CoreCommands):
             self._conversation.forget(number)
             self._write(self._conversation.cancellation(number))
 
-        return answer.take(lambda: self._write(message), give_up, timeout)
+        return answer.take(lambda: self._write(message), give_up, timeout, meanwhile)
 
     def _ask_with(self, parts: Parts, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
         """Runs a command about a store whose key the program guards.
@@ -494,12 +526,18 @@ class _DaemonSession:
         self._is_subscribed = False
         self._is_closed = False
 
-    def call(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> Dict[str, Any]:
+    def call(
+        self,
+        command: str,
+        parameters: Mapping[str, Any],
+        limit: Optional[float],
+        meanwhile: Callable[[], object] = _nothing,
+    ) -> Dict[str, Any]:
         if self._is_closed:
             raise EnrollHandle("the client is closed")
         check_not_serving(self._daemon)
         with given_up_with(lambda: self._is_closed), explaining(self._parts):
-            return self._daemon._ask(command, {"client": self._client, **parameters}, limit)
+            return self._daemon._ask(command, {"client": self._client, **parameters}, limit, meanwhile)
 
     def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
         with explaining(self._parts):
@@ -758,18 +796,47 @@ class Client(ClientCommands):
         else:
             try:
                 check_redirect(transaction)
-                present(transaction.action)
-            except BaseException:
-                self.cancel(transaction=transaction)
+                opened = None
+                if present is open_browser:
+                    opened = _flow.opening(transaction.action)
+                else:
+                    present(transaction.action)
+                with self._hinting(transaction):
+                    state = self._outcome(transaction, opened, timeout)
+            except EnrollDeadlineExceeded:
+                # It is still pending, as the error says.
                 raise
-            with self._hinting(transaction):
-                state = self.await_outcome(transaction, timeout=timeout)
+            except BaseException:
+                # Only a hint: if it fails, nothing is lost.
+                with contextlib.suppress(EnrollError):
+                    self.cancel(transaction=transaction)
+                raise
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         if check_confirmed(confirm(state.profile)):
             return self.confirm()
         self.retry()
         raise not_confirmed()
+
+    def _outcome(
+        self, transaction: Transaction, opened: Optional[concurrent.futures.Future[None]], timeout: Timeout
+    ) -> State:
+        """As `await_outcome`; raises what `opened` raises meanwhile."""
+        if opened is None:
+            return self.await_outcome(transaction, timeout=timeout)
+        limit = time_limit(timeout)
+        concurrent.futures.wait([opened], _AT_ONCE if limit is None else min(limit, _AT_ONCE))
+
+        def meanwhile() -> None:
+            if opened.done():
+                opened.result()
+
+        meanwhile()
+        with self._changing():
+            result = self._session.call(
+                "registration.awaitOutcome", {"transaction": transaction.id}, limit, meanwhile=meanwhile
+            )
+        return told(read_state, result, "state")
 
     @contextlib.contextmanager
     def _hinting(self, transaction: Transaction) -> Iterator[None]:

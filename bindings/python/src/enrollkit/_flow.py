@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import logging
+import threading
 import webbrowser
 from typing import Any, Callable, Dict, Optional, Union
 from urllib.parse import parse_qs, urlsplit
@@ -31,7 +33,8 @@ LOG = logging.getLogger("enrollkit")
 
 
 def open_browser(action: Action) -> None:
-    """The default `present` of `sign_in`: opens the action's URL in the system's browser.
+    """The default `present` of `sign_in`: opens the action's URL in the system's browser. It waits until the browser's
+    program ends: for some, that is when the user closes the browser. `sign_in` itself does not wait for that.
 
     Raises:
         EnrollUnsupported: the action is of another type, or no browser could be opened.
@@ -51,6 +54,23 @@ def open_browser(action: Action) -> None:
             "no browser could be opened; show the user the URL: present=lambda action: print(action.url)",
             field="present",
         )
+
+
+def opening(action: Action) -> concurrent.futures.Future[None]:
+    """`open_browser` on a thread of its own, which keeps no program from ending."""
+    opened: concurrent.futures.Future[None] = concurrent.futures.Future()
+    opened.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            open_browser(action)
+        except Exception as failure:
+            opened.set_exception(failure)
+        else:
+            opened.set_result(None)
+
+    threading.Thread(target=run, name="enrollkit browser", daemon=True).start()
+    return opened
 
 
 def check_redirect(transaction: Transaction) -> None:

@@ -54,6 +54,7 @@ from ._generated.types import (
     Event,
     Platform,
     State,
+    Transaction,
     TransactionKind,
 )
 from ._given import Keys, Opening, Seconds, StorePath, Timeout, invalid, seconds, time_limit
@@ -874,22 +875,27 @@ class Client(AsyncClientCommands):
         else:
             try:
                 check_redirect(transaction)
+                opened = None
                 if present is open_browser:
-                    # Some browsers return only when they are closed.
-                    await _in_a_thread(open_browser, transaction.action)
+                    opened = asyncio.wrap_future(_flow.opening(transaction.action))
                 else:
                     shown = present(transaction.action)
                     if inspect.isawaitable(shown):
                         await shown
-            except BaseException:
-                await self.cancel(transaction=transaction)
+                loop = asyncio.get_running_loop()
+                hint = loop.call_later(_flow.LONG_WAIT, _flow.log_long_wait, self._logger, transaction)
+                try:
+                    state = await self._outcome(transaction, opened, timeout)
+                finally:
+                    hint.cancel()
+            except EnrollDeadlineExceeded:
+                # It is still pending, as the error says.
                 raise
-            loop = asyncio.get_running_loop()
-            hint = loop.call_later(_flow.LONG_WAIT, _flow.log_long_wait, self._logger, transaction)
-            try:
-                state = await self.await_outcome(transaction, timeout=timeout)
-            finally:
-                hint.cancel()
+            except BaseException:
+                # Only a hint: if it fails, nothing is lost.
+                with contextlib.suppress(EnrollError):
+                    await self.cancel(transaction=transaction)
+                raise
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         answer = confirm(state.profile)
@@ -897,6 +903,24 @@ class Client(AsyncClientCommands):
             return await self.confirm()
         await self.retry()
         raise not_confirmed()
+
+    async def _outcome(
+        self, transaction: Transaction, opened: Optional[asyncio.Future[None]], timeout: Timeout
+    ) -> State:
+        """As `await_outcome`; raises what `opened` raises meanwhile."""
+        if opened is None:
+            return await self.await_outcome(transaction, timeout=timeout)
+        outcome = asyncio.ensure_future(self.await_outcome(transaction, timeout=timeout))
+        waited: Sequence[asyncio.Future[Any]] = (outcome, opened)
+        try:
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            failure = opened.exception() if opened.done() else None
+            if failure is not None and not outcome.done():
+                raise failure
+            return await outcome
+        finally:
+            outcome.cancel()
+            opened.cancel()
 
     async def _opened(self) -> _Session:
         if self._session is not None:
