@@ -2,6 +2,7 @@
 
 package org.enrollkit
 
+import java.util.concurrent.atomic.AtomicBoolean
 import kotlin.coroutines.CoroutineContext
 import kotlin.time.Duration
 import kotlinx.coroutines.currentCoroutineContext
@@ -30,6 +31,11 @@ internal interface Port {
 
   /** Blocks until a renewal that was sent is stored. A second call does nothing. */
   fun close()
+}
+
+/** @param what the object that the host closed */
+internal fun requireOpen(isClosed: AtomicBoolean, what: String) {
+  if (isClosed.get()) throw EnrollException(Status.HANDLE, "this $what is closed", "client")
 }
 
 /** Owns a port, and closes it once this object is unreachable. [keeps] lives as long. */

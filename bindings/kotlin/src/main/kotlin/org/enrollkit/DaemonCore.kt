@@ -42,7 +42,10 @@ private class DaemonPort(
   override val isClient: Boolean get() = client != null
 
   override suspend fun call(command: String, kind: Kind, timeout: Duration?, parameters: Parameters): JsonObject {
-    client?.let { parameters.put("client", JsonPrimitive(it)) }
+    if (client != null) {
+      requireOpen(isClosed, "client")
+      parameters.put("client", JsonPrimitive(client))
+    }
     timeout?.let { parameters.put("timeout", JsonPrimitive(minOf(it.toWholeSeconds(), LONGEST_SECONDS))) }
     val json = parameters.json()
     val secrets = (if (client == null) parameters.secrets() else null) ?: return connection.request(command, json)
@@ -57,6 +60,7 @@ private class DaemonPort(
   }
 
   override suspend fun subscribe() {
+    requireOpen(isClosed, "client")
     connection.request("events.subscribe", named())
   }
 

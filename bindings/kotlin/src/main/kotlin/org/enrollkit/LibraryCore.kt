@@ -21,7 +21,7 @@ internal class LibraryCore(private val log: EnrollLog?) : Core {
   override val port: Port = LibraryPort(log, isClosed, clients)
 
   override suspend fun open(parameters: Parameters, transport: HttpTransport?, hub: EventHub): Port {
-    requireOpen(isClosed)
+    requireOpen(isClosed, "Enroll")
     if (parameters["configurationName"] != null) {
       throw EnrollException(
         Status.UNSUPPORTED, "the library cannot read a configuration by name; use a daemon, or pass the configuration", "configurationName",
@@ -73,10 +73,6 @@ internal class LibraryCore(private val log: EnrollLog?) : Core {
   }
 }
 
-private fun requireOpen(isClosed: AtomicBoolean) {
-  if (isClosed.get()) throw EnrollException(Status.HANDLE, "this Enroll is closed", "client")
-}
-
 /** A key provider in the form that C reads: two texts and three numbers. */
 private class HostKeys(keys: Keys?, log: EnrollLog?) {
   private val host = if (keys is Keys.Host) Native.hosts.add(HostSecrets(keys.secrets, log)) else 0
@@ -108,7 +104,7 @@ private class LibraryPort(
   override val isClient: Boolean get() = false
 
   override suspend fun call(command: String, kind: Kind, timeout: Duration?, parameters: Parameters): JsonObject {
-    requireOpen(isClosed)
+    requireOpen(isClosed, "Enroll")
     val work = { if (parameters.hasHostKeys) storeCall(command, parameters) else call(command, parameters) }
     return if (kind == Kind.MEMORY) work() else withContext(Dispatchers.IO) { work() }
   }
@@ -205,9 +201,14 @@ private class LibraryClientPort(
   override val isClient: Boolean get() = true
 
   override suspend fun call(command: String, kind: Kind, timeout: Duration?, parameters: Parameters): JsonObject {
+    requireOpen(isClosed, "client")
     changes.incrementAndGet()
     try {
       return run(command, timeout, parameters)
+    } catch (fault: EnrollException) {
+      // Closed by another thread before the call began.
+      if (fault.status == Status.HANDLE) requireOpen(isClosed, "client")
+      throw fault
     } finally {
       changes.incrementAndGet()
     }
@@ -236,7 +237,7 @@ private class LibraryClientPort(
   override fun quickToken(minimumLifetime: Duration): AccessToken? {
     val recent = recent
     if (recent != null && minimumLifetime == Duration.ZERO && recent.isCurrent(changes.get())) return recent.token
-    if (!isWarm || minimumLifetime.isNegative()) return null
+    if (!isWarm || minimumLifetime.isNegative() || isClosed.get()) return null
     val next = RecentToken(changes.get())
     val facts = LongArray(3)
     val bytes = Native.tokenAccess(client, minimumLifetime.toWholeSeconds(), facts)
@@ -254,6 +255,7 @@ private class LibraryClientPort(
   }
 
   override suspend fun subscribe() {
+    requireOpen(isClosed, "client")
     val number = Native.listeners.add(hub)
     try {
       subscription = Native.eventsSubscribe(client, number)

@@ -6,6 +6,7 @@ import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.sync.Semaphore
 import kotlinx.coroutines.sync.withPermit
@@ -25,9 +26,14 @@ class BadInputTests : Case() {
     client.close()
     client.close()
     client.closeAndJoin()
-    assertEquals(Blame.CALLER, refused(Status.HANDLE) { client.accessToken() }.blame)
-    refused(Status.HANDLE) { client.registration.state() }
-    refused(Status.HANDLE) { client.platform.ready() }
+    for (fault in listOf(
+      refused(Status.HANDLE) { client.accessToken() },
+      refused(Status.HANDLE) { client.registration.state() },
+      refused(Status.HANDLE) { client.platform.ready() },
+      refused(Status.HANDLE) { client.events.first() },
+    )) {
+      assertEquals(Blame.CALLER to "this client is closed", fault.blame to fault.error.message)
+    }
     val other = enroll.open(Sandbox.shared.configuration(), Store.Memory)
     enroll.close()
     enroll.close()
