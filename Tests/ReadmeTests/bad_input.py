@@ -55,7 +55,7 @@ CASES = {
         "The client id is wrong",
         "The provider shows its own error page in the browser and sends no redirect, so no program hears of it: the sign-in stays "
         "pending until its timeout. Look at the browser, and compare the client id with the one at the provider. After 30 seconds `enroll "
-        "login` asks whether the browser shows an error page, and prints the client id and the redirect URI; Python's `sign_in` logs them. `enroll login --device` sends the client "
+        "login` asks whether the browser shows an error page, and prints the client id and the redirect URI; Python's `sign_in` and Kotlin's `signIn` log them. `enroll login --device` sends the client "
         "id itself, so the provider's refusal is seen at once: that is the message of the command below."),
     "redirect": (
         "The redirect URI is wrong",

@@ -12,7 +12,7 @@ import kotlinx.coroutines.withTimeoutOrNull
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 
-internal class DaemonCore(private val connection: DaemonConnection, private val log: EnrollLog?) : Core {
+internal class DaemonCore(private val connection: DaemonConnection, override val log: EnrollLog?) : Core {
   override val port: Port = DaemonPort(connection, null, log)
 
   override suspend fun open(parameters: Parameters, transport: HttpTransport?, hub: EventHub): Port {

@@ -5,6 +5,7 @@ import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.cancelChildren
 import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.flow.Flow
@@ -25,7 +26,10 @@ public class EnrollClient internal constructor(
   private val caller: Caller,
   private val port: Port,
   private val hub: EventHub,
+  log: EnrollLog?,
 ) : ClientCommands(caller), AutoCloseable {
+  internal val longWait = LongWait(log)
+
   /** The events of this client since the start of collecting, in order; ends when the client is closed. */
   public val events: Flow<Event> = flow {
     listening { channel -> for (event in channel) emit(event) }
@@ -75,6 +79,9 @@ public class EnrollClient internal constructor(
    * The whole browser step: begins a transaction, opens its URL with [userAgent], and receives the redirect. If the
    * user leaves the browser, the sign-in is cancelled, and the returned state says so.
    *
+   * With a loopback redirect, the log says after 30 seconds without the browser what to compare: the [EnrollLog] or, without
+   * one, the logger `org.enrollkit` of `java.util.logging`.
+   *
    * On a desktop, with a loopback redirect:
    * ```
    * val state = client.signIn(DesktopBrowser())
@@ -103,8 +110,9 @@ public class EnrollClient internal constructor(
       }
     }
     return coroutineScope {
-      val browser = launch { userAgent.open(action.url, redirectUri) }
-      registration.awaitOutcome(transaction.id, timeout).also { browser.cancel() }
+      launch { userAgent.open(action.url, redirectUri) }
+      launch { longWait.hint(action.url, redirectUri) }
+      registration.awaitOutcome(transaction.id, timeout).also { coroutineContext.cancelChildren() }
     }
   }
 

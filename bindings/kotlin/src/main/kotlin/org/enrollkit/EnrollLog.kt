@@ -1,8 +1,9 @@
 package org.enrollkit
 
 /**
- * Receives the daemon's log and the exceptions of a host's own transport or secret store. Several threads call it at
- * once. No text from the core contains a secret; the host is responsible for the texts of its own exceptions.
+ * Receives the daemon's log, the exceptions of a host's own transport or secret store, and what to compare if a sign-in
+ * takes long. Several threads call it at once. No text from the core contains a secret; the host is responsible for the
+ * texts of its own exceptions.
  */
 public fun interface EnrollLog {
   /** Writes one line. */

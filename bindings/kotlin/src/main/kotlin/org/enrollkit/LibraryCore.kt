@@ -15,7 +15,7 @@ import kotlinx.serialization.json.JsonArray
 import kotlinx.serialization.json.JsonObject
 import kotlinx.serialization.json.JsonPrimitive
 
-internal class LibraryCore(private val log: EnrollLog?) : Core {
+internal class LibraryCore(override val log: EnrollLog?) : Core {
   private val clients: MutableSet<Port> = ConcurrentHashMap.newKeySet()
   private val isClosed = AtomicBoolean()
   override val port: Port = LibraryPort(log, isClosed, clients)

@@ -1,13 +1,21 @@
 package org.enrollkit
 
+import java.util.logging.Handler
+import java.util.logging.Level
+import java.util.logging.LogRecord
+import java.util.logging.Logger
+import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
-import kotlinx.coroutines.Dispatchers
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNotEquals
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.DisplayName
+import org.junit.jupiter.api.Test
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.EnumSource
 
@@ -116,6 +124,54 @@ class SignInTests : Case() {
       null
     })
     assertTrue(state is State.AwaitingConfirmation)
+  }
+
+  @ParameterizedTest(name = "a browser that does not come back is a hint in the log: {0}")
+  @EnumSource
+  fun longWait(backend: Backend) = runs {
+    val client = backend.enroll().open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
+    client.longWait.limit = 10.milliseconds
+    fun hints() = log.lines.filter { "still waits for the browser" in it }
+    var expected = ""
+    val state = client.signIn { url, redirectUri ->
+      expected = "client id: sample-app, redirect URI: $redirectUri"
+      waitUntil("the hint is logged") { hints().isNotEmpty() }
+      Sandbox.follow(Sandbox.shared.play(url))
+      null
+    }
+    assertTrue(state is State.AwaitingConfirmation)
+    assertTrue(hints().single().endsWith(expected), hints().single())
+  }
+
+  @Test
+  @DisplayName("without a log of the host's, the hint goes to java.util.logging")
+  fun longWaitWithoutLog() = runs {
+    val client = closed(Enroll.library()).open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
+    client.longWait.limit = 10.milliseconds
+    val hint = CompletableDeferred<LogRecord>()
+    val handler = object : Handler() {
+      override fun publish(record: LogRecord) {
+        hint.complete(record)
+      }
+
+      override fun flush() = Unit
+
+      override fun close() = Unit
+    }
+    val logger = Logger.getLogger("org.enrollkit").apply { useParentHandlers = false }
+    logger.addHandler(handler)
+    try {
+      client.signIn { url, _ ->
+        hint.await()
+        Sandbox.follow(Sandbox.shared.play(url))
+        null
+      }
+    } finally {
+      logger.removeHandler(handler)
+      logger.useParentHandlers = true
+    }
+    assertEquals(Level.WARNING, hint.await().level)
+    assertTrue("client id: sample-app" in hint.await().message)
   }
 
   @ParameterizedTest(name = "a user agent gives the redirect back; a user who leaves has cancelled: {0}")
