@@ -63,7 +63,8 @@ extension EnrollClient {
   /// Begins, opens the browser and processes the redirect: a complete sign-in or registration up to the user's
   /// confirmation.
   /// - Returns: G or, without confirmation, H; after a dismissal, the state without this attempt. A valid redirect
-  ///   that arrives later still counts, through ``resume(_:transactionID:timeout:)``.
+  ///   that arrives later still counts, through ``resume(_:transactionID:timeout:)``. Cancelling the task
+  ///   while the redirect is awaited is a dismissal, too.
   /// - Throws: the errors of ``begin(_:timeout:)`` and ``resume(_:transactionID:timeout:)``; `.unsupported` for a kind that has
   ///   no browser step.
   public func signIn(
@@ -82,7 +83,14 @@ extension EnrollClient {
     switch await agent.open(url, redirectURI: begun.redirectURI) {
     case .returned(let url): return try await resume(url)
     case .dismissed: return try await cancel(begun)
-    case .elsewhere: return try await awaitOutcome(of: begun, timeout: timeout)
+    case .elsewhere:
+      do throws(EnrollError) {
+        return try await awaitOutcome(of: begun, timeout: timeout)
+      } catch {
+        // A task of its own, since this one may be cancelled. Only a hint: if it fails, nothing is lost.
+        if error.code == .cancelled { _ = await Task { try await cancel(begun) }.result }
+        throw error
+      }
     }
   }
 }

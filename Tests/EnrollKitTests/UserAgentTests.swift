@@ -42,6 +42,17 @@ struct UserAgentTests {
     #expect(try await client.signIn(using: browser).kind == .awaitingConfirmation)
   }
 
+  @Test("a sign-in whose task is cancelled leaves no transaction")
+  func cancelled() async throws {
+    let (client, opened) = (client, AsyncStream.makeStream(of: Void.self))
+    let signingIn = Task { try await client.signIn { _ in opened.continuation.yield() } }
+    for await _ in opened.stream { break }
+    signingIn.cancel()
+    let error = await #expect(throws: EnrollError.self) { try await signingIn.value }
+    #expect(error?.code == .cancelled)
+    #expect(try await client.state() == .unregistered)
+  }
+
   @Test("what the redirect says is wrong is thrown")
   func wrong() async throws {
     let browser = FakeUserAgent { _ in .returned("com.example.app:/callback?code=x&state=nobody") }

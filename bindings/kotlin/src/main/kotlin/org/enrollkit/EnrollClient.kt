@@ -79,8 +79,9 @@ public class EnrollClient internal constructor(
    * The whole browser step: begins a transaction, opens its URL with [userAgent], and receives the redirect. If the
    * user leaves the browser, the sign-in is cancelled, and the returned state says so.
    *
-   * With a loopback redirect, the log says after 30 seconds without the browser what to compare: the [EnrollLog] or, without
-   * one, the logger `org.enrollkit` of `java.util.logging`.
+   * With a loopback redirect, the sign-in is also cancelled if this coroutine is, or if [userAgent] fails. After 30 seconds
+   * without the browser, the log says what to compare: the [EnrollLog] or, without one, the logger `org.enrollkit` of
+   * `java.util.logging`.
    *
    * On a desktop, with a loopback redirect:
    * ```
@@ -101,6 +102,7 @@ public class EnrollClient internal constructor(
     val action = transaction.action as? Action.OpenURL
     val redirectUri = transaction.redirectUri
     if (action == null || redirectUri == null) {
+      leave(transaction)
       throw EnrollException(Status.UNSUPPORTED, "signIn can only open URLs, and ${kind.wire} needs another action: $transaction")
     }
     if (transaction.survivesProcess) {
@@ -109,10 +111,25 @@ public class EnrollClient internal constructor(
         else -> registration.resume(answer)
       }
     }
-    return coroutineScope {
-      launch { userAgent.open(action.url, redirectUri) }
-      launch { longWait.hint(action.url, redirectUri) }
-      registration.awaitOutcome(transaction.id, timeout).also { coroutineContext.cancelChildren() }
+    try {
+      return coroutineScope {
+        launch { userAgent.open(action.url, redirectUri) }
+        launch { longWait.hint(action.url, redirectUri) }
+        registration.awaitOutcome(transaction.id, timeout).also { coroutineContext.cancelChildren() }
+      }
+    } catch (fault: Throwable) {
+      if ((fault as? EnrollException)?.status != Status.DEADLINE_EXCEEDED) leave(transaction)
+      throw fault
+    }
+  }
+
+  /** Cancels a transaction after a failure. Only a hint: if it fails, nothing is lost. */
+  private suspend fun leave(transaction: Transaction) {
+    withContext(NonCancellable) {
+      try {
+        registration.cancel(transaction.id)
+      } catch (_: EnrollException) {
+      }
     }
   }
 

@@ -10,6 +10,8 @@ import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.launch
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertNotEquals
@@ -172,6 +174,31 @@ class SignInTests : Case() {
     }
     assertEquals(Level.WARNING, hint.await().level)
     assertTrue("client id: sample-app" in hint.await().message)
+  }
+
+  @ParameterizedTest(name = "a sign-in that is cancelled, or whose browser fails, leaves no transaction; one that took too long does: {0}")
+  @EnumSource
+  fun left(backend: Backend) = runs {
+    val client = backend.enroll().open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
+    val shown = CompletableDeferred<Unit>()
+    val signingIn = launch {
+      client.signIn { _, _ ->
+        shown.complete(Unit)
+        null
+      }
+    }
+    shown.await()
+    signingIn.cancelAndJoin()
+    assertTrue(client.registration.state() is State.Unregistered)
+    val fault = refused(Status.UNSUPPORTED) {
+      client.signIn { _, _ -> throw EnrollException(Status.UNSUPPORTED, "no browser") }
+    }
+    assertEquals("no browser", fault.error.message)
+    assertTrue(client.registration.state() is State.Unregistered)
+    refused(Status.UNSUPPORTED) { client.signIn(TransactionKind.DEVICE) { _, _ -> null } }
+    assertTrue(client.registration.state() is State.Unregistered)
+    refused(Status.DEADLINE_EXCEEDED) { client.signIn(timeout = 50.milliseconds) { _, _ -> null } }
+    assertTrue(client.registration.state() is State.Authenticating)
   }
 
   @ParameterizedTest(name = "a user agent gives the redirect back; a user who leaves has cancelled: {0}")
