@@ -1007,8 +1007,8 @@ void enroll_access_init(enroll_access *access, size_t struct_size);
 
 /** Gets an access token that works; call it before every request. A fresh token comes from memory; a token that is due
  *  is renewed first, once for all threads and processes that ask at the same time. `minimum_lifetime` is how many
- *  seconds the token must still be valid; 0 leaves that to the configured grace period. `access` receives the outcome.
- *  `token` must not be NULL.
+ *  seconds the token must still be valid; at most nine tenths of its whole life count, and 0 leaves that to the
+ *  configured grace period. `access` receives the outcome. `token` must not be NULL.
  *  Returns ENROLL_OK (`access->outcome` is ENROLL_ACCESS_VALID or ENROLL_ACCESS_STALE); ENROLL_E_REAUTHENTICATE (no
  *  user is signed in, or the provider ended the session); ENROLL_E_EXPIRED (no network: retry later);
  *  ENROLL_E_REJECTED; ENROLL_E_BUSY (another renewal is in progress, and `timeout_ms` passed); ENROLL_E_ILLEGAL_STATE

@@ -18,7 +18,8 @@ OWN_TYPES = {
 OWN_WORDS = {
     TIMEOUT: "Seconds (or a timedelta) that the call may take; None: as long as it takes.",
     "transaction": "The result of `begin`, or its `id`.",
-    "minimumLifetime": "Seconds (or a timedelta) that the token must still live; None: the configured grace.",
+    "minimumLifetime": "Seconds (or a timedelta) that the token must still live, of which at most nine tenths of its whole "
+    "life count; None: the configured grace.",
     "maxAge": "The user must have signed in at most so many seconds (or a timedelta) ago.",
     "keys": "Where the store's key is kept; None: a key file in the store.",
     "newKeys": "Where the store's key is kept from now on; None: in the same place, wrapped anew.",

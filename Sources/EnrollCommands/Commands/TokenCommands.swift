@@ -183,6 +183,8 @@ extension Schema.Property {
       "The scopes that the token should have, out of those that the user granted. By default the session's own token."
     ))
   static let minimumLifetime = Schema.Property.optional(
-    "minimumLifetime", .seconds(0...31_536_000, "How long the token must still live."),
+    "minimumLifetime",
+    .seconds(
+      0...31_536_000, "How long the token must still live; at most nine tenths of its whole life count."),
     default: .integer(0))
 }

@@ -1442,7 +1442,7 @@ export interface TokenCommands {
     resource?: string;
     /** The scopes that the token should have, out of those that the user granted. By default the session's own token. */
     scope?: string | string[];
-    /** How long the token must still live. In seconds. */
+    /** How long the token must still live; at most nine tenths of its whole life count. In seconds. */
     minimumLifetime?: number;
     /** How long the call may take. In seconds. */
     timeout?: number;
@@ -1664,7 +1664,7 @@ export interface ExpiryCommands {
     now?: number;
     /** How long before its expiry the token becomes due. In seconds. */
     grace?: number;
-    /** How long the token must still live. In seconds. */
+    /** How long the token must still live; at most nine tenths of its whole life count. In seconds. */
     minimumLifetime?: number;
     /** The token's total lifetime; at most half of it counts as grace period. In seconds. */
     lifetime?: number;

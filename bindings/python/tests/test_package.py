@@ -103,6 +103,7 @@ def test_everything_public_is_documented():
         assert "Raises:" in words and "Command: " in words, name
     assert "Command: token.access. Source: RFC 6749 §6, RFC 8707." in enrollkit.Client.access_token.__doc__
     assert "EnrollReauthenticate" in enrollkit.Client.access_token.__doc__
+    assert "at most nine tenths of its whole life" in " ".join(enrollkit.Client.access_token.__doc__.split())
     assert "EnrollUnsolicited" not in enrollkit.Client.handle_url.__doc__
 
 

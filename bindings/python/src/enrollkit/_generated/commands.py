@@ -368,7 +368,8 @@ class ClientCommands(Caller):
                 default the session's own token.
             scope: The scopes that the token should have, out of those that the user granted. By default the session's
                 own token.
-            minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
+            minimum_lifetime: Seconds (or a timedelta) that the token must still live, of which at most nine tenths of
+                its whole life count; None: the configured grace.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -915,7 +916,8 @@ class CoreCommands(Caller):
             expires_at: A datetime with a time zone, or seconds since 1970.
             now: A datetime with a time zone, or seconds since 1970; None: now.
             grace: How long before its expiry the token becomes due.
-            minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
+            minimum_lifetime: Seconds (or a timedelta) that the token must still live, of which at most nine tenths of
+                its whole life count; None: the configured grace.
             lifetime: The token's total lifetime; at most half of it counts as grace period.
 
         Command: expiry.check.
@@ -1248,7 +1250,8 @@ class AsyncClientCommands(AsyncCaller):
                 default the session's own token.
             scope: The scopes that the token should have, out of those that the user granted. By default the session's
                 own token.
-            minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
+            minimum_lifetime: Seconds (or a timedelta) that the token must still live, of which at most nine tenths of
+                its whole life count; None: the configured grace.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1795,7 +1798,8 @@ class AsyncCoreCommands(AsyncCaller):
             expires_at: A datetime with a time zone, or seconds since 1970.
             now: A datetime with a time zone, or seconds since 1970; None: now.
             grace: How long before its expiry the token becomes due.
-            minimum_lifetime: Seconds (or a timedelta) that the token must still live; None: the configured grace.
+            minimum_lifetime: Seconds (or a timedelta) that the token must still live, of which at most nine tenths of
+                its whole life count; None: the configured grace.
             lifetime: The token's total lifetime; at most half of it counts as grace period.
 
         Command: expiry.check.

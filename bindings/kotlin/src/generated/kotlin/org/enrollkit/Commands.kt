@@ -424,7 +424,7 @@ public class TokenCommands internal constructor(private val caller: Caller) {
    *   default the session's own token.
    * @param scope The scopes that the token should have, out of those that the user granted. By default the session's
    *   own token.
-   * @param minimumLifetime How long the token must still live.
+   * @param minimumLifetime How long the token must still live; at most nine tenths of its whole life count.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return The outcome of a call for a valid access token.
    * @throws EnrollException With one of ILLEGAL_STATE, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED, STORE_CORRUPT,
@@ -946,7 +946,7 @@ public class ExpiryCommands internal constructor(private val caller: Caller) {
    * @param expiresAt When the token expires.
    * @param now The current time. By default the time of this device's clock.
    * @param grace How long before its expiry the token becomes due.
-   * @param minimumLifetime How long the token must still live.
+   * @param minimumLifetime How long the token must still live; at most nine tenths of its whole life count.
    * @param lifetime The token's total lifetime; at most half of it counts as grace period.
    * @return The phase of a token's life.
    * @throws EnrollException When the call itself is refused.
