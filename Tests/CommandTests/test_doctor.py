@@ -36,6 +36,7 @@ class Doctor(CommandCase):
                      "✓ clock: agrees with the provider's", "✓ browser:"):
             self.assertIn(line, output)
         self.assertNotIn("✗", output)
+        self.assertIn("; only a sign-in shows whether client id and redirect URI are right\n", output)
         checks, told = self.checks()
         self.assertEqual(told["store"]["accounts"], 1)
         self.assertEqual(told["provider"]["issuer"], self.sandbox.issuer)
@@ -216,6 +217,12 @@ class Attempts(CommandCase):
         self.assertNotIn("client", output)
         self.assertEqual(list(self.home.iterdir()), [])
         self.run_enroll("doctor", "--client-id", "x", status=2)
+
+    def test_a_pushed_request_shows_whether_the_client_is_right(self):
+        self.sandbox = self.own_sandbox("--pushed-requests", "offered")
+        output, _ = self.run_enroll("doctor", *self.given())
+        self.assertIn("✓ provider:", output)
+        self.assertNotIn("only a sign-in shows", output)
 
     def test_a_first_sign_in_that_was_refused_is_known_until_one_succeeds(self):
         child = self.start("login", "--yes", *self.given(), "--scope", "openid", "--scope", "parties")

@@ -8,7 +8,8 @@ extension CommandTable {
   static let providerCommands = [
     Command(
       "provider.check", method: "checkProvider", .blocking,
-      "Reads the provider's metadata and reports what will work with this configuration. No user signs in.",
+      "Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client id"
+        + " and redirect URI are not checked.",
       takes: [.timeout],
       gives: .object(
         [

@@ -60,7 +60,7 @@ public struct ProviderCheck: Equatable, Sendable {
 }
 
 extension Engine {
-  /// Reads the provider's announcements anew.
+  /// Reads the provider's announcements anew. Client id and redirect URI are not checked.
   /// - Throws: `.cancelled`. What else goes wrong is a finding.
   public func checkProvider(cancellation: (any Cancellation)?) throws(EnrollError) -> ProviderCheck {
     var check = ProviderCheck()
@@ -155,7 +155,10 @@ extension Engine {
     if let warning = configuration.redirectWarning { add(.limited, warning, key: "redirectUri") }
     for unusable in metadata.unusable { add(.limited, unusable.message, key: unusable.field) }
     if isWell {
-      check.add(.signIn, .works, "the browser signs in at \(shown(metadata.authorizationEndpoint))")
+      check.add(
+        .signIn, .works,
+        "the browser signs in at \(shown(metadata.authorizationEndpoint)); only a sign-in shows whether client id and"
+          + " redirect URI are right")
     }
   }
 

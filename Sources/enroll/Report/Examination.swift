@@ -86,9 +86,12 @@ struct Examination {
         "client.open", [("configuration", configuration), ("store", .string("memory"))])
       let client = opened["client"] ?? .null
       var refusal: Failure?
+      // The provider saw client id and redirect URI then (RFC 9126).
+      var isPushed = false
       do throws(Failure) {
         let begun = try session.call(
           "registration.begin", [("client", client)], saying: "Asking the provider")
+        isPushed = begun["action"]?["url"]?.string?.contains("request_uri=") ?? false
         _ = try session.call(
           "registration.cancel", [("client", client), ("transaction", begun["transaction"])])
       } catch {
@@ -106,10 +109,13 @@ struct Examination {
         check, besides: refusal?.message, except: isWithoutClient ? "pushedRequests" : nil)
       if let refusal, !isKnown { throw refusal }
       let hasDevices = diagnostics?.hasDeviceGrant ?? false
+      let unchecked =
+        isWithoutClient || isPushed
+        ? "" : "; only a sign-in shows whether client id and redirect URI are right"
       findings.append(
         Finding(
           "provider", .good,
-          "\(configuration.issuer ?? "") \(isAsked(configuration) ? "answers" : "has its endpoints in the configuration, and was not asked"); sign-in by \(hasDevices ? "browser and --device" : "browser")"
+          "\(configuration.issuer ?? "") \(isAsked(configuration) ? "answers" : "has its endpoints in the configuration, and was not asked"); sign-in by \(hasDevices ? "browser and --device" : "browser")\(unchecked)"
         ))
       findings += announcements
       findings.append(.clock(ahead: diagnostics?["clock"]?["aheadOfServerSeconds"]?.integer))

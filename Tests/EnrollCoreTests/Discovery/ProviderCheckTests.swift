@@ -27,6 +27,8 @@ struct ProviderCheckTests {
     let (check, bench) = try check()
     #expect(check.findings.allSatisfy { $0.verdict == .works && $0.advice == nil })
     #expect(Set(check.findings.map(\.subject)) == Set(ProviderFinding.Subject.allCases))
+    #expect(
+      check.findings[0].text.hasSuffix("only a sign-in shows whether client id and redirect URI are right"))
     #expect(check.preset == nil)
     #expect(bench.provider.count(.token) == 0 && bench.provider.count(.pushed) == 0)
     #expect(bench.provider.count(.discovery) == 1 && bench.provider.count(.keys) == 1)

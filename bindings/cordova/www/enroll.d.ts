@@ -1311,7 +1311,10 @@ export interface PlatformCommands {
 }
 
 export interface ProviderCommands {
-  /** Reads the provider's metadata and reports what will work with this configuration. No user signs in. */
+  /**
+   * Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client id
+   * and redirect URI are not checked.
+   */
   check(parameters?: {
     /** How long the call may take. In seconds. */
     timeout?: number;

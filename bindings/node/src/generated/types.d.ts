@@ -1326,7 +1326,10 @@ export interface PlatformCommands {
 }
 
 export interface ProviderCommands {
-  /** Reads the provider's metadata and reports what will work with this configuration. No user signs in. */
+  /**
+   * Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client id
+   * and redirect URI are not checked.
+   */
   check(parameters?: {
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;

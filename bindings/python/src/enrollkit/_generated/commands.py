@@ -68,7 +68,8 @@ class ClientCommands(Caller):
         self._call("platform.ready", {}, None)
 
     def check_provider(self, *, timeout: Timeout = 30) -> ProviderCheck:
-        """Reads the provider's metadata and reports what will work with this configuration. No user signs in.
+        """Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client
+        id and redirect URI are not checked.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -946,7 +947,8 @@ class AsyncClientCommands(AsyncCaller):
         await self._call("platform.ready", {}, None)
 
     async def check_provider(self, *, timeout: Timeout = 30) -> ProviderCheck:
-        """Reads the provider's metadata and reports what will work with this configuration. No user signs in.
+        """Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client
+        id and redirect URI are not checked.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.

@@ -138,7 +138,8 @@ public class PlatformCommands internal constructor(private val caller: Caller) {
 /** The commands `provider.…` of a client. */
 public class ProviderCommands internal constructor(private val caller: Caller) {
   /**
-   * Reads the provider's metadata and reports what will work with this configuration. No user signs in.
+   * Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client id
+   * and redirect URI are not checked.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What will work with a provider.
