@@ -14,7 +14,7 @@ ENROLLD = Path(os.environ.get("ENROLLD", TOP / ".build/debug/enrolld"))
 #: What the generator reads and writes.
 PARTS = ["scripts", "include", "docs", *(f"Sources/Enroll{name}" for name in ("Core", "Crypto", "Store", "Host", "Commands", "Kit")),
          "Tests/CTests/functions.txt", "bindings/python/src", "bindings/cordova/www", "bindings/kotlin/src/generated",
-         "bindings/node/src/generated"]  # fmt: skip
+         "bindings/kotlin/src/main/kotlin", "bindings/node/src/generated"]  # fmt: skip
 
 
 class GeneratorTests(unittest.TestCase):
@@ -80,6 +80,20 @@ class GeneratorTests(unittest.TestCase):
                 code, output = self.generate()
                 self.assertEqual((code, output), (0, f"wrote   {path}\n"))
                 self.assertEqual((self.top / path).read_text(), before)
+
+    def test_the_page_of_kotlin_has_what_is_written_by_hand_and_the_configuration(self):
+        page = (self.top / "docs/reference/kotlin.md").read_text()
+        for heading, declared in (
+            ("Enroll.daemon", 'logLevel: String = "warning"'),
+            ("ClientOptions", "public val renewInBackground: Boolean = false,"),
+            ("client.signIn", "timeout: Duration = 10.minutes,"),
+            ("client.accessToken", "minimumLifetime: Duration = Duration.ZERO,"),
+            ("Configuration", "access token is renewed. 60 by default. */\n  public val grace: Int? = null,"),
+        ):
+            section = page.partition(f"\n### {heading}\n")[2].partition("\n### ")[0]
+            self.assertIn(declared, section, heading)
+        self.edit("bindings/kotlin/src/main/kotlin/org/enrollkit/EnrollClient.kt", "public suspend fun accessToken", "suspend fun token")
+        self.refused("accessToken: Kotlin has no public function or class of this name with a comment")
 
     def test_a_file_that_is_not_generated_is_refused_among_those_that_are(self):
         stray = "bindings/python/src/enrollkit/_generated/more.py"

@@ -5,7 +5,7 @@ import sys
 import textwrap
 
 from . import c, kotlin, node, python
-from .manifest import TOP, pascal, snake
+from .manifest import TOP, Refused, pascal, snake
 from .python_commands import BY_HAND
 from .text import sentence
 
@@ -23,7 +23,7 @@ def files(manifest, generated):
     """{path: text}. `generated`: the files of the languages."""
     return {
         C: c_page(manifest), PYTHON: python_page(manifest, generated[f"{python.FOLDER}/commands.py"]),
-        KOTLIN: kotlin_page(manifest, generated[f"{kotlin.FOLDER}/Commands.kt"]),
+        KOTLIN: kotlin_page(manifest, generated[f"{kotlin.FOLDER}/Commands.kt"], generated[f"{kotlin.FOLDER}/Configuration.kt"]),
         TYPESCRIPT: typescript_page(manifest, generated[f"{node.FOLDER}/types.d.ts"]),
     }  # fmt: skip
 
@@ -84,7 +84,27 @@ def python_page(manifest, text):
     return blocks(manifest, "Python: methods", about, "python", found())
 
 
-def kotlin_page(manifest, text):
+#: Kotlin's functions and classes that are written by hand: (file, heading, name).
+KOTLIN_BY_HAND = [
+    ("Enroll.kt", "Enroll.library", "library"), ("Enroll.kt", "Enroll.daemon", "daemon"), ("Enroll.kt", "enroll.open", "open"),
+    ("Enroll.kt", "enroll.openNamed", "openNamed"), ("Enroll.kt", "ClientOptions", "ClientOptions"),
+    ("EnrollClient.kt", "client.signIn", "signIn"), ("EnrollClient.kt", "client.accessToken", "accessToken"),
+]  # fmt: skip
+
+
+def kotlin_declarations(text, name):
+    """The public functions and classes of this name in a Kotlin file, each with its comment."""
+    comment = r"^(?P<indent> *)/\*\*(?:(?!\*/).)*\*/\n(?: *@\w+\n)*"
+    function = rf"(?:suspend )?fun {name}\(.*?\)(?:: \w+)?(?= [={{])"
+    properties = rf"(?:data )?class {name}\(\n.*?^(?P=indent)\)"
+    found = re.finditer(rf"{comment}(?P=indent)public (?:{function}|{properties})", text, re.M | re.S)
+    declared = [textwrap.dedent(one[0]) for one in found]
+    if not declared:
+        raise Refused(f"{name}: Kotlin has no public function or class of this name with a comment")
+    return "\n\n".join(declared)
+
+
+def kotlin_page(manifest, text, configuration):
     def found():
         for command in manifest.commands:
             group, verb = command["name"].split(".")
@@ -95,8 +115,20 @@ def kotlin_page(manifest, text):
                 shown = textwrap.dedent(declared[0]).removesuffix(" {")
                 yield f"{start}.{command['name']}", shown, command["summary"], command["name"]
 
-    about = "`enroll` is an `Enroll`, `client` an `EnrollClient`. [The binding's page](../../bindings/kotlin/README.md) describes the client itself."
-    return blocks(manifest, "Kotlin: functions", about, "kotlin", found())
+    about = (
+        "`enroll` is an `Enroll`, `client` an `EnrollClient`. After the commands come the functions that [open a client and sign "
+        "in](#opening-a-client-and-signing-in), and [the configuration](#the-configuration). [The binding's page](../../bindings/kotlin/README.md) has examples."
+    )
+    page = blocks(manifest, "Kotlin: functions", about, "kotlin", found())
+    page += "\n## Opening a client and signing in\n"
+    for file, heading, name in KOTLIN_BY_HAND:
+        declared = kotlin_declarations((TOP / "bindings/kotlin/src/main/kotlin/org/enrollkit" / file).read_text(), name)
+        page += f"\n### {heading}\n\n```kotlin\n{declared}\n```\n"
+    page += f"\n## The configuration\n\nThe same keys as in [a configuration of JSON]({UP}configuration.md). null stands for the default.\n"
+    names = re.findall(r"^public data class (\w+)\(", configuration, re.M)
+    for name in sorted(names, key=lambda one: one != "Configuration"):
+        page += f"\n### {name}\n\n```kotlin\n{kotlin_declarations(configuration, name)}\n```\n"
+    return page
 
 
 def typescript_page(manifest, text):
