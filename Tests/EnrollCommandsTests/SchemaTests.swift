@@ -57,6 +57,15 @@ struct SchemaTests {
     #expect(error?.message == "kind: expected one of cat, dog, got another string")
   }
 
+  @Test("a misspelt word is told the one that was probably meant", arguments: ["dok", "DOG", "do"])
+  func misspelt(word: String) {
+    let error = #expect(throws: EnrollError.self) {
+      try Self.schema.check(.object([("name", .string("a")), ("kind", .string(word))]))
+    }
+    #expect(
+      error?.message == "kind: expected one of cat, dog, got another string; perhaps dog was meant")
+  }
+
   @Test("a schema prints itself as JSON Schema, closed for input and open for output")
   func document() throws {
     var types = JSONObject()

@@ -25,7 +25,7 @@ extension Schema {
       }
     case .oneOf(let names):
       guard let text = value.string, names.contains(where: { ASCII.equals($0, text) }) else {
-        let came = value.string == nil ? value.kind : "another string"
+        let came = value.string.map { "another string" + EditDistance.hint($0, among: names) } ?? value.kind
         throw refusal(path, "expected one of \(listed(names)), got \(came)")
       }
     case .list(let element, let maximumCount):

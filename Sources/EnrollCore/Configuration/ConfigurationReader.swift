@@ -70,7 +70,8 @@ extension ConfigurationReader {
       guard value.integer != nil else { throw refusal(field, "expected an integer, got \(value.kind)") }
     case .oneOf(let names):
       guard let text = value.string, CustomParameters.contains(text, in: names) else {
-        throw refusal(field, "expected one of \(Scopes.joined(names)), got \(shownValue(value))")
+        let hint = value.string.map { EditDistance.hint($0, among: names) } ?? ""
+        throw refusal(field, "expected one of \(Scopes.joined(names)), got \(shownValue(value))\(hint)")
       }
     case .list(let element):
       guard let array = value.array else { throw refusal(field, "expected an array, got \(value.kind)") }
@@ -120,16 +121,7 @@ extension ConfigurationReader {
 
   /// The key that a misspelt one probably stands for, if one is near enough.
   private static func guess(_ text: String, _ keys: [ConfigurationKey]) -> String {
-    var best: (name: String, distance: Int)?
-    for key in keys {
-      for spelling in [key.name] + key.otherSpellings {
-        let distance = EditDistance.between(text, spelling)
-        if distance <= spelling.utf8.count / 3, distance < best?.distance ?? .max {
-          best = (spelling, distance)
-        }
-      }
-    }
-    return best.map { "; perhaps \($0.name) was meant" } ?? ""
+    EditDistance.hint(text, among: keys.flatMap { [$0.name] + $0.otherSpellings })
   }
 
   /// A host's word in an error text: printable ASCII, cut short.

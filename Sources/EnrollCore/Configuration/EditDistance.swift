@@ -1,4 +1,4 @@
-// How far one word is from another, for the hint at a misspelt key.
+// How far one word is from another, for the hint at a misspelt one.
 
 package enum EditDistance {
   /// Longer words are no misspellings.
@@ -20,5 +20,15 @@ package enum EditDistance {
       }
     }
     return row[other.count]
+  }
+
+  /// The end of an error text: the word that a misspelt one probably stands for; empty if none is near enough.
+  package static func hint(_ text: String, among words: [String]) -> String {
+    var best: (word: String, distance: Int)?
+    for word in words {
+      let distance = between(text, word)
+      if distance <= word.utf8.count / 3, distance < best?.distance ?? .max { best = (word, distance) }
+    }
+    return best.map { "; perhaps \($0.word) was meant" } ?? ""
   }
 }

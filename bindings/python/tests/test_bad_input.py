@@ -195,6 +195,14 @@ async def test_cancelling_a_task_cancels_its_call(name, sandbox, store):
         await face.end()
 
 
+async def test_a_misspelt_word_is_told_the_accepted_ones(face, sandbox, store):
+    client = await face.client(configuration(sandbox), store=store)
+    with pytest.raises(enrollkit.EnrollInvalidArgument) as wrong:
+        await client.sign_in(kind="sigin", present=lambda action: pytest.fail("a page was shown"))
+    assert wrong.value.message.startswith("kind: expected one of signIn, register, ")
+    assert wrong.value.message.endswith(", got another string; perhaps signIn was meant")
+
+
 async def once_not_busy(call, *arguments):
     """The daemon hears of it soon."""
     while True:
