@@ -72,7 +72,8 @@ struct Finding: Equatable {
       findings.append(
         Finding(
           "store", .bad, "\(path) has the permissions \(permissions); expected 0700",
-          advice: "chmod 700 \(ShellWord.quoted(path))"))
+          // No command: closing a home or /tmp to others would do harm.
+          advice: "Name a folder that holds the store alone, or, if this one does, give it mode 700."))
     } else if let problem = found["problem"], wrongModes.isEmpty || !isRefused {
       let isLocked = problem["status"]?.string == "storeLocked"
       findings.append(
