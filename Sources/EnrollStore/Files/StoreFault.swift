@@ -46,6 +46,20 @@ enum StoreFault {
     return EnrollError(code, "\(what) cannot be \(tried(fault.operation)): \(reason)", field: "store")
   }
 
+  /// Why mkdir(2) of the store's folder gave ENOENT: its parent is missing or, as /proc, takes no folders.
+  static func unmade(_ path: String, _ system: any FileSystem) -> EnrollError {
+    let parent = parent(of: path)
+    // The dot follows a symbolic link, as mkdir(2) does.
+    let exists = (try? system.status(ofPath: parent + "/."))?.kind == .folder
+    let why =
+      exists
+      ? "\(shown(parent)) exists, but the system makes no folder in it. Name a store elsewhere"
+      : "the folder \(shown(parent)), which should hold it, does not exist."
+        + " Run mkdir -p \(shown(parent)), or name a store elsewhere"
+    return EnrollError(
+      .storeRefused, "the store's folder \(shown(path)) cannot be made: \(why)", field: "store")
+  }
+
   private static func reason(
     _ fault: FileFault, of name: String?, in folder: String
   ) -> (EnrollError.Code, String) {

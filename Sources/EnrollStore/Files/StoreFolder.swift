@@ -96,20 +96,16 @@ final class StoreFolder: Sendable {
       }
       return try StoreFault.patiently { () throws(FileFault) in try system.openFolder(path) }
     } catch {
-      throw refusal(error, path, makes: makes)
+      throw refusal(error, path, system, makes: makes)
     }
   }
 
-  private static func refusal(_ fault: FileFault, _ path: String, makes: Bool) -> EnrollError {
+  private static func refusal(
+    _ fault: FileFault, _ path: String, _ system: any FileSystem, makes: Bool
+  ) -> EnrollError {
     let place = StoreFault.shown(path)
     switch fault.number {
-    case ENOENT where makes:
-      let parent = StoreFault.shown(StoreFault.parent(of: path))
-      return EnrollError(
-        .storeRefused,
-        "the store's folder \(place) cannot be made: the folder \(parent), which should hold it, does not exist."
-          + " Run mkdir -p \(parent), or name a store elsewhere",
-        field: "store")
+    case ENOENT where makes: return StoreFault.unmade(path, system)
     case ENOENT: return EnrollError(.storeRefused, "the folder \(place) does not exist", field: "store")
     case ENOTDIR, ELOOP, EEXIST: return notAFolder(path)
     default: return StoreFault.error(fault, nil, in: path)

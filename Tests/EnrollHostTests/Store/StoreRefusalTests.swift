@@ -53,6 +53,22 @@ struct StoreRefusalTests {
     #expect(opening(folder.store + "//") == nil)
   }
 
+  @Test("a store in a folder that takes no folders, as /proc, is not told that the folder is missing")
+  func unmakeable() {
+    let refused = opening("/proc/enrollkit")
+    #expect(refused?.code == .storeRefused)
+    #expect(
+      refused?.message
+        == "the store's folder /proc/enrollkit cannot be made: /proc exists, but the system makes no folder in it."
+        + " Name a store elsewhere")
+    #expect(
+      opening(folder.path + "/none/store")?.message.hasSuffix(
+        "/none, which should hold it, does not exist. Run mkdir -p \(folder.path)/none, or name a store elsewhere"
+      ) == true)
+    symlink(folder.path + "/nowhere", folder.path + "/dangling")
+    #expect(opening(folder.path + "/dangling/store")?.message.contains("does not exist") == true)
+  }
+
   @Test("a folder that lets others in is refused", arguments: [0o710, 0o750, 0o701, 0o707, 0o777])
   func openFolder(_ mode: mode_t) throws {
     try folder.filled()
@@ -104,7 +120,7 @@ struct StoreRefusalTests {
       (FileOperation.makeFolder, EACCES, "cannot be made: ", "Make PARENT writable", .storeRefused),
       (.makeFolder, EROFS, "cannot be made: its file system is read-only", "Mount that", .storeRefused),
       (.makeFolder, ENOSPC, "cannot be made: no space is left", "Free some space", .storeFull),
-      (.makeFolder, ENOENT, "cannot be made: the folder PARENT", "Run mkdir -p PARENT", .storeRefused),
+      (.makeFolder, ENOENT, "cannot be made: PARENT exists", "Name a store elsewhere", .storeRefused),
       (.openFolder, EACCES, "cannot be opened: ", "run ls -la STORE", .storeRefused),
       (.openFolder, EMFILE, "cannot be opened: too many files", "ulimit -n", .storeIO),
       (.openLock, EACCES, "cannot be opened or made: ", "mode 700", .storeRefused),
