@@ -39,6 +39,9 @@ class Unit(unittest.TestCase):
         level = re.search(r"Overall exposure level for .*: ([\d.]+)", done.stdout)
         self.assertLessEqual(float(level[1]), MOST_EXPOSED)
 
+    def test_a_crash_writes_no_memory_into_the_log(self):
+        self.assertRegex(UNIT.read_text(), r"(?m)^Environment=SWIFT_BACKTRACE=enable=no$")
+
     def test_stopping_has_time_for_the_requests_in_work(self):
         seconds = int(re.search(r"^TimeoutStopSec=(\d+)$", UNIT.read_text(), re.M)[1])
         told = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True).stdout

@@ -150,7 +150,8 @@ extension Gateway {
   private func usedTarget(_ request: WebRequest, _ attempt: Attempt) -> String {
     var query = FormEncoding(.query)
     query.add(Self.usedField, "1")
-    if let returnTo = attempt.returnTo { query.add("return_to", returnTo) }
+    // Where a page of the gateway's own sends the browser is for no URL, and need not be in the list.
+    if let returnTo = attempt.returnTo, mayReturn(to: returnTo) { query.add("return_to", returnTo) }
     return request.path + "?" + query.text
   }
 

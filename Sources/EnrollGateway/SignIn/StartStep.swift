@@ -21,10 +21,12 @@ extension Gateway {
   /// - Throws: `.failure(.invalidRequest)`: an address from a request is never followed (RFC 9700 §4.11).
   func returnAddress(_ parameters: Parameters) throws(Interruption) -> String? {
     guard let address = parameters["return_to"] else { return nil }
-    guard settings.returnTo.contains(where: { ASCII.equals($0, address) }) else {
-      throw .failure(.invalidRequest)
-    }
+    guard mayReturn(to: address) else { throw .failure(.invalidRequest) }
     return address
+  }
+
+  func mayReturn(to address: String) -> Bool {
+    settings.returnTo.contains { ASCII.equals($0, address) }
   }
 
   private func startForApp(

@@ -50,6 +50,8 @@
       try execute("PRAGMA temp_store = MEMORY")
       guard forWriting else { return try execute("PRAGMA query_only = ON") }
       try execute("PRAGMA synchronous = FULL")
+      // The journal mode is kept in the file: another program's is refused before it changes.
+      _ = try schemaVersion()
       let mode = try becomeLogged(until: SystemClock.monotonic() + Int64(busyMilliseconds) * 1_000_000)
       guard mode == "wal" else {
         throw .fault(

@@ -164,6 +164,21 @@
         !house.base.log.all.contains { $0.contains("20111sessionToken") || $0.contains(House.password) })
     }
 
+    @Test("an answer that a browser repeats is no error, and no URL has where the first one went")
+    func repeated() throws {
+      let house = try House()
+      house.accept()
+      let target = house.browser.callback(from: house.signIn("?clientId=native"), by: house.base.provider)
+      let before = house.browser.cookies
+      #expect(house.browser.get(target).header("Location") == "com.example.app://identity/fallback")
+      let after = house.browser.cookies
+      house.browser.cookies = before
+      let second = try #require(house.browser.get(target).header("Location"))
+      #expect(second.hasSuffix("/callback?used=1"))
+      house.browser.cookies = after
+      #expect(house.browser.get(second).header("Location") == "/account")
+    }
+
     @Test(
       "without a fromURI the app's fallback is next, then the address of the list, then the account page",
       arguments: [

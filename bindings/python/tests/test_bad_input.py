@@ -20,7 +20,7 @@ from provider import Gate, Silence
 import enrollkit
 import enrollkit.aio
 from conftest import CUSTOM, LOOPBACK, Spoken, configuration, playing, signed_in
-from enrollkit import _library
+from enrollkit import _jsonrpc, _library
 
 
 @pytest.fixture
@@ -663,3 +663,46 @@ def test_nothing_listens_after_the_client(sandbox, store):
             return probe.connect_ex(("127.0.0.1", port)) != 0
 
     wait_until(closed, "the listener is gone")
+
+
+def nested(levels):
+    value = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+async def test_what_the_core_cannot_read_is_refused_and_no_call_waits(face, sandbox, store):
+    """A daemon cannot say which message it could not read."""
+    client = await face.client(configuration(sandbox), store=store)
+    for call in (
+        lambda: client.begin(login_hint="a\0b"),
+        lambda: client.begin(login_hint="\\\0"),
+        lambda: client.handle_url("com.example.app:/callback?\0"),
+        lambda: face.client(configuration(sandbox), store=store, account="a\0b"),
+        lambda: face.client({**configuration(sandbox), "client_id": "\0"}, store=store),
+        lambda: face.client({**configuration(sandbox), "scopes": nested(600)}, store=store),
+        lambda: face.client({**configuration(sandbox), "scopes": nested(70)}, store=store),
+    ):
+        with pytest.raises(enrollkit.EnrollError) as refused:
+            await call()
+        assert refused.value.status in ("invalidArgument", "configuration", "json"), refused.value
+    # These are text: a backslash with a word behind it, and brackets.
+    transaction = await client.begin(login_hint="\\u0000" + "[{" * 50)
+    await client.cancel(transaction=transaction)
+
+
+def test_a_message_that_the_daemon_cannot_read_ends_the_calls_that_wait():
+    outcomes = []
+    conversation = _jsonrpc.Conversation(host=None)
+    conversation.request("client.open", {}, outcomes.append)
+    data = {
+        "status": "json",
+        "code": -80,
+        "blame": "caller",
+        "retryable": False,
+        "message": "duplicate object key (byte 70)",
+    }
+    error = {"code": -32700, "message": "Parse error", "data": data}
+    conversation.receive(json.dumps({"jsonrpc": "2.0", "error": error, "id": None}).encode())
+    assert [str(outcome) for outcome in outcomes] == ["json: duplicate object key (byte 70)"]

@@ -156,6 +156,40 @@ async def test_a_browser_that_fails_late_ends_the_wait(face, sandbox, store, for
     assert await client.state() == Unregistered()
 
 
+async def test_a_browser_that_fails_after_the_user_signed_in_changes_nothing(
+    face, sandbox, store, foreground, monkeypatch
+):
+    monkeypatch.setattr("enrollkit._client._AT_ONCE", 60)
+    client = await face.client(configuration(sandbox), store=store)
+    signing_in = asyncio.ensure_future(client.sign_in())
+    while not foreground.opened:
+        await asyncio.sleep(0.01)
+    playing(sandbox)(OpenURL(url=foreground.opened[0]))
+    watching = await face.client(configuration(sandbox), store=store)
+    while not isinstance(await watching.state(), AwaitingConfirmation):
+        await asyncio.sleep(0.01)
+    foreground.closed.set()
+    assert isinstance(await asyncio.wait_for(signing_in, 20), AwaitingConfirmation)
+
+
+async def test_a_browser_variable_that_names_no_program_is_an_error_of_enrollkit(face, sandbox, store, monkeypatch):
+    def open_it(url):
+        raise ValueError("No closing quotation")
+
+    monkeypatch.setattr(webbrowser, "open", open_it)
+    client = await face.client(configuration(sandbox), store=store)
+    with pytest.raises(enrollkit.EnrollUnsupported, match="no browser could be opened"):
+        await asyncio.wait_for(client.sign_in(), 20)
+
+
+async def test_a_timeout_that_is_none_is_refused_before_a_browser_opens(face, sandbox, store):
+    client = await face.client(configuration(sandbox), store=store)
+    shown = []
+    with pytest.raises(enrollkit.EnrollInvalidArgument):
+        await client.sign_in(present=shown.append, timeout=-1)
+    assert shown == [] and await client.state() == Unregistered()
+
+
 async def test_a_sign_in_whose_task_is_cancelled_leaves_no_transaction(aio_face, sandbox, store):
     client = await aio_face.client(configuration(sandbox), store=store)
     shown = []

@@ -37,10 +37,18 @@ from ._caller import Single, given_up_with, is_own, token_of
 from ._error import EnrollError, EnrollLibraryError
 from ._flow import Logger, check_confirmed, check_redirect, event_of, log_event, not_confirmed, open_browser
 from ._generated.commands import ClientCommands, CoreCommands
-from ._generated.statuses import EnrollBusy, EnrollDeadlineExceeded, EnrollForked, EnrollHandle, EnrollIllegalState
+from ._generated.statuses import (
+    EnrollBusy,
+    EnrollDeadlineExceeded,
+    EnrollForked,
+    EnrollHandle,
+    EnrollIllegalState,
+    EnrollUnsupported,
+)
 from ._generated.types import (
     AccessToken,
     Action,
+    Authenticating,
     AwaitingConfirmation,
     Configuration,
     Event,
@@ -785,6 +793,7 @@ class Client(ClientCommands):
             EnrollUnsupported: no browser could be opened, or the redirect is not a loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
         """
+        limit = time_limit(timeout)
         try:
             transaction = self.begin(
                 kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection
@@ -802,7 +811,7 @@ class Client(ClientCommands):
                 else:
                     present(transaction.action)
                 with self._hinting(transaction):
-                    state = self._outcome(transaction, opened, timeout)
+                    state = self._outcome(transaction, opened, limit)
             except EnrollDeadlineExceeded:
                 # It is still pending, as the error says.
                 raise
@@ -819,24 +828,28 @@ class Client(ClientCommands):
         raise not_confirmed()
 
     def _outcome(
-        self, transaction: Transaction, opened: Optional[concurrent.futures.Future[None]], timeout: Timeout
+        self, transaction: Transaction, opened: Optional[concurrent.futures.Future[None]], limit: Optional[float]
     ) -> State:
-        """As `await_outcome`; raises what `opened` raises meanwhile."""
+        """As `await_outcome`; raises what `opened` raises meanwhile, unless the user has signed in by then."""
         if opened is None:
-            return self.await_outcome(transaction, timeout=timeout)
-        limit = time_limit(timeout)
-        concurrent.futures.wait([opened], _AT_ONCE if limit is None else min(limit, _AT_ONCE))
+            return self.await_outcome(transaction, timeout=limit)
 
         def meanwhile() -> None:
             if opened.done():
                 opened.result()
 
-        meanwhile()
-        with self._changing():
-            result = self._session.call(
-                "registration.awaitOutcome", {"transaction": transaction.id}, limit, meanwhile=meanwhile
-            )
-        return told(read_state, result, "state")
+        try:
+            concurrent.futures.wait([opened], _AT_ONCE if limit is None else min(limit, _AT_ONCE))
+            meanwhile()
+            with self._changing():
+                result = self._session.call(
+                    "registration.awaitOutcome", {"transaction": transaction.id}, limit, meanwhile=meanwhile
+                )
+            return told(read_state, result, "state")
+        except EnrollUnsupported:
+            if isinstance(self.state(), Authenticating):
+                raise
+            return self.await_outcome(transaction, timeout=limit)
 
     @contextlib.contextmanager
     def _hinting(self, transaction: Transaction) -> Iterator[None]:

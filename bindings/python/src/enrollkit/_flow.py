@@ -49,7 +49,12 @@ def open_browser(action: Action) -> None:
         raise EnrollUnsupported(
             f"sign_in cannot show the action {type(action).__name__} by itself; pass `present`", field="present"
         )
-    if not webbrowser.open(action.url):
+    try:
+        is_open = webbrowser.open(action.url)
+    except (OSError, ValueError, webbrowser.Error):
+        # Of a BROWSER with a quotation mark that is not closed, for one.
+        is_open = False
+    if not is_open:
         raise EnrollUnsupported(
             "no browser could be opened; show the user the URL: present=lambda action: print(action.url)",
             field="present",

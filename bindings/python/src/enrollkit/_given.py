@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple, Union
@@ -30,7 +31,15 @@ MEMORY = "memory"
 MESSAGE_LIMIT = 1 << 20
 """The limit of the library and the daemon for one call, in bytes."""
 
+DEPTH_LIMIT = 64
+"""Their limit for objects and arrays inside one another."""
+
 _LONGEST = 86_400.0
+
+# Of JSON: a NUL, which is always escaped; a string; what begins or ends an object or an array.
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BRACKET = re.compile(r"[][{}]")
 
 
 @dataclass(frozen=True)
@@ -239,10 +248,12 @@ def encoded(value: Any, name: str = "parameters") -> bytes:
     """JSON in UTF-8.
 
     Raises:
-        EnrollInvalidArgument: a value cannot be written as JSON, or the text is longer than 1 MiB.
+        EnrollInvalidArgument: a value cannot be written as JSON, the text is longer than 1 MiB, or it has what the core
+        does not read: a daemon could not say which message that was.
     """
     try:
-        content = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        content = written.encode()
     except UnicodeEncodeError:
         raise EnrollInvalidArgument(f"{name}: expected Unicode text, got a lone surrogate", field=name) from None
     except (TypeError, ValueError, RecursionError) as fault:
@@ -253,7 +264,24 @@ def encoded(value: Any, name: str = "parameters") -> bytes:
         raise EnrollInvalidArgument(
             f"{name}: expected at most {MESSAGE_LIMIT} bytes of JSON, got {len(content)}", field=name
         )
+    if _NUL.search(written):
+        raise EnrollInvalidArgument(f"{name}: expected text without NUL, got one with NUL", field=name)
+    if _depth(written) > DEPTH_LIMIT:
+        raise EnrollInvalidArgument(
+            f"{name}: expected at most {DEPTH_LIMIT} objects and arrays inside one another, got more", field=name
+        )
     return content
+
+
+def _depth(written: str) -> int:
+    """How many objects and arrays of JSON are inside one another."""
+    if written.count("{") + written.count("[") <= DEPTH_LIMIT:
+        return 0
+    depth = most = 0
+    for bracket in _BRACKET.findall(_STRING.sub("", written)):
+        depth += 1 if bracket in "{[" else -1
+        most = max(most, depth)
+    return most
 
 
 def decoded(content: bytes) -> Dict[str, Any]:

@@ -9,7 +9,7 @@ import itertools
 import json
 import logging
 import math
-from typing import Any, Callable, Dict, Mapping, Optional, Protocol, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Protocol, Tuple, Union
 
 from ._error import EnrollDaemonEnded, EnrollError
 from ._generated.statuses import EnrollHandle
@@ -106,12 +106,25 @@ class Conversation:
         done = self._waiting.pop(number, None) if isinstance(number, int) else None
         if done is None:
             if number is None and "error" in message:
-                logging.getLogger("enrollkit").error(
-                    "the daemon refused a message: %s", message["error"].get("message")
-                )
+                self._refused(message["error"])
             return
         error = message.get("error")
         done(message.get("result") or {} if error is None else self._failure(error))
+
+    def _refused(self, error: Mapping[str, Any]) -> None:
+        """The daemon could not read a message and cannot say which, so no call waits any longer."""
+        failure = self._failure(error)
+        logging.getLogger("enrollkit").error("the daemon could not read a message: %s", failure)
+        for done in self._taken():
+            done(self._failure(error))
+
+    def _taken(self) -> Iterator[Callable[[Outcome], None]]:
+        """The calls that wait. From now on they do not."""
+        while self._waiting:
+            try:
+                yield self._waiting.popitem()[1]
+            except KeyError:
+                return
 
     @staticmethod
     def _failure(error: Mapping[str, Any]) -> EnrollError:
@@ -125,11 +138,7 @@ class Conversation:
         if self.ended is None:
             self.ended = EnrollDaemonEnded(words)
         self._end_listening()
-        while self._waiting:
-            try:
-                _, done = self._waiting.popitem()
-            except KeyError:
-                return
+        for done in self._taken():
             done(self._the_end())
 
     def close(self) -> None:

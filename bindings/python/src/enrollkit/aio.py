@@ -49,6 +49,7 @@ from ._generated.statuses import EnrollDeadlineExceeded, EnrollForked, EnrollHan
 from ._generated.types import (
     AccessToken,
     Action,
+    Authenticating,
     AwaitingConfirmation,
     Configuration,
     Event,
@@ -864,6 +865,7 @@ class Client(AsyncClientCommands):
             EnrollUnsupported: no browser could be opened, or the redirect is not a loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
         """
+        limit = time_limit(timeout)
         try:
             transaction = await self.begin(
                 kind=kind, scopes=scopes, prompt=prompt, login_hint=login_hint, connection=connection
@@ -885,7 +887,7 @@ class Client(AsyncClientCommands):
                 loop = asyncio.get_running_loop()
                 hint = loop.call_later(_flow.LONG_WAIT, _flow.log_long_wait, self._logger, transaction)
                 try:
-                    state = await self._outcome(transaction, opened, timeout)
+                    state = await self._outcome(transaction, opened, limit)
                 finally:
                     hint.cancel()
             except EnrollDeadlineExceeded:
@@ -905,17 +907,17 @@ class Client(AsyncClientCommands):
         raise not_confirmed()
 
     async def _outcome(
-        self, transaction: Transaction, opened: Optional[asyncio.Future[None]], timeout: Timeout
+        self, transaction: Transaction, opened: Optional[asyncio.Future[None]], limit: Optional[float]
     ) -> State:
-        """As `await_outcome`; raises what `opened` raises meanwhile."""
+        """As `await_outcome`; raises what `opened` raises meanwhile, unless the user has signed in by then."""
         if opened is None:
-            return await self.await_outcome(transaction, timeout=timeout)
-        outcome = asyncio.ensure_future(self.await_outcome(transaction, timeout=timeout))
+            return await self.await_outcome(transaction, timeout=limit)
+        outcome = asyncio.ensure_future(self.await_outcome(transaction, timeout=limit))
         waited: Sequence[asyncio.Future[Any]] = (outcome, opened)
         try:
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             failure = opened.exception() if opened.done() else None
-            if failure is not None and not outcome.done():
+            if failure is not None and not outcome.done() and isinstance(await self.state(), Authenticating):
                 raise failure
             return await outcome
         finally:
