@@ -84,7 +84,8 @@ extension EnrollClient {
     }
   }
 
-  /// What will work at the provider and what will not, according to its discovery document and keys. No user signs in.
+  /// Reports what will work at the provider and what will not, according to its discovery document and keys. No user
+  /// signs in, so client id and redirect URI are not checked.
   /// - Returns: the findings. A provider that cannot be reached is a finding, not an error.
   public func checkProvider() async throws(EnrollError) -> ProviderCheck {
     try await offload { client, deadline, cancellation throws(EnrollError) in

@@ -47,7 +47,7 @@
         field: "databaseConnections")
     }
 
-    /// What is open before a connection comes.
+    /// The number of open files before the first connection.
     private static func least(_ databaseConnections: Int) -> Int { 64 + 3 * (databaseConnections + 2) }
   }
 #endif

@@ -164,7 +164,7 @@
           isUnavailable($0) && "\($0)".contains("\(path)\(suffix) was removed or replaced")
         }
       }
-      // What was written is in the database once the program has ended.
+      // The database has every write once the program has ended.
       store.close()
       let next = try SQLiteStore(path: path)
       defer { next.close() }

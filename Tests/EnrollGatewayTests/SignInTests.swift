@@ -261,7 +261,8 @@
       world.provider.next(.keys, .unreachable)
       #expect(browser.get(target).status == 503)
       world.clock.advance(seconds: 61)
-      #expect(browser.get(target).status == 303)
+      #expect(browser.get(target).header("Location") == "/account")
+      #expect(world.provider.requests(.token).count == 1)
     }
 
     @Test("what the person refuses is told in words, and the cookie goes")

@@ -23,7 +23,7 @@ SETTINGS = {
     "database": "sqlite:/var/lib/enroll-gateway/gateway.db",
     "providers": {"work": {"issuer": "https://idp.example", "clientId": "g", "clientSecretFile": "work.secret"}},
 }
-# $1: the system. What a manager of containers does: devices, control groups, a root whose mounts are shared.
+# $1: the system. Sets up devices, control groups and shared mounts, as a container manager does.
 BOOT = r"""
 set -e
 mount --make-rprivate /

@@ -102,7 +102,7 @@ extension Schema.Property {
     "transport",
     .words(
       "TransportChoice", ["libcurl", "host"],
-      "What sends HTTP requests. host: the host, through host.http.send."),
+      "The HTTP transport. host: the host sends the requests, through host.http.send."),
     default: .string("libcurl"))
 }
 

@@ -9,7 +9,7 @@ extension CommandTable {
   static let pinCommands = [
     Command(
       "pin.set", method: "setPIN", .blocking,
-      "Protects the account with a PIN. The account stays open in this process. Ends the step pin.",
+      "Protects the account with a PIN. The account stays open in this process. Completes the step pin.",
       takes: [.pin("pin", "The new PIN.")], fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().setPIN(try call.pin("pin"))

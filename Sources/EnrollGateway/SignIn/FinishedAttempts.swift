@@ -1,5 +1,5 @@
-// Sign-ins whose answer this replica has sent to the provider, so that it sends none twice. Other replicas do not know: there the provider
-// itself has to refuse. What is remembered is bounded, and goes with the cookie.
+// Sign-ins whose answer this replica has sent to the provider, so that it sends none twice. Other replicas do not share this memory: there
+// the provider has to refuse. The memory is bounded, and keeps a sign-in no longer than its cookie lives.
 
 import EnrollCore
 

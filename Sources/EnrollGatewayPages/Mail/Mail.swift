@@ -1,5 +1,6 @@
 // Mails, as texts of a catalogue become them: a subject, plain text, and HTML that says the same. No picture, nothing that is loaded,
-// no address but the one link. What strangers wrote (a name at registration, an odd User-Agent) is in no mail: it could be somebody's advertisement.
+// no address but the one link. No mail contains text that a stranger chose (a name at registration, an unknown User-Agent): it could be
+// an advertisement.
 
 /// A kind of mail. Its name is the key in a catalogue.
 public enum Mail: String, Sendable, CaseIterable {

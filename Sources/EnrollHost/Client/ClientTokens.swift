@@ -261,8 +261,8 @@ extension Client {
 }
 
 extension Client {
-  /// What will work at the provider, by its announcements. Nobody signs in, so client id and redirect URI are not
-  /// checked.
+  /// Reports what will work at the provider, according to its metadata. No user signs in, so client id and redirect URI
+  /// are not checked.
   public func checkProvider(
     until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ProviderCheck {

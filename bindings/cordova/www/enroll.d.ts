@@ -18,7 +18,7 @@ export type SystemDescription = {
 /** How the library was built; small: Embedded Swift, without a runtime. */
 export type Flavour = 'small' | 'standard';
 
-/** What sends HTTP requests. host: the host, through host.http.send. */
+/** The HTTP transport. host: the host sends the requests, through host.http.send. */
 export type TransportChoice = 'libcurl' | 'host';
 
 /** The authorization server of a resource. */
@@ -1572,7 +1572,7 @@ export interface DiagnosticsCommands {
 }
 
 export interface PinCommands {
-  /** Protects the account with a PIN. The account stays open in this process. Ends the step pin. */
+  /** Protects the account with a PIN. The account stays open in this process. Completes the step pin. */
   set(parameters: {
     /** The new PIN. 4 to 64 bytes. */
     pin: string;

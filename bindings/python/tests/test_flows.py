@@ -182,7 +182,7 @@ async def test_a_browser_variable_that_names_no_program_is_an_error_of_enrollkit
         await asyncio.wait_for(client.sign_in(), 20)
 
 
-async def test_a_timeout_that_is_none_is_refused_before_a_browser_opens(face, sandbox, store):
+async def test_an_invalid_timeout_is_refused_before_a_browser_opens(face, sandbox, store):
     client = await face.client(configuration(sandbox), store=store)
     shown = []
     with pytest.raises(enrollkit.EnrollInvalidArgument):

@@ -583,7 +583,7 @@ class ClientCommands(Caller):
         return told(mapping, result, "diagnostics")
 
     def set_pin(self, pin: str) -> None:
-        """Protects the account with a PIN. The account stays open in this process. Ends the step pin.
+        """Protects the account with a PIN. The account stays open in this process. Completes the step pin.
 
         Args:
             pin: The new PIN. 4 to 64 bytes.
@@ -668,7 +668,7 @@ class CoreCommands(Caller):
             issuer: The authorization server to choose from those of the resource. The first one by default.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
-            transport: What sends HTTP requests. host: the host, through host.http.send.
+            transport: The HTTP transport. host: the host sends the requests, through host.http.send.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -728,7 +728,7 @@ class CoreCommands(Caller):
             keys: Where the store's key is kept; None: a key file in the store.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
-            transport: What sends HTTP requests. host: the host, through host.http.send.
+            transport: The HTTP transport. host: the host sends the requests, through host.http.send.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1466,7 +1466,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(mapping, result, "diagnostics")
 
     async def set_pin(self, pin: str) -> None:
-        """Protects the account with a PIN. The account stays open in this process. Ends the step pin.
+        """Protects the account with a PIN. The account stays open in this process. Completes the step pin.
 
         Args:
             pin: The new PIN. 4 to 64 bytes.
@@ -1551,7 +1551,7 @@ class AsyncCoreCommands(AsyncCaller):
             issuer: The authorization server to choose from those of the resource. The first one by default.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
-            transport: What sends HTTP requests. host: the host, through host.http.send.
+            transport: The HTTP transport. host: the host sends the requests, through host.http.send.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1611,7 +1611,7 @@ class AsyncCoreCommands(AsyncCaller):
             keys: Where the store's key is kept; None: a key file in the store.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
-            transport: What sends HTTP requests. host: the host, through host.http.send.
+            transport: The HTTP transport. host: the host sends the requests, through host.http.send.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:

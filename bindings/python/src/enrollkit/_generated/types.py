@@ -854,7 +854,7 @@ class Flavour(Word):
 
 
 class TransportChoice(Word):
-    """What sends HTTP requests. host: the host, through host.http.send."""
+    """The HTTP transport. host: the host sends the requests, through host.http.send."""
 
     LIBCURL = "libcurl"
     HOST = "host"

@@ -34,7 +34,7 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
    * @param issuer The authorization server to choose from those of the resource. The first one by default.
    * @param allowLoopbackHTTP Whether http to servers on this machine is allowed.
    * @param caFile A PEM file with the certificate authorities to trust instead of the system's.
-   * @param transport What sends HTTP requests. host: the host, through host.http.send.
+   * @param transport The HTTP transport. host: the host sends the requests, through host.http.send.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return The authorization server of a resource.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
@@ -79,7 +79,7 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
    *   library.
    * @param allowLoopbackHTTP Whether http to servers on this machine is allowed.
    * @param caFile A PEM file with the certificate authorities to trust instead of the system's.
-   * @param transport What sends HTTP requests. host: the host, through host.http.send.
+   * @param transport The HTTP transport. host: the host sends the requests, through host.http.send.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return A client for a resource.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
@@ -680,7 +680,7 @@ public class DiagnosticsCommands internal constructor(private val caller: Caller
 /** The commands `pin.…` of a client. */
 public class PinCommands internal constructor(private val caller: Caller) {
   /**
-   * Protects the account with a PIN. The account stays open in this process. Ends the step pin.
+   * Protects the account with a PIN. The account stays open in this process. Completes the step pin.
    *
    * @param pin The new PIN. 4 to 64 bytes.
    * @throws EnrollException With one of ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO,

@@ -1514,7 +1514,7 @@ public enum class TransactionKind(
   }
 }
 
-/** What sends HTTP requests. host: the host, through host.http.send. */
+/** The HTTP transport. host: the host sends the requests, through host.http.send. */
 public enum class TransportChoice(
   /** The word in JSON. */
   public val wire: String,
