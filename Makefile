@@ -7,8 +7,7 @@ SHELL := bash
 .PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs site pictures test torture \
   bench bench-gateway clean
 
-# Tests and demo need the sandbox. The same trait everywhere, so that nothing is built twice.
-swift-build := swift build --traits Sandbox,Gateway
+swift-build := swift build
 programs := .build/debug/enrolld .build/debug/enroll-sandbox
 sources := Package.swift $(shell find Sources include -type f)
 
@@ -62,7 +61,7 @@ demo: setup $(programs) ## sign in against a local provider, renew, sign out (AU
 	@python3 Examples/demo.py $(if $(AUTO),--auto)
 
 # The second provider is a real one; it has a Python environment of its own.
-demo-gateway: packages := lib libsqlite3-dev canaille
+demo-gateway: packages := lib canaille
 demo-gateway: setup $(programs) .build/debug/enroll-gateway build/small/libenroll.so.0 ## one account, two providers, two apps, through a gateway (AUTO=1: plays the user)
 	@Tests/ProviderTests/setup canaille
 	@.build/providers/venv/bin/python -B Examples/demo_gateway.py $(if $(AUTO),--auto)

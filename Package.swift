@@ -25,6 +25,7 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, apt: [String] = [])
 var products: [Product] = [
   .library(name: "EnrollC", type: .static, targets: ["EnrollC"]),
   .executable(name: "enrolld", targets: ["enrolld"]),
+  .executable(name: "enroll", targets: ["enroll"]),
 ]
 
 var targets: [Target] = [
@@ -66,6 +67,14 @@ var targets: [Target] = [
       "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
     ],
     swiftSettings: portable),
+  .target(name: "EnrollArguments", swiftSettings: portable),
+  .executableTarget(
+    name: "enroll",
+    dependencies: [
+      "EnrollArguments", "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore",
+      "EnrollJSON", "CPosix",
+    ],
+    swiftSettings: portable),
   // What the steps cost beside plain C (`make bench`), in both flavours.
   .target(
     name: "BenchPeers", path: "Tests/Bench/Peers",
@@ -79,31 +88,11 @@ var targets: [Target] = [
     path: "Tests/Bench/Steps", swiftSettings: portable),
 ]
 
-var dependencies: [Package.Dependency] = []
-
-if embedded {
-  products.append(.executable(name: "enroll", targets: ["enroll"]))
-  // What scripts call, without the argument parser; it starts the full program for everything else.
-  targets.append(
-    .executableTarget(
-      name: "enroll",
-      dependencies: [
-        "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
-      ],
-      exclude: ["Arguments", "Browser", "Report", "main.swift"], swiftSettings: portable))
-} else {
-  let sandboxOnly = TargetDependencyCondition.when(traits: ["Sandbox"])
-  let gatewayOnly = TargetDependencyCondition.when(traits: ["Gateway"])
-  dependencies += [
-    .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
-    .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.1")),
-    .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
-  ]
+if !embedded {
   products += [
     .library(name: "EnrollKit", targets: ["EnrollKit"]),
     .library(name: "EnrollFoundation", targets: ["EnrollFoundation"]),
     .library(name: "EnrollTesting", targets: ["EnrollTesting"]),
-    .executable(name: "enroll", targets: ["enroll"]),
     .executable(name: "enroll-sandbox", targets: ["enroll-sandbox"]),
     .executable(name: "enroll-gateway", targets: ["enroll-gateway"]),
   ]
@@ -113,28 +102,26 @@ if embedded {
       dependencies: ["EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
       swiftSettings: strict),
     .target(name: "EnrollFoundation", dependencies: ["EnrollKit"], swiftSettings: strict),
-    .executableTarget(
-      name: "enroll",
-      dependencies: [
-        "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      exclude: ["Front/FullProgram.swift", "Front/main.swift"], swiftSettings: strict),
     .target(
       name: "EnrollSandbox",
       dependencies: [
         "EnrollCrypto", "EnrollJSON",
-        .product(name: "FlyingFox", package: "FlyingFox", condition: sandboxOnly),
+        "EnrollHTTP",
       ], swiftSettings: strict),
     .executableTarget(
       name: "enroll-sandbox",
       dependencies: [
-        .target(name: "EnrollSandbox", condition: sandboxOnly),
-        .target(name: "EnrollCrypto", condition: sandboxOnly),
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: sandboxOnly),
+        "EnrollSandbox",
+        "EnrollCrypto",
+        "EnrollArguments",
       ],
       swiftSettings: strict),
-    // The server side: behind the trait `Gateway`, so that nobody who embeds the library fetches or builds any of it.
+    // An event loop for the server; no library product reaches it.
+    systemLibrary("CEvent", apt: ["libevent-dev"]),
+    .target(
+      name: "EnrollHTTP", dependencies: ["EnrollPosix", "EnrollCore", "CEvent", "CPosix"],
+      swiftSettings: strict),
+    // The server side. No library product reaches it, so a program that embeds the library builds none of it.
     systemLibrary("CSQLite", apt: ["libsqlite3-dev"]),
     systemLibrary("CPostgreSQL"),
     .target(
@@ -146,43 +133,36 @@ if embedded {
       ], swiftSettings: strict),
     .target(
       name: "EnrollGateway",
-      dependencies: ["EnrollGatewayPages", "EnrollCore", "EnrollCrypto", "EnrollJSON"], swiftSettings: strict),
+      dependencies: ["EnrollGatewayPages", "EnrollHTTP", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+      swiftSettings: strict),
     .target(
       name: "EnrollGatewayStore",
       dependencies: [
         "EnrollGateway", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "CPostgreSQL",
-        .target(name: "CSQLite", condition: gatewayOnly),
-      ], swiftSettings: strict),
-    .target(
-      name: "EnrollGatewayHost",
-      dependencies: [
-        "EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix",
-        .product(name: "NIOCore", package: "swift-nio", condition: gatewayOnly),
-        .product(name: "NIOPosix", package: "swift-nio", condition: gatewayOnly),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: gatewayOnly),
+        "CSQLite",
       ], swiftSettings: strict),
     .target(
       name: "EnrollGatewayMail",
       dependencies: [
         "EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "CPosix",
-        .target(name: "CCurl", condition: gatewayOnly),
+        "CCurl",
       ], swiftSettings: strict),
     .executableTarget(
       name: "enroll-gateway",
       dependencies: [
-        .target(name: "EnrollGateway", condition: gatewayOnly),
-        .target(name: "EnrollGatewayStore", condition: gatewayOnly),
-        .target(name: "EnrollGatewayHost", condition: gatewayOnly),
-        .target(name: "EnrollGatewayMail", condition: gatewayOnly),
-        .target(name: "EnrollGatewayPages", condition: gatewayOnly),
-        .target(name: "EnrollHost", condition: gatewayOnly),
-        .target(name: "EnrollStore", condition: gatewayOnly),
-        .target(name: "CPosix", condition: gatewayOnly),
-        .target(name: "EnrollPosix", condition: gatewayOnly),
-        .target(name: "EnrollCore", condition: gatewayOnly),
-        .target(name: "EnrollCrypto", condition: gatewayOnly),
-        .target(name: "EnrollJSON", condition: gatewayOnly),
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: gatewayOnly),
+        "EnrollGateway",
+        "EnrollGatewayStore",
+        "EnrollHTTP",
+        "EnrollGatewayMail",
+        "EnrollGatewayPages",
+        "EnrollHost",
+        "EnrollStore",
+        "CPosix",
+        "EnrollPosix",
+        "EnrollCore",
+        "EnrollCrypto",
+        "EnrollJSON",
+        "EnrollArguments",
       ],
       swiftSettings: strict),
     .target(
@@ -257,8 +237,7 @@ if embedded {
       name: "EnrollFoundationTests",
       dependencies: [
         "EnrollFoundation", "EnrollTesting",
-        .product(name: "FlyingFox", package: "FlyingFox", condition: sandboxOnly),
-        .product(name: "FlyingSocks", package: "FlyingFox", condition: sandboxOnly),
+        "EnrollHTTP",
       ], swiftSettings: strict),
     .testTarget(
       name: "SandboxTests",
@@ -267,7 +246,7 @@ if embedded {
       name: "EnrollProgramTests",
       dependencies: [
         "enroll", "EnrollPosix", "EnrollStore", "EnrollCore", "EnrollJSON",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "EnrollArguments",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -282,9 +261,10 @@ if embedded {
       dependencies: ["EnrollGatewayStore", "EnrollGateway", "EnrollPosix", "EnrollCore", "EnrollCrypto"],
       exclude: ["postgres"], swiftSettings: strict),
     .testTarget(
-      name: "EnrollGatewayHostTests",
-      dependencies: ["EnrollGatewayHost", "EnrollGateway", "EnrollPosix", "EnrollCore"], swiftSettings: strict
-    ),
+      name: "EnrollArgumentsTests", dependencies: ["EnrollArguments"], swiftSettings: strict),
+    .testTarget(
+      name: "EnrollHTTPTests", dependencies: ["EnrollHTTP", "EnrollPosix", "EnrollCore"],
+      swiftSettings: strict),
     .testTarget(name: "StructureTests", swiftSettings: strict),
   ]
 }
@@ -292,15 +272,6 @@ if embedded {
 let package = Package(
   name: "EnrollKit",
   products: products,
-  traits: [
-    .trait(
-      name: "Sandbox",
-      description: "The local provider for demos and tests, on FlyingFox; never in the library."),
-    .trait(
-      name: "Gateway",
-      description: "The server side of registration, on SwiftNIO and SQLite; never in the library."),
-  ],
-  dependencies: dependencies,
   targets: targets,
   swiftLanguageModes: [.v6]
 )

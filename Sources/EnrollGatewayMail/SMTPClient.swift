@@ -3,145 +3,143 @@
 // escapes lines that begin with a dot. Addresses are checked before they come here; what is not ASCII is refused there, so that no
 // server needs SMTPUTF8.
 
-#if Gateway
-  import CCurl
-  import CPosix
-  public import EnrollCore
-  public import EnrollGateway
-  import EnrollHost
-  import EnrollPosix
+import CCurl
+import CPosix
+public import EnrollCore
+public import EnrollGateway
+import EnrollHost
+import EnrollPosix
 
-  /// Sends to one mail server. Any thread may send.
-  public final class SMTPClient: MailTransport {
-    private let settings: MailSettings
-    /// The name by which it introduces itself (RFC 5321 §4.1.1.1).
-    private let name: String
-    private let library: CurlLibrary
+/// Sends to one mail server. Any thread may send.
+public final class SMTPClient: MailTransport {
+  private let settings: MailSettings
+  /// The name by which it introduces itself (RFC 5321 §4.1.1.1).
+  private let name: String
+  private let library: CurlLibrary
 
-    private static let connectMilliseconds = 20_000
-    private static let totalMilliseconds = 60_000
+  private static let connectMilliseconds = 20_000
+  private static let totalMilliseconds = 60_000
 
-    /// - Parameter name: this machine's host name.
-    /// - Throws: `.unsupported` when libcurl is not installed.
-    public convenience init(_ settings: MailSettings, name: String) throws(EnrollError) {
-      self.init(settings, name: name, library: try CurlLibrary.open())
+  /// - Parameter name: this machine's host name.
+  /// - Throws: `.unsupported` when libcurl is not installed.
+  public convenience init(_ settings: MailSettings, name: String) throws(EnrollError) {
+    self.init(settings, name: name, library: try CurlLibrary.open())
+  }
+
+  private init(_ settings: MailSettings, name: String, library: CurlLibrary) {
+    self.settings = settings
+    self.name = name
+    self.library = library
+  }
+
+  public func send(_ message: MailMessage) -> MailOutcome {
+    PipeSignal.blocked { transmit(message) }
+  }
+
+  private func transmit(_ message: MailMessage) -> MailOutcome {
+    let curl = library.functions
+    guard let easy = enroll_curl_easy_init(curl) else { return .failed("libcurl had no memory") }
+    var recipients: UnsafeMutablePointer<curl_slist>?
+    defer {
+      enroll_curl_easy_cleanup(curl, easy)
+      enroll_curl_list_free(curl, recipients)
     }
-
-    private init(_ settings: MailSettings, name: String, library: CurlLibrary) {
-      self.settings = settings
-      self.name = name
-      self.library = library
+    guard enroll_curl_list_append(curl, &recipients, "<\(message.recipient)>") == 1 else {
+      return .failed("libcurl had no memory")
     }
-
-    public func send(_ message: MailMessage) -> MailOutcome {
-      PipeSignal.blocked { transmit(message) }
-    }
-
-    private func transmit(_ message: MailMessage) -> MailOutcome {
-      let curl = library.functions
-      guard let easy = enroll_curl_easy_init(curl) else { return .failed("libcurl had no memory") }
-      var recipients: UnsafeMutablePointer<curl_slist>?
-      defer {
-        enroll_curl_easy_cleanup(curl, easy)
-        enroll_curl_list_free(curl, recipients)
-      }
-      guard enroll_curl_list_append(curl, &recipients, "<\(message.recipient)>") == 1 else {
-        return .failed("libcurl had no memory")
-      }
-      let source = MessageSource(message.bytes)
-      return withExtendedLifetime(source) {
-        let refused = configure(easy, message, recipients, source)
-        guard refused == CURLE_OK else { return .failed("libcurl refused an option: \(words(refused))") }
-        return outcome(of: perform(easy), easy)
-      }
-    }
-
-    /// - Returns: the first refusal of an option.
-    private func configure(
-      _ easy: UnsafeMutableRawPointer, _ message: MailMessage,
-      _ recipients: UnsafeMutablePointer<curl_slist>?, _ source: MessageSource
-    ) -> CURLcode {
-      let curl = library.functions
-      func text(_ option: CURLoption, _ value: String?) -> CURLcode {
-        enroll_curl_set_text(curl, easy, option, value)
-      }
-      func long(_ option: CURLoption, _ value: Int) -> CURLcode {
-        enroll_curl_set_long(curl, easy, option, value)
-      }
-      let protection = settings.isUnencrypted ? CURLUSESSL_NONE : CURLUSESSL_ALL
-      var codes = [
-        text(CURLOPT_URL, settings.server + "/" + name), text(CURLOPT_PROXY, ""),
-        long(CURLOPT_NOSIGNAL, 1), long(CURLOPT_CONNECTTIMEOUT_MS, Self.connectMilliseconds),
-        long(CURLOPT_TIMEOUT_MS, Self.totalMilliseconds), long(CURLOPT_USE_SSL, Int(protection.rawValue)),
-        long(CURLOPT_SSL_VERIFYPEER, 1), long(CURLOPT_SSL_VERIFYHOST, 2),
-        long(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-        text(CURLOPT_MAIL_FROM, "<\(message.sender)>"),
-        enroll_curl_set_list(curl, easy, CURLOPT_MAIL_RCPT, recipients), long(CURLOPT_UPLOAD, 1),
-        enroll_curl_set_sender(curl, easy) { bytes, size, count, source in
-          guard let bytes, let source else { return 0 }
-          return Unmanaged<MessageSource>.fromOpaque(source).takeUnretainedValue()
-            .read(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
-        },
-        enroll_curl_set_memory(
-          curl, easy, CURLOPT_READDATA, UnsafeRawPointer(Unmanaged.passUnretained(source).toOpaque())),
-      ]
-      if let caFile = settings.caFile {
-        codes += [text(CURLOPT_CAINFO, caFile), text(CURLOPT_CAPATH, nil)]
-      }
-      if let user = settings.user, let password = settings.password {
-        codes += [text(CURLOPT_USERNAME, user), text(CURLOPT_PASSWORD, password)]
-      }
-      _ = enroll_curl_forbid_key_log(curl, easy)
-      return codes.first { $0 != CURLE_OK } ?? CURLE_OK
-    }
-
-    private func perform(_ easy: UnsafeMutableRawPointer) -> CURLcode {
-      let curl = library.functions
-      guard let multi = enroll_curl_multi_init(curl) else { return CURLE_OUT_OF_MEMORY }
-      defer { enroll_curl_multi_cleanup(curl, multi) }
-      guard enroll_curl_multi_add(curl, multi, easy) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
-      defer { _ = enroll_curl_multi_remove(curl, multi, easy) }
-      while true {
-        var running: Int32 = 0
-        var code = CURLE_OK
-        guard enroll_curl_multi_perform(curl, multi, &running) == CURLM_OK else { return CURLE_SEND_ERROR }
-        if enroll_curl_multi_outcome(curl, multi, &code) == 1 { return code }
-        guard running > 0, enroll_curl_multi_wait(curl, multi, -1, 1_000) == CURLM_OK else {
-          return CURLE_SEND_ERROR
-        }
-      }
-    }
-
-    private func outcome(of code: CURLcode, _ easy: UnsafeMutableRawPointer) -> MailOutcome {
-      guard code != CURLE_OK else { return .sent }
-      var reply = 0
-      _ = enroll_curl_get_long(library.functions, easy, CURLINFO_RESPONSE_CODE, &reply)
-      let reason = reply > 0 ? "\(words(code)), reply \(reply)" : words(code)
-      // A refusal of the message or of its addresses. One of the gateway itself (RFC 4954 §6) is mended in its settings.
-      let isOfMessage =
-        code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_WEIRD_SERVER_REPLY
-      let isOfGateway = [530, 534, 535, 538].contains(reply)
-      return isOfMessage && (500...599).contains(reply) && !isOfGateway ? .refused(reason) : .failed(reason)
-    }
-
-    private func words(_ code: CURLcode) -> String {
-      PrintableText.bounded(
-        String(cString: enroll_curl_strerror(library.functions, code)), maximumBytes: 100)
+    let source = MessageSource(message.bytes)
+    return withExtendedLifetime(source) {
+      let refused = configure(easy, message, recipients, source)
+      guard refused == CURLE_OK else { return .failed("libcurl refused an option: \(words(refused))") }
+      return outcome(of: perform(easy), easy)
     }
   }
 
-  /// What libcurl reads of a message.
-  private final class MessageSource {
-    private let bytes: [UInt8]
-    private var place = 0
+  /// - Returns: the first refusal of an option.
+  private func configure(
+    _ easy: UnsafeMutableRawPointer, _ message: MailMessage,
+    _ recipients: UnsafeMutablePointer<curl_slist>?, _ source: MessageSource
+  ) -> CURLcode {
+    let curl = library.functions
+    func text(_ option: CURLoption, _ value: String?) -> CURLcode {
+      enroll_curl_set_text(curl, easy, option, value)
+    }
+    func long(_ option: CURLoption, _ value: Int) -> CURLcode {
+      enroll_curl_set_long(curl, easy, option, value)
+    }
+    let protection = settings.isUnencrypted ? CURLUSESSL_NONE : CURLUSESSL_ALL
+    var codes = [
+      text(CURLOPT_URL, settings.server + "/" + name), text(CURLOPT_PROXY, ""),
+      long(CURLOPT_NOSIGNAL, 1), long(CURLOPT_CONNECTTIMEOUT_MS, Self.connectMilliseconds),
+      long(CURLOPT_TIMEOUT_MS, Self.totalMilliseconds), long(CURLOPT_USE_SSL, Int(protection.rawValue)),
+      long(CURLOPT_SSL_VERIFYPEER, 1), long(CURLOPT_SSL_VERIFYHOST, 2),
+      long(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+      text(CURLOPT_MAIL_FROM, "<\(message.sender)>"),
+      enroll_curl_set_list(curl, easy, CURLOPT_MAIL_RCPT, recipients), long(CURLOPT_UPLOAD, 1),
+      enroll_curl_set_sender(curl, easy) { bytes, size, count, source in
+        guard let bytes, let source else { return 0 }
+        return Unmanaged<MessageSource>.fromOpaque(source).takeUnretainedValue()
+          .read(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+      },
+      enroll_curl_set_memory(
+        curl, easy, CURLOPT_READDATA, UnsafeRawPointer(Unmanaged.passUnretained(source).toOpaque())),
+    ]
+    if let caFile = settings.caFile {
+      codes += [text(CURLOPT_CAINFO, caFile), text(CURLOPT_CAPATH, nil)]
+    }
+    if let user = settings.user, let password = settings.password {
+      codes += [text(CURLOPT_USERNAME, user), text(CURLOPT_PASSWORD, password)]
+    }
+    _ = enroll_curl_forbid_key_log(curl, easy)
+    return codes.first { $0 != CURLE_OK } ?? CURLE_OK
+  }
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-      let count = min(buffer.count, bytes.count - place)
-      buffer.copyBytes(from: bytes[place..<(place + count)])
-      place += count
-      return count
+  private func perform(_ easy: UnsafeMutableRawPointer) -> CURLcode {
+    let curl = library.functions
+    guard let multi = enroll_curl_multi_init(curl) else { return CURLE_OUT_OF_MEMORY }
+    defer { enroll_curl_multi_cleanup(curl, multi) }
+    guard enroll_curl_multi_add(curl, multi, easy) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
+    defer { _ = enroll_curl_multi_remove(curl, multi, easy) }
+    while true {
+      var running: Int32 = 0
+      var code = CURLE_OK
+      guard enroll_curl_multi_perform(curl, multi, &running) == CURLM_OK else { return CURLE_SEND_ERROR }
+      if enroll_curl_multi_outcome(curl, multi, &code) == 1 { return code }
+      guard running > 0, enroll_curl_multi_wait(curl, multi, -1, 1_000) == CURLM_OK else {
+        return CURLE_SEND_ERROR
+      }
     }
   }
-#endif
+
+  private func outcome(of code: CURLcode, _ easy: UnsafeMutableRawPointer) -> MailOutcome {
+    guard code != CURLE_OK else { return .sent }
+    var reply = 0
+    _ = enroll_curl_get_long(library.functions, easy, CURLINFO_RESPONSE_CODE, &reply)
+    let reason = reply > 0 ? "\(words(code)), reply \(reply)" : words(code)
+    // A refusal of the message or of its addresses. One of the gateway itself (RFC 4954 §6) is mended in its settings.
+    let isOfMessage =
+      code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_WEIRD_SERVER_REPLY
+    let isOfGateway = [530, 534, 535, 538].contains(reply)
+    return isOfMessage && (500...599).contains(reply) && !isOfGateway ? .refused(reason) : .failed(reason)
+  }
+
+  private func words(_ code: CURLcode) -> String {
+    PrintableText.bounded(
+      String(cString: enroll_curl_strerror(library.functions, code)), maximumBytes: 100)
+  }
+}
+
+/// What libcurl reads of a message.
+private final class MessageSource {
+  private let bytes: [UInt8]
+  private var place = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let count = min(buffer.count, bytes.count - place)
+    buffer.copyBytes(from: bytes[place..<(place + count)])
+    place += count
+    return count
+  }
+}

@@ -1,60 +1,58 @@
 // The gateway's log: one JSON object a line on standard error. Lines hold no secret: what is logged is written for it (R40). A reader
 // that stands still stops no request: lines are dropped and counted until it reads on.
 
-#if Gateway
-  import CPosix
-  import EnrollCore
-  import EnrollGateway
-  import EnrollJSON
-  import EnrollPosix
-  import Synchronization
+import CPosix
+import EnrollCore
+import EnrollGateway
+import EnrollJSON
+import EnrollPosix
+import Synchronization
 
-  final class GatewayLog: LogHandler {
-    let level: LogLevel
-    private let clock: any Clock
-    private let dropped = Guarded(0, by: Mutex())
-    private let droppedInAll = Atomic<Int>(0)
+final class GatewayLog: LogHandler {
+  let level: LogLevel
+  private let clock: any Clock
+  private let dropped = Guarded(0, by: Mutex())
+  private let droppedInAll = Atomic<Int>(0)
 
-    /// Lines that nobody read in time, since the start.
-    var dropCount: Int { droppedInAll.load(ordering: .relaxed) }
+  /// Lines that nobody read in time, since the start.
+  var dropCount: Int { droppedInAll.load(ordering: .relaxed) }
 
-    /// Bytes of a message; a pipe takes a line of this length whole.
-    private static let messageLimit = 600
+  /// Bytes of a message; a pipe takes a line of this length whole.
+  private static let messageLimit = 600
 
-    init(level: LogLevel, clock: any Clock) {
-      self.level = level
-      self.clock = clock
-    }
+  init(level: LogLevel, clock: any Clock) {
+    self.level = level
+    self.clock = clock
+  }
 
-    func write(_ level: LogLevel, _ line: String) {
-      guard level.rawValue <= self.level.rawValue else { return }
-      let bytes = self.line(level, String(decoding: line.utf8.prefix(Self.messageLimit), as: UTF8.self))
-      dropped.withLock { dropped in
-        if dropped > 0, Self.isWritable {
-          StandardStream.write(self.line(.warning, "\(dropped) lines were dropped"), to: STDERR_FILENO)
-          dropped = 0
-        }
-        guard Self.isWritable else {
-          dropped += 1
-          droppedInAll.wrappingAdd(1, ordering: .relaxed)
-          return
-        }
-        StandardStream.write(bytes, to: STDERR_FILENO)
+  func write(_ level: LogLevel, _ line: String) {
+    guard level.rawValue <= self.level.rawValue else { return }
+    let bytes = self.line(level, String(decoding: line.utf8.prefix(Self.messageLimit), as: UTF8.self))
+    dropped.withLock { dropped in
+      if dropped > 0, Self.isWritable {
+        StandardStream.write(self.line(.warning, "\(dropped) lines were dropped"), to: STDERR_FILENO)
+        dropped = 0
       }
-    }
-
-    private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
-      let time = clock.wallTime().seconds
-      return JSON.object([
-        ("time", .integer(time)), ("level", .string(level.name)),
-        ("request", RequestID.current.map { .string($0) }), ("message", .string(message)),
-      ]).serialized() + [0x0A]
-    }
-
-    /// A pipe that says so takes PIPE_BUF bytes at once, which is more than a line has (pipe(7)).
-    private static var isWritable: Bool {
-      var poller = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-      return poll(&poller, 1, 0) == 1 && Int32(poller.revents) & Int32(POLLOUT) != 0
+      guard Self.isWritable else {
+        dropped += 1
+        droppedInAll.wrappingAdd(1, ordering: .relaxed)
+        return
+      }
+      StandardStream.write(bytes, to: STDERR_FILENO)
     }
   }
-#endif
+
+  private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
+    let time = clock.wallTime().seconds
+    return JSON.object([
+      ("time", .integer(time)), ("level", .string(level.name)),
+      ("request", RequestID.current.map { .string($0) }), ("message", .string(message)),
+    ]).serialized() + [0x0A]
+  }
+
+  /// A pipe that says so takes PIPE_BUF bytes at once, which is more than a line has (pipe(7)).
+  private static var isWritable: Bool {
+    var poller = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    return poll(&poller, 1, 0) == 1 && Int32(poller.revents) & Int32(POLLOUT) != 0
+  }
+}

@@ -1,163 +1,161 @@
 // What runs beside the answering of requests: signals are read like input, what has ended is removed from the store, and the program looks
 // at its database and at its own workers.
 
-#if Gateway
-  import CPosix
-  import EnrollCore
-  import EnrollGateway
-  import EnrollGatewayHost
-  import EnrollPosix
+import CPosix
+import EnrollCore
+import EnrollGateway
+import EnrollGatewayHost
+import EnrollPosix
 
-  /// SIGTERM and SIGINT end the service, SIGHUP is for the key file.
-  struct ServiceSignals {
-    private let descriptor: Int32
+/// SIGTERM and SIGINT end the service, SIGHUP is for the key file.
+struct ServiceSignals {
+  private let descriptor: Int32
 
-    private static var signals: sigset_t {
-      var set = sigset_t()
-      sigemptyset(&set)
-      for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, number) }
-      return set
+  private static var signals: sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for number in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, number) }
+    return set
+  }
+
+  /// From now on these signals wait to be read. To be called before the first thread: threads inherit what is blocked.
+  static func block() {
+    var set = signals
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
+
+  init() {
+    enroll_posix_ignore_signal(SIGPIPE)
+    Self.block()
+    var set = Self.signals
+    descriptor = enroll_posix_signals(&set)
+  }
+
+  /// Waits for a signal.
+  func next() -> Int32 {
+    while true {
+      var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&poller, 1, -1) > 0 else { continue }
+      let number = enroll_posix_next_signal(descriptor)
+      if number > 0 { return number }
     }
+  }
+}
 
-    /// From now on these signals wait to be read. To be called before the first thread: threads inherit what is blocked.
-    static func block() {
-      var set = signals
-      pthread_sigmask(SIG_BLOCK, &set, nil)
+/// Does something again and again, on a thread of its own.
+final class Repetition: Sendable {
+  private let what: String
+  private let milliseconds: Int64
+  private let clock: any Clock
+  private let body: @Sendable () -> Int64
+  private let ended = Event()
+
+  /// - Parameters:
+  ///   - what: for the error of a thread that does not start.
+  ///   - milliseconds: before the first time.
+  ///   - body: gives the milliseconds before the next time.
+  init(
+    _ what: String, afterMilliseconds milliseconds: Int64, by clock: any Clock,
+    _ body: @escaping @Sendable () -> Int64
+  ) {
+    self.what = what
+    self.milliseconds = milliseconds
+    self.clock = clock
+    self.body = body
+  }
+
+  convenience init(
+    _ what: String, everySeconds seconds: Int64, by clock: any Clock, _ body: @escaping @Sendable () -> Void
+  ) {
+    self.init(what, afterMilliseconds: seconds * 1_000, by: clock) {
+      body()
+      return seconds * 1_000
     }
+  }
 
-    init() {
-      enroll_posix_ignore_signal(SIGPIPE)
-      Self.block()
-      var set = Self.signals
-      descriptor = enroll_posix_signals(&set)
+  /// - Throws: `.outOfMemory` when the system gives no thread.
+  func start() throws(EnrollError) {
+    let isStarted = PlainThread.start {
+      var milliseconds = self.milliseconds
+      while !self.ended.wait(
+        until: Instant(nanoseconds: self.clock.instant().nanoseconds + milliseconds * 1_000_000),
+        by: self.clock)
+      {
+        milliseconds = self.body()
+      }
     }
+    guard isStarted else {
+      throw EnrollError(
+        .outOfMemory,
+        "the system gives no thread for \(what). Raise the limit of threads (TasksMax=, ulimit -u), or free memory."
+      )
+    }
+  }
 
-    /// Waits for a signal.
-    func next() -> Int32 {
-      while true {
-        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&poller, 1, -1) > 0 else { continue }
-        let number = enroll_posix_next_signal(descriptor)
-        if number > 0 { return number }
+  func stop() { ended.set() }
+}
+
+extension Repetition {
+  /// Removes what ended days ago. Replicas may do so at the same time.
+  /// - Parameter auditDays: for which an entry of the audit stays.
+  static func pruning(
+    _ store: any AccountStore, auditDays: Int64, by clock: any Clock, _ log: any LogHandler
+  ) -> Repetition {
+    Repetition("removing what has ended", everySeconds: 600, by: clock) {
+      do throws(StoreFailure) {
+        let count = try store.prune(at: clock.wallTime())
+        if count > 0 { log.write(.info, "\(count) ended sessions and codes were removed") }
+        _ = try store.pruneLimits(at: clock.wallTime())
+        let entries = try store.pruneAudit(before: clock.wallTime() - auditDays * 86_400)
+        if entries > 0 { log.write(.info, "\(entries) old entries of the audit were removed") }
+      } catch {
+        log.write(.warning, "store: \(error.message)")
       }
     }
   }
 
-  /// Does something again and again, on a thread of its own.
-  final class Repetition: Sendable {
-    private let what: String
-    private let milliseconds: Int64
-    private let clock: any Clock
-    private let body: @Sendable () -> Int64
-    private let ended = Event()
-
-    /// - Parameters:
-    ///   - what: for the error of a thread that does not start.
-    ///   - milliseconds: before the first time.
-    ///   - body: gives the milliseconds before the next time.
-    init(
-      _ what: String, afterMilliseconds milliseconds: Int64, by clock: any Clock,
-      _ body: @escaping @Sendable () -> Int64
-    ) {
-      self.what = what
-      self.milliseconds = milliseconds
-      self.clock = clock
-      self.body = body
-    }
-
-    convenience init(
-      _ what: String, everySeconds seconds: Int64, by clock: any Clock, _ body: @escaping @Sendable () -> Void
-    ) {
-      self.init(what, afterMilliseconds: seconds * 1_000, by: clock) {
-        body()
-        return seconds * 1_000
-      }
-    }
-
-    /// - Throws: `.outOfMemory` when the system gives no thread.
-    func start() throws(EnrollError) {
-      let isStarted = PlainThread.start {
-        var milliseconds = self.milliseconds
-        while !self.ended.wait(
-          until: Instant(nanoseconds: self.clock.instant().nanoseconds + milliseconds * 1_000_000),
-          by: self.clock)
-        {
-          milliseconds = self.body()
-        }
-      }
-      guard isStarted else {
-        throw EnrollError(
-          .outOfMemory,
-          "the system gives no thread for \(what). Raise the limit of threads (TasksMax=, ulimit -u), or free memory."
-        )
-      }
-    }
-
-    func stop() { ended.set() }
-  }
-
-  extension Repetition {
-    /// Removes what ended days ago. Replicas may do so at the same time.
-    /// - Parameter auditDays: for which an entry of the audit stays.
-    static func pruning(
-      _ store: any AccountStore, auditDays: Int64, by clock: any Clock, _ log: any LogHandler
-    ) -> Repetition {
-      Repetition("removing what has ended", everySeconds: 600, by: clock) {
-        do throws(StoreFailure) {
-          let count = try store.prune(at: clock.wallTime())
-          if count > 0 { log.write(.info, "\(count) ended sessions and codes were removed") }
-          _ = try store.pruneLimits(at: clock.wallTime())
-          let entries = try store.pruneAudit(before: clock.wallTime() - auditDays * 86_400)
-          if entries > 0 { log.write(.info, "\(entries) old entries of the audit were removed") }
-        } catch {
-          log.write(.warning, "store: \(error.message)")
-        }
-      }
-    }
-
-    /// Tokens of accounts that are gone, which a provider did not take at once, or which an operator's command left.
-    static func revoking(_ gateway: Gateway, by clock: any Clock, _ log: any LogHandler) -> Repetition {
-      Repetition("revoking tokens of providers", everySeconds: 20, by: clock) {
-        do throws(StoreFailure) { try gateway.revokeDue() } catch {
-          log.write(.warning, "revocations wait: \(error.message)")
-        }
-      }
-    }
-
-    static func probing(_ gateway: Gateway, by clock: any Clock) -> Repetition {
-      Repetition("looking at the database", afterMilliseconds: Gateway.probeMilliseconds, by: clock) {
-        gateway.probe() ? Gateway.probeMilliseconds : Gateway.failedProbeMilliseconds
-      }
-    }
-
-    /// Figures of the metrics that only the database knows.
-    static func measuring(_ gateway: Gateway, by clock: any Clock) -> Repetition {
-      Repetition("reading figures for the metrics", everySeconds: Gateway.measureSeconds, by: clock) {
-        gateway.measure()
-      }
-    }
-
-    /// Says in the log that requests were refused: the one who is refused is told to come again, and nobody else would know.
-    static func watching(_ host: HTTPHost, by clock: any Clock, _ log: any LogHandler) -> Repetition {
-      let told = Guarded<[Refusal: Int]>([:], by: Mutex())
-      return Repetition("watching the workers", everySeconds: 10, by: clock) {
-        let refusals = host.metrics.refusals
-        for (kind, words) in [
-          (
-            Refusal.overloaded,
-            "requests were refused: every worker was busy, or the system gave no more threads"
-          ),
-          (.tooManyConnections, "connections were closed: there were too many at once"),
-        ] {
-          let count = refusals[kind] ?? 0
-          let before = told.withLock { told in
-            let before = told[kind] ?? 0
-            told[kind] = count
-            return before
-          }
-          if count > before { log.write(.warning, "\(count - before) \(words)") }
-        }
+  /// Tokens of accounts that are gone, which a provider did not take at once, or which an operator's command left.
+  static func revoking(_ gateway: Gateway, by clock: any Clock, _ log: any LogHandler) -> Repetition {
+    Repetition("revoking tokens of providers", everySeconds: 20, by: clock) {
+      do throws(StoreFailure) { try gateway.revokeDue() } catch {
+        log.write(.warning, "revocations wait: \(error.message)")
       }
     }
   }
-#endif
+
+  static func probing(_ gateway: Gateway, by clock: any Clock) -> Repetition {
+    Repetition("looking at the database", afterMilliseconds: Gateway.probeMilliseconds, by: clock) {
+      gateway.probe() ? Gateway.probeMilliseconds : Gateway.failedProbeMilliseconds
+    }
+  }
+
+  /// Figures of the metrics that only the database knows.
+  static func measuring(_ gateway: Gateway, by clock: any Clock) -> Repetition {
+    Repetition("reading figures for the metrics", everySeconds: Gateway.measureSeconds, by: clock) {
+      gateway.measure()
+    }
+  }
+
+  /// Says in the log that requests were refused: the one who is refused is told to come again, and nobody else would know.
+  static func watching(_ host: HTTPHost, by clock: any Clock, _ log: any LogHandler) -> Repetition {
+    let told = Guarded<[Refusal: Int]>([:], by: Mutex())
+    return Repetition("watching the workers", everySeconds: 10, by: clock) {
+      let refusals = host.metrics.refusals
+      for (kind, words) in [
+        (
+          Refusal.overloaded,
+          "requests were refused: every worker was busy, or the system gave no more threads"
+        ),
+        (.tooManyConnections, "connections were closed: there were too many at once"),
+      ] {
+        let count = refusals[kind] ?? 0
+        let before = told.withLock { told in
+          let before = told[kind] ?? 0
+          told[kind] = count
+          return before
+        }
+        if count > before { log.write(.warning, "\(count - before) \(words)") }
+      }
+    }
+  }
+}

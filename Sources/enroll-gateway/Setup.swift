@@ -1,279 +1,277 @@
 // From the configuration file to what the gateway is made of. Everything that can be wrong is found here, before a request comes.
 
-#if Gateway
-  import CPosix
-  import EnrollCore
-  import EnrollCrypto
-  import EnrollGateway
-  import EnrollGatewayHost
-  import EnrollGatewayPages
-  import EnrollGatewayStore
-  import EnrollHost
-  import EnrollJSON
-  import EnrollPosix
-  import EnrollStore
+import CPosix
+import EnrollCore
+import EnrollCrypto
+import EnrollGateway
+import EnrollGatewayHost
+import EnrollGatewayPages
+import EnrollGatewayStore
+import EnrollHost
+import EnrollJSON
+import EnrollPosix
+import EnrollStore
 
-  /// The parts of a configuration, made.
-  struct Setup {
-    let settings: GatewaySettings
-    let clock = SystemClock()
+/// The parts of a configuration, made.
+struct Setup {
+  let settings: GatewaySettings
+  let clock = SystemClock()
 
-    /// - Parameter path: the configuration file.
-    /// - Throws: `.notFound`, `.configuration`.
-    init(path: String) throws(EnrollError) {
-      let json = try UserDirectories.readConfiguration(at: path, called: path)
-      let files = ConfiguredFiles(besides: path)
-      settings = try GatewaySettings(json: try Self.withSecrets(files.resolved(json)))
-    }
+  /// - Parameter path: the configuration file.
+  /// - Throws: `.notFound`, `.configuration`.
+  init(path: String) throws(EnrollError) {
+    let json = try UserDirectories.readConfiguration(at: path, called: path)
+    let files = ConfiguredFiles(besides: path)
+    settings = try GatewaySettings(json: try Self.withSecrets(files.resolved(json)))
+  }
 
-    /// Secrets come from files: a provider's `clientSecretFile` becomes its `clientSecret`.
-    private static func withSecrets(_ json: JSON) throws(EnrollError) -> JSON {
-      guard var top = json.object else { return json }
-      if var providers = top["providers"]?.object {
-        for member in providers.members {
-          var provider = member.value
-          for name in GatewaySettings.providerSecrets {
-            provider = try withSecret(name, in: provider, "providers.\(member.key)")
-          }
-          providers[member.key] = provider
+  /// Secrets come from files: a provider's `clientSecretFile` becomes its `clientSecret`.
+  private static func withSecrets(_ json: JSON) throws(EnrollError) -> JSON {
+    guard var top = json.object else { return json }
+    if var providers = top["providers"]?.object {
+      for member in providers.members {
+        var provider = member.value
+        for name in GatewaySettings.providerSecrets {
+          provider = try withSecret(name, in: provider, "providers.\(member.key)")
         }
-        top["providers"] = .object(providers)
+        providers[member.key] = provider
       }
-      for (name, secret) in [("directory", "token"), ("directory", "clientSecret"), ("mail", "password")] {
-        if let object = top[name] { top[name] = try withSecret(secret, in: object, name) }
-      }
-      return .object(top)
+      top["providers"] = .object(providers)
     }
-
-    /// - Parameter name: of the secret; its file is named by the key `nameFile`.
-    private static func withSecret(
-      _ name: String, in json: JSON, _ place: String
-    ) throws(EnrollError) -> JSON {
-      guard var object = json.object, let file = object[name + "File"] else { return json }
-      let field = "\(place).\(name)File"
-      guard let path = file.string else {
-        throw EnrollError(.configuration, "\(field): expected a string, got \(file.kind)", field: field)
-      }
-      object[name + "File"] = nil
-      let isClientSecret = ASCII.equals(name, "clientSecret")
-      object[name] = .string(
-        try UserDirectories.readClientSecret(
-          at: path, called: isClientSecret ? "client secret" : name, field: field))
-      var status = stat()
-      guard
-        !GatewaySettings.isPrivateKey(name) || stat(path, &status) == 0 && status.st_mode & 0o007 == 0
-      else {
-        throw EnrollError(
-          .configuration, "\(field): everybody may read the private key \(path); run chmod 600 \(path)",
-          field: field)
-      }
-      return .object(object)
+    for (name, secret) in [("directory", "token"), ("directory", "clientSecret"), ("mail", "password")] {
+      if let object = top[name] { top[name] = try withSecret(secret, in: object, name) }
     }
+    return .object(top)
+  }
 
-    /// - Throws: `.configuration` if others than the owner may read the file.
-    func keys() throws(EnrollError) -> KeyRing { try KeyFile.ring(at: settings.keyFile) }
-
-    /// - Throws: `.configuration` for a database that is of neither kind; what the store says.
-    func store(telling observer: (any StoreObserver)? = nil) throws(EnrollError) -> any AccountStore {
-      let text = settings.database
-      do throws(StoreFailure) {
-        if let path = sqlitePath { return try SQLiteStore(path: path, observer: observer) }
-        if text.utf8.starts(with: "postgresql:".utf8) || text.utf8.starts(with: "postgres:".utf8) {
-          return try PostgreSQLStore(
-            text, connections: settings.databaseConnections, observer: observer)
-        }
-      } catch {
-        throw EnrollError(.configuration, "database: \(error.message)", field: "database")
-      }
+  /// - Parameter name: of the secret; its file is named by the key `nameFile`.
+  private static func withSecret(
+    _ name: String, in json: JSON, _ place: String
+  ) throws(EnrollError) -> JSON {
+    guard var object = json.object, let file = object[name + "File"] else { return json }
+    let field = "\(place).\(name)File"
+    guard let path = file.string else {
+      throw EnrollError(.configuration, "\(field): expected a string, got \(file.kind)", field: field)
+    }
+    object[name + "File"] = nil
+    let isClientSecret = ASCII.equals(name, "clientSecret")
+    object[name] = .string(
+      try UserDirectories.readClientSecret(
+        at: path, called: isClientSecret ? "client secret" : name, field: field))
+    var status = stat()
+    guard
+      !GatewaySettings.isPrivateKey(name) || stat(path, &status) == 0 && status.st_mode & 0o007 == 0
+    else {
       throw EnrollError(
-        .configuration, "database: expected sqlite:PATH or a postgresql:// URL", field: "database")
+        .configuration, "\(field): everybody may read the private key \(path); run chmod 600 \(path)",
+        field: field)
     }
+    return .object(object)
+  }
 
-    /// - Parameter metrics: count the requests to them.
-    func providers(telling metrics: GatewayMetrics? = nil) -> [SignInProvider] {
-      let random = SystemRandomSource()
-      let threads = ProviderThreads(Mutex())
-      return settings.providers.map { provider in
-        let configuration = provider.configuration
-        let transport = CurlTransport(
-          CurlTransport.Options(
-            allowsLoopbackHTTP: configuration.allowsLoopbackHTTP, caFile: configuration.caFile,
-            totalTimeout: .init(Self.providerMilliseconds)))
-        return SignInProvider(
-          name: provider.name, label: provider.label, configuration: configuration,
-          dialect: provider.dialect,
-          transport: metrics.map {
-            MeasuredTransport(transport, of: provider.name, telling: $0, clock: clock)
-          } ?? transport, clock: clock, random: random,
-          threads: threads, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
-          makeLock: { Mutex() })
+  /// - Throws: `.configuration` if others than the owner may read the file.
+  func keys() throws(EnrollError) -> KeyRing { try KeyFile.ring(at: settings.keyFile) }
+
+  /// - Throws: `.configuration` for a database that is of neither kind; what the store says.
+  func store(telling observer: (any StoreObserver)? = nil) throws(EnrollError) -> any AccountStore {
+    let text = settings.database
+    do throws(StoreFailure) {
+      if let path = sqlitePath { return try SQLiteStore(path: path, observer: observer) }
+      if text.utf8.starts(with: "postgresql:".utf8) || text.utf8.starts(with: "postgres:".utf8) {
+        return try PostgreSQLStore(
+          text, connections: settings.databaseConnections, observer: observer)
       }
+    } catch {
+      throw EnrollError(.configuration, "database: \(error.message)", field: "database")
     }
+    throw EnrollError(
+      .configuration, "database: expected sqlite:PATH or a postgresql:// URL", field: "database")
+  }
 
-    /// - Throws: `.configuration`, by the file or the key at fault.
-    func pages() throws(EnrollError) -> Pages {
-      let theme: Theme
-      do throws(ThemeError) {
-        let json = settings.theme?.object ?? JSONObject([("product", .string("Your account"))])
-        theme = try Theme(json: json)
-      } catch {
-        throw EnrollError(.configuration, "theme: \(error.message)", field: "theme")
-      }
-      var texts: [[UInt8]] = []
-      for path in settings.textFiles {
-        texts.append(try UserDirectories.readConfiguration(at: path, called: path).serialized())
-      }
-      do throws(CatalogueError) {
-        var languages = try Languages()
-        for file in texts { try languages.add(json: file) }
-        return Pages(theme: theme, languages: languages)
-      } catch {
-        throw EnrollError(.configuration, "texts: \(error.message)", field: "texts")
-      }
+  /// - Parameter metrics: count the requests to them.
+  func providers(telling metrics: GatewayMetrics? = nil) -> [SignInProvider] {
+    let random = SystemRandomSource()
+    let threads = ProviderThreads(Mutex())
+    return settings.providers.map { provider in
+      let configuration = provider.configuration
+      let transport = CurlTransport(
+        CurlTransport.Options(
+          allowsLoopbackHTTP: configuration.allowsLoopbackHTTP, caFile: configuration.caFile,
+          totalTimeout: .init(Self.providerMilliseconds)))
+      return SignInProvider(
+        name: provider.name, label: provider.label, configuration: configuration,
+        dialect: provider.dialect,
+        transport: metrics.map {
+          MeasuredTransport(transport, of: provider.name, telling: $0, clock: clock)
+        } ?? transport, clock: clock, random: random,
+        threads: threads, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
+        makeLock: { Mutex() })
     }
+  }
 
-    /// Migrated, where that is needed.
-    func migrated(_ store: any AccountStore) throws(EnrollError) -> [Int64] {
-      do throws(StoreFailure) { return try store.migrate() } catch { throw Self.refusal(error) }
+  /// - Throws: `.configuration`, by the file or the key at fault.
+  func pages() throws(EnrollError) -> Pages {
+    let theme: Theme
+    do throws(ThemeError) {
+      let json = settings.theme?.object ?? JSONObject([("product", .string("Your account"))])
+      theme = try Theme(json: json)
+    } catch {
+      throw EnrollError(.configuration, "theme: \(error.message)", field: "theme")
     }
+    var texts: [[UInt8]] = []
+    for path in settings.textFiles {
+      texts.append(try UserDirectories.readConfiguration(at: path, called: path).serialized())
+    }
+    do throws(CatalogueError) {
+      var languages = try Languages()
+      for file in texts { try languages.add(json: file) }
+      return Pages(theme: theme, languages: languages)
+    } catch {
+      throw EnrollError(.configuration, "texts: \(error.message)", field: "texts")
+    }
+  }
 
-    /// - Throws: `.configuration` where root would make a database for another user, who could not open it.
-    func checkMaker() throws(EnrollError) {
-      guard geteuid() == 0, let path = sqlitePath, isMissing(path) else { return }
-      var folder = stat()
-      guard stat(Self.folder(of: path), &folder) == 0, folder.st_uid != 0 else { return }
-      let name = getpwuid(folder.st_uid).map { String(cString: $0.pointee.pw_name) }
-      let user = name ?? "'#\(folder.st_uid)'"
+  /// Migrated, where that is needed.
+  func migrated(_ store: any AccountStore) throws(EnrollError) -> [Int64] {
+    do throws(StoreFailure) { return try store.migrate() } catch { throw Self.refusal(error) }
+  }
+
+  /// - Throws: `.configuration` where root would make a database for another user, who could not open it.
+  func checkMaker() throws(EnrollError) {
+    guard geteuid() == 0, let path = sqlitePath, isMissing(path) else { return }
+    var folder = stat()
+    guard stat(Self.folder(of: path), &folder) == 0, folder.st_uid != 0 else { return }
+    let name = getpwuid(folder.st_uid).map { String(cString: $0.pointee.pw_name) }
+    let user = name ?? "'#\(folder.st_uid)'"
+    throw EnrollError(
+      .configuration,
+      "database: \(path) would belong to root, and its folder belongs to the user \(user). The gateway, as that user, could not "
+        + "open it. Nothing was made. Run the command as that user: sudo -u \(user) enroll-gateway migrate …",
+      field: "database")
+  }
+
+  /// Looks at the database, and makes nothing.
+  /// - Returns: what is unusual and no fault; nil: nothing is.
+  func databaseState() throws(EnrollError) -> String? {
+    if let path = sqlitePath, isMissing(path) { return "\(path) is not there yet; serve makes it" }
+    let store = try store()
+    defer { store.close() }
+    return try schemaState(store)
+  }
+
+  /// The store of a gateway that has served already.
+  /// - Throws: `.configuration` where there is no database, or one with an older schema.
+  func existingStore() throws(EnrollError) -> any AccountStore {
+    if let path = sqlitePath, isMissing(path) {
       throw EnrollError(
         .configuration,
-        "database: \(path) would belong to root, and its folder belongs to the user \(user). The gateway, as that user, could not "
-          + "open it. Nothing was made. Run the command as that user: sudo -u \(user) enroll-gateway migrate …",
+        "database: there is no file \(path). The command expected the database of a gateway. serve makes it.",
         field: "database")
     }
-
-    /// Looks at the database, and makes nothing.
-    /// - Returns: what is unusual and no fault; nil: nothing is.
-    func databaseState() throws(EnrollError) -> String? {
-      if let path = sqlitePath, isMissing(path) { return "\(path) is not there yet; serve makes it" }
-      let store = try store()
-      defer { store.close() }
-      return try schemaState(store)
+    let store = try store()
+    do throws(StoreFailure) { try store.check() } catch {
+      // A newer schema works.
+      if case .schema(let found, let expected) = error, found > expected { return store }
+      store.close()
+      throw Self.refusal(error)
     }
-
-    /// The store of a gateway that has served already.
-    /// - Throws: `.configuration` where there is no database, or one with an older schema.
-    func existingStore() throws(EnrollError) -> any AccountStore {
-      if let path = sqlitePath, isMissing(path) {
-        throw EnrollError(
-          .configuration,
-          "database: there is no file \(path). The command expected the database of a gateway. serve makes it.",
-          field: "database")
-      }
-      let store = try store()
-      do throws(StoreFailure) { try store.check() } catch {
-        // A newer schema works.
-        if case .schema(let found, let expected) = error, found > expected { return store }
-        store.close()
-        throw Self.refusal(error)
-      }
-      return store
-    }
-
-    func schemaState(_ store: any AccountStore) throws(EnrollError) -> String? {
-      do throws(StoreFailure) { try store.check() } catch {
-        guard case .schema(let found, let expected) = error else { throw Self.refusal(error) }
-        if found == 0 { return "the database has no tables yet; serve makes them" }
-        return found < expected
-          ? "the database has schema \(found); serve brings it to \(expected)"
-          : "the database has schema \(found) of a newer enroll-gateway; this one knows \(expected) and works with it"
-      }
-      return nil
-    }
-
-    private var sqlitePath: String? {
-      settings.database.utf8.starts(with: "sqlite:".utf8)
-        ? String(Substring(settings.database.utf8.dropFirst(7))) : nil
-    }
-
-    /// Nothing is there, and the folder is.
-    private func isMissing(_ path: String) -> Bool {
-      guard !path.utf8.isEmpty, access(path, F_OK) != 0, enroll_posix_errno() == ENOENT else { return false }
-      return access(Self.folder(of: path), F_OK) == 0
-    }
-
-    private static func folder(of path: String) -> String {
-      path.utf8.lastIndex(of: 0x2F).map { String(path[...$0]) } ?? "."
-    }
-
-    private static func refusal(_ failure: StoreFailure) -> EnrollError {
-      EnrollError(.configuration, "database: \(failure.message)", field: "database")
-    }
-
-    /// - Throws: `.configuration` for an address that is none, here and among the trusted proxies.
-    func hostOptions() throws(EnrollError) -> HostOptions {
-      let (address, port) = try Self.address(settings.listen, "listen")
-      var options = HostOptions(addresses: [address], port: port, publicOrigin: settings.publicURL)
-      options.trustedProxies = settings.trustedProxies
-      options.database.threads = settings.databaseConnections
-      options.provider.threads = ProviderThreads.count
-      options.probes = Gateway.probePaths
-      do throws(HostError) { try HTTPHost.check(options) } catch { throw Self.refusal(error) }
-      return options
-    }
-
-    /// Splits an address and its port; IPv6 is in brackets.
-    static func address(_ text: String, _ key: String) throws(EnrollError) -> (address: String, port: Int) {
-      guard let colon = text.utf8.lastIndex(of: 0x3A), let port = Int(text[text.utf8.index(after: colon)...])
-      else {
-        throw EnrollError(
-          .configuration, "\(key): expected an address and a port, such as 127.0.0.1:8080", field: key)
-      }
-      let address = String(text[..<colon])
-      guard address.utf8.first == 0x5B, address.utf8.last == 0x5D else { return (address, port) }
-      return (String(address.dropFirst().dropLast()), port)
-    }
-
-    /// nil: no metrics are configured.
-    /// - Throws: `.configuration` for an address that other machines reach.
-    func metricsOptions() throws(EnrollError) -> HostOptions? {
-      guard let text = settings.metrics else { return nil }
-      let (address, port) = try Self.address(text, "metrics")
-      guard HTTPHost.isLoopback(address), (1...65_535).contains(port) else {
-        throw EnrollError(
-          .configuration,
-          "metrics: expected a loopback address in numbers and a port, such as 127.0.0.1:9464 or [::1]:9464. "
-            + "Metrics have no password: let a proxy of this machine pass them on to others.",
-          field: "metrics")
-      }
-      var options = HostOptions(addresses: [address], port: port, publicOrigin: "http://\(text)")
-      // A page of another site that gives its own name this address (DNS rebinding) is refused by that name.
-      options.takesLoopbackNames = true
-      options.eventLoops = 1
-      options.limits.connections = MetricsPage.mostConnections
-      options.limits.newestWins = true
-      return options
-    }
-
-    /// - Parameter key: of the address, for an error.
-    static func host(
-      _ application: any WebApplication, _ options: HostOptions, _ key: String = "listen"
-    ) throws(EnrollError) -> HTTPHost {
-      do throws(HostError) { return try HTTPHost.start(options, application) } catch {
-        throw refusal(error, key)
-      }
-    }
-
-    private static func refusal(_ error: HostError, _ listen: String = "listen") -> EnrollError {
-      let key =
-        switch error.setting {
-        case .publicOrigin: "publicUrl"
-        case .addresses: listen
-        case .trustedProxies: "trustedProxies"
-        }
-      return EnrollError(.configuration, "\(key): \(error.description)", field: key)
-    }
-
-    /// A person waits: a provider that takes longer is unavailable.
-    static let providerMilliseconds: Int64 = 10_000
+    return store
   }
-#endif
+
+  func schemaState(_ store: any AccountStore) throws(EnrollError) -> String? {
+    do throws(StoreFailure) { try store.check() } catch {
+      guard case .schema(let found, let expected) = error else { throw Self.refusal(error) }
+      if found == 0 { return "the database has no tables yet; serve makes them" }
+      return found < expected
+        ? "the database has schema \(found); serve brings it to \(expected)"
+        : "the database has schema \(found) of a newer enroll-gateway; this one knows \(expected) and works with it"
+    }
+    return nil
+  }
+
+  private var sqlitePath: String? {
+    settings.database.utf8.starts(with: "sqlite:".utf8)
+      ? String(Substring(settings.database.utf8.dropFirst(7))) : nil
+  }
+
+  /// Nothing is there, and the folder is.
+  private func isMissing(_ path: String) -> Bool {
+    guard !path.utf8.isEmpty, access(path, F_OK) != 0, enroll_posix_errno() == ENOENT else { return false }
+    return access(Self.folder(of: path), F_OK) == 0
+  }
+
+  private static func folder(of path: String) -> String {
+    path.utf8.lastIndex(of: 0x2F).map { String(path[...$0]) } ?? "."
+  }
+
+  private static func refusal(_ failure: StoreFailure) -> EnrollError {
+    EnrollError(.configuration, "database: \(failure.message)", field: "database")
+  }
+
+  /// - Throws: `.configuration` for an address that is none, here and among the trusted proxies.
+  func hostOptions() throws(EnrollError) -> HostOptions {
+    let (address, port) = try Self.address(settings.listen, "listen")
+    var options = HostOptions(addresses: [address], port: port, publicOrigin: settings.publicURL)
+    options.trustedProxies = settings.trustedProxies
+    options.database.threads = settings.databaseConnections
+    options.provider.threads = ProviderThreads.count
+    options.probes = Gateway.probePaths
+    do throws(HostError) { try HTTPHost.check(options) } catch { throw Self.refusal(error) }
+    return options
+  }
+
+  /// Splits an address and its port; IPv6 is in brackets.
+  static func address(_ text: String, _ key: String) throws(EnrollError) -> (address: String, port: Int) {
+    guard let colon = text.utf8.lastIndex(of: 0x3A), let port = Int(text[text.utf8.index(after: colon)...])
+    else {
+      throw EnrollError(
+        .configuration, "\(key): expected an address and a port, such as 127.0.0.1:8080", field: key)
+    }
+    let address = String(text[..<colon])
+    guard address.utf8.first == 0x5B, address.utf8.last == 0x5D else { return (address, port) }
+    return (String(address.dropFirst().dropLast()), port)
+  }
+
+  /// nil: no metrics are configured.
+  /// - Throws: `.configuration` for an address that other machines reach.
+  func metricsOptions() throws(EnrollError) -> HostOptions? {
+    guard let text = settings.metrics else { return nil }
+    let (address, port) = try Self.address(text, "metrics")
+    guard HTTPHost.isLoopback(address), (1...65_535).contains(port) else {
+      throw EnrollError(
+        .configuration,
+        "metrics: expected a loopback address in numbers and a port, such as 127.0.0.1:9464 or [::1]:9464. "
+          + "Metrics have no password: let a proxy of this machine pass them on to others.",
+        field: "metrics")
+    }
+    var options = HostOptions(addresses: [address], port: port, publicOrigin: "http://\(text)")
+    // A page of another site that gives its own name this address (DNS rebinding) is refused by that name.
+    options.takesLoopbackNames = true
+    options.eventLoops = 1
+    options.limits.connections = MetricsPage.mostConnections
+    options.limits.newestWins = true
+    return options
+  }
+
+  /// - Parameter key: of the address, for an error.
+  static func host(
+    _ application: any WebApplication, _ options: HostOptions, _ key: String = "listen"
+  ) throws(EnrollError) -> HTTPHost {
+    do throws(HostError) { return try HTTPHost.start(options, application) } catch {
+      throw refusal(error, key)
+    }
+  }
+
+  private static func refusal(_ error: HostError, _ listen: String = "listen") -> EnrollError {
+    let key =
+      switch error.setting {
+      case .publicOrigin: "publicUrl"
+      case .addresses: listen
+      case .trustedProxies: "trustedProxies"
+      }
+    return EnrollError(.configuration, "\(key): \(error.description)", field: key)
+  }
+
+  /// A person waits: a provider that takes longer is unavailable.
+  static let providerMilliseconds: Int64 = 10_000
+}

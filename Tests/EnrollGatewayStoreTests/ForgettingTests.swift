@@ -1,112 +1,110 @@
 // What a provider asks to delete, on both databases: what goes, what stays, and what happens beside other changes.
 
-#if Gateway
-  import EnrollCore
-  import EnrollGateway
-  import Testing
+import EnrollCore
+import EnrollGateway
+import Testing
 
-  @testable import EnrollGatewayStore
+@testable import EnrollGatewayStore
 
-  @Suite("deletions that a provider asks for")
-  struct ForgettingTests {
-    private let now = Sample.now
+@Suite("deletions that a provider asks for")
+struct ForgettingTests {
+  private let now = Sample.now
 
-    private func deletion(_ identity: Identity, hash: [UInt8] = Sample.hash()) -> ProviderDeletion {
-      ProviderDeletion(identity: identity.key, hash: hash, remembered: now + 3_600)
+  private func deletion(_ identity: Identity, hash: [UInt8] = Sample.hash()) -> ProviderDeletion {
+    ProviderDeletion(identity: identity.key, hash: hash, remembered: now + 3_600)
+  }
+
+  @Test("the last identity takes its account along, once", arguments: Database.installed)
+  func account(database: Database) throws {
+    let store = try database.store()
+    let person = try AccountChangeTests.person(in: store)
+    let bystander = try AccountChangeTests.person(in: store)
+    try store.keepToken("sealed", of: person.identity.key)
+    let deletion = deletion(person.identity)
+    #expect(try !store.isForgotten(hash: deletion.hash, at: now))
+    guard case .account(let id, let deleted) = try store.forget(deletion, at: now) else {
+      Issue.record("the account stayed")
+      return
     }
+    #expect(id == person.account && deleted.endedSessions == 1)
+    #expect(deleted.identities.map(\.key) == [person.identity.key])
+    #expect(try store.count("revocations") == 1)
+    #expect(try store.isForgotten(hash: deletion.hash, at: now + 3_599))
+    #expect(try !store.isForgotten(hash: deletion.hash, at: now + 3_600))
+    #expect(try !store.isForgotten(hash: Sample.hash(), at: now))
+    // Said again, it takes nothing of whoever came back.
+    try store.begin(Sample.session(), for: person.identity)
+    #expect(try store.forget(deletion, at: now) == .repeated)
+    #expect(try store.account(of: person.identity.key) != nil)
+    #expect(try store.session(tokenHash: bystander.session.tokenHash, at: now) != nil)
+    #expect(
+      try store.audit(ofAccount: person.account, limit: 2).map(\.event) == [.deleted, .providerDeletion])
+  }
 
-    @Test("the last identity takes its account along, once", arguments: Database.installed)
-    func account(database: Database) throws {
-      let store = try database.store()
-      let person = try AccountChangeTests.person(in: store)
-      let bystander = try AccountChangeTests.person(in: store)
-      try store.keepToken("sealed", of: person.identity.key)
-      let deletion = deletion(person.identity)
-      #expect(try !store.isForgotten(hash: deletion.hash, at: now))
-      guard case .account(let id, let deleted) = try store.forget(deletion, at: now) else {
-        Issue.record("the account stayed")
-        return
-      }
-      #expect(id == person.account && deleted.endedSessions == 1)
-      #expect(deleted.identities.map(\.key) == [person.identity.key])
-      #expect(try store.count("revocations") == 1)
-      #expect(try store.isForgotten(hash: deletion.hash, at: now + 3_599))
-      #expect(try !store.isForgotten(hash: deletion.hash, at: now + 3_600))
-      #expect(try !store.isForgotten(hash: Sample.hash(), at: now))
-      // Said again, it takes nothing of whoever came back.
-      try store.begin(Sample.session(), for: person.identity)
-      #expect(try store.forget(deletion, at: now) == .repeated)
-      #expect(try store.account(of: person.identity.key) != nil)
-      #expect(try store.session(tokenHash: bystander.session.tokenHash, at: now) != nil)
-      #expect(
-        try store.audit(ofAccount: person.account, limit: 2).map(\.event) == [.deleted, .providerDeletion])
+  @Test("an account with another identity stays, with what that one began", arguments: Database.installed)
+  func identity(database: Database) throws {
+    let store = try database.store()
+    let person = try AccountChangeTests.person(in: store)
+    let (second, begun, code) = (Sample.person(at: "work"), Sample.session(), Sample.code(provider: "work"))
+    _ = try store.link(second, by: person.proof, at: now)
+    try store.begin(begun, for: second)
+    _ = try store.signIn(second, newAccountID: Sample.id(), beginning: .code(code), at: now)
+    guard case .identity(let account, let before, let ended) = try store.forget(deletion(second), at: now)
+    else {
+      Issue.record("the identity stayed, or the account went")
+      return
     }
+    #expect(account == person.account && ended == 1)
+    #expect(Set(before.map(\.key)) == [person.identity.key, second.key])
+    #expect(try store.session(tokenHash: begun.tokenHash, at: now) == nil)
+    #expect(try store.session(tokenHash: person.session.tokenHash, at: now) != nil)
+    #expect(try store.count("app_codes") == 0)
+    #expect(try store.identities(ofAccount: person.account).map(\.key) == [person.identity.key])
+  }
 
-    @Test("an account with another identity stays, with what that one began", arguments: Database.installed)
-    func identity(database: Database) throws {
-      let store = try database.store()
-      let person = try AccountChangeTests.person(in: store)
-      let (second, begun, code) = (Sample.person(at: "work"), Sample.session(), Sample.code(provider: "work"))
-      _ = try store.link(second, by: person.proof, at: now)
-      try store.begin(begun, for: second)
-      _ = try store.signIn(second, newAccountID: Sample.id(), beginning: .code(code), at: now)
-      guard case .identity(let account, let before, let ended) = try store.forget(deletion(second), at: now)
-      else {
-        Issue.record("the identity stayed, or the account went")
-        return
-      }
-      #expect(account == person.account && ended == 1)
-      #expect(Set(before.map(\.key)) == [person.identity.key, second.key])
-      #expect(try store.session(tokenHash: begun.tokenHash, at: now) == nil)
-      #expect(try store.session(tokenHash: person.session.tokenHash, at: now) != nil)
-      #expect(try store.count("app_codes") == 0)
-      #expect(try store.identities(ofAccount: person.account).map(\.key) == [person.identity.key])
-    }
+  @Test("an identity that nobody has is noted, and nothing goes", arguments: Database.installed)
+  func nobody(database: Database) throws {
+    let store = try database.store()
+    _ = try AccountChangeTests.person(in: store)
+    let deletion = deletion(Sample.person())
+    #expect(try store.forget(deletion, at: now) == .nobody)
+    #expect(try store.isForgotten(hash: deletion.hash, at: now))
+    #expect(try store.count("accounts") == 1)
+    var hostile = deletion
+    hostile.identity.subject = "a\0b"
+    #expect(throws: StoreFailure.self) { try store.forget(hostile, at: now) }
+  }
 
-    @Test("an identity that nobody has is noted, and nothing goes", arguments: Database.installed)
-    func nobody(database: Database) throws {
-      let store = try database.store()
-      _ = try AccountChangeTests.person(in: store)
-      let deletion = deletion(Sample.person())
-      #expect(try store.forget(deletion, at: now) == .nobody)
-      #expect(try store.isForgotten(hash: deletion.hash, at: now))
-      #expect(try store.count("accounts") == 1)
-      var hostile = deletion
-      hostile.identity.subject = "a\0b"
-      #expect(throws: StoreFailure.self) { try store.forget(hostile, at: now) }
-    }
-
-    @Test(
-      "a deletion that meets a link, an unlink and a merge takes no account that has another identity",
-      arguments: Database.installed)
-    func races(database: Database) throws {
-      let store = try database.store()
-      for _ in 0..<20 {
-        let (person, other) = (
-          try AccountChangeTests.person(in: store), try AccountChangeTests.person(in: store)
-        )
-        let (late, deletion) = (Sample.person(at: "work"), deletion(person.identity))
-        let outcomes = try onThreads(6) { thread -> String in
-          switch thread {
-          case 0, 1:
-            switch try store.forget(deletion, at: Sample.now) {
-            case .account: "account"
-            case .identity: "identity"
-            case .nobody: "nobody"
-            case .repeated: "repeated"
-            }
-          case 2: "\(try store.link(late, by: person.proof, at: Sample.now))"
-          case 3: "\(try store.unlink(person.identity.key, by: person.proof, at: Sample.now))"
-          default:
-            "\(try store.merge(person.account, provenBy: person.identity.key, by: other.proof, at: Sample.now))"
+  @Test(
+    "a deletion that meets a link, an unlink and a merge takes no account that has another identity",
+    arguments: Database.installed)
+  func races(database: Database) throws {
+    let store = try database.store()
+    for _ in 0..<20 {
+      let (person, other) = (
+        try AccountChangeTests.person(in: store), try AccountChangeTests.person(in: store)
+      )
+      let (late, deletion) = (Sample.person(at: "work"), deletion(person.identity))
+      let outcomes = try onThreads(6) { thread -> String in
+        switch thread {
+        case 0, 1:
+          switch try store.forget(deletion, at: Sample.now) {
+          case .account: "account"
+          case .identity: "identity"
+          case .nobody: "nobody"
+          case .repeated: "repeated"
           }
+        case 2: "\(try store.link(late, by: person.proof, at: Sample.now))"
+        case 3: "\(try store.unlink(person.identity.key, by: person.proof, at: Sample.now))"
+        default:
+          "\(try store.merge(person.account, provenBy: person.identity.key, by: other.proof, at: Sample.now))"
         }
-        #expect(outcomes.count { $0 == "repeated" } == 1, "\(outcomes)")
-        #expect(try store.account(of: person.identity.key) == nil, "\(outcomes)")
-        #expect(try store.account(of: other.identity.key) == other.account, "\(outcomes)")
-        #expect(try store.account(of: late.key) != nil || !outcomes.contains("linked"), "\(outcomes)")
-        #expect(try store.orphans == 0)
       }
+      #expect(outcomes.count { $0 == "repeated" } == 1, "\(outcomes)")
+      #expect(try store.account(of: person.identity.key) == nil, "\(outcomes)")
+      #expect(try store.account(of: other.identity.key) == other.account, "\(outcomes)")
+      #expect(try store.account(of: late.key) != nil || !outcomes.contains("linked"), "\(outcomes)")
+      #expect(try store.orphans == 0)
     }
   }
-#endif
+}

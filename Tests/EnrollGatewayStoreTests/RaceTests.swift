@@ -1,90 +1,88 @@
 // Many sign-ins at once: no person has two accounts, and no account is without a person.
 
-#if Gateway
-  import EnrollCore
-  import EnrollGateway
-  import Foundation
-  import Testing
+import EnrollCore
+import EnrollGateway
+import Foundation
+import Testing
 
-  @testable import EnrollGatewayStore
+@testable import EnrollGatewayStore
 
-  @Suite("Sign-ins at once")
-  struct RaceTests {
-    private static let threads = 32
+@Suite("Sign-ins at once")
+struct RaceTests {
+  private static let threads = 32
 
-    /// New persons, one after the other.
-    private static let rounds = ProcessInfo.processInfo.environment["TORTURE"] == "1" ? 100 : 2
+  /// New persons, one after the other.
+  private static let rounds = ProcessInfo.processInfo.environment["TORTURE"] == "1" ? 100 : 2
 
-    @Test(
-      "1,000 sign-ins at once of one new person through three stores make one account, in each round",
-      arguments: Database.installed)
-    func onePerson(database: Database) throws {
-      let place = try database.place()
-      let store = try place.open()
-      _ = try store.migrate()
-      // Three stores with connections of their own, as three replicas; GatewayTests has them as programs.
-      let stores = [store, try place.open(), try place.open()]
-      for round in 1...Self.rounds {
-        let person = Sample.person()
-        let signedIn = try onThreads(Self.threads) { thread in
-          try stride(from: thread, to: 1_000, by: Self.threads).map { _ in
-            try stores[thread % 3].begin(Sample.session(), for: person)
-          }
-        }.flatMap { $0 }
-        #expect(signedIn.count == 1_000)
-        #expect(Set(signedIn.map(\.account.id)).count == 1)
-        #expect(signedIn.filter(\.isNew).count == 1)
-        #expect(try store.count("accounts") == round)
-        #expect(try store.count("identities") == round)
-        // Calls at the same moment do not see one another's sessions: as many as there are connections may be too many.
-        #expect((100...124).contains(try store.count("sessions") - Int64(100 * (round - 1))))
-        try store.begin(Sample.session(), for: person)
-        #expect(try store.count("sessions") == 100 * round)
-      }
-      #expect(try store.orphans == 0)
-    }
-
-    @Test("more than one batch is pruned by one call", arguments: Database.installed)
-    func batches(database: Database) throws {
-      let store = try database.store()
-      let long = UnixTime(seconds: 1_700_000_000)
-      let people = (0..<11).map { Sample.person("\($0)") }
-      for person in people {
-        for _ in 0..<91 { try store.begin(Sample.session(idle: 100), for: person, at: long) }
-      }
-      #expect(try store.prune(at: Sample.now) == 1_001)
-    }
-
-    @Test(
-      "many new people at once, each from several threads, have one account each",
-      arguments: Database.installed)
-    func manyPeople(database: Database) throws {
-      let store = try database.store()
-      let people = (0..<20).map { Sample.person("\($0)") }
-      _ = try onThreads(Self.threads) { thread in
-        for turn in 0..<people.count {
-          try store.begin(Sample.session(), for: people[(turn + thread / 4) % people.count])
+  @Test(
+    "1,000 sign-ins at once of one new person through three stores make one account, in each round",
+    arguments: Database.installed)
+  func onePerson(database: Database) throws {
+    let place = try database.place()
+    let store = try place.open()
+    _ = try store.migrate()
+    // Three stores with connections of their own, as three replicas; GatewayTests has them as programs.
+    let stores = [store, try place.open(), try place.open()]
+    for round in 1...Self.rounds {
+      let person = Sample.person()
+      let signedIn = try onThreads(Self.threads) { thread in
+        try stride(from: thread, to: 1_000, by: Self.threads).map { _ in
+          try stores[thread % 3].begin(Sample.session(), for: person)
         }
-      }
-      #expect(try store.count("accounts") == 20)
-      #expect(try store.count("identities") == 20)
-      #expect(try store.count("sessions") == 640)
-      #expect(try store.orphans == 0)
+      }.flatMap { $0 }
+      #expect(signedIn.count == 1_000)
+      #expect(Set(signedIn.map(\.account.id)).count == 1)
+      #expect(signedIn.filter(\.isNew).count == 1)
+      #expect(try store.count("accounts") == round)
+      #expect(try store.count("identities") == round)
+      // Calls at the same moment do not see one another's sessions: as many as there are connections may be too many.
+      #expect((100...124).contains(try store.count("sessions") - Int64(100 * (round - 1))))
+      try store.begin(Sample.session(), for: person)
+      #expect(try store.count("sessions") == 100 * round)
     }
-
-    @Test(
-      "of many uses at once in a due minute one is noted, and every one is answered",
-      arguments: Database.installed)
-    func touches(database: Database) throws {
-      let store = try database.store()
-      let session = Sample.session()
-      try store.begin(session, for: Sample.person())
-      let live = try onThreads(Self.threads) { thread in
-        try store.session(tokenHash: session.tokenHash, at: Sample.now + 60 + Int64(thread))
-      }
-      #expect(live.allSatisfy { $0?.id == session.id })
-      let noted = try store.number("SELECT last_seen FROM sessions") - Sample.now.seconds
-      #expect((60..<120).contains(noted))
-    }
+    #expect(try store.orphans == 0)
   }
-#endif
+
+  @Test("more than one batch is pruned by one call", arguments: Database.installed)
+  func batches(database: Database) throws {
+    let store = try database.store()
+    let long = UnixTime(seconds: 1_700_000_000)
+    let people = (0..<11).map { Sample.person("\($0)") }
+    for person in people {
+      for _ in 0..<91 { try store.begin(Sample.session(idle: 100), for: person, at: long) }
+    }
+    #expect(try store.prune(at: Sample.now) == 1_001)
+  }
+
+  @Test(
+    "many new people at once, each from several threads, have one account each",
+    arguments: Database.installed)
+  func manyPeople(database: Database) throws {
+    let store = try database.store()
+    let people = (0..<20).map { Sample.person("\($0)") }
+    _ = try onThreads(Self.threads) { thread in
+      for turn in 0..<people.count {
+        try store.begin(Sample.session(), for: people[(turn + thread / 4) % people.count])
+      }
+    }
+    #expect(try store.count("accounts") == 20)
+    #expect(try store.count("identities") == 20)
+    #expect(try store.count("sessions") == 640)
+    #expect(try store.orphans == 0)
+  }
+
+  @Test(
+    "of many uses at once in a due minute one is noted, and every one is answered",
+    arguments: Database.installed)
+  func touches(database: Database) throws {
+    let store = try database.store()
+    let session = Sample.session()
+    try store.begin(session, for: Sample.person())
+    let live = try onThreads(Self.threads) { thread in
+      try store.session(tokenHash: session.tokenHash, at: Sample.now + 60 + Int64(thread))
+    }
+    #expect(live.allSatisfy { $0?.id == session.id })
+    let noted = try store.number("SELECT last_seen FROM sessions") - Sample.now.seconds
+    #expect((60..<120).contains(noted))
+  }
+}

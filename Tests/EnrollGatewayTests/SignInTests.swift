@@ -1,543 +1,541 @@
 // Signing in at the gateway: by a browser, and by the browser of an app.
 
-#if Gateway
-  import EnrollCore
-  import EnrollCrypto
-  import EnrollGatewayStore
-  import EnrollJSON
-  import EnrollPosix
-  import EnrollTesting
-  import Testing
+import EnrollCore
+import EnrollCrypto
+import EnrollGatewayStore
+import EnrollJSON
+import EnrollPosix
+import EnrollTesting
+import Testing
 
-  @testable import EnrollGateway
+@testable import EnrollGateway
 
-  @Suite("signing in at the gateway")
-  struct SignInTests {
-    let world: TestGateway
-    let browser: TestBrowser
+@Suite("signing in at the gateway")
+struct SignInTests {
+  let world: TestGateway
+  let browser: TestBrowser
 
-    init() throws {
-      world = try TestGateway()
-      browser = TestBrowser(world.gateway)
-    }
+  init() throws {
+    world = try TestGateway()
+    browser = TestBrowser(world.gateway)
+  }
 
-    // MARK: By a browser
+  // MARK: By a browser
 
-    @Test("a browser that signs in gets a session under a token that is stored as a hash alone")
-    func web() throws {
-      let start = browser.get("/v1/auth/fake")
-      #expect(start.status == 303)
-      #expect(
-        parameter("redirect_uri", of: start.header("Location") ?? "")
-          == "https://gateway.example/v1/auth/fake/callback")
-      let back = browser.comeBack(from: start, by: world.provider)
-      #expect(back.status == 303)
-      #expect(back.header("Location") == "/account")
-      #expect(browser.cookies.map { $0.name } == ["__Host-enroll"])
-      let page = browser.get("/account")
-      #expect(page.status == 200)
-      let hash = try #require(OneTimeText.hash(of: browser.cookies[0].value))
-      let session = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime()))
-      #expect(session.identity.provider == "fake")
-      #expect(session.device == "Test/1")
-    }
+  @Test("a browser that signs in gets a session under a token that is stored as a hash alone")
+  func web() throws {
+    let start = browser.get("/v1/auth/fake")
+    #expect(start.status == 303)
+    #expect(
+      parameter("redirect_uri", of: start.header("Location") ?? "")
+        == "https://gateway.example/v1/auth/fake/callback")
+    let back = browser.comeBack(from: start, by: world.provider)
+    #expect(back.status == 303)
+    #expect(back.header("Location") == "/account")
+    #expect(browser.cookies.map { $0.name } == ["__Host-enroll"])
+    let page = browser.get("/account")
+    #expect(page.status == 200)
+    let hash = try #require(OneTimeText.hash(of: browser.cookies[0].value))
+    let session = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime()))
+    #expect(session.identity.provider == "fake")
+    #expect(session.device == "Test/1")
+  }
 
-    @Test("every cookie is for this host alone, over a secure connection, and closed to scripts")
-    func cookies() {
-      let start = browser.get("/v1/auth/fake")
-      let back = browser.comeBack(from: start, by: world.provider)
-      let set = (start.headers + back.headers).filter { $0.name == "Set-Cookie" }.map { $0.value }
-      #expect(set.count == 3)
-      for text in set {
-        #expect(text.hasPrefix("__Host-"))
-        for word in ["; Path=/;", "; Secure;", "; HttpOnly;", "; SameSite=Lax"] {
-          #expect(text.contains(word))
-        }
-        #expect(!text.contains("Domain"))
+  @Test("every cookie is for this host alone, over a secure connection, and closed to scripts")
+  func cookies() {
+    let start = browser.get("/v1/auth/fake")
+    let back = browser.comeBack(from: start, by: world.provider)
+    let set = (start.headers + back.headers).filter { $0.name == "Set-Cookie" }.map { $0.value }
+    #expect(set.count == 3)
+    for text in set {
+      #expect(text.hasPrefix("__Host-"))
+      for word in ["; Path=/;", "; Secure;", "; HttpOnly;", "; SameSite=Lax"] {
+        #expect(text.contains(word))
       }
-    }
-
-    @Test("a second sign-in of the same person finds the account")
-    func again() throws {
-      var accounts: Set<String> = []
-      for _ in 0..<3 {
-        let browser = TestBrowser(world.gateway)
-        _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
-        let hash = try #require(OneTimeText.hash(of: browser.cookies[0].value))
-        accounts.insert(
-          try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime())).account.id)
-      }
-      #expect(accounts.count == 1)
-    }
-
-    @Test(
-      "a sign-in takes the place of the browser's session: the token from before opens nothing (session fixation)"
-    )
-    func fixation() throws {
-      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
-      let before = browser.cookies[0].value
-      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
-      #expect(browser.cookies[0].value != before)
-      let hash = try #require(OneTimeText.hash(of: before))
-      #expect(try world.store.session(tokenHash: hash, at: world.clock.wallTime()) == nil)
-    }
-
-    @Test("the answer to another browser's sign-in is refused, and leaves nothing behind (login CSRF)")
-    func loginCSRF() {
-      let stranger = TestBrowser(world.gateway)
-      let target = stranger.callback(from: stranger.get("/v1/auth/fake"), by: world.provider)
-      let answer = browser.get(target)
-      #expect(answer.status == 400)
-      #expect(browser.cookies.isEmpty)
-      #expect(world.provider.requests(.token).isEmpty)
-    }
-
-    @Test("the state of one sign-in with the cookie of another is refused")
-    func crossed() {
-      let first = browser.get("/v1/auth/fake")
-      let second = TestBrowser(world.gateway)
-      let other = second.get("/v1/auth/fake")
-      let target = second.callback(from: other, by: world.provider)
-      browser.cookies = [(name: second.cookies[0].name, value: browser.cookies[0].value)]
-      #expect(first.status == 303)
-      #expect(browser.get(target).status == 400)
-      #expect(world.provider.requests(.token).isEmpty)
-    }
-
-    @Test("the answer of one provider at another's callback is refused (mix-up, RFC 9700 §4.4)")
-    func mixUp() throws {
-      let own: [(String, JSON)] = [
-        ("issuer", .string("https://id.example")), ("clientId", .string("gateway")),
-        ("clientSecret", .string("a gateway's own secret")),
-      ]
-      let world = try TestGateway([("providers", .object([("fake", .object(own)), ("other", .object(own))]))])
-      let browser = TestBrowser(world.gateway)
-      let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
-      let elsewhere = "/v1/auth/other/callback" + target.dropFirst("/v1/auth/fake/callback".count)
-      #expect(browser.get(elsewhere).status == 400)
-      #expect(world.provider.requests(.token).isEmpty)
-      #expect(browser.get(target).status == 303)
-    }
-
-    @Test("an answer after ten minutes is refused as late, and the app that waits is told")
-    func late() throws {
-      let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
-      let ofApp = browser.callback(from: try appStart(), by: world.provider)
-      world.clock.advance(seconds: 601)
-      let answer = browser.get(target)
-      #expect(answer.status == 400)
-      #expect(text(answer).contains("The sign-in took too long"))
-      let location = try #require(browser.get(ofApp).header("Location"))
-      #expect(location.hasPrefix("com.example.app:/callback?error=invalid_request"))
-      #expect(parameter("state", of: location) == "s1")
-      #expect(browser.cookies.isEmpty)
-      #expect(world.provider.requests(.token).isEmpty)
-    }
-
-    @Test("a callback that comes twice signs in once; the second leads to the account, without a request")
-    func twice() throws {
-      let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
-      #expect(browser.get(target).status == 303)
-      let token = browser.cookies[0].value
-      #expect(browser.get(target).header("Location") == "/account")
-      #expect(browser.cookies.map { $0.value } == [token])
-      #expect(world.provider.requests(.token).count == 1)
-      // Without the session it is an answer that nobody waits for.
-      browser.cookies = []
-      #expect(browser.get(target).status == 400)
-      #expect(world.provider.requests(.token).count == 1)
-    }
-
-    @Test("HEAD at a callback signs nobody in and spends nothing; elsewhere it is answered as GET")
-    func head() {
-      #expect(browser.head("/login").status == 200)
-      let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
-      let before = browser.cookies.map { $0.name }
-      for address in [target, "/v1/auth/fake/callback?error=access_denied"] {
-        let answer = browser.head(address)
-        #expect(answer.status == 405)
-        #expect(answer.header("Allow") == "GET")
-      }
-      #expect(browser.cookies.map { $0.name } == before)
-      #expect(world.provider.requests(.token).isEmpty)
-      #expect(browser.get(target).status == 303)
-    }
-
-    @Test("an answer that a browser repeats with its cookie goes to the provider once")
-    func repeated() throws {
-      let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
-      let before = browser.cookies
-      #expect(browser.get(target).status == 303)
-      browser.cookies = before
-      let second = try #require(browser.get(target).header("Location"))
-      #expect(second == "/v1/auth/fake/callback?used=1")
-      let page = browser.get(second)
-      #expect(page.status == 400)
-      #expect(text(page).contains("This sign-in is already finished"))
-      #expect(world.provider.requests(.token).count == 1)
-      // An app is told by its redirect.
-      let ofApp = browser.callback(from: try appStart(), by: world.provider)
-      let waiting = browser.cookies
-      #expect(browser.get(ofApp).header("Location")?.contains("code=") == true)
-      browser.cookies = waiting
-      let told = try #require(browser.get(ofApp).header("Location"))
-      #expect(told.hasPrefix("com.example.app:/callback?error=invalid_request"))
-      #expect(world.provider.requests(.token).count == 2)
-    }
-
-    @Test("of two callbacks at once one goes to the provider, and the other leads where the first has led")
-    func atOnce() throws {
-      let address = "https://app.example/welcome"
-      let target = browser.callback(
-        from: browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address)), by: world.provider)
-      let parts = target.split(separator: "?").map(String.init)
-      let request = WebRequest(
-        .get, parts[0], query: parts[1],
-        headers: browser.cookies.map { HTTPHeader("Cookie", "\($0.name)=\($0.value)") })
-      let (gateway, other) = (world.gateway, Guarded<WebResponse?>(nil, by: Mutex()))
-      world.provider.next(
-        .token,
-        .during {
-          let answer = gateway.answer(request)
-          other.withLock { $0 = answer }
-        })
-      #expect(browser.get(target).header("Location") == address)
-      let second = try #require(other.withLock { $0 })
-      // The first one may still fail: then the cookie is needed again.
-      #expect(second.header("Set-Cookie") == nil)
-      let location = try #require(second.header("Location"))
-      #expect(location.hasPrefix("/v1/auth/fake/callback?used=1"))
-      #expect(browser.get(location).header("Location") == address)
-      #expect(world.provider.requests(.token).count == 1)
-    }
-
-    @Test("an answer that another replica has sent, and the provider refuses, leads where that one has led")
-    func atAnotherReplica() throws {
-      let address = "https://app.example/welcome"
-      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
-      let signedIn = browser.cookies
-      let target = browser.callback(
-        from: browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address)), by: world.provider)
-      world.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
-      let loser = try #require(browser.get(target).header("Location"))
-      #expect(loser.hasPrefix("/v1/auth/fake/callback?used=1"))
-      // The browser goes there with what it has by then.
-      #expect(browser.get(loser).header("Location") == address)
-      #expect(browser.cookies.map { $0.value } == signedIn.map { $0.value })
-      // A browser that is not signed in is told; an address that is not on the list leads nowhere.
-      browser.cookies = []
-      let refused = browser.get(loser)
-      #expect(refused.status == 400)
-      #expect(text(refused).contains("This sign-in is already finished"))
-      browser.cookies = signedIn
-      let elsewhere =
-        "/v1/auth/fake/callback?used=1&return_to=" + PercentEncoding.encode("https://evil.example/")
-      #expect(browser.get(elsewhere).status == 400)
-    }
-
-    @Test("what was finished is remembered for as long as the cookie, and only so much of it")
-    func memory() {
-      let clock = FakeClock()
-      let finished = FinishedAttempts(most: 2, clock: clock, lock: Mutex())
-      #expect(finished.take("a"))
-      #expect(!finished.take("a"))
-      finished.giveBack("a")
-      #expect(finished.take("a"))
-      clock.advance(seconds: 1_199)
-      #expect(finished.take("b"))
-      clock.advance(seconds: 1_199)
-      #expect(!finished.take("b"))
-      clock.advance(seconds: 1_200)
-      #expect(finished.take("a"))
-      // Beyond the bound the oldest ones go.
-      for name in ["c", "d", "e", "f"] { #expect(finished.take(name)) }
-      #expect(!finished.take("d") && !finished.take("e"))
-      #expect(finished.take("a"))
-    }
-
-    @Test("a provider that is away when the code is due loses no sign-in: the same address works later")
-    func awayBeforeTheCode() {
-      let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
-      world.provider.next(.keys, .unreachable)
-      #expect(browser.get(target).status == 503)
-      world.clock.advance(seconds: 61)
-      #expect(browser.get(target).header("Location") == "/account")
-      #expect(world.provider.requests(.token).count == 1)
-    }
-
-    @Test("what the person refuses is told in words, and the cookie goes")
-    func denied() {
-      let start = browser.get("/v1/auth/fake")
-      let state = parameter("state", of: start.header("Location") ?? "") ?? ""
-      let answer = browser.get(
-        "/v1/auth/fake/callback?error=access_denied&state=\(state)&iss=https://id.example")
-      #expect(answer.status == 400)
-      #expect(browser.cookies.isEmpty)
-      #expect(text(answer).contains("Fake"))
-    }
-
-    @Test("five sign-ins may be under way in one browser; the sixth takes the place of the oldest")
-    func many() {
-      let starts = (0..<6).map { _ in browser.get("/v1/auth/fake") }
-      #expect(browser.cookies.count == 5)
-      #expect(browser.comeBack(from: starts[0], by: world.provider).status == 400)
-      #expect(browser.comeBack(from: starts[1], by: world.provider).status == 303)
-      #expect(browser.comeBack(from: starts[5], by: world.provider).status == 303)
-    }
-
-    @Test(
-      "a return address is taken from the list, exactly",
-      arguments: [
-        ("https://app.example/welcome", 303), ("https://app.example/welcome/", 400),
-        ("https://app.example", 400),
-        ("https://evil.example/welcome", 400), ("//app.example/welcome", 400), ("/account", 400), ("", 400),
-      ])
-    func returnTo(address: String, status: Int) {
-      let start = browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address))
-      #expect(start.status == status)
-      guard status == 303 else { return }
-      #expect(browser.comeBack(from: start, by: world.provider).header("Location") == address)
-    }
-
-    @Test(
-      "parameters that come twice, or cannot be read, are refused",
-      arguments: [
-        "platform=mobile&platform=mobile", "prompt=%", "prompt=%FF", "return_to=a&return_to=b", "platform=tv",
-        "prompt=a%00",
-      ])
-    func malformed(query: String) {
-      #expect(browser.get("/v1/auth/fake?" + query).status == 400)
-      #expect(browser.cookies.isEmpty)
-    }
-
-    @Test("a cookie that is changed, cut, of another key or doubled opens nothing")
-    func hostileCookies() {
-      let start = browser.get("/v1/auth/fake")
-      let target = browser.callback(from: start, by: world.provider)
-      let good = browser.cookies[0]
-      let dot = good.value.firstIndex(of: ".")!
-      let bad = [
-        String(good.value.dropLast()), good.value + "A", "two" + good.value[dot...], "", ".",
-        String(good.value[dot...]),
-        String(good.value.reversed()),
-      ]
-      for value in bad {
-        browser.cookies = [(good.name, value)]
-        #expect(browser.get(target).status == 400)
-      }
-      browser.cookies = [good, good]
-      #expect(browser.get(target).status == 400)
-      #expect(world.provider.requests(.token).isEmpty)
-      browser.cookies = [good]
-      #expect(browser.get(target).status == 303)
-    }
-
-    @Test("a page is in the language that the browser asks for, or in the one of its address")
-    func languages() {
-      let german = [HTTPHeader("Accept-Language", "de-AT, en;q=0.5")]
-      #expect(text(browser.get("/login")).contains("<html lang=\"en\""))
-      #expect(text(browser.get("/login", headers: german)).contains("<html lang=\"de\""))
-      #expect(text(browser.get("/login?ui_locales=en", headers: german)).contains("<html lang=\"en\""))
-      let page = text(browser.get("/login?return_to=https%3A%2F%2Fapp.example%2Fwelcome"))
-      #expect(
-        page.contains("href=\"/login?return_to=https%3A%2F%2Fapp.example%2Fwelcome&amp;ui_locales=de\""))
-    }
-
-    @Test("an unknown provider, an unknown path and another method are refused")
-    func elsewhere() {
-      #expect(browser.get("/v1/auth/other").status == 404)
-      #expect(browser.get("/v1/auth/fake/").status == 404)
-      #expect(browser.get("/v1/auth/%66ake").status == 404)
-      #expect(browser.get("/v1/auth/../auth/fake").status == 404)
-      #expect(browser.post("/v1/auth/fake", form: []).status == 405)
-      #expect(browser.get("/v1/auth/fake/redeem").status == 405)
-    }
-
-    // MARK: By an app
-
-    let verifier = String(repeating: "v", count: 43)
-
-    func appStart(_ more: String = "", state: String = "s1") throws -> WebResponse {
-      let challenge = try PKCE.challenge(for: Secret(verifier))
-      return browser.get(
-        "/v1/auth/fake?platform=mobile&code_challenge=\(challenge)&code_challenge_method=S256&state=\(state)\(more)"
-      )
-    }
-
-    func redeem(_ code: String, verifier: String? = nil, at path: String = "/v1/auth/fake/redeem")
-      -> WebResponse
-    {
-      let body = JSON.object([("code", .string(code)), ("code_verifier", .string(verifier ?? self.verifier))])
-      return world.gateway.answer(
-        WebRequest(
-          .post, path, headers: [HTTPHeader("Content-Type", "application/json")], body: body.serialized()))
-    }
-
-    func bearer(_ path: String, _ token: String) -> WebResponse {
-      world.gateway.answer(WebRequest(.get, path, headers: [HTTPHeader("Authorization", "Bearer \(token)")]))
-    }
-
-    @Test("an app gets a code, redeems it with its verifier, and has a session; the browser has none")
-    func app() throws {
-      let back = browser.comeBack(from: try appStart(), by: world.provider)
-      let location = try #require(back.header("Location"))
-      #expect(location.hasPrefix("com.example.app:/callback?code="))
-      #expect(parameter("state", of: location) == "s1")
-      #expect(browser.cookies.isEmpty)
-      let answer = redeem(try #require(parameter("code", of: location)))
-      #expect(answer.status == 200)
-      let json = try JSON.parse(answer.body)
-      #expect(json["expires_in"]?.integer == 15_552_000)
-      let info = bearer("/v1/userinfo", try #require(json["session_token"]?.string))
-      #expect(info.status == 200)
-      #expect(try JSON.parse(info.body)["sub"]?.string?.count == 36)
-    }
-
-    @Test("a code works once; the second use ends the session that it gave (RFC 6749 §4.1.2)")
-    func reuse() throws {
-      let back = browser.comeBack(from: try appStart(), by: world.provider)
-      let code = try #require(parameter("code", of: back.header("Location") ?? ""))
-      let token = try #require(try JSON.parse(redeem(code).body)["session_token"]?.string)
-      #expect(bearer("/v1/userinfo", token).status == 200)
-      #expect(redeem(code).status == 400)
-      #expect(bearer("/v1/userinfo", token).status == 401)
-    }
-
-    @Test(
-      "another verifier, another provider's path and a late code are refused; the right app may still redeem")
-    func wrongRedeem() throws {
-      let back = browser.comeBack(from: try appStart(), by: world.provider)
-      let code = try #require(parameter("code", of: back.header("Location") ?? ""))
-      #expect(redeem(code, verifier: String(repeating: "w", count: 43)).status == 400)
-      #expect(redeem(code, verifier: "short").status == 400)
-      #expect(redeem(code, at: "/v1/auth/other/redeem").status == 404)
-      #expect(redeem(String(code.dropLast())).status == 400)
-      #expect(redeem(code).status == 200)
-    }
-
-    @Test("a code lives for 60 seconds")
-    func lateCode() throws {
-      let back = browser.comeBack(from: try appStart(), by: world.provider)
-      let code = try #require(parameter("code", of: back.header("Location") ?? ""))
-      world.clock.advance(seconds: 61)
-      #expect(redeem(code).status == 400)
-    }
-
-    @Test("a state that is not visible ASCII is refused, so that no cookie grows beyond what browsers take")
-    func stateOfAnApp() throws {
-      for state in ["%01", "%C3%A9", String(repeating: "a", count: 513)] {
-        #expect(try appStart("", state: state).status == 400)
-      }
-      for _ in 0..<20 {
-        let start = try appStart("", state: String(repeating: "%22", count: 512))
-        let sizes = browser.cookies.map { $0.name.utf8.count + $0.value.utf8.count }
-        #expect(start.status == 303)
-        #expect(sizes.max() ?? 0 <= 4096)
-        #expect(sizes.reduce(0, +) < 12_000)
-      }
-    }
-
-    @Test("an app's session opens no page, and a browser's session is no bearer token")
-    func sessionsOfTwoKinds() throws {
-      let back = browser.comeBack(from: try appStart(), by: world.provider)
-      let code = try #require(parameter("code", of: back.header("Location") ?? ""))
-      let token = try #require(try JSON.parse(redeem(code).body)["session_token"]?.string)
-      browser.cookies = [("__Host-enroll", token)]
-      #expect(browser.get("/account").header("Location") == "/login")
-      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
-      let cookie = try #require(browser.cookies.first { $0.name == "__Host-enroll" }?.value)
-      #expect(browser.get("/account").status == 200)
-      #expect(bearer("/v1/userinfo", cookie).status == 401)
-    }
-
-    @Test("an account belongs to a subject of an issuer, whatever the provider is called")
-    func issuers() throws {
-      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
-      let hash = try #require(OneTimeText.hash(of: browser.cookies[0].value))
-      let session = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime()))
-      #expect(session.identity.subject.hasPrefix("https://id.example "))
-    }
-
-    @Test(
-      "a name in any script stays as it is, without marks that change what is beside it",
-      arguments: [
-        ("Jürgen Groß 王小明", "Jürgen Groß 王小明"), ("  a\u{202E}b\u{200B}\r\nc ", "abc"),
-        ("\u{85}\u{2066}", nil), (String(repeating: "é", count: 150), String(repeating: "é", count: 100)),
-      ])
-    func names(given: String, shown: String?) { #expect(PersonalText.shown(given) == shown) }
-
-    @Test("reports without a session are taken a hundred in ten seconds")
-    func reports() {
-      func send() -> Int {
-        let body = JSON.object([("code", .string("network"))]).serialized()
-        let headers = [HTTPHeader("Content-Type", "application/json")]
-        return world.gateway.answer(WebRequest(.post, "/v1/error-reports", headers: headers, body: body))
-          .status
-      }
-      #expect((0..<100).allSatisfy { _ in send() == 204 })
-      #expect(send() == 429)
-      world.clock.advance(seconds: 10)
-      #expect(send() == 204)
-    }
-
-    @Test(
-      "an app without an S256 challenge is told so by its redirect",
-      arguments: [
-        "platform=mobile&state=s1",
-        "platform=mobile&state=s1&code_challenge=plain&code_challenge_method=plain",
-        "platform=mobile&state=s1&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
-      ])
-    func noChallenge(query: String) throws {
-      let location = try #require(browser.get("/v1/auth/fake?" + query).header("Location"))
-      #expect(location.hasPrefix("com.example.app:/callback?error=invalid_request"))
-      #expect(parameter("state", of: location) == "s1")
-      #expect(browser.cookies.isEmpty)
-    }
-
-    @Test(
-      "an app returns to a registered address alone; a loopback address may have any port (RFC 8252 §7.3)",
-      arguments: [
-        ("http://127.0.0.1:51234/callback", true), ("com.example.app:/callback", true),
-        ("com.example.app:/other", false), ("http://127.0.0.1:51234/other", false),
-        ("http://localhost:51234/callback", false), ("https://evil.example/callback", false),
-        ("http://127.0.0.1:51234/callback?x=1", false), ("javascript:alert(1)", false),
-      ])
-    func redirects(address: String, isTaken: Bool) throws {
-      let start = try appStart("&redirect_uri=" + PercentEncoding.encode(address))
-      #expect(start.status == (isTaken ? 303 : 400))
-      guard isTaken else { return }
-      let back = browser.comeBack(from: start, by: world.provider)
-      #expect(back.header("Location")?.hasPrefix(address) == true)
-    }
-
-    @Test("an app's sign-in beside a session of the browser leaves that session alone")
-    func besideWeb() throws {
-      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
-      let before = browser.cookies.first { $0.name == "__Host-enroll" }?.value
-      _ = browser.comeBack(from: try appStart(), by: world.provider)
-      #expect(browser.cookies.first { $0.name == "__Host-enroll" }?.value == before)
-      #expect(browser.get("/account").status == 200)
-    }
-
-    @Test("a failure at the provider reaches the app as an error with its state")
-    func appFailure() throws {
-      let start = try appStart()
-      world.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
-      let location = try #require(browser.comeBack(from: start, by: world.provider).header("Location"))
-      #expect(parameter("error", of: location) == "server_error")
-      #expect(parameter("state", of: location) == "s1")
-      #expect(parameter("error_description", of: location)?.isEmpty == false)
-    }
-
-    @Test("no log line holds a token, a code, a state or a cookie")
-    func logs() throws {
-      let back = browser.comeBack(from: try appStart(), by: world.provider)
-      let code = try #require(parameter("code", of: back.header("Location") ?? ""))
-      let token = try #require(try JSON.parse(redeem(code).body)["session_token"]?.string)
-      _ = redeem(code)
-      let all = world.log.all.joined(separator: "\n")
-      #expect(!all.isEmpty)
-      for secret in [code, token, verifier] { #expect(!all.contains(secret)) }
+      #expect(!text.contains("Domain"))
     }
   }
-#endif
+
+  @Test("a second sign-in of the same person finds the account")
+  func again() throws {
+    var accounts: Set<String> = []
+    for _ in 0..<3 {
+      let browser = TestBrowser(world.gateway)
+      _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
+      let hash = try #require(OneTimeText.hash(of: browser.cookies[0].value))
+      accounts.insert(
+        try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime())).account.id)
+    }
+    #expect(accounts.count == 1)
+  }
+
+  @Test(
+    "a sign-in takes the place of the browser's session: the token from before opens nothing (session fixation)"
+  )
+  func fixation() throws {
+    _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
+    let before = browser.cookies[0].value
+    _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
+    #expect(browser.cookies[0].value != before)
+    let hash = try #require(OneTimeText.hash(of: before))
+    #expect(try world.store.session(tokenHash: hash, at: world.clock.wallTime()) == nil)
+  }
+
+  @Test("the answer to another browser's sign-in is refused, and leaves nothing behind (login CSRF)")
+  func loginCSRF() {
+    let stranger = TestBrowser(world.gateway)
+    let target = stranger.callback(from: stranger.get("/v1/auth/fake"), by: world.provider)
+    let answer = browser.get(target)
+    #expect(answer.status == 400)
+    #expect(browser.cookies.isEmpty)
+    #expect(world.provider.requests(.token).isEmpty)
+  }
+
+  @Test("the state of one sign-in with the cookie of another is refused")
+  func crossed() {
+    let first = browser.get("/v1/auth/fake")
+    let second = TestBrowser(world.gateway)
+    let other = second.get("/v1/auth/fake")
+    let target = second.callback(from: other, by: world.provider)
+    browser.cookies = [(name: second.cookies[0].name, value: browser.cookies[0].value)]
+    #expect(first.status == 303)
+    #expect(browser.get(target).status == 400)
+    #expect(world.provider.requests(.token).isEmpty)
+  }
+
+  @Test("the answer of one provider at another's callback is refused (mix-up, RFC 9700 §4.4)")
+  func mixUp() throws {
+    let own: [(String, JSON)] = [
+      ("issuer", .string("https://id.example")), ("clientId", .string("gateway")),
+      ("clientSecret", .string("a gateway's own secret")),
+    ]
+    let world = try TestGateway([("providers", .object([("fake", .object(own)), ("other", .object(own))]))])
+    let browser = TestBrowser(world.gateway)
+    let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+    let elsewhere = "/v1/auth/other/callback" + target.dropFirst("/v1/auth/fake/callback".count)
+    #expect(browser.get(elsewhere).status == 400)
+    #expect(world.provider.requests(.token).isEmpty)
+    #expect(browser.get(target).status == 303)
+  }
+
+  @Test("an answer after ten minutes is refused as late, and the app that waits is told")
+  func late() throws {
+    let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+    let ofApp = browser.callback(from: try appStart(), by: world.provider)
+    world.clock.advance(seconds: 601)
+    let answer = browser.get(target)
+    #expect(answer.status == 400)
+    #expect(text(answer).contains("The sign-in took too long"))
+    let location = try #require(browser.get(ofApp).header("Location"))
+    #expect(location.hasPrefix("com.example.app:/callback?error=invalid_request"))
+    #expect(parameter("state", of: location) == "s1")
+    #expect(browser.cookies.isEmpty)
+    #expect(world.provider.requests(.token).isEmpty)
+  }
+
+  @Test("a callback that comes twice signs in once; the second leads to the account, without a request")
+  func twice() throws {
+    let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+    #expect(browser.get(target).status == 303)
+    let token = browser.cookies[0].value
+    #expect(browser.get(target).header("Location") == "/account")
+    #expect(browser.cookies.map { $0.value } == [token])
+    #expect(world.provider.requests(.token).count == 1)
+    // Without the session it is an answer that nobody waits for.
+    browser.cookies = []
+    #expect(browser.get(target).status == 400)
+    #expect(world.provider.requests(.token).count == 1)
+  }
+
+  @Test("HEAD at a callback signs nobody in and spends nothing; elsewhere it is answered as GET")
+  func head() {
+    #expect(browser.head("/login").status == 200)
+    let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+    let before = browser.cookies.map { $0.name }
+    for address in [target, "/v1/auth/fake/callback?error=access_denied"] {
+      let answer = browser.head(address)
+      #expect(answer.status == 405)
+      #expect(answer.header("Allow") == "GET")
+    }
+    #expect(browser.cookies.map { $0.name } == before)
+    #expect(world.provider.requests(.token).isEmpty)
+    #expect(browser.get(target).status == 303)
+  }
+
+  @Test("an answer that a browser repeats with its cookie goes to the provider once")
+  func repeated() throws {
+    let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+    let before = browser.cookies
+    #expect(browser.get(target).status == 303)
+    browser.cookies = before
+    let second = try #require(browser.get(target).header("Location"))
+    #expect(second == "/v1/auth/fake/callback?used=1")
+    let page = browser.get(second)
+    #expect(page.status == 400)
+    #expect(text(page).contains("This sign-in is already finished"))
+    #expect(world.provider.requests(.token).count == 1)
+    // An app is told by its redirect.
+    let ofApp = browser.callback(from: try appStart(), by: world.provider)
+    let waiting = browser.cookies
+    #expect(browser.get(ofApp).header("Location")?.contains("code=") == true)
+    browser.cookies = waiting
+    let told = try #require(browser.get(ofApp).header("Location"))
+    #expect(told.hasPrefix("com.example.app:/callback?error=invalid_request"))
+    #expect(world.provider.requests(.token).count == 2)
+  }
+
+  @Test("of two callbacks at once one goes to the provider, and the other leads where the first has led")
+  func atOnce() throws {
+    let address = "https://app.example/welcome"
+    let target = browser.callback(
+      from: browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address)), by: world.provider)
+    let parts = target.split(separator: "?").map(String.init)
+    let request = WebRequest(
+      .get, parts[0], query: parts[1],
+      headers: browser.cookies.map { HTTPHeader("Cookie", "\($0.name)=\($0.value)") })
+    let (gateway, other) = (world.gateway, Guarded<WebResponse?>(nil, by: Mutex()))
+    world.provider.next(
+      .token,
+      .during {
+        let answer = gateway.answer(request)
+        other.withLock { $0 = answer }
+      })
+    #expect(browser.get(target).header("Location") == address)
+    let second = try #require(other.withLock { $0 })
+    // The first one may still fail: then the cookie is needed again.
+    #expect(second.header("Set-Cookie") == nil)
+    let location = try #require(second.header("Location"))
+    #expect(location.hasPrefix("/v1/auth/fake/callback?used=1"))
+    #expect(browser.get(location).header("Location") == address)
+    #expect(world.provider.requests(.token).count == 1)
+  }
+
+  @Test("an answer that another replica has sent, and the provider refuses, leads where that one has led")
+  func atAnotherReplica() throws {
+    let address = "https://app.example/welcome"
+    _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
+    let signedIn = browser.cookies
+    let target = browser.callback(
+      from: browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address)), by: world.provider)
+    world.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
+    let loser = try #require(browser.get(target).header("Location"))
+    #expect(loser.hasPrefix("/v1/auth/fake/callback?used=1"))
+    // The browser goes there with what it has by then.
+    #expect(browser.get(loser).header("Location") == address)
+    #expect(browser.cookies.map { $0.value } == signedIn.map { $0.value })
+    // A browser that is not signed in is told; an address that is not on the list leads nowhere.
+    browser.cookies = []
+    let refused = browser.get(loser)
+    #expect(refused.status == 400)
+    #expect(text(refused).contains("This sign-in is already finished"))
+    browser.cookies = signedIn
+    let elsewhere =
+      "/v1/auth/fake/callback?used=1&return_to=" + PercentEncoding.encode("https://evil.example/")
+    #expect(browser.get(elsewhere).status == 400)
+  }
+
+  @Test("what was finished is remembered for as long as the cookie, and only so much of it")
+  func memory() {
+    let clock = FakeClock()
+    let finished = FinishedAttempts(most: 2, clock: clock, lock: Mutex())
+    #expect(finished.take("a"))
+    #expect(!finished.take("a"))
+    finished.giveBack("a")
+    #expect(finished.take("a"))
+    clock.advance(seconds: 1_199)
+    #expect(finished.take("b"))
+    clock.advance(seconds: 1_199)
+    #expect(!finished.take("b"))
+    clock.advance(seconds: 1_200)
+    #expect(finished.take("a"))
+    // Beyond the bound the oldest ones go.
+    for name in ["c", "d", "e", "f"] { #expect(finished.take(name)) }
+    #expect(!finished.take("d") && !finished.take("e"))
+    #expect(finished.take("a"))
+  }
+
+  @Test("a provider that is away when the code is due loses no sign-in: the same address works later")
+  func awayBeforeTheCode() {
+    let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
+    world.provider.next(.keys, .unreachable)
+    #expect(browser.get(target).status == 503)
+    world.clock.advance(seconds: 61)
+    #expect(browser.get(target).header("Location") == "/account")
+    #expect(world.provider.requests(.token).count == 1)
+  }
+
+  @Test("what the person refuses is told in words, and the cookie goes")
+  func denied() {
+    let start = browser.get("/v1/auth/fake")
+    let state = parameter("state", of: start.header("Location") ?? "") ?? ""
+    let answer = browser.get(
+      "/v1/auth/fake/callback?error=access_denied&state=\(state)&iss=https://id.example")
+    #expect(answer.status == 400)
+    #expect(browser.cookies.isEmpty)
+    #expect(text(answer).contains("Fake"))
+  }
+
+  @Test("five sign-ins may be under way in one browser; the sixth takes the place of the oldest")
+  func many() {
+    let starts = (0..<6).map { _ in browser.get("/v1/auth/fake") }
+    #expect(browser.cookies.count == 5)
+    #expect(browser.comeBack(from: starts[0], by: world.provider).status == 400)
+    #expect(browser.comeBack(from: starts[1], by: world.provider).status == 303)
+    #expect(browser.comeBack(from: starts[5], by: world.provider).status == 303)
+  }
+
+  @Test(
+    "a return address is taken from the list, exactly",
+    arguments: [
+      ("https://app.example/welcome", 303), ("https://app.example/welcome/", 400),
+      ("https://app.example", 400),
+      ("https://evil.example/welcome", 400), ("//app.example/welcome", 400), ("/account", 400), ("", 400),
+    ])
+  func returnTo(address: String, status: Int) {
+    let start = browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address))
+    #expect(start.status == status)
+    guard status == 303 else { return }
+    #expect(browser.comeBack(from: start, by: world.provider).header("Location") == address)
+  }
+
+  @Test(
+    "parameters that come twice, or cannot be read, are refused",
+    arguments: [
+      "platform=mobile&platform=mobile", "prompt=%", "prompt=%FF", "return_to=a&return_to=b", "platform=tv",
+      "prompt=a%00",
+    ])
+  func malformed(query: String) {
+    #expect(browser.get("/v1/auth/fake?" + query).status == 400)
+    #expect(browser.cookies.isEmpty)
+  }
+
+  @Test("a cookie that is changed, cut, of another key or doubled opens nothing")
+  func hostileCookies() {
+    let start = browser.get("/v1/auth/fake")
+    let target = browser.callback(from: start, by: world.provider)
+    let good = browser.cookies[0]
+    let dot = good.value.firstIndex(of: ".")!
+    let bad = [
+      String(good.value.dropLast()), good.value + "A", "two" + good.value[dot...], "", ".",
+      String(good.value[dot...]),
+      String(good.value.reversed()),
+    ]
+    for value in bad {
+      browser.cookies = [(good.name, value)]
+      #expect(browser.get(target).status == 400)
+    }
+    browser.cookies = [good, good]
+    #expect(browser.get(target).status == 400)
+    #expect(world.provider.requests(.token).isEmpty)
+    browser.cookies = [good]
+    #expect(browser.get(target).status == 303)
+  }
+
+  @Test("a page is in the language that the browser asks for, or in the one of its address")
+  func languages() {
+    let german = [HTTPHeader("Accept-Language", "de-AT, en;q=0.5")]
+    #expect(text(browser.get("/login")).contains("<html lang=\"en\""))
+    #expect(text(browser.get("/login", headers: german)).contains("<html lang=\"de\""))
+    #expect(text(browser.get("/login?ui_locales=en", headers: german)).contains("<html lang=\"en\""))
+    let page = text(browser.get("/login?return_to=https%3A%2F%2Fapp.example%2Fwelcome"))
+    #expect(
+      page.contains("href=\"/login?return_to=https%3A%2F%2Fapp.example%2Fwelcome&amp;ui_locales=de\""))
+  }
+
+  @Test("an unknown provider, an unknown path and another method are refused")
+  func elsewhere() {
+    #expect(browser.get("/v1/auth/other").status == 404)
+    #expect(browser.get("/v1/auth/fake/").status == 404)
+    #expect(browser.get("/v1/auth/%66ake").status == 404)
+    #expect(browser.get("/v1/auth/../auth/fake").status == 404)
+    #expect(browser.post("/v1/auth/fake", form: []).status == 405)
+    #expect(browser.get("/v1/auth/fake/redeem").status == 405)
+  }
+
+  // MARK: By an app
+
+  let verifier = String(repeating: "v", count: 43)
+
+  func appStart(_ more: String = "", state: String = "s1") throws -> WebResponse {
+    let challenge = try PKCE.challenge(for: Secret(verifier))
+    return browser.get(
+      "/v1/auth/fake?platform=mobile&code_challenge=\(challenge)&code_challenge_method=S256&state=\(state)\(more)"
+    )
+  }
+
+  func redeem(_ code: String, verifier: String? = nil, at path: String = "/v1/auth/fake/redeem")
+    -> WebResponse
+  {
+    let body = JSON.object([("code", .string(code)), ("code_verifier", .string(verifier ?? self.verifier))])
+    return world.gateway.answer(
+      WebRequest(
+        .post, path, headers: [HTTPHeader("Content-Type", "application/json")], body: body.serialized()))
+  }
+
+  func bearer(_ path: String, _ token: String) -> WebResponse {
+    world.gateway.answer(WebRequest(.get, path, headers: [HTTPHeader("Authorization", "Bearer \(token)")]))
+  }
+
+  @Test("an app gets a code, redeems it with its verifier, and has a session; the browser has none")
+  func app() throws {
+    let back = browser.comeBack(from: try appStart(), by: world.provider)
+    let location = try #require(back.header("Location"))
+    #expect(location.hasPrefix("com.example.app:/callback?code="))
+    #expect(parameter("state", of: location) == "s1")
+    #expect(browser.cookies.isEmpty)
+    let answer = redeem(try #require(parameter("code", of: location)))
+    #expect(answer.status == 200)
+    let json = try JSON.parse(answer.body)
+    #expect(json["expires_in"]?.integer == 15_552_000)
+    let info = bearer("/v1/userinfo", try #require(json["session_token"]?.string))
+    #expect(info.status == 200)
+    #expect(try JSON.parse(info.body)["sub"]?.string?.count == 36)
+  }
+
+  @Test("a code works once; the second use ends the session that it gave (RFC 6749 §4.1.2)")
+  func reuse() throws {
+    let back = browser.comeBack(from: try appStart(), by: world.provider)
+    let code = try #require(parameter("code", of: back.header("Location") ?? ""))
+    let token = try #require(try JSON.parse(redeem(code).body)["session_token"]?.string)
+    #expect(bearer("/v1/userinfo", token).status == 200)
+    #expect(redeem(code).status == 400)
+    #expect(bearer("/v1/userinfo", token).status == 401)
+  }
+
+  @Test(
+    "another verifier, another provider's path and a late code are refused; the right app may still redeem")
+  func wrongRedeem() throws {
+    let back = browser.comeBack(from: try appStart(), by: world.provider)
+    let code = try #require(parameter("code", of: back.header("Location") ?? ""))
+    #expect(redeem(code, verifier: String(repeating: "w", count: 43)).status == 400)
+    #expect(redeem(code, verifier: "short").status == 400)
+    #expect(redeem(code, at: "/v1/auth/other/redeem").status == 404)
+    #expect(redeem(String(code.dropLast())).status == 400)
+    #expect(redeem(code).status == 200)
+  }
+
+  @Test("a code lives for 60 seconds")
+  func lateCode() throws {
+    let back = browser.comeBack(from: try appStart(), by: world.provider)
+    let code = try #require(parameter("code", of: back.header("Location") ?? ""))
+    world.clock.advance(seconds: 61)
+    #expect(redeem(code).status == 400)
+  }
+
+  @Test("a state that is not visible ASCII is refused, so that no cookie grows beyond what browsers take")
+  func stateOfAnApp() throws {
+    for state in ["%01", "%C3%A9", String(repeating: "a", count: 513)] {
+      #expect(try appStart("", state: state).status == 400)
+    }
+    for _ in 0..<20 {
+      let start = try appStart("", state: String(repeating: "%22", count: 512))
+      let sizes = browser.cookies.map { $0.name.utf8.count + $0.value.utf8.count }
+      #expect(start.status == 303)
+      #expect(sizes.max() ?? 0 <= 4096)
+      #expect(sizes.reduce(0, +) < 12_000)
+    }
+  }
+
+  @Test("an app's session opens no page, and a browser's session is no bearer token")
+  func sessionsOfTwoKinds() throws {
+    let back = browser.comeBack(from: try appStart(), by: world.provider)
+    let code = try #require(parameter("code", of: back.header("Location") ?? ""))
+    let token = try #require(try JSON.parse(redeem(code).body)["session_token"]?.string)
+    browser.cookies = [("__Host-enroll", token)]
+    #expect(browser.get("/account").header("Location") == "/login")
+    _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
+    let cookie = try #require(browser.cookies.first { $0.name == "__Host-enroll" }?.value)
+    #expect(browser.get("/account").status == 200)
+    #expect(bearer("/v1/userinfo", cookie).status == 401)
+  }
+
+  @Test("an account belongs to a subject of an issuer, whatever the provider is called")
+  func issuers() throws {
+    _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
+    let hash = try #require(OneTimeText.hash(of: browser.cookies[0].value))
+    let session = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime()))
+    #expect(session.identity.subject.hasPrefix("https://id.example "))
+  }
+
+  @Test(
+    "a name in any script stays as it is, without marks that change what is beside it",
+    arguments: [
+      ("Jürgen Groß 王小明", "Jürgen Groß 王小明"), ("  a\u{202E}b\u{200B}\r\nc ", "abc"),
+      ("\u{85}\u{2066}", nil), (String(repeating: "é", count: 150), String(repeating: "é", count: 100)),
+    ])
+  func names(given: String, shown: String?) { #expect(PersonalText.shown(given) == shown) }
+
+  @Test("reports without a session are taken a hundred in ten seconds")
+  func reports() {
+    func send() -> Int {
+      let body = JSON.object([("code", .string("network"))]).serialized()
+      let headers = [HTTPHeader("Content-Type", "application/json")]
+      return world.gateway.answer(WebRequest(.post, "/v1/error-reports", headers: headers, body: body))
+        .status
+    }
+    #expect((0..<100).allSatisfy { _ in send() == 204 })
+    #expect(send() == 429)
+    world.clock.advance(seconds: 10)
+    #expect(send() == 204)
+  }
+
+  @Test(
+    "an app without an S256 challenge is told so by its redirect",
+    arguments: [
+      "platform=mobile&state=s1",
+      "platform=mobile&state=s1&code_challenge=plain&code_challenge_method=plain",
+      "platform=mobile&state=s1&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    ])
+  func noChallenge(query: String) throws {
+    let location = try #require(browser.get("/v1/auth/fake?" + query).header("Location"))
+    #expect(location.hasPrefix("com.example.app:/callback?error=invalid_request"))
+    #expect(parameter("state", of: location) == "s1")
+    #expect(browser.cookies.isEmpty)
+  }
+
+  @Test(
+    "an app returns to a registered address alone; a loopback address may have any port (RFC 8252 §7.3)",
+    arguments: [
+      ("http://127.0.0.1:51234/callback", true), ("com.example.app:/callback", true),
+      ("com.example.app:/other", false), ("http://127.0.0.1:51234/other", false),
+      ("http://localhost:51234/callback", false), ("https://evil.example/callback", false),
+      ("http://127.0.0.1:51234/callback?x=1", false), ("javascript:alert(1)", false),
+    ])
+  func redirects(address: String, isTaken: Bool) throws {
+    let start = try appStart("&redirect_uri=" + PercentEncoding.encode(address))
+    #expect(start.status == (isTaken ? 303 : 400))
+    guard isTaken else { return }
+    let back = browser.comeBack(from: start, by: world.provider)
+    #expect(back.header("Location")?.hasPrefix(address) == true)
+  }
+
+  @Test("an app's sign-in beside a session of the browser leaves that session alone")
+  func besideWeb() throws {
+    _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
+    let before = browser.cookies.first { $0.name == "__Host-enroll" }?.value
+    _ = browser.comeBack(from: try appStart(), by: world.provider)
+    #expect(browser.cookies.first { $0.name == "__Host-enroll" }?.value == before)
+    #expect(browser.get("/account").status == 200)
+  }
+
+  @Test("a failure at the provider reaches the app as an error with its state")
+  func appFailure() throws {
+    let start = try appStart()
+    world.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
+    let location = try #require(browser.comeBack(from: start, by: world.provider).header("Location"))
+    #expect(parameter("error", of: location) == "server_error")
+    #expect(parameter("state", of: location) == "s1")
+    #expect(parameter("error_description", of: location)?.isEmpty == false)
+  }
+
+  @Test("no log line holds a token, a code, a state or a cookie")
+  func logs() throws {
+    let back = browser.comeBack(from: try appStart(), by: world.provider)
+    let code = try #require(parameter("code", of: back.header("Location") ?? ""))
+    let token = try #require(try JSON.parse(redeem(code).body)["session_token"]?.string)
+    _ = redeem(code)
+    let all = world.log.all.joined(separator: "\n")
+    #expect(!all.isEmpty)
+    for secret in [code, token, verifier] { #expect(!all.contains(secret)) }
+  }
+}

@@ -1,7 +1,7 @@
 """Runs the unittest tests of a directory and counts them: `runner.py DIRECTORY [OPTION…]`. Every Python suite has it.
 
 The programs under test are those that `make lib` built, unless the environment names others: ENROLL, ENROLLD, and the drivers
-ENROLL_SWIFT_DRIVER and ENROLL_C_DRIVER. --debug takes those that `swift build --traits Sandbox,Gateway` built. The directory's
+ENROLL_SWIFT_DRIVER and ENROLL_C_DRIVER. --debug takes those that `swift build` built. The directory's
 `cases.py` has what its tests share; its `tear_down()`, if there is one, ends it.
 
 The last line is "N passed, N failed". A test whose parts failed has failed once. A test that was skipped has neither passed
@@ -41,7 +41,7 @@ def read_arguments():
     parser.add_argument("--face", action="append", choices=FACES, default=[], help="all unless some are named")
     parser.add_argument("--flavour", choices=FLAVOURS, help="of the daemon; small, or each of them in a suite that says so")
     parser.add_argument("--target", help="another platform, for which `make lib TARGET=…` built (its small flavour)")
-    parser.add_argument("--debug", action="store_true", help="test what `swift build --traits Sandbox,Gateway` built")
+    parser.add_argument("--debug", action="store_true", help="test what `swift build` built")
     parser.add_argument("-k", action="append", dest="patterns", metavar="PATTERN", help="as unittest's -k")
     parser.add_argument("-v", "--verbose", action="store_true")
     return parser.parse_args()

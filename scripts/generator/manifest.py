@@ -64,7 +64,7 @@ class Manifest:
         if document.get("manifest") != FORMAT:
             raise Refused(
                 f"the manifest has format {document.get('manifest')}, the generator knows {FORMAT}. Build the daemon of "
-                "this tree (swift build --traits Sandbox,Gateway --product enrolld), or change scripts/generator."
+                "this tree (swift build --product enrolld), or change scripts/generator."
             )
         self.document = document
         self.types = document["$defs"]

@@ -1,277 +1,275 @@
 // One connection to a SQLite file, used by one thread at a time. Changes are durable when a call returns: write-ahead log with
 // synchronous=FULL, so that a power cut takes no acknowledged sign-in.
 
-#if Gateway
-  import CPosix
-  import CSQLite
-  import EnrollGateway
-  import EnrollPosix
+import CPosix
+import CSQLite
+import EnrollGateway
+import EnrollPosix
 
-  final class SQLiteConnection: PooledConnection {
-    private let handle: OpaquePointer
-    private let path: String
-    private var statements = [OpaquePointer?](repeating: nil, count: SQLiteStatement.allCases.count)
-    let isBroken = false
+final class SQLiteConnection: PooledConnection {
+  private let handle: OpaquePointer
+  private let path: String
+  private var statements = [OpaquePointer?](repeating: nil, count: SQLiteStatement.allCases.count)
+  let isBroken = false
 
-    private init(handle: OpaquePointer, path: String) {
-      self.handle = handle
-      self.path = path
+  private init(handle: OpaquePointer, path: String) {
+    self.handle = handle
+    self.path = path
+  }
+
+  /// - Throws: what stands against opening the file, as ``SQLiteFault`` says it.
+  static func open(
+    _ path: String, forWriting: Bool, busyMilliseconds: Int32
+  ) throws(StoreFailure) -> SQLiteConnection {
+    guard sqlite3_libversion_number() >= 3_037_000 else {
+      throw .fault(
+        "SQLite is version \(String(cString: sqlite3_libversion())). The store expects 3.37 or later. "
+          + "Install a newer one (Debian package libsqlite3-0).")
     }
-
-    /// - Throws: what stands against opening the file, as ``SQLiteFault`` says it.
-    static func open(
-      _ path: String, forWriting: Bool, busyMilliseconds: Int32
-    ) throws(StoreFailure) -> SQLiteConnection {
-      guard sqlite3_libversion_number() >= 3_037_000 else {
-        throw .fault(
-          "SQLite is version \(String(cString: sqlite3_libversion())). The store expects 3.37 or later. "
-            + "Install a newer one (Debian package libsqlite3-0).")
-      }
-      var handle: OpaquePointer?
-      let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
-      let code = sqlite3_open_v2(path, &handle, flags, nil)
-      guard let handle else { throw SQLiteFault.failure(SQLITE_NOMEM, "out of memory", path: path) }
-      let connection = SQLiteConnection(handle: handle, path: path)
-      do throws(StoreFailure) {
-        sqlite3_extended_result_codes(handle, 1)
-        guard code == SQLITE_OK else { throw connection.failure(code) }
-        sqlite3_busy_timeout(handle, busyMilliseconds)
-        try connection.configure(forWriting: forWriting, busyMilliseconds: busyMilliseconds)
-      } catch {
-        connection.close()
-        throw error
-      }
-      return connection
+    var handle: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
+    let code = sqlite3_open_v2(path, &handle, flags, nil)
+    guard let handle else { throw SQLiteFault.failure(SQLITE_NOMEM, "out of memory", path: path) }
+    let connection = SQLiteConnection(handle: handle, path: path)
+    do throws(StoreFailure) {
+      sqlite3_extended_result_codes(handle, 1)
+      guard code == SQLITE_OK else { throw connection.failure(code) }
+      sqlite3_busy_timeout(handle, busyMilliseconds)
+      try connection.configure(forWriting: forWriting, busyMilliseconds: busyMilliseconds)
+    } catch {
+      connection.close()
+      throw error
     }
+    return connection
+  }
 
-    private func configure(forWriting: Bool, busyMilliseconds: Int32) throws(StoreFailure) {
-      try execute("PRAGMA foreign_keys = ON")
-      try execute("PRAGMA trusted_schema = OFF")
-      try execute("PRAGMA temp_store = MEMORY")
-      guard forWriting else { return try execute("PRAGMA query_only = ON") }
-      try execute("PRAGMA synchronous = FULL")
-      // The journal mode is kept in the file: another program's is refused before it changes.
-      _ = try schemaVersion()
-      let mode = try becomeLogged(until: SystemClock.monotonic() + Int64(busyMilliseconds) * 1_000_000)
-      guard mode == "wal" else {
-        throw .fault(
-          "SQLite keeps \(path) in the journal mode \(mode). The store expects a write-ahead log (wal), which needs "
-            + "a local file system. Move the file to a local disk.")
-      }
-      // The first read makes the log and its index.
-      try execute("SELECT count(*) FROM sqlite_schema")
+  private func configure(forWriting: Bool, busyMilliseconds: Int32) throws(StoreFailure) {
+    try execute("PRAGMA foreign_keys = ON")
+    try execute("PRAGMA trusted_schema = OFF")
+    try execute("PRAGMA temp_store = MEMORY")
+    guard forWriting else { return try execute("PRAGMA query_only = ON") }
+    try execute("PRAGMA synchronous = FULL")
+    // The journal mode is kept in the file: another program's is refused before it changes.
+    _ = try schemaVersion()
+    let mode = try becomeLogged(until: SystemClock.monotonic() + Int64(busyMilliseconds) * 1_000_000)
+    guard mode == "wal" else {
+      throw .fault(
+        "SQLite keeps \(path) in the journal mode \(mode). The store expects a write-ahead log (wal), which needs "
+          + "a local file system. Move the file to a local disk.")
     }
+    // The first read makes the log and its index.
+    try execute("SELECT count(*) FROM sqlite_schema")
+  }
 
-    /// The busy timeout does not cover the change of the journal mode, so this waits itself.
-    private func becomeLogged(until end: Int64) throws(StoreFailure) -> String {
-      while true {
-        do {
-          return try first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? ""
-        } catch .unavailable(let text) {
-          guard SystemClock.monotonic() < end else { throw .unavailable(text) }
-          Pause.nanoseconds(5_000_000)
-        }
-      }
-    }
-
-    /// The path names another file than the one that this connection has open, or none.
-    var hasMoved: Bool {
-      var answer: Int32 = 0
-      let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
-      return code == SQLITE_OK && answer != 0
-    }
-
-    /// The database's file, behind all links: SQLite keeps its log beside it.
-    var fileName: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path }
-
-    func close() {
-      for statement in statements { sqlite3_finalize(statement) }
-      statements = []
-      sqlite3_close_v2(handle)
-    }
-
-    // MARK: Statements
-
-    /// Runs a prepared statement to its end.
-    /// - Returns: what `read` makes of each row.
-    func rows<Record>(
-      _ statement: SQLiteStatement, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
-    ) throws(StoreFailure) -> [Record] {
-      let prepared = try prepare(statement)
-      defer {
-        sqlite3_reset(prepared)
-        sqlite3_clear_bindings(prepared)
-      }
-      try bind(values, to: prepared)
-      return try collect(prepared, read)
-    }
-
-    func first<Record>(
-      _ statement: SQLiteStatement, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
-    ) throws(StoreFailure) -> Record? {
-      try rows(statement, values, read).first
-    }
-
-    /// - Returns: how many rows were changed.
-    @discardableResult
-    func change(_ statement: SQLiteStatement, _ values: [SQLValue] = []) throws(StoreFailure) -> Int {
-      _ = try rows(statement, values) { _ in }
-      return Int(sqlite3_changes(handle))
-    }
-
-    /// Runs a statement once, for what is seldom needed.
-    func execute(_ text: String) throws(StoreFailure) { _ = try first(text) { _ in } }
-
-    func first<Record>(_ text: String, _ read: (SQLiteRow) -> Record) throws(StoreFailure) -> Record? {
-      let prepared = try prepare(text, flags: 0)
-      defer { sqlite3_finalize(prepared) }
-      return try collect(prepared, read).first
-    }
-
-    /// Runs `body` in one transaction, which begins with the lock to write.
-    func transaction<Result>(_ body: () throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
-      // Another process may hold the lock: an exit of this one does not wait for it.
-      try ExitBarrier.outside { () throws(StoreFailure) in _ = try change(.begin) }
+  /// The busy timeout does not cover the change of the journal mode, so this waits itself.
+  private func becomeLogged(until end: Int64) throws(StoreFailure) -> String {
+    while true {
       do {
-        let result = try body()
-        try change(.commit)
-        return result
-      } catch {
-        // Some failures have rolled back already.
-        if sqlite3_get_autocommit(handle) == 0 { _ = try? change(.rollback) }
-        throw error
+        return try first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? ""
+      } catch .unavailable(let text) {
+        guard SystemClock.monotonic() < end else { throw .unavailable(text) }
+        Pause.nanoseconds(5_000_000)
       }
-    }
-
-    /// The newest version in the file; 0 if it has no tables.
-    /// - Throws: `.fault` for the tables of another program, which would take ours without a word.
-    func schemaVersion() throws(StoreFailure) -> Int64 {
-      let found = try first(
-        """
-        SELECT (SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'),
-          (SELECT count(*) FROM pragma_table_info('schema_versions') WHERE name IN ('version', 'applied'))
-        """
-      ) { (tables: $0.integer(0), ours: $0.integer(1)) }
-      guard let found, found.tables > 0 else { return 0 }
-      guard found.ours == 2 else { throw SQLiteFault.foreign(path) }
-      return try first(Migration.versionQuery) { $0.integer(0) } ?? 0
-    }
-
-    /// Runs a statement with parameters once, for what is seldom needed.
-    /// - Returns: what `read` makes of each row.
-    func collect<Record>(
-      _ text: String, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
-    ) throws(StoreFailure) -> [Record] {
-      let prepared = try prepare(SharedQueries.numbered(text), flags: 0)
-      defer { sqlite3_finalize(prepared) }
-      try bind(values, to: prepared)
-      return try collect(prepared, read)
-    }
-
-    /// How many rows the last change of this connection changed.
-    var changed: Int { Int(sqlite3_changes(handle)) }
-
-    // MARK: Details
-
-    private func prepare(_ statement: SQLiteStatement) throws(StoreFailure) -> OpaquePointer {
-      if let prepared = statements[statement.rawValue] { return prepared }
-      let prepared = try prepare(statement.text, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
-      statements[statement.rawValue] = prepared
-      return prepared
-    }
-
-    private func prepare(_ text: String, flags: UInt32) throws(StoreFailure) -> OpaquePointer {
-      var prepared: OpaquePointer?
-      let code = sqlite3_prepare_v3(handle, text, -1, flags, &prepared, nil)
-      if let prepared, code == SQLITE_OK { return prepared }
-      let failure = failure(code)
-      // A table or column that is missing is no fault of the statement.
-      if code == SQLITE_ERROR, !text.contains("sqlite_schema") {
-        let found = try schemaVersion()
-        if found != Migration.current { throw .schema(found: found, expected: Migration.current) }
-      }
-      throw failure
-    }
-
-    private func bind(_ values: [SQLValue], to prepared: OpaquePointer) throws(StoreFailure) {
-      for (place, value) in values.enumerated() {
-        let index = Int32(place + 1)
-        let code: Int32 =
-          switch value {
-          case .null: sqlite3_bind_null(prepared, index)
-          case .integer(let number): sqlite3_bind_int64(prepared, index, number)
-          case .boolean(let flag): sqlite3_bind_int64(prepared, index, flag ? 1 : 0)
-          case .text(let text): bind(text, prepared, index)
-          case .bytes(let bytes):
-            bytes.withUnsafeBytes {
-              enroll_sqlite_bind_blob(prepared, index, $0.baseAddress, Int32($0.count))
-            }
-          }
-        guard code == SQLITE_OK else { throw failure(code) }
-      }
-    }
-
-    private func bind(_ text: String, _ prepared: OpaquePointer, _ index: Int32) -> Int32 {
-      var text = text
-      return text.withUTF8 { bytes in
-        bytes.withMemoryRebound(to: CChar.self) {
-          // The empty text is not null.
-          guard let start = $0.baseAddress, !$0.isEmpty else {
-            return enroll_sqlite_bind_text(prepared, index, "", 0)
-          }
-          return enroll_sqlite_bind_text(prepared, index, start, Int32($0.count))
-        }
-      }
-    }
-
-    private func collect<Record>(
-      _ prepared: OpaquePointer, _ read: (SQLiteRow) -> Record
-    ) throws(StoreFailure) -> [Record] {
-      var records: [Record] = []
-      while true {
-        switch sqlite3_step(prepared) {
-        case SQLITE_ROW: records.append(read(SQLiteRow(prepared: prepared)))
-        case SQLITE_DONE: return records
-        case let code: throw failure(code, isChange: sqlite3_stmt_readonly(prepared) == 0, prepared)
-        }
-      }
-    }
-
-    private func failure(_ code: Int32, isChange: Bool = false, _ prepared: OpaquePointer? = nil)
-      -> StoreFailure
-    {
-      // A single change, or COMMIT itself, ends with the write to the disk; within a transaction nothing is durable yet.
-      let isCommitting =
-        prepared != nil && (isChange ? sqlite3_get_autocommit(handle) != 0 : isCommit(prepared))
-      return SQLiteFault.failure(
-        code, String(cString: sqlite3_errmsg(handle)),
-        systemError: code & 0xff == SQLITE_IOERR
-          || code & 0xff == SQLITE_CANTOPEN ? sqlite3_system_errno(handle) : 0, path: path,
-        isCommitting: isCommitting)
-    }
-
-    private func isCommit(_ prepared: OpaquePointer?) -> Bool {
-      prepared != nil && prepared == statements[SQLiteStatement.commit.rawValue]
     }
   }
 
-  /// The row at which a statement stands.
-  struct SQLiteRow: SQLRow {
-    fileprivate let prepared: OpaquePointer
+  /// The path names another file than the one that this connection has open, or none.
+  var hasMoved: Bool {
+    var answer: Int32 = 0
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
+    return code == SQLITE_OK && answer != 0
+  }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(prepared, column) == SQLITE_NULL }
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(prepared, column) }
-    func boolean(_ column: Int32) -> Bool { integer(column) != 0 }
+  /// The database's file, behind all links: SQLite keeps its log beside it.
+  var fileName: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path }
 
-    func text(_ column: Int32) -> String {
-      guard let start = sqlite3_column_text(prepared, column) else { return "" }
-      let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(prepared, column)))
-      return String(decoding: bytes, as: UTF8.self)
+  func close() {
+    for statement in statements { sqlite3_finalize(statement) }
+    statements = []
+    sqlite3_close_v2(handle)
+  }
+
+  // MARK: Statements
+
+  /// Runs a prepared statement to its end.
+  /// - Returns: what `read` makes of each row.
+  func rows<Record>(
+    _ statement: SQLiteStatement, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
+  ) throws(StoreFailure) -> [Record] {
+    let prepared = try prepare(statement)
+    defer {
+      sqlite3_reset(prepared)
+      sqlite3_clear_bindings(prepared)
     }
+    try bind(values, to: prepared)
+    return try collect(prepared, read)
+  }
 
-    func bytes(_ column: Int32) -> [UInt8] {
-      guard let start = sqlite3_column_blob(prepared, column) else { return [] }
-      return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(prepared, column))))
+  func first<Record>(
+    _ statement: SQLiteStatement, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
+  ) throws(StoreFailure) -> Record? {
+    try rows(statement, values, read).first
+  }
+
+  /// - Returns: how many rows were changed.
+  @discardableResult
+  func change(_ statement: SQLiteStatement, _ values: [SQLValue] = []) throws(StoreFailure) -> Int {
+    _ = try rows(statement, values) { _ in }
+    return Int(sqlite3_changes(handle))
+  }
+
+  /// Runs a statement once, for what is seldom needed.
+  func execute(_ text: String) throws(StoreFailure) { _ = try first(text) { _ in } }
+
+  func first<Record>(_ text: String, _ read: (SQLiteRow) -> Record) throws(StoreFailure) -> Record? {
+    let prepared = try prepare(text, flags: 0)
+    defer { sqlite3_finalize(prepared) }
+    return try collect(prepared, read).first
+  }
+
+  /// Runs `body` in one transaction, which begins with the lock to write.
+  func transaction<Result>(_ body: () throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
+    // Another process may hold the lock: an exit of this one does not wait for it.
+    try ExitBarrier.outside { () throws(StoreFailure) in _ = try change(.begin) }
+    do {
+      let result = try body()
+      try change(.commit)
+      return result
+    } catch {
+      // Some failures have rolled back already.
+      if sqlite3_get_autocommit(handle) == 0 { _ = try? change(.rollback) }
+      throw error
     }
   }
-#endif
+
+  /// The newest version in the file; 0 if it has no tables.
+  /// - Throws: `.fault` for the tables of another program, which would take ours without a word.
+  func schemaVersion() throws(StoreFailure) -> Int64 {
+    let found = try first(
+      """
+      SELECT (SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'),
+        (SELECT count(*) FROM pragma_table_info('schema_versions') WHERE name IN ('version', 'applied'))
+      """
+    ) { (tables: $0.integer(0), ours: $0.integer(1)) }
+    guard let found, found.tables > 0 else { return 0 }
+    guard found.ours == 2 else { throw SQLiteFault.foreign(path) }
+    return try first(Migration.versionQuery) { $0.integer(0) } ?? 0
+  }
+
+  /// Runs a statement with parameters once, for what is seldom needed.
+  /// - Returns: what `read` makes of each row.
+  func collect<Record>(
+    _ text: String, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
+  ) throws(StoreFailure) -> [Record] {
+    let prepared = try prepare(SharedQueries.numbered(text), flags: 0)
+    defer { sqlite3_finalize(prepared) }
+    try bind(values, to: prepared)
+    return try collect(prepared, read)
+  }
+
+  /// How many rows the last change of this connection changed.
+  var changed: Int { Int(sqlite3_changes(handle)) }
+
+  // MARK: Details
+
+  private func prepare(_ statement: SQLiteStatement) throws(StoreFailure) -> OpaquePointer {
+    if let prepared = statements[statement.rawValue] { return prepared }
+    let prepared = try prepare(statement.text, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
+    statements[statement.rawValue] = prepared
+    return prepared
+  }
+
+  private func prepare(_ text: String, flags: UInt32) throws(StoreFailure) -> OpaquePointer {
+    var prepared: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, text, -1, flags, &prepared, nil)
+    if let prepared, code == SQLITE_OK { return prepared }
+    let failure = failure(code)
+    // A table or column that is missing is no fault of the statement.
+    if code == SQLITE_ERROR, !text.contains("sqlite_schema") {
+      let found = try schemaVersion()
+      if found != Migration.current { throw .schema(found: found, expected: Migration.current) }
+    }
+    throw failure
+  }
+
+  private func bind(_ values: [SQLValue], to prepared: OpaquePointer) throws(StoreFailure) {
+    for (place, value) in values.enumerated() {
+      let index = Int32(place + 1)
+      let code: Int32 =
+        switch value {
+        case .null: sqlite3_bind_null(prepared, index)
+        case .integer(let number): sqlite3_bind_int64(prepared, index, number)
+        case .boolean(let flag): sqlite3_bind_int64(prepared, index, flag ? 1 : 0)
+        case .text(let text): bind(text, prepared, index)
+        case .bytes(let bytes):
+          bytes.withUnsafeBytes {
+            enroll_sqlite_bind_blob(prepared, index, $0.baseAddress, Int32($0.count))
+          }
+        }
+      guard code == SQLITE_OK else { throw failure(code) }
+    }
+  }
+
+  private func bind(_ text: String, _ prepared: OpaquePointer, _ index: Int32) -> Int32 {
+    var text = text
+    return text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        // The empty text is not null.
+        guard let start = $0.baseAddress, !$0.isEmpty else {
+          return enroll_sqlite_bind_text(prepared, index, "", 0)
+        }
+        return enroll_sqlite_bind_text(prepared, index, start, Int32($0.count))
+      }
+    }
+  }
+
+  private func collect<Record>(
+    _ prepared: OpaquePointer, _ read: (SQLiteRow) -> Record
+  ) throws(StoreFailure) -> [Record] {
+    var records: [Record] = []
+    while true {
+      switch sqlite3_step(prepared) {
+      case SQLITE_ROW: records.append(read(SQLiteRow(prepared: prepared)))
+      case SQLITE_DONE: return records
+      case let code: throw failure(code, isChange: sqlite3_stmt_readonly(prepared) == 0, prepared)
+      }
+    }
+  }
+
+  private func failure(_ code: Int32, isChange: Bool = false, _ prepared: OpaquePointer? = nil)
+    -> StoreFailure
+  {
+    // A single change, or COMMIT itself, ends with the write to the disk; within a transaction nothing is durable yet.
+    let isCommitting =
+      prepared != nil && (isChange ? sqlite3_get_autocommit(handle) != 0 : isCommit(prepared))
+    return SQLiteFault.failure(
+      code, String(cString: sqlite3_errmsg(handle)),
+      systemError: code & 0xff == SQLITE_IOERR
+        || code & 0xff == SQLITE_CANTOPEN ? sqlite3_system_errno(handle) : 0, path: path,
+      isCommitting: isCommitting)
+  }
+
+  private func isCommit(_ prepared: OpaquePointer?) -> Bool {
+    prepared != nil && prepared == statements[SQLiteStatement.commit.rawValue]
+  }
+}
+
+/// The row at which a statement stands.
+struct SQLiteRow: SQLRow {
+  fileprivate let prepared: OpaquePointer
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(prepared, column) == SQLITE_NULL }
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(prepared, column) }
+  func boolean(_ column: Int32) -> Bool { integer(column) != 0 }
+
+  func text(_ column: Int32) -> String {
+    guard let start = sqlite3_column_text(prepared, column) else { return "" }
+    let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(prepared, column)))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  func bytes(_ column: Int32) -> [UInt8] {
+    guard let start = sqlite3_column_blob(prepared, column) else { return [] }
+    return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(prepared, column))))
+  }
+}

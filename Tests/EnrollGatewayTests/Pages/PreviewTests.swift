@@ -1,6 +1,6 @@
 // Writes every page to .build/gateway-pages, with what it loads, for people who want to look at them:
 //
-//     ENROLL_WRITE_PAGES=1 swift test --traits Gateway --filter PreviewTests
+//     ENROLL_WRITE_PAGES=1 swift test --filter PreviewTests
 //     python3 -m http.server --directory .build/gateway-pages
 
 import Foundation

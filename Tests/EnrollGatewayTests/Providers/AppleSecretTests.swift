@@ -1,202 +1,200 @@
 // Apple's client secret: a JWT that the gateway makes on demand, keeps while it is good, and sends with each form; and the revocation
 // of a refresh token, which Apple wants when an account is deleted.
 
-#if Gateway
-  import EnrollCore
-  import EnrollCrypto
-  import EnrollGatewayStore
-  import EnrollJSON
-  import EnrollTesting
-  import Testing
+import EnrollCore
+import EnrollCrypto
+import EnrollGatewayStore
+import EnrollJSON
+import EnrollTesting
+import Testing
 
-  @testable import EnrollGateway
+@testable import EnrollGateway
 
-  @Suite("the client secret for Apple")
-  struct AppleSecretTests {
-    private func secrets(_ world: ServerWorld) -> [String] {
-      world.server.sentSecrets
-    }
+@Suite("the client secret for Apple")
+struct AppleSecretTests {
+  private func secrets(_ world: ServerWorld) -> [String] {
+    world.server.sentSecrets
+  }
 
-    @Test("one secret serves for a day but an hour, and gives way before it ends")
-    func kept() throws {
-      let world = try appleWorld().world
-      _ = try world.signIn()
-      world.world.clock.advance(seconds: 23 * 3_600 - 1)
-      _ = try world.signIn()
-      #expect(Set(secrets(world)).count == 1 && secrets(world).count == 2)
-      world.world.clock.advance(seconds: 1)
-      #expect(try world.signIn().status == 303)
-      #expect(Set(secrets(world)).count == 2)
-      #expect(world.server.refusals.isEmpty)
-    }
+  @Test("one secret serves for a day but an hour, and gives way before it ends")
+  func kept() throws {
+    let world = try appleWorld().world
+    _ = try world.signIn()
+    world.world.clock.advance(seconds: 23 * 3_600 - 1)
+    _ = try world.signIn()
+    #expect(Set(secrets(world)).count == 1 && secrets(world).count == 2)
+    world.world.clock.advance(seconds: 1)
+    #expect(try world.signIn().status == 303)
+    #expect(Set(secrets(world)).count == 2)
+    #expect(world.server.refusals.isEmpty)
+  }
 
-    @Test("a date that is set back makes a new secret, so that none begins in Apple's future")
-    func setBack() throws {
-      let world = try appleWorld().world
-      _ = try world.signIn()
-      world.world.clock.setWall(world.world.clock.wallTime().seconds - 100_000)
-      #expect(try world.signIn().status == 303)
-      #expect(Set(secrets(world)).count == 2)
-      #expect(world.server.refusals.isEmpty)
-    }
+  @Test("a date that is set back makes a new secret, so that none begins in Apple's future")
+  func setBack() throws {
+    let world = try appleWorld().world
+    _ = try world.signIn()
+    world.world.clock.setWall(world.world.clock.wallTime().seconds - 100_000)
+    #expect(try world.signIn().status == 303)
+    #expect(Set(secrets(world)).count == 2)
+    #expect(world.server.refusals.isEmpty)
+  }
 
-    @Test("another key, another team and another key's name sign nobody in", arguments: 0..<3)
-    func wrong(what: Int) throws {
-      let (own, other) = (try PrivateKey.generate(.ec(.p256)), try PrivateKey.generate(.ec(.p256)))
-      let world = try ServerWorld(
-        "apple", zoo: "apple", proof: .appleSecret(team: "TEAM", keyID: "KEY", key: own.publicKey),
+  @Test("another key, another team and another key's name sign nobody in", arguments: 0..<3)
+  func wrong(what: Int) throws {
+    let (own, other) = (try PrivateKey.generate(.ec(.p256)), try PrivateKey.generate(.ec(.p256)))
+    let world = try ServerWorld(
+      "apple", zoo: "apple", proof: .appleSecret(team: "TEAM", keyID: "KEY", key: own.publicKey),
+      [
+        ("provider", .string("apple")), ("appleTeamId", .string(what == 1 ? "OTHER" : "TEAM")),
+        ("appleKeyId", .string(what == 2 ? "OTHER" : "KEY")),
+        ("applePrivateKey", .string(try pem(what == 0 ? other : own))),
+      ])
+    #expect(try world.signIn().status == 400)
+    #expect(
+      world.server.refusals == [
         [
-          ("provider", .string("apple")), ("appleTeamId", .string(what == 1 ? "OTHER" : "TEAM")),
-          ("appleKeyId", .string(what == 2 ? "OTHER" : "KEY")),
-          ("applePrivateKey", .string(try pem(what == 0 ? other : own))),
-        ])
-      #expect(try world.signIn().status == 400)
-      #expect(
-        world.server.refusals == [
-          [
-            "the client secret is not signed with ES256 by the team's key", "iss is not the team",
-            "kid is not the key's",
-          ][
-            what]
-        ])
-      #expect(try world.session() == nil)
-    }
-
-    @Test(
-      "the double refuses each secret that Apple refuses",
-      arguments: [
-        ("iss", JSON.string("OTHER"), "iss is not the team"), ("sub", .string("x"), "sub is not the client"),
-        ("aud", .string("https://example.com"), "aud is not Apple"),
-        ("iat", .integer(1_900_000_000_000), "iat is in the future"), ("exp", .integer(1), "exp has passed"),
-        ("exp", .integer(1_900_000_000_000), "exp is more than six months away"),
+          "the client secret is not signed with ES256 by the team's key", "iss is not the team",
+          "kid is not the key's",
+        ][
+          what]
       ])
-    func strict(claim: String, value: JSON, why: String) throws {
-      let (world, key) = try appleWorld()
-      let now = world.world.clock.wallTime()
-      var claims = JSONObject([
-        ("iss", .string("TEAM")), ("iat", .integer(now.seconds)), ("exp", .integer(now.seconds + 60)),
-        ("aud", .string("https://appleid.apple.com")), ("sub", .string(ServerWorld.clientID)),
-      ])
-      claims[claim] = value
-      let jwt = try SignedJWT.make(
-        header: [("kid", .string("KEY"))], claims: claims.members.map { ($0.key, $0.value) }, by: key, .ES256)
-      let request = HTTPRequest(
-        .post, "https://appleid.apple.com/token",
-        headers: [HTTPHeader("Content-Type", FormEncoding.contentType)],
-        body: FormEncoding.encode([("client_secret", jwt.reveal())]))
-      #expect(try world.server.send(request, cancellation: nil).status == 401)
-      #expect(world.server.refusals == [why])
-    }
+    #expect(try world.session() == nil)
+  }
 
-    @Test("an answer that repeats the secret is not read, and the secret is in no log line")
-    func repeated() throws {
-      let world = try appleWorld().world
-      _ = try world.signIn()
-      let secret = try #require(secrets(world).first)
-      world.server.zoo.next(.token, .status(400, body: "what is \(secret)?"))
-      #expect(try world.signIn().status == 400)
-      #expect(world.world.log.all.contains { $0.contains("repeats the client's proof") })
-      #expect(!world.world.log.all.contains { $0.contains(secret) })
-    }
+  @Test(
+    "the double refuses each secret that Apple refuses",
+    arguments: [
+      ("iss", JSON.string("OTHER"), "iss is not the team"), ("sub", .string("x"), "sub is not the client"),
+      ("aud", .string("https://example.com"), "aud is not Apple"),
+      ("iat", .integer(1_900_000_000_000), "iat is in the future"), ("exp", .integer(1), "exp has passed"),
+      ("exp", .integer(1_900_000_000_000), "exp is more than six months away"),
+    ])
+  func strict(claim: String, value: JSON, why: String) throws {
+    let (world, key) = try appleWorld()
+    let now = world.world.clock.wallTime()
+    var claims = JSONObject([
+      ("iss", .string("TEAM")), ("iat", .integer(now.seconds)), ("exp", .integer(now.seconds + 60)),
+      ("aud", .string("https://appleid.apple.com")), ("sub", .string(ServerWorld.clientID)),
+    ])
+    claims[claim] = value
+    let jwt = try SignedJWT.make(
+      header: [("kid", .string("KEY"))], claims: claims.members.map { ($0.key, $0.value) }, by: key, .ES256)
+    let request = HTTPRequest(
+      .post, "https://appleid.apple.com/token",
+      headers: [HTTPHeader("Content-Type", FormEncoding.contentType)],
+      body: FormEncoding.encode([("client_secret", jwt.reveal())]))
+    #expect(try world.server.send(request, cancellation: nil).status == 401)
+    #expect(world.server.refusals == [why])
+  }
 
-    // MARK: Revocation
+  @Test("an answer that repeats the secret is not read, and the secret is in no log line")
+  func repeated() throws {
+    let world = try appleWorld().world
+    _ = try world.signIn()
+    let secret = try #require(secrets(world).first)
+    world.server.zoo.next(.token, .status(400, body: "what is \(secret)?"))
+    #expect(try world.signIn().status == 400)
+    #expect(world.world.log.all.contains { $0.contains("repeats the client's proof") })
+    #expect(!world.world.log.all.contains { $0.contains(secret) })
+  }
 
-    @Test("a refresh token is revoked with the client's proof, and an unknown one counts as revoked")
-    func revoke() throws {
-      let world = try appleWorld().world
-      let provider = world.world.gateway.providers[0]
-      #expect(provider.keepsRefreshToken)
-      try provider.revoke(Secret("refresh-1"))
-      try provider.revoke(Secret("nobody's"))
-      #expect(world.server.revoked == ["refresh-1", "nobody's"])
-      #expect(world.server.refusals.isEmpty)
-    }
+  // MARK: Revocation
 
-    @Test("the refresh token is kept sealed, and revoked when its account is deleted")
-    func deletion() throws {
-      let (world, deleted) = try deletedAccount()
-      let kept = try #require(deleted.tokens.first)
-      #expect(!kept.sealed.contains("refresh-"))
-      try world.world.gateway.revokeDue()
-      let revoked = try #require(world.server.revoked.first)
-      #expect(revoked.hasPrefix("refresh-") && world.server.revoked.count == 1)
-      #expect(!world.world.log.all.contains { $0.contains(revoked) })
-      // Once is enough.
-      world.world.clock.advance(seconds: 86_400)
-      #expect(try world.world.gateway.revokeDue() == 0)
-      #expect(world.server.revoked.count == 1)
-    }
+  @Test("a refresh token is revoked with the client's proof, and an unknown one counts as revoked")
+  func revoke() throws {
+    let world = try appleWorld().world
+    let provider = world.world.gateway.providers[0]
+    #expect(provider.keepsRefreshToken)
+    try provider.revoke(Secret("refresh-1"))
+    try provider.revoke(Secret("nobody's"))
+    #expect(world.server.revoked == ["refresh-1", "nobody's"])
+    #expect(world.server.refusals.isEmpty)
+  }
 
-    @Test("a revocation that the provider does not take is tried again, later and later")
-    func again() throws {
-      let (world, _) = try deletedAccount()
-      let (gateway, clock) = (world.world.gateway, world.world.clock)
-      world.server.zoo.next(.revocation, .unreachable, .status(503))
+  @Test("the refresh token is kept sealed, and revoked when its account is deleted")
+  func deletion() throws {
+    let (world, deleted) = try deletedAccount()
+    let kept = try #require(deleted.tokens.first)
+    #expect(!kept.sealed.contains("refresh-"))
+    try world.world.gateway.revokeDue()
+    let revoked = try #require(world.server.revoked.first)
+    #expect(revoked.hasPrefix("refresh-") && world.server.revoked.count == 1)
+    #expect(!world.world.log.all.contains { $0.contains(revoked) })
+    // Once is enough.
+    world.world.clock.advance(seconds: 86_400)
+    #expect(try world.world.gateway.revokeDue() == 0)
+    #expect(world.server.revoked.count == 1)
+  }
+
+  @Test("a revocation that the provider does not take is tried again, later and later")
+  func again() throws {
+    let (world, _) = try deletedAccount()
+    let (gateway, clock) = (world.world.gateway, world.world.clock)
+    world.server.zoo.next(.revocation, .unreachable, .status(503))
+    #expect(try gateway.revokeDue() == 1)
+    clock.advance(seconds: 59)
+    #expect(try gateway.revokeDue() == 0)
+    clock.advance(seconds: 1)
+    #expect(try gateway.revokeDue() == 1)
+    clock.advance(seconds: 119)
+    #expect(try gateway.revokeDue() == 0)
+    #expect(try world.world.store.count("revocations") == 1)
+    clock.advance(seconds: 1)
+    #expect(try gateway.revokeDue() == 1)
+    #expect(try world.world.store.count("revocations") == 0)
+  }
+
+  @Test("a revocation that no try of seven days brought about is dropped, and the audit says so")
+  func dropped() throws {
+    let (world, deleted) = try deletedAccount()
+    let gateway = world.world.gateway
+    let keys = try TestGateway.ring(world.world.clock)
+    // Without its key nobody can send it.
+    gateway.reload(try TestGateway.otherRing(world.world.clock))
+    for day in 0..<7 {
+      if day > 0 { world.world.clock.advance(seconds: 86_400) }
       #expect(try gateway.revokeDue() == 1)
-      clock.advance(seconds: 59)
-      #expect(try gateway.revokeDue() == 0)
-      clock.advance(seconds: 1)
-      #expect(try gateway.revokeDue() == 1)
-      clock.advance(seconds: 119)
-      #expect(try gateway.revokeDue() == 0)
       #expect(try world.world.store.count("revocations") == 1)
-      clock.advance(seconds: 1)
-      #expect(try gateway.revokeDue() == 1)
-      #expect(try world.world.store.count("revocations") == 0)
     }
+    world.world.clock.advance(seconds: 86_400)
+    #expect(try gateway.revokeDue() == 1)
+    #expect(try world.world.store.count("revocations") == 0)
+    gateway.reload(keys)
+    #expect(try gateway.revokeDue() == 0)
+    #expect(world.server.revoked.isEmpty)
+    let account = try #require(deleted.account)
+    let last = try #require(try world.world.store.audit(ofAccount: account, limit: 1).first)
+    #expect(last.event == .revocationDropped && last.outcome == .refused && last.detail == "apple")
+    #expect(world.world.log.all.contains { $0.contains("its key is gone") })
+  }
 
-    @Test("a revocation that no try of seven days brought about is dropped, and the audit says so")
-    func dropped() throws {
-      let (world, deleted) = try deletedAccount()
-      let gateway = world.world.gateway
-      let keys = try TestGateway.ring(world.world.clock)
-      // Without its key nobody can send it.
-      gateway.reload(try TestGateway.otherRing(world.world.clock))
-      for day in 0..<7 {
-        if day > 0 { world.world.clock.advance(seconds: 86_400) }
-        #expect(try gateway.revokeDue() == 1)
-        #expect(try world.world.store.count("revocations") == 1)
-      }
-      world.world.clock.advance(seconds: 86_400)
-      #expect(try gateway.revokeDue() == 1)
-      #expect(try world.world.store.count("revocations") == 0)
-      gateway.reload(keys)
-      #expect(try gateway.revokeDue() == 0)
-      #expect(world.server.revoked.isEmpty)
-      let account = try #require(deleted.account)
-      let last = try #require(try world.world.store.audit(ofAccount: account, limit: 1).first)
-      #expect(last.event == .revocationDropped && last.outcome == .refused && last.detail == "apple")
-      #expect(world.world.log.all.contains { $0.contains("its key is gone") })
-    }
+  /// A person of Apple's has signed in, and the account is deleted by an operator.
+  private func deletedAccount() throws -> (ServerWorld, (tokens: [KeptProviderToken], account: String?)) {
+    let world = try appleWorld().world
+    _ = try world.signIn()
+    let account = try #require(try world.session()).account.id
+    let now = world.world.clock.wallTime()
+    let deleted = try #require(try world.world.store.deleteAccount(account, by: nil, at: now))
+    return (world, (deleted.tokens, account))
+  }
 
-    /// A person of Apple's has signed in, and the account is deleted by an operator.
-    private func deletedAccount() throws -> (ServerWorld, (tokens: [KeptProviderToken], account: String?)) {
-      let world = try appleWorld().world
-      _ = try world.signIn()
-      let account = try #require(try world.session()).account.id
-      let now = world.world.clock.wallTime()
-      let deleted = try #require(try world.world.store.deleteAccount(account, by: nil, at: now))
-      return (world, (deleted.tokens, account))
-    }
-
-    @Test("a revocation that did not arrive, or is refused, fails")
-    func revokeFails() throws {
-      let world = try appleWorld().world
-      let provider = world.world.gateway.providers[0]
-      world.server.zoo.next(
-        .revocation, .unreachable, .status(503), .status(400, body: #"{"error":"invalid_request"}"#))
-      for code in [EnrollError.Code.network, .server, .oauth] {
-        let error = #expect(throws: EnrollError.self) { try provider.revoke(Secret("refresh-1")) }
-        #expect(error?.code == code)
-      }
-    }
-
-    @Test("only Apple's refresh tokens are kept")
-    func others() throws {
-      let github = try ServerWorld(
-        "github", zoo: "github",
-        [("provider", .string("github")), ("clientSecret", .string(ServerWorld.secret))])
-      #expect(!github.world.gateway.providers[0].keepsRefreshToken)
+  @Test("a revocation that did not arrive, or is refused, fails")
+  func revokeFails() throws {
+    let world = try appleWorld().world
+    let provider = world.world.gateway.providers[0]
+    world.server.zoo.next(
+      .revocation, .unreachable, .status(503), .status(400, body: #"{"error":"invalid_request"}"#))
+    for code in [EnrollError.Code.network, .server, .oauth] {
+      let error = #expect(throws: EnrollError.self) { try provider.revoke(Secret("refresh-1")) }
+      #expect(error?.code == code)
     }
   }
-#endif
+
+  @Test("only Apple's refresh tokens are kept")
+  func others() throws {
+    let github = try ServerWorld(
+      "github", zoo: "github",
+      [("provider", .string("github")), ("clientSecret", .string(ServerWorld.secret))])
+    #expect(!github.world.gateway.providers[0].keepsRefreshToken)
+  }
+}

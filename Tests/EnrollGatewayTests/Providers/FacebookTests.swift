@@ -1,113 +1,111 @@
 // Facebook, played: the app secret is proven with each request for the profile, the addresses name a version, and many people share no
 // address.
 
-#if Gateway
-  import EnrollCore
-  import EnrollCrypto
-  import EnrollJSON
-  import EnrollTesting
-  import Testing
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import EnrollTesting
+import Testing
 
-  @testable import EnrollGateway
+@testable import EnrollGateway
 
-  @Suite("Facebook at the gateway")
-  struct FacebookTests {
-    private func world(secret: String = ServerWorld.secret, _ more: [(String, JSON)] = []) throws
-      -> ServerWorld
-    {
-      try ServerWorld(
-        "facebook", zoo: "facebook",
-        [("provider", .string("facebook")), ("clientSecret", .string(secret))] + more)
-    }
-
-    @Test("a user signs in with the code flow; the profile is asked for with the proof of the app secret")
-    func whole() throws {
-      let world = try world()
-      let answer = try world.answer { url in
-        #expect(url.hasPrefix("https://www.facebook.com/v22.0/dialog/oauth?"))
-        #expect(parameter("scope", of: url) == "email public_profile")
-        return url
-      }
-      #expect(try world.comeBack(answer).header("Location") == "/account")
-      #expect(world.server.refusals.isEmpty)
-      let identity = try #require(try world.session()).identity
-      #expect(identity.subject == "https://www.facebook.com alice")
-      #expect(identity.name == "Alice Example")
-    }
-
-    @Test("an address of Facebook's is not a verified one: Facebook does not say so")
-    func email() throws {
-      let world = try world()
-      _ = try world.signIn()
-      let identity = try #require(try world.session()).identity
-      #expect(identity.email == "alice@example.com")
-      #expect(!identity.isEmailVerified)
-    }
-
-    @Test("a user who shares no address signs in without one")
-    func noEmail() throws {
-      let world = try world()
-      var person = ZooServer.Person()
-      person.edit = { $0["email"] = nil }
-      #expect(try world.signIn(as: person).status == 303)
-      #expect(try #require(try world.session()).identity.email == nil)
-    }
-
-    @Test("a wrong app secret signs nobody in")
-    func wrongSecret() throws {
-      let world = try world(secret: "another secret")
-      #expect(try world.signIn().status == 400)
-      #expect(world.server.refusals == ["client_secret is missing or wrong"])
-      #expect(try world.session() == nil)
-    }
-
-    @Test("the proof is HMAC-SHA256 of the access token with the app secret, in hexadecimal")
-    func proof() throws {
-      // RFC 4231 §4.3, test case 2.
-      #expect(
-        try ProvingTransport.proof(of: "what do ya want for nothing?", Secret("Jefe"))
-          == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
-    }
-
-    @Test(
-      "the double refuses a profile without the proof, with a wrong one, and without a version",
-      arguments: [
-        ("v22.0/me?fields=id", "API calls require an appsecret_proof argument"),
-        ("v22.0/me?fields=id&appsecret_proof=00", "Invalid appsecret_proof provided"),
-        ("me?fields=id&appsecret_proof=00", "me is not the profile at a version of the Graph API"),
-        ("v22.0/me?appsecret_proof=00", "fields lacks id"),
-      ])
-    func strict(path: String, why: String) throws {
-      let world = try world()
-      let request = HTTPRequest(
-        .get, "https://graph.facebook.com/" + path, headers: [HTTPHeader("Authorization", "Bearer t")])
-      #expect(try world.server.send(request, cancellation: nil).status == 400)
-      #expect(world.server.refusals == [why])
-    }
-
-    @Test("the version of the addresses is a key; what is written beside it wins")
-    func version() throws {
-      let settings = try TestGateway.settings([
-        (
-          "providers",
-          .object([
-            (
-              "facebook",
-              .object([
-                ("provider", .string("facebook")), ("clientId", .string("1")), ("clientSecret", .string("s")),
-                ("graphVersion", .string("v23.0")),
-                ("endpoints", .object([("tokenEndpoint", .string("https://graph.example/token"))])),
-              ])
-            )
-          ])
-        )
-      ])
-      let configuration = settings.providers[0].configuration
-      #expect(configuration.endpoints?.authorization == "https://www.facebook.com/v23.0/dialog/oauth")
-      #expect(configuration.endpoints?.token == "https://graph.example/token")
-      #expect(
-        configuration.profile?.endpoint == "https://graph.facebook.com/v23.0/me?fields=id,name,email")
-      #expect(configuration.profile?.subject == ["id"])
-    }
+@Suite("Facebook at the gateway")
+struct FacebookTests {
+  private func world(secret: String = ServerWorld.secret, _ more: [(String, JSON)] = []) throws
+    -> ServerWorld
+  {
+    try ServerWorld(
+      "facebook", zoo: "facebook",
+      [("provider", .string("facebook")), ("clientSecret", .string(secret))] + more)
   }
-#endif
+
+  @Test("a user signs in with the code flow; the profile is asked for with the proof of the app secret")
+  func whole() throws {
+    let world = try world()
+    let answer = try world.answer { url in
+      #expect(url.hasPrefix("https://www.facebook.com/v22.0/dialog/oauth?"))
+      #expect(parameter("scope", of: url) == "email public_profile")
+      return url
+    }
+    #expect(try world.comeBack(answer).header("Location") == "/account")
+    #expect(world.server.refusals.isEmpty)
+    let identity = try #require(try world.session()).identity
+    #expect(identity.subject == "https://www.facebook.com alice")
+    #expect(identity.name == "Alice Example")
+  }
+
+  @Test("an address of Facebook's is not a verified one: Facebook does not say so")
+  func email() throws {
+    let world = try world()
+    _ = try world.signIn()
+    let identity = try #require(try world.session()).identity
+    #expect(identity.email == "alice@example.com")
+    #expect(!identity.isEmailVerified)
+  }
+
+  @Test("a user who shares no address signs in without one")
+  func noEmail() throws {
+    let world = try world()
+    var person = ZooServer.Person()
+    person.edit = { $0["email"] = nil }
+    #expect(try world.signIn(as: person).status == 303)
+    #expect(try #require(try world.session()).identity.email == nil)
+  }
+
+  @Test("a wrong app secret signs nobody in")
+  func wrongSecret() throws {
+    let world = try world(secret: "another secret")
+    #expect(try world.signIn().status == 400)
+    #expect(world.server.refusals == ["client_secret is missing or wrong"])
+    #expect(try world.session() == nil)
+  }
+
+  @Test("the proof is HMAC-SHA256 of the access token with the app secret, in hexadecimal")
+  func proof() throws {
+    // RFC 4231 §4.3, test case 2.
+    #expect(
+      try ProvingTransport.proof(of: "what do ya want for nothing?", Secret("Jefe"))
+        == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+  }
+
+  @Test(
+    "the double refuses a profile without the proof, with a wrong one, and without a version",
+    arguments: [
+      ("v22.0/me?fields=id", "API calls require an appsecret_proof argument"),
+      ("v22.0/me?fields=id&appsecret_proof=00", "Invalid appsecret_proof provided"),
+      ("me?fields=id&appsecret_proof=00", "me is not the profile at a version of the Graph API"),
+      ("v22.0/me?appsecret_proof=00", "fields lacks id"),
+    ])
+  func strict(path: String, why: String) throws {
+    let world = try world()
+    let request = HTTPRequest(
+      .get, "https://graph.facebook.com/" + path, headers: [HTTPHeader("Authorization", "Bearer t")])
+    #expect(try world.server.send(request, cancellation: nil).status == 400)
+    #expect(world.server.refusals == [why])
+  }
+
+  @Test("the version of the addresses is a key; what is written beside it wins")
+  func version() throws {
+    let settings = try TestGateway.settings([
+      (
+        "providers",
+        .object([
+          (
+            "facebook",
+            .object([
+              ("provider", .string("facebook")), ("clientId", .string("1")), ("clientSecret", .string("s")),
+              ("graphVersion", .string("v23.0")),
+              ("endpoints", .object([("tokenEndpoint", .string("https://graph.example/token"))])),
+            ])
+          )
+        ])
+      )
+    ])
+    let configuration = settings.providers[0].configuration
+    #expect(configuration.endpoints?.authorization == "https://www.facebook.com/v23.0/dialog/oauth")
+    #expect(configuration.endpoints?.token == "https://graph.example/token")
+    #expect(
+      configuration.profile?.endpoint == "https://graph.facebook.com/v23.0/me?fields=id,name,email")
+    #expect(configuration.profile?.subject == ["id"])
+  }
+}

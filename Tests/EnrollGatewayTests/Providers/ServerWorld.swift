@@ -1,103 +1,101 @@
 // A gateway whose one provider is a service that people use, played strictly, and a browser that comes back from it by whatever way the
 // service chooses.
 
-#if Gateway
-  import EnrollCore
-  import EnrollCrypto
-  import EnrollGatewayStore
-  import EnrollJSON
-  import EnrollTesting
-  import Foundation
-  import Testing
+import EnrollCore
+import EnrollCrypto
+import EnrollGatewayStore
+import EnrollJSON
+import EnrollTesting
+import Foundation
+import Testing
 
-  @testable import EnrollGateway
+@testable import EnrollGateway
 
-  /// The gateway at one provider.
-  final class ServerWorld {
-    let world: TestGateway
-    let server: ZooServer
-    let browser: TestBrowser
-    let name: String
+/// The gateway at one provider.
+final class ServerWorld {
+  let world: TestGateway
+  let server: ZooServer
+  let browser: TestBrowser
+  let name: String
 
-    static let clientID = "service.example"
-    static let secret = "what only the server knows"
+  static let clientID = "service.example"
+  static let secret = "what only the server knows"
 
-    /// - Parameters:
-    ///   - name: of the provider at the gateway.
-    ///   - zoo: of the provider in the zoo.
-    ///   - keys: of its configuration, beside `clientId`.
-    init(
-      _ name: String, zoo: String, proof: ZooServer.Proof = .secret, _ keys: [(String, JSON)]
-    ) throws {
-      self.name = name
-      var server: ZooServer?
-      let provider = JSON.object([("clientId", .string(Self.clientID))] + keys)
-      world = try TestGateway([("providers", .object([(name, provider)]))]) { clock in
-        let made = try ZooServer(
-          ZooProvider(
-            zoo,
-            registration: .init(
-              clientID: Self.clientID, secret: Self.secret,
-              redirectURIs: ["\(TestGateway.origin)/v1/auth/\(name)/callback"]), clock: clock), proof: proof)
-        server = made
-        return made
-      }
-      self.server = try #require(server)
-      browser = TestBrowser(world.gateway)
+  /// - Parameters:
+  ///   - name: of the provider at the gateway.
+  ///   - zoo: of the provider in the zoo.
+  ///   - keys: of its configuration, beside `clientId`.
+  init(
+    _ name: String, zoo: String, proof: ZooServer.Proof = .secret, _ keys: [(String, JSON)]
+  ) throws {
+    self.name = name
+    var server: ZooServer?
+    let provider = JSON.object([("clientId", .string(Self.clientID))] + keys)
+    world = try TestGateway([("providers", .object([(name, provider)]))]) { clock in
+      let made = try ZooServer(
+        ZooProvider(
+          zoo,
+          registration: .init(
+            clientID: Self.clientID, secret: Self.secret,
+            redirectURIs: ["\(TestGateway.origin)/v1/auth/\(name)/callback"]), clock: clock), proof: proof)
+      server = made
+      return made
     }
-
-    var callback: String { "/v1/auth/\(name)/callback" }
-
-    /// The answer of the provider to a new sign-in of this browser.
-    func answer(
-      as person: ZooServer.Person = .init(), error: String? = nil, at start: String = "",
-      changing change: (String) -> String = { $0 }
-    ) throws -> ZooServer.Answer {
-      let sent = browser.get("/v1/auth/\(name)" + start)
-      let url = try #require(sent.header("Location"), "\(sent.status)")
-      return server.authorize(change(url), as: person, error: error)
-    }
-
-    /// Comes back with the answer. A form comes from the provider's page, without a cookie, and is sent again by the page of the
-    /// gateway.
-    func comeBack(_ answer: ZooServer.Answer) throws -> WebResponse {
-      switch answer {
-      case .redirect(let url): return browser.get(String(url.dropFirst(TestGateway.origin.count)))
-      case .form(_, let fields):
-        let page = TestBrowser(world.gateway).post(callback, form: fields.map { ($0.key, $0.value) })
-        guard page.status == 200 else { return page }
-        return browser.post(callback, form: try Self.fields(of: page))
-      case .stays(let text): throw Stays(text: text)
-      }
-    }
-
-    struct Stays: Error { var text: String }
-
-    func signIn(as person: ZooServer.Person = .init()) throws -> WebResponse {
-      try comeBack(try answer(as: person))
-    }
-
-    /// The hidden fields of the page's form.
-    static func fields(of page: WebResponse) throws -> [(String, String)] {
-      try Markup(page: page.body).all("input").map { input in
-        (try #require(input.attributes["name"]), try #require(input.attributes["value"]))
-      }
-    }
-
-    /// The session of the browser's cookie.
-    func session() throws -> LiveSession? {
-      guard let cookie = browser.cookies.first(where: { $0.name == "__Host-enroll" }),
-        let hash = OneTimeText.hash(of: cookie.value)
-      else { return nil }
-      return try world.store.session(tokenHash: hash, at: world.clock.wallTime())
-    }
-
-    var tokenRequests: Int { server.zoo.count(.token) }
+    self.server = try #require(server)
+    browser = TestBrowser(world.gateway)
   }
 
-  /// A key as a file has it.
-  func pem(_ key: PrivateKey) throws -> String {
-    let text = Data(try key.exported().revealBytes()).base64EncodedString(options: .lineLength64Characters)
-    return "-----BEGIN PRIVATE KEY-----\n\(text)\n-----END PRIVATE KEY-----\n"
+  var callback: String { "/v1/auth/\(name)/callback" }
+
+  /// The answer of the provider to a new sign-in of this browser.
+  func answer(
+    as person: ZooServer.Person = .init(), error: String? = nil, at start: String = "",
+    changing change: (String) -> String = { $0 }
+  ) throws -> ZooServer.Answer {
+    let sent = browser.get("/v1/auth/\(name)" + start)
+    let url = try #require(sent.header("Location"), "\(sent.status)")
+    return server.authorize(change(url), as: person, error: error)
   }
-#endif
+
+  /// Comes back with the answer. A form comes from the provider's page, without a cookie, and is sent again by the page of the
+  /// gateway.
+  func comeBack(_ answer: ZooServer.Answer) throws -> WebResponse {
+    switch answer {
+    case .redirect(let url): return browser.get(String(url.dropFirst(TestGateway.origin.count)))
+    case .form(_, let fields):
+      let page = TestBrowser(world.gateway).post(callback, form: fields.map { ($0.key, $0.value) })
+      guard page.status == 200 else { return page }
+      return browser.post(callback, form: try Self.fields(of: page))
+    case .stays(let text): throw Stays(text: text)
+    }
+  }
+
+  struct Stays: Error { var text: String }
+
+  func signIn(as person: ZooServer.Person = .init()) throws -> WebResponse {
+    try comeBack(try answer(as: person))
+  }
+
+  /// The hidden fields of the page's form.
+  static func fields(of page: WebResponse) throws -> [(String, String)] {
+    try Markup(page: page.body).all("input").map { input in
+      (try #require(input.attributes["name"]), try #require(input.attributes["value"]))
+    }
+  }
+
+  /// The session of the browser's cookie.
+  func session() throws -> LiveSession? {
+    guard let cookie = browser.cookies.first(where: { $0.name == "__Host-enroll" }),
+      let hash = OneTimeText.hash(of: cookie.value)
+    else { return nil }
+    return try world.store.session(tokenHash: hash, at: world.clock.wallTime())
+  }
+
+  var tokenRequests: Int { server.zoo.count(.token) }
+}
+
+/// A key as a file has it.
+func pem(_ key: PrivateKey) throws -> String {
+  let text = Data(try key.exported().revealBytes()).base64EncodedString(options: .lineLength64Characters)
+  return "-----BEGIN PRIVATE KEY-----\n\(text)\n-----END PRIVATE KEY-----\n"
+}

@@ -1,0 +1,157 @@
+// Workers, and the end of a host.
+
+import EnrollGateway
+import EnrollGatewayHost
+import EnrollPosix
+import Foundation
+import Testing
+
+@Suite struct WorkTests {
+  private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: gateway.test\r\n\r\n" }
+
+  /// An application that holds every request of a lane but `/here` until the gate opens.
+  private static func held(_ entered: Event, _ gate: Event) -> TestApplication {
+    TestApplication(
+      lane: { $0.path == "/here" ? .here : $0.path == "/data" ? .database : .provider },
+      { request in
+        if request.path == "/far" {
+          entered.set()
+          gate.wait()
+        }
+        return WebResponse(200, body: Array(request.path.utf8))
+      })
+  }
+
+  @Test("when a pool is full its requests get 503 and the other lanes go on")
+  func overload() throws {
+    let entered = Event()
+    let gate = Event()
+    let application = Self.held(entered, gate)
+    try withHost(application, { $0.provider = .init(threads: 1, queue: 1) }) { host in
+      defer { gate.set() }
+      let first = try #require(Wire(host.port))
+      first.send(Self.get("/far"))
+      entered.wait()
+      let others = try (0..<6).map { _ in try #require(Wire(host.port)) }
+      for wire in others { wire.send(Self.get("/far")) }
+      #expect(eventually { host.metrics.refusals[.overloaded] == 5 })
+      var waiting: [Wire] = []
+      for wire in others {
+        guard wire.isReadable(withinMilliseconds: 0) else {
+          waiting.append(wire)
+          continue
+        }
+        let answer = try #require(wire.readAnswer())
+        #expect(answer.status == 503)
+        #expect(answer.header("retry-after") == "1")
+        #expect(answer.header("connection") == nil)
+        // The same connection is still good for other lanes.
+        for path in ["/here", "/data"] {
+          wire.send(Self.get(path))
+          #expect(wire.readAnswer()?.body == path)
+        }
+      }
+      #expect(waiting.count == 1)
+      gate.set()
+      for wire in [first] + waiting { #expect(wire.readAnswer()?.status == 200) }
+    }
+    #expect(application.seen.filter { $0.path == "/far" }.count == 2)
+  }
+
+  @Test("a host that stops closes idle connections, accepts none, and ends what is in work")
+  func drain() throws {
+    let entered = Event()
+    let gate = Event()
+    let host = try HTTPHost.start(
+      HostOptions(publicOrigin: "http://gateway.test"), Self.held(entered, gate))
+    let idle = try #require(Wire(host.port))
+    idle.send(Self.get("/here"))
+    #expect(idle.readAnswer()?.status == 200)
+    let working = try #require(Wire(host.port))
+    working.send(Self.get("/far") + Self.get("/here"))
+    entered.wait()
+    let stopped = Event()
+    let hasEnded = Ended()
+    Thread.detachNewThread {
+      hasEnded.set(host.stop(withinSeconds: 60))
+      stopped.set()
+    }
+    #expect(idle.readAll() == "")
+    #expect(Wire(host.port) == nil)
+    #expect(!stopped.isSet)
+    gate.set()
+    let text = try #require(working.readAll())
+    #expect(text.contains("Connection: close\r\n") && text.hasSuffix("/far"))
+    stopped.wait()
+    #expect(hasEnded.value == true)
+    #expect(host.metrics.connectionsOpen == 0)
+    #expect(host.stop())
+  }
+
+  @Test("a request that is half sent when the host stops may end")
+  func drainsHalf() throws {
+    let host = try HTTPHost.start(HostOptions(publicOrigin: "http://gateway.test"), TestApplication())
+    let wire = try #require(Wire(host.port))
+    wire.send(
+      "POST /half HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+    // The host has read the head when it asks for the body.
+    #expect(wire.receive()?.isEmpty == false)
+    let stopped = Event()
+    Thread.detachNewThread {
+      host.stop(withinSeconds: 60)
+      stopped.set()
+    }
+    #expect(eventually { Wire(host.port) == nil })
+    wire.send("abc")
+    #expect(wire.readAll()?.hasSuffix("/half") == true)
+    stopped.wait()
+  }
+
+  @Test(
+    "a request that stays half sent does not hold the end of the host",
+    arguments: ["Content-Length: 3\r\n\r\na", ""])
+  func halfSent(rest: String) throws {
+    var options = HostOptions(publicOrigin: "http://gateway.test")
+    options.limits.headerTimeoutMilliseconds = 600_000
+    options.limits.bodyTimeoutMilliseconds = 600_000
+    options.limits.drainTimeoutMilliseconds = 20
+    options.limits.lingerMilliseconds = 20
+    let host = try HTTPHost.start(options, TestApplication())
+    let wire = try #require(Wire(host.port))
+    wire.send("POST /half HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-continue\r\n\(rest)")
+    if rest.isEmpty {
+      // The host has read what was sent when another connection is answered after it.
+      #expect(eventually { host.metrics.connectionsOpen == 1 })
+    } else {
+      #expect(wire.receive()?.isEmpty == false)
+    }
+    let stopped = Event()
+    Thread.detachNewThread {
+      host.stop(withinSeconds: 600)
+      stopped.set()
+    }
+    let answer = try #require(wire.readAll())
+    if !rest.isEmpty { #expect(answer.hasPrefix("HTTP/1.1 408")) }
+    stopped.wait()
+  }
+
+  @Test("a host whose time to stop is over closes what is left, and says so")
+  func deadline() throws {
+    let entered = Event()
+    let gate = Event()
+    let host = try HTTPHost.start(
+      HostOptions(publicOrigin: "http://gateway.test"), Self.held(entered, gate))
+    let working = try #require(Wire(host.port))
+    working.send(Self.get("/far"))
+    entered.wait()
+    #expect(!host.stop(withinSeconds: 0))
+    #expect(working.readAll() == "")
+    gate.set()
+  }
+}
+
+private final class Ended: @unchecked Sendable {
+  // Unchecked: written before the event that its reader waits for.
+  private(set) var value: Bool?
+  func set(_ value: Bool) { self.value = value }
+}

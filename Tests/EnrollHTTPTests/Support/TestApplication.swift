@@ -1,0 +1,62 @@
+// The application behind the host under test: it remembers what reached it, and answers as the test says.
+
+import EnrollCore
+import EnrollGateway
+import EnrollGatewayHost
+import EnrollPosix
+import Foundation
+
+/// Answers with the path, and remembers every request.
+final class TestApplication: WebApplication {
+  private let requests = Guarded<[WebRequest]>([], by: Mutex())
+  private let laneOf: @Sendable (WebRequest) -> Lane
+  private let body: @Sendable (WebRequest) -> WebResponse
+
+  init(
+    lane: @escaping @Sendable (WebRequest) -> Lane, _ body: @escaping @Sendable (WebRequest) -> WebResponse
+  ) {
+    laneOf = lane
+    self.body = body
+  }
+
+  /// Answers on the event loop.
+  convenience init(
+    _ body: @escaping @Sendable (WebRequest) -> WebResponse = {
+      WebResponse(200, body: Array($0.path.utf8))
+    }
+  ) {
+    self.init(lane: { _ in .here }, body)
+  }
+
+  var seen: [WebRequest] { requests.withLock { $0 } }
+  func forget() { requests.withLock { $0 = [] } }
+
+  func lane(for request: WebRequest) -> Lane { laneOf(request) }
+
+  func answer(_ request: WebRequest) -> WebResponse {
+    requests.withLock { $0.append(request) }
+    return body(request)
+  }
+}
+
+/// Starts a host for `http://gateway.test`, runs `body`, and stops the host.
+func withHost(
+  _ application: TestApplication = TestApplication(), _ change: (inout HostOptions) -> Void = { _ in },
+  _ body: (HTTPHost) throws -> Void
+) throws {
+  var options = HostOptions(publicOrigin: "http://gateway.test")
+  options.eventLoops = 1
+  change(&options)
+  let host = try HTTPHost.start(options, application)
+  defer { host.stop(withinSeconds: 5) }
+  try body(host)
+}
+
+/// Looks again until `condition` holds; false when it does not for long.
+func eventually(_ condition: () -> Bool) -> Bool {
+  for _ in 0..<20_000 {
+    if condition() { return true }
+    poll(nil, 0, 1)
+  }
+  return false
+}
