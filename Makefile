@@ -132,8 +132,8 @@ test: setup ## run all tests (QUICK=1: without the real providers and the browse
 torture: setup lib ## run the long forms of the tests: faults, kills, hostile input, for about an hour
 	@scripts/torture
 
-bench: setup lib .build/debug/enroll-sandbox ## measure, beside what others do (RECORD=VERSION: keep the figures in docs)
-	@scripts/bench $(if $(RECORD),--record $(RECORD))
+bench: setup lib .build/debug/enroll-sandbox ## measure, beside what others do (BEFORE=FOLDER: compare with an earlier build; RECORD=VERSION: keep the figures)
+	@scripts/bench $(if $(BEFORE),--before '$(BEFORE)') $(if $(RECORD),--record $(RECORD))
 
 bench-gateway: setup ## measure the gateway beside Starlette with Authlib (TURNS=N)
 	@scripts/bench-gateway

@@ -14,7 +14,7 @@ import picture
 from table import Malformed, Result, figure, goal, number, read_line, read_rows, shown, spread, verdict
 
 TOP = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
+BENCH = "Tests/Bench"
 OUT = TOP / "build/bench"
 HISTORY = TOP / "docs/performance-history.tsv"
 PICTURE = TOP / "docs/performance.svg"
@@ -23,21 +23,22 @@ PAGE = TOP / "docs/performance.md"
 
 def read_arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures beside what others do, in one run.")
-    parser.add_argument("--flavour", choices=("small", "standard"), default="small", help="of library and daemon; small")
     parser.add_argument("--only", metavar="WORD", help="only the programs with this in their name, or in a row of theirs")
+    parser.add_argument("--before", metavar="TREE", type=Path, help="measure the build in this checkout in the same run; fail if ours is worse")
     parser.add_argument("--record", metavar="VERSION", help="keep the figures in docs, as those of this release")
     arguments = parser.parse_args()
-    if arguments.record and (arguments.only or arguments.flavour != "small"):
-        parser.error("--record needs the whole table of the small flavour")
+    if arguments.record and arguments.only:
+        parser.error("--record needs the whole table; leave out --only")
+    if arguments.before and not (arguments.before / BENCH).is_dir():
+        parser.error(f"--before names a checkout of EnrollKit in which `make lib` was run; {arguments.before} has no {BENCH}")
     return arguments
 
 
-def measure(program, rows, flavour):
-    """The results of one program, by row. If it fails, its rows without a figure say so."""
+def measure(program, rows, tree):
+    """The results of one program of a checkout, by row. If it fails, its rows without a figure say so."""
     wanted = {what: row for what, row in rows.items() if row.program == program}
     results, why = {}, "not printed by its program"
-    done = subprocess.run(
-        [sys.executable, "-B", HERE / program], stdout=subprocess.PIPE, text=True, env={**os.environ, "FLAVOUR": flavour})  # fmt: skip
+    done = subprocess.run([sys.executable, "-B", tree / BENCH / program], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         why = f"{program} failed"
     try:
@@ -70,16 +71,38 @@ def stamp():
     return now.date().isoformat(), commit or "-", f"{now:%Y-%m-%d %H:%M} UTC, commit {commit}, {os.cpu_count()} processors"
 
 
-def compare_with_last(lines, results, rows, flavour):
-    """What fell back since the last release, each measured twice; tells of rows that were not measured."""
-    suspects = history.fallen(lines, results.values())
-    for program in dict.fromkeys(one.row.program for one, _ in suspects):
-        print(f"measured again: {program}", file=sys.stderr)
-        again = measure(program, rows, flavour)
-        for one, _ in suspects:
-            if one.row.program == program:
-                results[one.row.what] = again[one.row.what]
-    return history.fallen(lines, results.values())
+def measure_both(programs, rows, before):
+    """The results of this checkout, and those of the earlier one if there is one, program by program in alternation."""
+    ours, theirs = {}, {}
+    for program in programs:
+        print(f"measuring: {program}", file=sys.stderr)
+        ours.update(measure(program, rows, TOP))
+        if before:
+            theirs.update(measure(program, rows, before))
+    return ours, theirs
+
+
+def compare(results, earlier, rows, before):
+    """What fell back since the earlier build. A row fails only if it fell back twice: both builds are measured again."""
+    suspects = history.fallen(figures_of(earlier), results.values())
+    again = dict.fromkeys(one.row.program for one, _ in suspects)
+    new, old = measure_both(again, rows, before)
+    for one, _ in suspects:
+        results[one.row.what], earlier[one.row.what] = new[one.row.what], old[one.row.what]
+    return history.fallen(figures_of(earlier), results.values())
+
+
+def figures_of(results):
+    return {what: one.kept for what, one in results.items() if one.kept is not None}
+
+
+def report(lines, results, is_whole):
+    """Says how the figures differ from those of the last release. They were measured on another machine, so nothing fails."""
+    for result, before in history.fallen(history.last(lines), results):
+        print(f"worse than in the docs, which another machine measured: {result.row.what}: {number(before)}, now {number(result.kept)}")
+    if is_whole:
+        for what in history.missing(lines, results):
+            print(f"no figure this time: {what}, which the last release has")
 
 
 def write_out(results, text):
@@ -101,25 +124,24 @@ def keep(version, lines, results):
 def run():
     arguments = read_arguments()
     rows, lines = read_rows(), history.read(HISTORY)
-    results = {}
     programs = dict.fromkeys(row.program for row in rows.values())
     if arguments.only:
         rows_of = {name: [what for what, row in rows.items() if row.program == name] for name in programs}
         programs = [name for name in programs if any(arguments.only in text for text in [name, *rows_of[name]])]
-    for program in programs:
-        print(f"measuring: {program}", file=sys.stderr)
-        results.update(measure(program, rows, arguments.flavour))
-    compared = lines if arguments.flavour == "small" and not arguments.record else []
-    fallen = compare_with_last(compared, results, rows, arguments.flavour)
+    results, earlier = measure_both(programs, rows, arguments.before)
+    fallen = compare(results, earlier, rows, arguments.before)
     # In the order of the table, then what it does not name.
     ordered = [results[what] for what in [*rows, *(what for what in results if what not in rows)] if what in results]
     show(ordered)
     write_out(ordered, stamp()[2])
-    if compared and not arguments.only:
-        for what in history.missing(compared, ordered):
-            print(f"no figure this time: {what}, which the last release has")
-    for result, before in fallen:
-        print(f"fell back by more than {history.SLACK:.0%}: {result.row.what}: {number(before)}, now {number(result.kept)}")
+    if not arguments.record:
+        report(lines, ordered, is_whole=not arguments.only)
+    if arguments.before:
+        for what in sorted(figures_of(results).keys() - figures_of(earlier).keys()):
+            print(f"not compared: {what}, for which the build in {arguments.before} has no figure")
+    for result, figure_before in fallen:
+        print(f"worse by more than {history.SLACK:.0%} than the build in {arguments.before}: "
+              f"{result.row.what}: {number(figure_before)}, now {number(result.kept)}")  # fmt: skip
     failed = dict.fromkeys(one.note for one in ordered if one.note.endswith((" failed", "by its program")))
     for note in failed:
         print(note)

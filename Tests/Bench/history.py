@@ -9,7 +9,7 @@ from datetime import date
 from table import Malformed
 
 COLUMNS = ["date", "version", "commit", "what", "figure"]
-#: How much worse a row may get before the bench fails: machines are noisy.
+#: How much worse than before a row may get: the rounds of one run are noisy.
 SLACK = 0.10
 
 
@@ -63,15 +63,14 @@ def versions(lines):
 
 def last(lines):
     """The figures of the last release, by row."""
-    return {line.what: line.figure for line in lines if line.version == versions(lines)[-1]}
+    return {line.what: line.figure for line in lines if line.version == lines[-1].version}
 
 
-def fallen(lines, results):
-    """What is worse than at the last release by more than the slack. If a row has quartiles, the better one counts: on a busy
-    machine they lie far apart, and a row that really fell back has both beyond.
+def fallen(before, results):
+    """What is worse by more than the slack than the figures before, which are by row. If a row has quartiles, the better one
+    counts: on a busy machine they lie far apart, and a row that really fell back has both beyond.
 
     - Returns: each such result, with the figure that it had."""
-    before = last(lines) if lines else {}
     found = []
     for result in results:
         old, now = before.get(result.row.what), result.kept_at_best
@@ -85,4 +84,4 @@ def fallen(lines, results):
 def missing(lines, results):
     """The rows that the last release has a figure for, and this run has not."""
     measured = {result.row.what for result in results if result.kept is not None}
-    return [what for what in (last(lines) if lines else {}) if what not in measured]
+    return [what for what in last(lines) if what not in measured]
