@@ -1,17 +1,19 @@
-// What the host refuses by itself: a request that breaks HTTP (RFC 9110 §15.5, RFC 9112) or a limit. No such request reaches the
-// gateway, and its connection is closed.
+// What the server refuses by itself: a request that breaks HTTP (RFC 9110 §15.5, RFC 9112) or a limit. No such request reaches the
+// application, and its connection is closed.
 
-/// Why the host refused a request, an answer or a connection.
+/// Why the server refused a request, an answer or a connection.
 public enum Refusal: String, Sendable, CaseIterable {
   case malformed, misdirected, version, method, targetTooLong, headersTooLarge, bodyTooLarge, expectation
   case headerTimeout, bodyTimeout
   /// Every worker is busy and the queue is full.
   case overloaded
-  /// The gateway's own answer could not be written.
+  /// The application gave no answer, or one that cannot be written.
   case badAnswer
   /// The client does not take its answer.
   case slowReader
   case tooManyConnections, tooManyFromAddress, tooManyPipelined
+  /// The process may open no more files: a connection waits until it may.
+  case noDescriptor
 
   /// The status of the answer; nil when the connection is closed without one.
   public var status: Int? {
@@ -27,7 +29,7 @@ public enum Refusal: String, Sendable, CaseIterable {
     case .badAnswer: 500
     case .overloaded: 503
     case .version: 505
-    case .slowReader, .tooManyConnections, .tooManyFromAddress, .tooManyPipelined: nil
+    case .slowReader, .tooManyConnections, .tooManyFromAddress, .tooManyPipelined, .noDescriptor: nil
     }
   }
 
@@ -35,7 +37,7 @@ public enum Refusal: String, Sendable, CaseIterable {
   var sentence: String {
     switch self {
     case .malformed: "The request is not well-formed HTTP."
-    case .method: "The server answers GET, HEAD and POST."
+    case .method: "The server does not answer this method."
     case .headerTimeout: "The header lines did not come in time."
     case .bodyTimeout: "The body did not come in time."
     case .bodyTooLarge: "The body is too large."
@@ -46,7 +48,7 @@ public enum Refusal: String, Sendable, CaseIterable {
     case .badAnswer: "The server could not write its answer."
     case .overloaded: "The server is busy. Try again in a moment."
     case .version: "The server speaks HTTP/1.0 and HTTP/1.1."
-    case .slowReader, .tooManyConnections, .tooManyFromAddress, .tooManyPipelined: ""
+    case .slowReader, .tooManyConnections, .tooManyFromAddress, .tooManyPipelined, .noDescriptor: ""
     }
   }
 }

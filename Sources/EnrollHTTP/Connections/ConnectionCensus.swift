@@ -6,12 +6,12 @@ import EnrollPosix
 final class ConnectionCensus: @unchecked Sendable {
   // Unchecked: all state is only touched with `condition` held.
   private let condition = Condition()
-  private let limits: HostLimits
+  private let limits: ServerLimits
   private var open = 0
   private var working = 0
   private var byAddress: [IPAddress: Int] = [:]
 
-  init(_ limits: HostLimits) { self.limits = limits }
+  init(_ limits: ServerLimits) { self.limits = limits }
 
   /// - Parameters:
   ///   - address: nil for a connection that counts only in all: a trusted proxy's.

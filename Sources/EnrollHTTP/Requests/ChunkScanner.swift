@@ -22,8 +22,9 @@ struct ChunkScanner {
   private var trailerLine = 0
 
   /// - Returns: how many of `bytes` are read and may be passed on, and what comes next.
-  mutating func scan(_ bytes: UnsafeRawBufferPointer, _ limits: HostLimits) -> (passed: Int, outcome: Outcome)
-  {
+  mutating func scan(_ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits) -> (
+    passed: Int, outcome: Outcome
+  ) {
     var passed = 0
     while passed < bytes.count {
       let rest = UnsafeRawBufferPointer(rebasing: bytes[passed...])
@@ -88,7 +89,7 @@ struct ChunkScanner {
   }
 
   /// Lines up to an empty one, none of them folded.
-  private mutating func trailers(_ bytes: UnsafeRawBufferPointer, _ limits: HostLimits) -> Outcome {
+  private mutating func trailers(_ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits) -> Outcome {
     while trailerPosition < bytes.count {
       guard trailerPosition < limits.trailerBytes else { return .refused(.headersTooLarge) }
       let byte = bytes[trailerPosition]

@@ -24,7 +24,7 @@ struct HeadScanner {
   var isFresh: Bool { position == 0 }
 
   /// - Parameter bytes: everything of this request that has come so far.
-  mutating func scan(_ bytes: UnsafeRawBufferPointer, _ limits: HostLimits) -> Outcome {
+  mutating func scan(_ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits) -> Outcome {
     while position < bytes.count {
       let byte = bytes[position]
       if byte >= 0x20 && byte != 0x7F {
@@ -47,7 +47,7 @@ struct HeadScanner {
 
   /// - Returns: nil to go on.
   private mutating func read(
-    _ line: Range<Int>, _ bytes: UnsafeRawBufferPointer, _ limits: HostLimits
+    _ line: Range<Int>, _ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits
   ) -> Outcome? {
     guard requestLine != nil else {
       if let refusal = tooLong(line.upperBound, limits) { return .refused(refusal) }
@@ -98,7 +98,7 @@ struct HeadScanner {
   }
 
   /// A head that never ends is refused once it is over a limit, not when its end comes.
-  private func tooLong(_ count: Int, _ limits: HostLimits) -> Refusal? {
+  private func tooLong(_ count: Int, _ limits: ServerLimits) -> Refusal? {
     // Beside the target a line has a method, two blanks and the version.
     guard requestLine != nil else { return count > limits.targetBytes + 24 ? .targetTooLong : nil }
     return count - fieldsStart > limits.headerBytes ? .headersTooLarge : nil

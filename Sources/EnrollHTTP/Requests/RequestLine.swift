@@ -80,6 +80,10 @@ enum HeaderGrammar {
     }
   }
 
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+  static func lowercased(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte + 0x20 : byte }
+
   static func isName(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy { isToken($0) }
   }

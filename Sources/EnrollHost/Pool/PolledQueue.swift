@@ -3,7 +3,7 @@
 
 import CPosix
 public import EnrollCore
-import EnrollPosix
+public import EnrollPosix
 
 /// Runs jobs one at a time, in the order in which they came, on the threads that call ``dispatch()``.
 public final class PolledQueue: @unchecked Sendable {

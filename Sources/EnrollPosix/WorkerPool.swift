@@ -2,7 +2,6 @@
 // start when there is work and end when there is none, block signals (those belong to the host), and are bounded.
 
 import EnrollCore
-import EnrollPosix
 
 /// A bounded pool of threads, started lazily.
 public final class WorkerPool: @unchecked Sendable {
@@ -119,19 +118,21 @@ public final class WorkerPool: @unchecked Sendable {
   }
 }
 
-/// A queue in an array. A value: whoever has it keeps it to himself, or locks.
-struct JobList {
+/// A queue in an array. A value: its owner keeps it to itself, or locks.
+package struct JobList {
   private var jobs: [WorkerPool.Job] = []
   private var first = 0
 
-  var count: Int { jobs.count - first }
+  package init() {}
+
+  package var count: Int { jobs.count - first }
 
   /// What ``takeFirst()`` would take.
-  var next: WorkerPool.Job? { first < jobs.count ? jobs[first] : nil }
+  package var next: WorkerPool.Job? { first < jobs.count ? jobs[first] : nil }
 
-  mutating func append(_ job: @escaping WorkerPool.Job) { jobs.append(job) }
+  package mutating func append(_ job: @escaping WorkerPool.Job) { jobs.append(job) }
 
-  mutating func takeFirst() -> WorkerPool.Job? {
+  package mutating func takeFirst() -> WorkerPool.Job? {
     guard first < jobs.count else { return nil }
     let job = jobs[first]
     // Objects that a job holds must not outlive it.

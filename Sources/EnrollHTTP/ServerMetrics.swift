@@ -1,25 +1,24 @@
-// The host's counters, for the metrics page. Any thread counts, without a lock.
+// The server's counters, for a metrics page. Any thread counts, without a lock.
 
-import EnrollCore
 import Synchronization
 
-/// A reading of an ``HTTPHost``'s counters. All but those that say "now" only grow.
-public struct HostMetrics: Sendable, Equatable {
+/// A reading of an ``HTTPServer``'s counters. All but those that say "now" only grow.
+public struct ServerMetrics: Sendable, Equatable {
   /// Connections that were accepted, those over a limit included.
   public var connectionsAccepted = 0
   /// Connections that are open now.
   public var connectionsOpen = 0
-  /// Requests that a worker has or that wait for one, now.
+  /// Requests that wait for their answer now: for a thread, for what the application does, or for their delay.
   public var requestsInWork = 0
   /// Answers by the hundreds of their status: `[2]` counts 200 to 299. Refusals with a status are among them.
   public var answers = [0, 0, 0, 0, 0, 0]
-  /// What the host refused by itself, by reason.
+  /// What the server refused by itself, by reason.
   public var refusals: [Refusal: Int] = [:]
   /// Requests that wait for a thread, and threads that exist, now.
   public var database = (waiting: 0, threads: 0)
   public var provider = (waiting: 0, threads: 0)
 
-  public static func == (left: HostMetrics, right: HostMetrics) -> Bool {
+  public static func == (left: ServerMetrics, right: ServerMetrics) -> Bool {
     left.connectionsAccepted == right.connectionsAccepted && left.connectionsOpen == right.connectionsOpen
       && left.requestsInWork == right.requestsInWork && left.answers == right.answers
       && left.refusals == right.refusals && left.database == right.database
@@ -28,7 +27,7 @@ public struct HostMetrics: Sendable, Equatable {
 }
 
 /// Counts from any thread.
-final class HostCounters: Sendable {
+final class ServerCounters: Sendable {
   private final class Cell: Sendable {
     private let value = Atomic<Int>(0)
     func add() { value.wrappingAdd(1, ordering: .relaxed) }
@@ -39,8 +38,8 @@ final class HostCounters: Sendable {
   private let answers = (0..<6).map { _ in Cell() }
   private let refusals = Refusal.allCases.map { (reason: $0, cell: Cell()) }
 
-  var reading: HostMetrics {
-    var metrics = HostMetrics()
+  var reading: ServerMetrics {
+    var metrics = ServerMetrics()
     metrics.connectionsAccepted = accepted.reading
     metrics.answers = answers.map(\.reading)
     for (reason, cell) in refusals where cell.reading > 0 { metrics.refusals[reason] = cell.reading }
