@@ -67,7 +67,8 @@ var targets: [Target] = [
       "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
     ],
     swiftSettings: portable),
-  .target(name: "EnrollArguments", swiftSettings: portable),
+  .target(
+    name: "EnrollArguments", dependencies: ["EnrollCore", "EnrollJSON"], swiftSettings: portable),
   .executableTarget(
     name: "enroll",
     dependencies: [

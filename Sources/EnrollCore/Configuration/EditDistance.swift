@@ -31,4 +31,17 @@ package enum EditDistance {
     }
     return best.map { "; perhaps \($0.word) was meant" } ?? ""
   }
+
+  /// The nearest of `words` to a misspelt one, if one is near enough; nil for a word that is one of them.
+  package static func nearest(to word: String, among words: [String]) -> String? {
+    guard !words.contains(word) else { return nil }
+    var best: (word: String, distance: Int)?
+    for candidate in words {
+      let distance = between(word, candidate)
+      if distance <= max(2, candidate.utf8.count / 3), distance < best?.distance ?? .max {
+        best = (candidate, distance)
+      }
+    }
+    return best?.word
+  }
 }

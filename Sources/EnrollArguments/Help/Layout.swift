@@ -1,20 +1,20 @@
 // How text is laid out on a terminal of some width: pure.
 
-enum Layout {
+package enum Layout {
   /// The narrowest terminal that is gone along with.
-  static let narrowest = 20
+  package static let narrowest = 20
 
   /// - Parameters:
   ///   - columns: what COLUMNS says.
   ///   - terminal: what the terminal says; 0 when it does not.
-  static func width(columns: String?, terminal: Int) -> Int {
+  package static func width(columns: String?, terminal: Int) -> Int {
     if let columns = columns.flatMap({ Int($0) }), columns > 0 { return max(narrowest, columns) }
     return terminal > 0 ? max(narrowest, terminal) : 80
   }
 
   /// Lines of at most `width` characters. A word that is longer, an address say, is never broken.
   /// - Parameter indent: of the lines after the first; the first keeps what stands before its first word.
-  static func wrapped(_ text: String, width: Int?, indent: Int = 0) -> [String] {
+  package static func wrapped(_ text: String, width: Int?, indent: Int = 0) -> [String] {
     guard let width else { return [text] }
     let lead = String(text.prefix { $0 == " " })
     var lines: [String] = []
@@ -34,12 +34,12 @@ enum Layout {
   }
 
   /// One line, cut where the terminal ends.
-  static func cut(_ text: String, width: Int, ellipsis: String) -> String {
+  package static func cut(_ text: String, width: Int, ellipsis: String) -> String {
     text.count <= width ? text : text.prefix(max(0, width - ellipsis.count)) + ellipsis
   }
 
   /// Names and values in two columns; a value that is too long goes on below itself.
-  static func table(_ rows: [(name: String, value: String)], width: Int?) -> [String] {
+  package static func table(_ rows: [(name: String, value: String)], width: Int?) -> [String] {
     let column = (rows.map { $0.name.count }.max() ?? 0) + 4
     return rows.flatMap { row in
       let name = "  " + row.name + String(repeating: " ", count: column - 2 - row.name.count)

@@ -1,0 +1,109 @@
+// What a shell may offer for the last word of a command line. The scripts of CompletionScript.swift ask the program for it, so
+// that commands and options, and what they mean, are known in one place.
+
+struct CompletionRequest {
+  /// The first word of a request; the words of the command line follow, without the program's name.
+  static let word = "---complete"
+
+  let program: Program
+  /// The last one is to be completed; it may be empty.
+  let words: [String]
+
+  /// A line for each candidate: the word, a tab, its meaning. Or one line for the shell: `:files`, `:files EXTENSION`,
+  /// `:folders`.
+  var answer: String {
+    guard let current = words.last else { return "" }
+    var command = program.root
+    var before = words.dropLast()[...]
+    while !command.subcommands.isEmpty {
+      guard let name = before.first else { break }
+      before.removeFirst()
+      if name == "help", command.name == program.root.name { continue }
+      if let next = command.subcommand(name) {
+        command = next
+      } else if let next = command.defaultSubcommand.flatMap({ command.subcommand($0) }) {
+        command = next
+      } else {
+        return ""
+      }
+    }
+    guard command.subcommands.isEmpty else { return Self.names(of: command, in: program, current) }
+    // help takes names alone.
+    if words.first == "help" { return "" }
+    return offer(command, before, current)
+  }
+
+  private static func names(of command: Command, in program: Program, _ current: String) -> String {
+    lines(command.subcommands.map { ($0.name, $0.abstract) }, current)
+  }
+
+  private func offer(_ command: Command, _ before: ArraySlice<String>, _ current: String) -> String {
+    let arguments = command.allArguments.filter { !$0.isHidden }
+    var line = PartialLine(arguments)
+    for word in before { line.take(word) }
+    if let option = line.waiting { return values(of: option, current, prefix: "") }
+    if line.isAfterDashes {
+      let operand = arguments.first { $0.kind == .rest } ?? line.nextOperand
+      return operand.map { values(of: $0, current, prefix: "") } ?? ""
+    }
+    guard current.utf8.first == UInt8(ascii: "-") else {
+      return line.nextOperand.map { values(of: $0, current, prefix: "") } ?? ""
+    }
+    if let equals = current.utf8.firstIndex(of: UInt8(ascii: "=")) {
+      let name = String(decoding: current.utf8[..<equals], as: UTF8.self)
+      guard let option = arguments.first(where: { $0.kind == .option && $0.title == name }) else { return "" }
+      return values(of: option, current, prefix: name + "=")
+    }
+    let offered = arguments.filter { $0.isOption && ($0.isRepeatable || !line.given.contains($0.title)) }
+    return Self.lines(offered.map { ($0.title, $0.help) } + [("--help", "Print this help.")], current)
+  }
+
+  private func values(of argument: Argument, _ current: String, prefix: String) -> String {
+    switch argument.completion {
+    case .none: ""
+    case .files(let ending): ":files" + (ending.map { " " + $0 } ?? "") + "\n"
+    case .folders: ":folders\n"
+    case .words(let words): Self.lines(words.map { (prefix + $0, "") }, current)
+    case .found(let find): Self.lines(find(words.dropLast()).map { (prefix + $0, "") }, current)
+    }
+  }
+
+  /// Those that begin with what is typed.
+  private static func lines(_ candidates: [(word: String, meaning: String)], _ current: String) -> String {
+    candidates.filter { $0.word.utf8.starts(with: current.utf8) }
+      .map { $0.meaning.isEmpty ? $0.word + "\n" : "\($0.word)\t\($0.meaning)\n" }.joined()
+  }
+}
+
+/// How far a command line has come that may still be wrong.
+private struct PartialLine {
+  let arguments: [Argument]
+  /// The option whose value comes next.
+  private(set) var waiting: Argument?
+  private(set) var isAfterDashes = false
+  private(set) var given: [String] = []
+  private var operands = 0
+
+  init(_ arguments: [Argument]) { self.arguments = arguments }
+
+  var nextOperand: Argument? {
+    let expected = arguments.filter { $0.kind == .operand }
+    return expected.indices.contains(operands) ? expected[operands] : nil
+  }
+
+  mutating func take(_ word: String) {
+    if waiting != nil {
+      waiting = nil
+    } else if isAfterDashes || word.utf8.first != UInt8(ascii: "-") {
+      operands += 1
+    } else if word == "--" {
+      isAfterDashes = true
+    } else {
+      let name = String(decoding: word.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+      guard let found = arguments.first(where: { $0.title == name || $0.letter.map { "-" + $0 } == word })
+      else { return }
+      given.append(found.title)
+      if found.kind == .option, name == word { waiting = found }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// A command and the program that it belongs to, as values. Reading, help, completions and the manual come from them.
+
+/// A command: its arguments, or its subcommands.
+package struct Command: Sendable {
+  package let name: String
+  /// One sentence.
+  package let abstract: String
+  /// More sentences, in paragraphs; a line that begins with a space is printed as it is.
+  package let discussion: String
+  /// The command's own.
+  package let arguments: [Argument]
+  /// Options that it shares with other commands; help shows them last.
+  package let groups: [Group]
+  package let subcommands: [Command]
+  /// The subcommand that is meant where none is named.
+  package let defaultSubcommand: String?
+  /// Runs the command. The result is the exit status.
+  package let action: (@Sendable (Values) throws(UsageError) -> Int32)?
+
+  package init(
+    _ name: String, _ abstract: String, discussion: String = "", arguments: [Argument] = [],
+    groups: [Group] = [], subcommands: [Command] = [], defaultSubcommand: String? = nil,
+    action: (@Sendable (Values) throws(UsageError) -> Int32)? = nil
+  ) {
+    self.name = name
+    self.abstract = abstract
+    self.discussion = discussion
+    self.arguments = arguments
+    self.groups = groups
+    self.subcommands = subcommands
+    self.defaultSubcommand = defaultSubcommand
+    self.action = action
+  }
+
+  /// Its own arguments, then the shared ones.
+  var allArguments: [Argument] { groups.reduce(arguments) { $0 + $1.arguments } }
+
+  func subcommand(_ name: String) -> Command? { subcommands.first { $0.name == name } }
+}
+
+/// A program: its root command, whose name is the program's.
+package struct Program: Sendable {
+  package let root: Command
+  /// What `--version` prints.
+  package let version: String
+  /// The exit status for a command line that is refused.
+  package let usageStatus: Int32
+
+  package init(_ root: Command, version: String, usageStatus: Int32) {
+    self.root = root
+    self.version = version
+    self.usageStatus = usageStatus
+  }
+
+  /// Reads a command line and does what it says.
+  /// - Parameters:
+  ///   - words: without the program's name.
+  ///   - width: of the terminal; nil where the output goes elsewhere.
+  ///   - output: writes to standard output: help, a version, completions.
+  ///   - errors: writes to standard error: what is wrong with the words.
+  /// - Returns: the exit status.
+  package func run(
+    _ words: [String], width: Int? = nil, output: (String) -> Void, errors: (String) -> Void
+  ) -> Int32 {
+    switch read(words, width: width) {
+    case .output(let text):
+      output(text)
+      return 0
+    case .refusal(let text):
+      errors(text)
+      return usageStatus
+    case .command(let invocation):
+      guard let action = invocation.command.action else { return usageStatus }
+      do throws(UsageError) {
+        return try action(invocation.values)
+      } catch {
+        errors(refusal(error, invocation.path))
+        return usageStatus
+      }
+    }
+  }
+
+  /// Reads a command line, for a program that runs its command itself.
+  package func read(_ words: [String], width: Int? = nil) -> Reading {
+    if let answer = answer(toTools: words) { return .output(answer) }
+    return CommandLineReader(program: self, width: width).read(words)
+  }
+
+  /// What a shell's completion script and the makers of the manual ask for; nil for any other command line.
+  private func answer(toTools words: [String]) -> String? {
+    guard let first = words.first else { return nil }
+    switch first {
+    case CompletionRequest.word:
+      return CompletionRequest(program: self, words: Array(words.dropFirst())).answer
+    case "--dump-commands" where words.count == 1: return description
+    default: return nil
+    }
+  }
+
+  /// The text for a command line that is refused.
+  /// - Parameter path: the names of the command, from the program's.
+  package func refusal(_ error: UsageError, _ path: [String]) -> String {
+    let line = path.joined(separator: " ")
+    let usage = command(at: path).map { "Usage: " + Usage.line($0, path) + "\n" } ?? ""
+    return "\(line): \(error.message)\n\(usage)See `\(line) --help`.\n"
+  }
+
+  private func command(at path: [String]) -> Command? {
+    var command = root
+    for name in path.dropFirst() {
+      guard let next = command.subcommand(name) else { return nil }
+      command = next
+    }
+    return command
+  }
+}

@@ -1,0 +1,150 @@
+// An argument together with the type of its value: a command reads its values by these, `values[port]`.
+
+/// An argument, and how its texts become a value. A value that ``Argument/expectation`` accepts always becomes one.
+package struct Parameter<Value>: Sendable {
+  package let argument: Argument
+  /// From the texts that were given, in their order.
+  let value: @Sendable ([String]) -> Value
+}
+
+extension Parameter where Value == Bool {
+  package static func flag(_ name: String, letter: String? = nil, help: String) -> Self {
+    Self(argument: Argument(.flag, name, letter: letter, help: help)) { !$0.isEmpty }
+  }
+}
+
+extension Parameter where Value == String? {
+  package static func option(
+    _ name: String, letter: String? = nil, value: String, help: String, completion: Completion = .none
+  ) -> Self {
+    Self(
+      argument: Argument(
+        .option, name, letter: letter, valueName: value, help: help, completion: completion)
+    ) { $0.last }
+  }
+
+  package static func optionalOperand(_ name: String, help: String, completion: Completion = .none) -> Self {
+    Self(argument: Argument(.operand, name, help: help, completion: completion)) { $0.last }
+  }
+}
+
+extension Parameter where Value == String {
+  package static func option(
+    _ name: String, letter: String? = nil, value: String, help: String, default text: String,
+    completion: Completion = .none
+  ) -> Self {
+    Self(
+      argument: Argument(
+        .option, name, letter: letter, valueName: value, help: help, defaultText: text,
+        completion: completion)
+    ) { $0.last ?? text }
+  }
+
+  package static func operand(_ name: String, help: String, completion: Completion = .none) -> Self {
+    Self(argument: Argument(.operand, name, help: help, isRequired: true, completion: completion)) {
+      $0.last ?? ""
+    }
+  }
+}
+
+extension Parameter where Value == [String] {
+  /// An option that may be given several times.
+  package static func repeated(
+    _ name: String, letter: String? = nil, value: String, help: String, completion: Completion = .none
+  ) -> Self {
+    Self(
+      argument: Argument(
+        .option, name, letter: letter, valueName: value, help: help, isRepeatable: true,
+        completion: completion)
+    ) { $0 }
+  }
+
+  /// Every word after `--`; at least one.
+  /// - Parameter whenMissing: what is said where there is none.
+  package static func rest(_ name: String, help: String, whenMissing: String) -> Self {
+    Self(
+      argument: Argument(
+        .rest, name, help: help, isRepeatable: true, isRequired: true, completion: .files(extension: nil),
+        whenMissing: whenMissing)
+    ) { $0 }
+  }
+}
+
+extension Parameter where Value == Int64 {
+  package static func option(
+    _ name: String, letter: String? = nil, value: String, help: String, in range: ClosedRange<Int64>,
+    default number: Int64, isHidden: Bool = false
+  ) -> Self {
+    Self(
+      argument: .number(
+        name, letter, value, help, range, defaultText: number.description, isHidden: isHidden)
+    ) { $0.last.flatMap { Int64($0) } ?? number }
+  }
+}
+
+extension Parameter where Value == Int64? {
+  package static func option(
+    _ name: String, letter: String? = nil, value: String, help: String, in range: ClosedRange<Int64>
+  ) -> Self {
+    Self(argument: .number(name, letter, value, help, range)) { $0.last.flatMap { Int64($0) } }
+  }
+}
+
+extension Parameter {
+  /// An option with the values of an enumeration.
+  package static func choice<Choice>(
+    _ name: String, letter: String? = nil, value: String, help: String, of choices: Choice.Type
+  ) -> Self
+  where Value == Choice?, Choice: CaseIterable & RawRepresentable & Sendable, Choice.RawValue == String {
+    Self(argument: .choice(.option, name, letter, value, help, Choice.allCases.map { $0.rawValue })) {
+      $0.last.flatMap { Choice(rawValue: $0) }
+    }
+  }
+
+  package static func choice(
+    _ name: String, letter: String? = nil, value: String, help: String, default choice: Value
+  ) -> Self where Value: CaseIterable & RawRepresentable & Sendable, Value.RawValue == String {
+    Self(
+      argument: .choice(
+        .option, name, letter, value, help, Value.allCases.map { $0.rawValue },
+        defaultText: choice.rawValue)
+    ) { $0.last.flatMap { Value(rawValue: $0) } ?? choice }
+  }
+
+  /// A required operand with the values of an enumeration; never nil in a command line that was read.
+  package static func operand<Choice>(_ name: String, help: String, of choices: Choice.Type) -> Self
+  where Value == Choice?, Choice: CaseIterable & RawRepresentable & Sendable, Choice.RawValue == String {
+    Self(
+      argument: .choice(
+        .operand, name, nil, "", help, Choice.allCases.map { $0.rawValue }, isRequired: true)
+    ) { $0.last.flatMap { Choice(rawValue: $0) } }
+  }
+}
+
+extension Argument {
+  fileprivate static func number(
+    _ name: String, _ letter: String?, _ value: String, _ help: String, _ range: ClosedRange<Int64>,
+    defaultText: String? = nil, isHidden: Bool = false
+  ) -> Argument {
+    Argument(
+      .option, name, letter: letter, valueName: value, help: help, defaultText: defaultText,
+      isHidden: isHidden
+    ) { text in
+      // Int64 takes a plus sign as well, which nobody writes.
+      guard text.utf8.first != UInt8(ascii: "+"), let number = Int64(text), range.contains(number) else {
+        return "a number from \(range.lowerBound) to \(range.upperBound)"
+      }
+      return nil
+    }
+  }
+
+  fileprivate static func choice(
+    _ kind: Kind, _ name: String, _ letter: String?, _ value: String, _ help: String, _ allowed: [String],
+    defaultText: String? = nil, isRequired: Bool = false
+  ) -> Argument {
+    Argument(
+      kind, name, letter: letter, valueName: value, help: help, defaultText: defaultText, allowed: allowed,
+      isRequired: isRequired, completion: .words(allowed)
+    ) { allowed.contains($0) ? nil : ASCIIText.alternatives(allowed) }
+  }
+}

@@ -1,0 +1,49 @@
+// What a command line gave, by parameter.
+
+/// The values of one command line.
+package struct Values: Sendable {
+  private var given: [(name: String, texts: [String])] = []
+
+  init() {}
+
+  package subscript<Value>(parameter: Parameter<Value>) -> Value {
+    parameter.value(texts(parameter.argument) ?? [])
+  }
+
+  /// nil for an argument that was not given.
+  func texts(_ argument: Argument) -> [String]? {
+    given.first { $0.name == argument.title }?.texts
+  }
+
+  mutating func add(_ text: String, to argument: Argument) {
+    if let index = given.firstIndex(where: { $0.name == argument.title }) {
+      given[index].texts.append(text)
+    } else {
+      given.append((argument.title, [text]))
+    }
+  }
+}
+
+/// Why a command line is refused.
+package struct UsageError: Error, Equatable {
+  package let message: String
+
+  package init(_ message: String) { self.message = message }
+}
+
+/// What a command line asks for.
+package enum Reading: Sendable {
+  case command(Invocation)
+  /// For standard output; the exit status is 0.
+  case output(String)
+  /// For standard error; the exit status is ``Program/usageStatus``.
+  case refusal(String)
+}
+
+/// A command with its values.
+package struct Invocation: Sendable {
+  package let command: Command
+  /// The names of the command, from the program's.
+  package let path: [String]
+  package let values: Values
+}
