@@ -5,6 +5,7 @@
 import CPosix
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 import EnrollTesting
 import Synchronization
 

@@ -4,7 +4,7 @@
 // step). Knows nothing of tokens.
 
 public import EnrollCore
-import EnrollPosix
+public import EnrollPosix
 
 /// Runs a job once for all who ask for it, for the same audience, while it waits or runs.
 public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {

@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollHost
+import EnrollPosix
 import EnrollTesting
 import Foundation
 import Testing
