@@ -19,6 +19,8 @@ struct enroll_secret_list {
   struct enroll_secret_list *next, *previous;
 };
 
+// G_BUS_TYPE_SESSION.
+static const int32_t enroll_secret_session_bus = 2;
 // Of SecretServiceFlags and SecretSearchFlags.
 static const int32_t enroll_secret_open_session = 1 << 1;
 static const int32_t enroll_secret_search_all = 1 << 1;
@@ -36,6 +38,7 @@ static const int32_t enroll_secret_load_secrets = 1 << 3;
   each(void, g_object_unref, (void *object)) \
   each(void *, g_cancellable_new, (void)) \
   each(void, g_cancellable_cancel, (void *cancellable)) \
+  each(void *, g_bus_get_sync, (int32_t type, void *cancellable, struct enroll_secret_error **error)) \
   each(size_t, secret_service_get_type, (void)) \
   each(void *, secret_service_open_sync, \
        (size_t type, const char *bus_name, int32_t flags, void *cancellable, struct enroll_secret_error **error)) \
@@ -62,12 +65,13 @@ struct enroll_secret {
 #undef ENROLL_SECRET_FIELD
 };
 
-// Whether an error says that no answer came in time: G_IO_ERROR_TIMED_OUT; or, of G_DBUS_ERROR, NO_REPLY, TIMEOUT, TIMED_OUT.
-static inline int enroll_secret_is_timeout(
+// Whether an error says only that there was no answer: G_IO_ERROR_CANCELLED and TIMED_OUT; or, of G_DBUS_ERROR, NO_REPLY,
+// TIMEOUT, TIMED_OUT.
+static inline int enroll_secret_is_silence(
     const struct enroll_secret *_Nonnull functions, const struct enroll_secret_error *_Nonnull error) {
   const char *domain = functions->g_quark_to_string(error->domain);
   if (!domain) return 0;
-  if (strcmp(domain, "g-io-error-quark") == 0) return error->code == 24;
+  if (strcmp(domain, "g-io-error-quark") == 0) return error->code == 19 || error->code == 24;
   return strcmp(domain, "g-dbus-error-quark") == 0 && (error->code == 4 || error->code == 12 || error->code == 20);
 }
 

@@ -234,6 +234,14 @@ class Daemon:
             self._log.close()
         return status
 
+    def sockets(self):
+        """How many sockets it has open."""
+        found = 0
+        for link in pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                found += os.readlink(link).startswith("socket:")
+        return found
+
     @property
     def log(self):
         return (self.home / "stderr").read_text()

@@ -42,7 +42,7 @@ class Session:
         self.bus = subprocess.Popen(
             ["dbus-daemon", f"--config-file={self.folder}/bus.conf", "--nofork", "--nopidfile"], env=self._own,
             stderr=subprocess.DEVNULL)
-        self._until((self.folder / "bus").exists)
+        self.until((self.folder / "bus").exists)
         self.keyring = None
         if password is not None:
             self.start(password)
@@ -63,11 +63,18 @@ class Session:
     def go_on(self):
         self.keyring.send_signal(signal.SIGCONT)
 
-    def _until(self, condition):
+    def pause_bus(self):
+        """Connections to the bus are made, and nothing that is sent is answered."""
+        self.bus.send_signal(signal.SIGSTOP)
+
+    def resume_bus(self):
+        self.bus.send_signal(signal.SIGCONT)
+
+    def until(self, condition):
         end = time.monotonic() + TIMEOUT
         while not condition():
             if time.monotonic() > end:
-                raise TimeoutError("the session did not come up")
+                raise TimeoutError("what was waited for did not happen")
             time.sleep(0.01)
 
     def start(self, password):
@@ -78,7 +85,7 @@ class Session:
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log)
         self.keyring.stdin.write(password.encode())
         self.keyring.stdin.close()
-        self._until(lambda: "true" in self._ask(
+        self.until(lambda: "true" in self._ask(
             "org.freedesktop.DBus", "/", "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"))
 
     def stop(self):

@@ -148,6 +148,30 @@ class Locked(KeyringCase):
         self.assertIn(caught.exception.status, ("storeLocked", "deadlineExceeded"))
         self.assertNotIn("key", os.listdir(self.store))
 
+    def test_a_cancelled_call_does_not_have_another_one_pass_the_keyring_over(self):
+        """Both wait for the process's one connection to the bus. GLib gives the error of whoever opens it to all of them."""
+        session = self.session()
+        daemon = self.daemon(session)
+        first, second = self.store, self.store + "-new"
+        for store in (first, second):
+            os.mkdir(store, 0o700)
+            self.addCleanup(shutil.rmtree, store, ignore_errors=True)
+        session.pause_bus()
+        self.addCleanup(session.resume_bus)
+        before = daemon.sockets()
+        cancelled = daemon.start("accounts.list", {"store": first})
+        session.until(lambda: daemon.sockets() > before)
+        waiting = daemon.start("accounts.list", {"store": second})
+        session.until(lambda: "store.lock" in os.listdir(second))
+        daemon.cancel(cancelled)
+        with self.assertRaises(Refused) as caught:
+            cancelled.result()
+        self.assertEqual(caught.exception.status, "cancelled")
+        session.resume_bus()
+        self.assertEqual(waiting.result(), {"accounts": []})
+        self.assertNotIn("key", os.listdir(second))
+        self.assertEqual(session.items(), 1)
+
     def test_a_keyring_that_was_never_made_is_locked_too(self):
         session = self.session(password=None)
         session.start("")

@@ -143,9 +143,17 @@ private final class SecretConversation {
   private let cancellable: SecretCancellable
   private let service: UnsafeMutableRawPointer
 
+  /// The process shares one connection to the bus, and GLib hands an error of whoever opens it to everybody who waits for
+  /// it. It is therefore opened first, and never cancelled: a call that is cancelled must not fail another one, here or in
+  /// the host. A bus that does not answer holds this thread, and not its caller.
   convenience init(_ cancellable: SecretCancellable) throws(EnrollError) {
     let functions = cancellable.functions
     var fault: UnsafeMutablePointer<enroll_secret_error>?
+    let bus = functions.pointee.g_bus_get_sync(enroll_secret_session_bus, nil, &fault)
+    guard let bus else {
+      throw Self.error(.unsupported, "\(SecretService.title) is not there", fault, functions)
+    }
+    defer { functions.pointee.g_object_unref(bus) }
     let service = functions.pointee.secret_service_open_sync(
       functions.pointee.secret_service_get_type(), nil, enroll_secret_open_session, cancellable.object, &fault
     )
@@ -275,7 +283,7 @@ private final class SecretConversation {
   }
 
   /// Takes the fault over.
-  /// - Returns: `.storeLocked` instead of `code` where there was no answer in time: a service that is there, and silent.
+  /// - Returns: `.storeLocked` instead of `code` where there was no answer: the service may be there.
   private static func error(
     _ code: EnrollError.Code, _ text: String, _ fault: UnsafeMutablePointer<enroll_secret_error>?,
     _ functions: UnsafePointer<enroll_secret>
@@ -283,7 +291,7 @@ private final class SecretConversation {
     guard let fault else { return EnrollError(code, text, field: "keys") }
     defer { functions.pointee.g_error_free(fault) }
     let reason = fault.pointee.message.map { String(cString: $0) } ?? "no reason was given"
-    let code = enroll_secret_is_timeout(functions, fault) == 0 ? code : .storeLocked
+    let code = enroll_secret_is_silence(functions, fault) == 0 ? code : .storeLocked
     return EnrollError(code, text + ": " + reason, field: "keys")
   }
 }
