@@ -11,37 +11,19 @@ swift-build := swift build
 programs := .build/debug/enrolld .build/debug/enroll-sandbox
 sources := Package.swift $(shell find Sources include -type f)
 
-# What `make lib` builds, and what the C library and the daemon are made of.
-libraries := build/small/libenroll.so.0 build/standard/libenroll.so.0
-embedded := $(shell find Sources -name 'EnrollKit' -prune -o -name '*Sandbox' -prune -o -name '*sandbox' -prune \
-  -o -iname '*gateway*' -prune -o -name EnrollFoundation -prune -o -name EnrollTesting -prune -o -name enroll -prune -o -print)
-pages := build/man/man3/libenroll.3
-# The full command is part of the plain build: it is built again where it is missing.
-command := build/bin/enroll build/libexec/enrollkit/enroll
-
-# `make lib TARGET=aarch64-linux-gnu`, OPENSSL=static, HTTP=host: scripts/build-library says what they mean. Then it is the
-# library, the daemon and the quick command of the small flavour alone.
+# What ships. `make lib TARGET=aarch64-linux-gnu`, OPENSSL=static, HTTP=host: scripts/build says what they mean and where they
+# go. Then there are no man pages.
 export TARGET OPENSSL HTTP
 options := $(TARGET)$(OPENSSL)$(HTTP)
-ifneq ($(options),)
-special := build/$(if $(TARGET),$(TARGET)/)small$(if $(OPENSSL),-openssl)$(if $(HTTP),-hosthttp)
-libraries := $(special)/libenroll.so.0
-command := $(special)/enroll
-ifeq ($(options),$(shell uname -m)-linux-gnu)
-command += build/$(TARGET)/libexec/enrollkit/enroll
-endif
-pages :=
-# `make install` takes the files of the plain build: said before anything is built.
-ifneq ($(filter install,$(MAKECMDGOALS)),)
-$(error make install installs the plain build; TARGET, OPENSSL and HTTP are for make lib. Leave them out, or take the files from $(special))
-endif
-endif
+lib := build/$(if $(TARGET),$(TARGET)/)lib$(if $(OPENSSL),-openssl)$(if $(HTTP),-hosthttp)
+products := $(addprefix $(lib)/,libenroll.so.0 enrolld $(if $(HTTP)$(findstring android,$(TARGET)),,enroll))
+pages := $(if $(options),,build/man/man3/libenroll.3)
+shipped := $(shell find Sources -iname '*gateway*' -prune -o -iname '*sandbox' -prune -o -name EnrollKit -prune \
+  -o -name EnrollFoundation -prune -o -name EnrollTesting -prune -o -name EnrollHTTP -prune -o -print)
 
-# `make lib FLAVOUR=small` builds what a program in C, Python, Node.js or Kotlin needs, and the hybrid apps: the library and the
-# daemon of the small flavour. That is less than half of the work.
-parts := $(libraries) $(command) $(pages)
-ifeq ($(options)|$(FLAVOUR)|$(MAKECMDGOALS),|small|lib)
-parts := build/small/libenroll.so.0
+# `make install` takes the files of the plain build: said before anything is built.
+ifneq ($(and $(options),$(filter install,$(MAKECMDGOALS))),)
+$(error make install installs the plain build; TARGET, OPENSSL and HTTP are for make lib. Leave them out, or take the files from $(lib))
 endif
 
 help: ## show this list
@@ -62,7 +44,7 @@ demo: setup $(programs) ## sign in against a local provider, renew, sign out (AU
 
 # The second provider is a real one; it has a Python environment of its own.
 demo-gateway: packages := lib canaille
-demo-gateway: setup $(programs) .build/debug/enroll-gateway build/small/libenroll.so.0 ## one account, two providers, two apps, through a gateway (AUTO=1: plays the user)
+demo-gateway: setup $(programs) .build/debug/enroll-gateway $(products) ## one account, two providers, two apps, through a gateway (AUTO=1: plays the user)
 	@Tests/ProviderTests/setup canaille
 	@.build/providers/venv/bin/python -B Examples/demo_gateway.py $(if $(AUTO),--auto)
 
@@ -71,42 +53,36 @@ $(programs) .build/debug/enroll-gateway: $(sources)
 	@$(swift-build) --product $(@F)
 	@touch $@
 
-lib: setup $(parts) ## build the C library in both flavours, the programs and the man pages, into build/ (FLAVOUR=small: one, and the daemon; TARGET: for another platform)
+lib: setup $(products) $(pages) ## build the C library, the daemon, the command and the man pages, into build/ (TARGET: for another platform)
 
 # Folders are sources as well: they change when a file goes away.
-$(libraries): build/%/libenroll.so.0: Package.swift scripts/build-library include/enroll.h $(embedded)
+$(products) &: Package.swift scripts/build include/enroll.h $(shipped)
 	@scripts/setup lib
-	scripts/build-library $(if $(options),small,$*)
-	@touch $@
-
-# After the library: both are built in one place.
-$(command) &: Package.swift scripts/build-command packaging/older-glibc.c $(embedded) $(shell find Sources/enroll) | $(libraries)
-	@scripts/setup lib
-	scripts/build-command
-	@touch $(command)
+	scripts/build
+	@touch $(products)
 
 # What is built is installed without Swift: `make lib && sudo make install`.
-install: $(libraries) $(command) $(pages) ## install library, header, programs and man pages (PREFIX, DESTDIR, FLAVOUR=standard)
-	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' scripts/install install
+install: $(products) $(pages) ## install library, header, programs and man pages (PREFIX, DESTDIR)
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' scripts/install install
 
 uninstall: ## take away what `make install` put there
-	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' FLAVOUR='$(FLAVOUR)' scripts/install uninstall
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' scripts/install uninstall
 
-dist: setup $(libraries) $(command) $(pages) others ## make the packages and archives of a release, of every target that is built, in build/dist
+dist: setup $(products) $(pages) others ## make the packages and archives of a release, of every target that is built, in build/dist
 	@scripts/dist
 
-release: setup $(libraries) $(command) $(pages) others ## check a release, make its artefacts and say what to push where (VERSION=x.y.z)
+release: setup $(products) $(pages) others ## check a release, make its artefacts and say what to push where (VERSION=x.y.z)
 	@scripts/release $(VERSION)
 
 # The builds for other platforms are brought up to date, like this machine's own.
-others: $(libraries) $(command)
+others: $(products)
 	@scripts/targets 2>/dev/null | while read -r target folder; do \
 	  [ "$$folder" = build ] || $(MAKE) --no-print-directory lib TARGET="$$target" </dev/null || exit; done
 
-build/man/man3/libenroll.3: $(libraries) scripts/man-pages scripts/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
+build/man/man3/libenroll.3: build/lib/enrolld scripts/man-pages scripts/header.py include/enroll.h docs/json-rpc.md docs/configuration.md docs/enroll.md Examples/sign_in.c
 	@scripts/setup lib
 	@rm -rf build/man
-	scripts/man-pages build/small/enrolld build/man
+	scripts/man-pages build/lib/enrolld build/man
 
 generate: .build/debug/enrolld ## write every file that is generated from the command surface (CHECK=1: only compare)
 	@scripts/generate $(if $(CHECK),--check)

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// ENROLL_EMBEDDED=1 compiles everything behind the C library and the daemon as Embedded Swift:
-// the small flavour, which needs no Swift runtime. See CONTRIBUTING.md, "Two flavours".
+// ENROLL_EMBEDDED=1 compiles what ships, the C library, the daemon and the command, as Embedded Swift, which needs no Swift
+// runtime (scripts/build). See CONTRIBUTING.md, "What ships".
 let embedded = Context.environment["ENROLL_EMBEDDED"] == "1"
 // ENROLL_HTTP=host leaves libcurl out: the program that uses the library sends its requests.
 let hasCurl = Context.environment["ENROLL_HTTP"] != "host"
@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .treatAllWarnings(as: .error),
 ]
-/// Modules that stay inside the Embedded subset in both flavours.
+/// Modules that stay inside the Embedded subset, also in the debug build.
 let portable: [SwiftSetting] =
   embedded
   ? strict + [.enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo"])]
@@ -76,18 +76,24 @@ var targets: [Target] = [
       "EnrollJSON", "CPosix",
     ],
     swiftSettings: portable),
-  // What the steps cost beside plain C (`make bench`), in both flavours.
-  .target(
-    name: "BenchPeers", path: "Tests/Bench/Peers",
-    linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("curl"), .linkedLibrary("jansson")]),
-  .executableTarget(
-    name: "bench-steps",
-    dependencies: [
-      "BenchPeers", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
-      "CPosix",
-    ],
-    path: "Tests/Bench/Steps", swiftSettings: portable),
 ]
+
+// Not among what ships: `make bench` asks for it.
+if !embedded || Context.environment["ENROLL_BENCH"] == "1" {
+  targets += [
+    // What the steps cost beside plain C (`make bench`).
+    .target(
+      name: "BenchPeers", path: "Tests/Bench/Peers",
+      linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("curl"), .linkedLibrary("jansson")]),
+    .executableTarget(
+      name: "bench-steps",
+      dependencies: [
+        "BenchPeers", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+        "CPosix",
+      ],
+      path: "Tests/Bench/Steps", swiftSettings: portable),
+  ]
+}
 
 if !embedded {
   products += [

@@ -27,7 +27,7 @@ from canaille_provider import Canaille  # noqa: E402: the tests' own
 from processes import TimedOut  # noqa: E402
 
 SECRET = "known to the gateway and to its provider alone"
-LIBRARY = ROOT / "build/small"
+LIBRARY = ROOT / "build/lib"
 PYTHON = {"PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{LIBRARY}/libenroll.so.0"}
 
 

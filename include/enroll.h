@@ -1316,7 +1316,7 @@ enroll_status enroll_call_start(enroll_client *client, const char *command, size
  *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT. */
 enroll_status enroll_manifest(enroll_buf *manifest, enroll_error *error);
 
-/** Describes this library: versions, flavour, commands, key providers; a JSON object. `description` must not be NULL.
+/** Describes this library: versions, commands, key providers; a JSON object. `description` must not be NULL.
  *  Returns ENROLL_OK; ENROLL_E_INVALID_ARGUMENT.
  *  Command: system.describe. */
 enroll_status enroll_system_describe(enroll_buf *description, enroll_error *error);

@@ -4,12 +4,4 @@ public enum LibraryVersion {
   public static let string = "0.1.0"
   /// Grows when the C interface changes: major × 65536 + minor.
   public static let abi: UInt32 = 0x0000_0001
-
-  #if hasFeature(Embedded)
-    /// Which of the two builds this is (architecture.md, Build flavours): `small` or `standard`.
-    public static let flavour = "small"
-  #else
-    /// Which of the two builds this is (architecture.md, Build flavours): `small` or `standard`.
-    public static let flavour = "standard"
-  #endif
 }

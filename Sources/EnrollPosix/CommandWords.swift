@@ -1,5 +1,5 @@
 // The words of the command line, from where the kernel puts them: the end of the first thread's stack. Embedded Swift has
-// no CommandLine, and that of the other flavour reads /proc, which is not there in every container and chroot.
+// no CommandLine, and that of the debug build reads /proc, which is not there in every container and chroot.
 
 import CPosix
 

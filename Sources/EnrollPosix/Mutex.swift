@@ -1,4 +1,4 @@
-// The ten lines of pthread mutex that both flavours share (Synchronization.Mutex is not in Embedded Swift on Linux).
+// Ten lines of pthread mutex: Synchronization.Mutex is not in Embedded Swift on Linux.
 
 import CPosix
 public import EnrollCore

@@ -1,6 +1,6 @@
-// Functions that the linker puts in the place of others (scripts/build-library). What Embedded Swift's hash tables ask of the C
-// library: a program of the small flavour then loads no mathematical library, and runs with a glibc older than 2.36, which has
-// no arc4random_buf. And one function of Embedded Swift itself, for arm64.
+// Functions that the linker puts in the place of others (scripts/build). What Embedded Swift's hash tables ask of the C
+// library: a program then loads no mathematical library, and runs with a glibc older than 2.36, which has no arc4random_buf.
+// And one function of Embedded Swift itself, for arm64.
 
 #if hasFeature(Embedded)
   import CPosix

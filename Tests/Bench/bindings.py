@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from measure import BUILT, FLAVOUR, HERE, OUT, TOP, absent, clean_environment, compare
+from measure import BUILT, HERE, OUT, TOP, absent, clean_environment, compare
 
 from processes import workspace
 from sandbox import Sandbox
@@ -55,7 +55,7 @@ def kotlin():
         absent(what)
         return
     binding = TOP / "bindings/kotlin"
-    environment = clean_environment(FLAVOUR=FLAVOUR)
+    environment = clean_environment()
     classes = OUT / "kotlin"
     jars = [str(TOP / "build/kotlin/enrollkit.jar"), *filter(os.path.exists, JARS)]
     compiling = {**environment, "CLASSPATH": ":".join(jars)}

@@ -13,9 +13,8 @@ sys.path.insert(0, str(TOP / "Tests/Faces"))
 
 from compiled import WARNINGS, compiled  # noqa: E402
 
-#: The flavour under test: what ships, unless the environment says otherwise.
-FLAVOUR = os.environ.get("FLAVOUR", "small")
-BUILT = TOP / "build" / FLAVOUR
+#: What ships: the library, the daemon and the command.
+BUILT = TOP / "build/lib"
 OUT = TOP / "build/bench"
 NOT_INSTALLED = "peer not installed"
 
@@ -30,7 +29,7 @@ def clean_environment(**more):
 def program(name, *sources, libraries=()):
     """A C program of this folder, linked against the library under test."""
     return compiled(
-        OUT / FLAVOUR / name, "-std=gnu11", "-O2", *WARNINGS, f"-I{TOP / 'include'}",
+        OUT / name, "-std=gnu11", "-O2", *WARNINGS, f"-I{TOP / 'include'}",
         *(HERE / source for source in sources), f"-L{BUILT}", f"-Wl,-rpath,{BUILT}", "-lenroll", *libraries, "-lpthread")  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 
     Tests/Bench/scale.py [PART...]     parts: accounts, clients, renewal, requests; default: all of them
 
-It needs the library, the daemon and bench-steps of build/small, and .build/debug/enroll-sandbox. ACCOUNTS in the environment
+It needs the library, the daemon and bench-steps of build/lib, and .build/debug/enroll-sandbox. ACCOUNTS in the environment
 is the number of accounts; CLIENTS that of clients.
 """
 

@@ -4,7 +4,7 @@
 import gzip
 import subprocess
 
-from measure import BUILT, FLAVOUR, TOP, emit
+from measure import BUILT, TOP, emit
 
 #: Names of the table for groups of scripts/bench-size.
 NAMES = {"library": "Swift's own library", "shared": "shared by several functions"}
@@ -15,8 +15,8 @@ def main():
     emit("libenroll.so, stripped", ours=len(library), unit="B")
     emit("libenroll.so, stripped and gzipped", ours=len(gzip.compress(library, 9, mtime=0)), unit="B")
     # Needs the library with its symbols, which a build leaves.
-    if (TOP / ".build" / FLAVOUR / "libenroll.so.0").exists():
-        told = subprocess.run([TOP / "scripts/bench-size", FLAVOUR], stdout=subprocess.PIPE, text=True, check=True).stdout
+    if (TOP / ".build/lib/libenroll.so.0").exists():
+        told = subprocess.run([TOP / "scripts/bench-size"], stdout=subprocess.PIPE, text=True, check=True).stdout
         for kind, name, size in (line.split("\t") for line in told.splitlines()):
             if kind == "module":
                 emit(f"libenroll.so, {NAMES.get(name, name)}", ours=int(size), unit="B")

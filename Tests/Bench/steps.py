@@ -4,7 +4,7 @@
 import subprocess
 import sys
 
-from measure import BUILT, FLAVOUR, OUT, TOP
+from measure import BUILT, OUT, TOP
 
 from processes import workspace
 
@@ -13,7 +13,7 @@ def main():
     log = OUT / "steps.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "wb") as output:
-        built = subprocess.run([TOP / "scripts/build-library", FLAVOUR, "bench-steps"], stdout=output, stderr=output, cwd=TOP)
+        built = subprocess.run([TOP / "scripts/build", "bench-steps"], stdout=output, stderr=output, cwd=TOP)
     if built.returncode:
         sys.exit(f"bench-steps does not build:\n{log.read_text()}")
     # It saves into the current folder: a real disk.

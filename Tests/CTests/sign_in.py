@@ -1,4 +1,4 @@
-"""Whole sign-ins against the sandbox: the README's example, and the driver, on both flavours, with and without valgrind."""
+"""Whole sign-ins against the sandbox: the README's example, and the driver, with and without valgrind."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def play_user(url):
 class Driver:
     """The C driver with one client."""
 
-    def __init__(self, flavour, wrapper=()):
+    def __init__(self, variant, wrapper=()):
         self.process = subprocess.Popen(
             [*wrapper, str(c_driver())],
             stdin=subprocess.PIPE,
@@ -46,7 +46,7 @@ class Driver:
             text=True,
             env={
                 **os.environ,
-                "LD_LIBRARY_PATH": str(BUILD / flavour),
+                "LD_LIBRARY_PATH": str(BUILD / variant),
                 **(documented.ENVIRONMENT if not wrapper and HAS_LIBCURL else {}),
             },
         )
@@ -79,7 +79,7 @@ def expect(condition, what):
         raise AssertionError(what)
 
 
-def walk(issuer, flavour, redirect, wrapper=()):
+def walk(issuer, variant, redirect, wrapper=()):
     """Sign in, profile, token, renewal, another process, logout."""
     with tempfile.TemporaryDirectory() as home:
         configuration = {
@@ -91,7 +91,7 @@ def walk(issuer, flavour, redirect, wrapper=()):
             "allowLoopbackHTTP": True,
         }
         opening = {"configuration": configuration, "store": f"{home}/store"}
-        driver = Driver(flavour, wrapper)
+        driver = Driver(variant, wrapper)
         driver.call("client.open", **opening)
         expect(driver.call("registration.state")["state"] == {"state": "unregistered"}, "a new store is unregistered")
         begun = driver.call("registration.begin", kind="signIn")
@@ -100,7 +100,7 @@ def walk(issuer, flavour, redirect, wrapper=()):
             # The process that began need not be the one that finishes.
             driver.process.kill()
             driver.close()
-            driver = Driver(flavour, wrapper)
+            driver = Driver(variant, wrapper)
             driver.call("client.open", **opening)
             state = driver.call("registration.resume", url=answer)["state"]
         else:
@@ -129,10 +129,10 @@ def walk(issuer, flavour, redirect, wrapper=()):
         expect(code == 0, f"the driver ends well: {code} {complaint}")
 
 
-def no_http(issuer, flavour):
+def no_http(issuer, variant):
     """Without libcurl, or a library that was built without it, says so where it would have sent a request."""
     with tempfile.TemporaryDirectory() as home:
-        driver = Driver(flavour)
+        driver = Driver(variant)
         driver.call("client.open", configuration={"issuer": issuer, "clientId": "native", "redirectUri": CUSTOM,
                                                   "allowLoopbackHTTP": True}, store=f"{home}/store")  # fmt: skip
         word, refused = driver.ask("registration.begin")
@@ -141,18 +141,18 @@ def no_http(issuer, flavour):
         expect((word, refused["status"]) == ("error", "unsupported") and cause in refused["message"], refused)
 
 
-def example(issuer, flavour, wrapper=()):
+def example(issuer, variant, wrapper=()):
     """Examples/sign_in.c, as the README prints it."""
     program = compiled(
         OUT / "c/sign_in", "-std=c99", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TOP / 'include'}",
-        TOP / "Examples/sign_in.c", f"-L{BUILD / flavour}", "-lenroll")  # fmt: skip
+        TOP / "Examples/sign_in.c", f"-L{BUILD / variant}", "-lenroll")  # fmt: skip
     with tempfile.TemporaryDirectory() as home:
         process = subprocess.Popen(
             [*wrapper, str(program), issuer, f"{home}/store"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / flavour)},
+            env={**os.environ, "LD_LIBRARY_PATH": str(BUILD / variant)},
         )
         line = process.stdout.readline()
         if "http" in line:
@@ -162,23 +162,22 @@ def example(issuer, flavour, wrapper=()):
         expect("Hello, Alice" in output and re.search(r"A valid token of \d+ bytes", output), output)
 
 
-def run(count, flavours, valgrind):
+def run(count, variant, valgrind):
     try:
         sandbox = Sandbox()
     except AssertionError as fault:
         count.add("the sandbox starts", False, f"{fault}\nswift build --product enroll-sandbox")
         return
     cases = []
-    for flavour in flavours:
-        if "hosthttp" in flavour or not HAS_LIBCURL:
-            cases.append((f"without libcurl nothing is sent on {flavour}", no_http, (flavour,)))
-            continue
-        cases.append((f"the driver signs in by custom scheme on {flavour}", walk, (flavour, CUSTOM)))
-        cases.append((f"the driver signs in by loopback on {flavour}", walk, (flavour, "http://127.0.0.1/callback")))
-        cases.append((f"the C example signs in on {flavour}", example, (flavour,)))
+    if "hosthttp" in variant or not HAS_LIBCURL:
+        cases.append((f"without libcurl nothing is sent on {variant}", no_http, (variant,)))
+    else:
+        cases.append((f"the driver signs in by custom scheme on {variant}", walk, (variant, CUSTOM)))
+        cases.append((f"the driver signs in by loopback on {variant}", walk, (variant, "http://127.0.0.1/callback")))
+        cases.append((f"the C example signs in on {variant}", example, (variant,)))
         if valgrind is not None:
-            cases.append((f"the driver signs in on {flavour} under valgrind", walk, (flavour, CUSTOM, valgrind)))
-            cases.append((f"the C example signs in on {flavour} under valgrind", example, (flavour, valgrind)))
+            cases.append((f"the driver signs in on {variant} under valgrind", walk, (variant, CUSTOM, valgrind)))
+            cases.append((f"the C example signs in on {variant} under valgrind", example, (variant, valgrind)))
     try:
         for name, case, arguments in cases:
             try:

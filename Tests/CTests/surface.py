@@ -48,12 +48,12 @@ def table():
     return commands, functions
 
 
-def run(count, flavour):
-    path = TOP / "build" / flavour / "libenroll.so.0"
+def run(count, variant):
+    path = TOP / "build" / variant / "libenroll.so.0"
     described = manifest(ctypes.CDLL(str(path)))
-    # In one of two programs a function may read another one's constants (scripts/build-library).
-    told = subprocess.run([TOP / "build" / flavour / "enrolld", "--manifest"], capture_output=True, check=True).stdout
-    count.add(f"library and daemon of {flavour} have the same manifest", described == json.loads(told))
+    # In one of two programs a function may read another one's constants (scripts/build).
+    told = subprocess.run([TOP / "build" / variant / "enrolld", "--manifest"], capture_output=True, check=True).stdout
+    count.add(f"library and daemon of {variant} have the same manifest", described == json.loads(told))
     names = {command["name"] for command in described["commands"]}
     listed = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
     exported = set(re.findall(r" T (enroll_\w+)", listed))
@@ -76,4 +76,4 @@ def run(count, flavour):
     ]
     faults += [f"{name}: runs no command and is not in functions.txt" for name in sorted(exported - expected)]
     faults += [f"functions.txt: {name} is not exported" for name in sorted(expected - exported)]
-    count.add(f"every command of {flavour} has a C function, every function its reason", not faults, "\n".join(faults))
+    count.add(f"every command of {variant} has a C function, every function its reason", not faults, "\n".join(faults))

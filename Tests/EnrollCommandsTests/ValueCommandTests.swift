@@ -19,11 +19,10 @@ struct ValueCommandTests {
 
   private func text(_ json: JSON) -> String { String(decoding: json.serialized(), as: UTF8.self) }
 
-  @Test("system.describe tells the version, the flavour and every command")
+  @Test("system.describe tells the version and every command")
   func describe() throws {
     let described = try call("system.describe")
     #expect(described["version"] == .string(LibraryVersion.string))
-    #expect(described["flavour"] == .string("standard"))
     #expect(described["commands"]?.array?.count == CommandTable.all.count)
   }
 

@@ -36,7 +36,7 @@ class CommandLineTests(ExampleCase):
     def test_python(self):
         self.usage = 1
         self.environment["PYTHONPATH"] = str(TOP / "bindings/python/src")
-        self.environment["ENROLL_LIBRARY"] = str(TOP / "build/small/libenroll.so.0")
+        self.environment["ENROLL_LIBRARY"] = str(TOP / "build/lib/libenroll.so.0")
         self.walk(sys.executable, "-B", EXAMPLES / "python-cli/whoami.py")
 
     def test_swift(self):
@@ -49,7 +49,7 @@ class CommandLineTests(ExampleCase):
         (app / "node_modules/enrollkit").symlink_to(TOP / "bindings/node")
         (app / "session.mjs").write_bytes((EXAMPLES / "electron-app/session.mjs").read_bytes())
         (app / "walk.mjs").write_text(ELECTRON)
-        said = self.run_words("node", app / "walk.mjs", ENROLLD=str(TOP / "build/small/enrolld"))
+        said = self.run_words("node", app / "walk.mjs", ENROLLD=str(TOP / "build/lib/enrolld"))
         states = ["unregistered", "awaitingConfirmation", "active", ALICE, "unregistered"]
         self.assertEqual(said.splitlines(), states)
 

@@ -15,8 +15,8 @@ def compiled(target, *arguments):
 
 @functools.cache
 def c_driver():
-    """The C face as a program. It is linked against the small flavour; LD_LIBRARY_PATH names the one that it runs with."""
+    """The C face as a program. LD_LIBRARY_PATH names the library that it runs with."""
     folder = TOP / "Tests/CTests"
     return compiled(
         OUT / "c-driver", "-std=c11", "-D_GNU_SOURCE", "-g", "-O1", *WARNINGS, f"-I{TOP / 'include'}", folder / "driver.c",
-        folder / "driver_json.c", f"-L{BUILD / 'small'}", "-lenroll", "-ljansson", "-lpthread")  # fmt: skip
+        folder / "driver_json.c", f"-L{BUILD / 'lib'}", "-lenroll", "-ljansson", "-lpthread")  # fmt: skip

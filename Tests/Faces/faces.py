@@ -232,17 +232,13 @@ FACES = {
     face.name: face
     for face in (
         Face("swift", DriverClient, "ENROLL_SWIFT_DRIVER", ".build/debug/swift-driver"),
-        Face("c", DriverClient, "ENROLL_C_DRIVER", c_driver, "standard"),
-        Face("c-small", DriverClient, "ENROLL_C_DRIVER", c_driver, "small"),
+        Face("c", DriverClient, "ENROLL_C_DRIVER", c_driver, "lib"),
         # Its log at its most verbose: none of it may hold a secret.
-        Face("jsonrpc", JSONRPCClient, "ENROLLD", lambda: runnable(BUILD / "small/enrolld"), arguments=("--log-level", "debug")),
+        Face("jsonrpc", JSONRPCClient, "ENROLLD", lambda: runnable(BUILD / "lib/enrolld"), arguments=("--log-level", "debug")),
     )
 }
 
 
-def selected(flavours=True):
+def selected():
     """The faces under test: all, or those that `run --face` named."""
-    names = os.environ.get("ENROLL_FACES", "").split() or list(FACES)
-    if not flavours and "c-small" in names and "c" in names:
-        names.remove("c")
-    return [FACES[name] for name in names]
+    return [FACES[name] for name in os.environ.get("ENROLL_FACES", "").split() or FACES]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 TARGET = os.environ.get("ENROLL_TARGET", "")
-#: What `make lib` built: in it the folder of each flavour.
+#: What `make lib` built: `lib` is in it, and the folders of its options.
 BUILD = TOP / "build" / TARGET
 #: The libcurl of a system with musl is not here.
 HAS_LIBCURL = not TARGET.endswith("-musl")

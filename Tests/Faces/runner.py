@@ -17,8 +17,7 @@ import unittest
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-FLAVOURS = ("small", "standard")
-FACES = ("swift", "c", "c-small", "jsonrpc")
+FACES = ("swift", "c", "jsonrpc")
 
 BUILT = {
     "ENROLL": "build/bin/enroll",
@@ -37,10 +36,8 @@ def read_arguments():
     parser = argparse.ArgumentParser(prog="run")
     parser.add_argument("directory", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--has-faces", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--each-flavour", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--face", action="append", choices=FACES, default=[], help="all unless some are named")
-    parser.add_argument("--flavour", choices=FLAVOURS, help="of the daemon; small, or each of them in a suite that says so")
-    parser.add_argument("--target", help="another platform, for which `make lib TARGET=…` built (its small flavour)")
+    parser.add_argument("--target", help="another platform, for which `make lib TARGET=…` built")
     parser.add_argument("--debug", action="store_true", help="test what `swift build` built")
     parser.add_argument("-k", action="append", dest="patterns", metavar="PATTERN", help="as unittest's -k")
     parser.add_argument("-v", "--verbose", action="store_true")
@@ -52,18 +49,16 @@ def prepare(arguments):
     if arguments.debug:
         if arguments.has_faces:
             subprocess.run([TOP / "Tests/Faces/debug-library"], check=True)
-            arguments.face = arguments.face or ["swift", "c", "jsonrpc"]
         os.environ.update({name: str(TOP / path) for name, path in DEBUG.items()})
     if arguments.target:
         os.environ["ENROLL_TARGET"] = arguments.target
-        arguments.face = arguments.face or ["c-small", "jsonrpc"]
-        arguments.flavour = "small"
+        arguments.face = arguments.face or ["c", "jsonrpc"]
     import platforms  # It reads the environment.
 
     for name, path in BUILT.items():
         os.environ.setdefault(name, str(TOP / path))
-    if arguments.flavour or "ENROLLD" not in os.environ:
-        daemon = platforms.BUILD / (arguments.flavour or "small") / "enrolld"
+    if "ENROLLD" not in os.environ:
+        daemon = platforms.BUILD / "lib/enrolld"
         os.environ["ENROLLD"] = str(platforms.runnable(daemon) if daemon.exists() else daemon)
     os.environ["ENROLL_FACES"] = " ".join(arguments.face)
 
@@ -93,29 +88,10 @@ def whole(test):
     return getattr(test, "test_case", test)
 
 
-def run_each_flavour():
-    """Runs this program once for each flavour: a process tests one daemon."""
-    counts = []
-    for flavour in FLAVOURS:
-        print(f"-- {flavour}", flush=True)
-        process = subprocess.Popen(
-            [sys.executable, "-B", *sys.argv, "--flavour", flavour], stdout=subprocess.PIPE, text=True, errors="replace")
-        last = ""
-        for last in process.stdout:
-            print(last, end="", flush=True)
-        found = re.fullmatch(r"(\d+) passed, (\d+) failed\n?", last)
-        passed, failed = map(int, found.groups()) if found else (0, 1)
-        counts.append((passed, max(failed, int(process.wait() != 0))))
-    return map(sum, zip(*counts))
-
-
 def main():
     arguments = read_arguments()
-    if arguments.each_flavour and not (arguments.flavour or arguments.debug or arguments.target):
-        passed, failed = run_each_flavour()
-    else:
-        prepare(arguments)
-        passed, failed = run(arguments)
+    prepare(arguments)
+    passed, failed = run(arguments)
     sys.stderr.flush()
     print(f"{passed} passed, {failed} failed", flush=True)
     return 1 if failed or not passed else 0

@@ -27,8 +27,8 @@ def tear_down():
 
 
 def on_each_face(tests):
-    """Runs a mix-in's tests from each selected face; the small C library, which is what ships, speaks for both."""
-    return _on(faces.selected(flavours=False), tests)
+    """Runs a mix-in's tests from each selected face."""
+    return _on(faces.selected(), tests)
 
 
 def on_json_rpc(tests):

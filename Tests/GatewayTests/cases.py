@@ -40,7 +40,7 @@ def tear_down():
 def on_each_face(tests):
     """Runs a mix-in's tests from each selected face."""
     module = sys.modules[tests.__module__]
-    for face in faces.selected(flavours=False):
+    for face in faces.selected():
         name = f"{tests.__name__} from {face.name}"
         case = type(name, (tests, AppCase), {"face": face, "__module__": module.__name__})
         case.__qualname__ = name

@@ -125,7 +125,7 @@ class App(unittest.TestCase):
     """What the tests of both directories share: a mail server, and an app with EnrollKit."""
 
     def client(self, **configuration):
-        face = faces.selected(flavours=False)[0]
+        face = faces.selected()[0]
         client = face.open(
             {
                 "redirectUri": CUSTOM, "allowLoopbackHTTP": True, "scopes": ["openid", "profile", "email"],

@@ -112,7 +112,7 @@ class Configurations(unittest.TestCase):
         self.assertEqual(gateway.check(status=1), told)
 
     def test_the_apps_configuration_opens_a_client(self):
-        face = faces.selected(flavours=False)[0]
+        face = faces.selected()[0]
         client = face.open(json.loads(block("app configuration")), workspace("store"))
         client.close()
 
@@ -270,10 +270,10 @@ class Examples(unittest.TestCase):
     def test_the_app_in_python(self):
         self.check(
             sys.executable, TOP / "Examples/gateway_app.py", PYTHONPATH=f"{TOP}/bindings/python/src",
-            ENROLL_LIBRARY=f"{TOP}/build/small/libenroll.so.0")  # fmt: skip
+            ENROLL_LIBRARY=f"{TOP}/build/lib/libenroll.so.0")  # fmt: skip
 
     def test_the_app_in_c(self):
-        program, library = workspace("c") / "gateway_app", TOP / "build/small"
+        program, library = workspace("c") / "gateway_app", TOP / "build/lib"
         subprocess.run(
             ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", TOP / "Examples/gateway_app.c", "-o",
              program, f"-L{library}", "-lenroll", f"-Wl,-rpath,{library}"], check=True)  # fmt: skip

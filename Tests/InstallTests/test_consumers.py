@@ -7,7 +7,7 @@ import unittest
 
 from sign_in import play_user
 from sandbox import Sandbox
-from trees import FLAVOURS, TOP, VALGRIND, tree
+from trees import TOP, VALGRIND, tree
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 C = ["cc", "-std=c99", *STRICT], TOP / "Examples/sign_in.c"
@@ -38,16 +38,14 @@ class ConsumerTests(unittest.TestCase):
             self.assertIn("end the browser's session", output)
 
     def each_signs_in(self, module, linked):
-        """Builds both programs against both trees; `linked` is what they have to need, and what not."""
+        """Builds both programs; `linked` is what they have to need, and what not."""
         needed, absent = linked
-        for flavour in FLAVOURS:
-            for name, (compiler, source) in (("c", C), ("cxx", CXX)):
-                with self.subTest(flavour=flavour, language=name):
-                    built = tree(flavour)
-                    program = built.build(name, compiler, source, module=module)
-                    self.assertIn(needed, self.needs(program))
-                    self.assertNotIn(absent, self.needs(program))
-                    self.signs_in(built, program)
+        for name, (compiler, source) in (("c", C), ("cxx", CXX)):
+            with self.subTest(name):
+                program = tree().build(name, compiler, source, module=module)
+                self.assertIn(needed, self.needs(program))
+                self.assertNotIn(absent, self.needs(program))
+                self.signs_in(tree(), program)
 
     @staticmethod
     def needs(program):
@@ -63,25 +61,20 @@ class ConsumerTests(unittest.TestCase):
 
     def test_the_archive_alone_serves_whoever_says_static(self):
         """As build systems do that take archives by themselves: Meson, say."""
-        for flavour in FLAVOURS:
-            with self.subTest(flavour):
-                built = tree(flavour)
-                words = [word for word in built.said("--static", "--libs") if word != "-lenroll"]
-                archive = built.prefix / "lib/libenroll.a"
-                program = built.prefix.parent / "by-hand"
-                subprocess.run([*C[0], *built.said("--cflags"), C[1], "-o", program, archive, *words], check=True)
-                self.assertNotIn("libenroll.so.0", self.needs(program))
+        built = tree()
+        words = [word for word in built.said("--static", "--libs") if word != "-lenroll"]
+        archive = built.prefix / "lib/libenroll.a"
+        program = built.prefix.parent / "by-hand"
+        subprocess.run([*C[0], *built.said("--cflags"), C[1], "-o", program, archive, *words], check=True)
+        self.assertNotIn("libenroll.so.0", self.needs(program))
 
     def test_the_c_plus_plus_program_signs_in_under_valgrind(self):
-        for flavour in FLAVOURS:
-            with self.subTest(flavour):
-                built = tree(flavour)
-                self.signs_in(built, built.build("cxx-watched", [*CXX[0], "-g"], CXX[1]), VALGRIND)
+        self.signs_in(tree(), tree().build("cxx-watched", [*CXX[0], "-g"], CXX[1]), VALGRIND)
 
     def test_what_a_shared_program_is_told_names_no_library_of_the_librarys_own(self):
-        prefix = tree("small").prefix
+        prefix = tree().prefix
         # On a machine where no other library has its developers' files.
-        alone = {**tree("small").environment, "PKG_CONFIG_LIBDIR": f"{prefix}/lib/pkgconfig", "PKG_CONFIG_PATH": ""}
+        alone = {**tree().environment, "PKG_CONFIG_LIBDIR": f"{prefix}/lib/pkgconfig", "PKG_CONFIG_PATH": ""}
         told = subprocess.run(
             ["pkg-config", "--print-errors", "--cflags", "--libs", "enroll"], env=alone, capture_output=True, text=True)
         words = [f"-I{prefix}/include", f"-L{prefix}/lib", "-lenroll"]

@@ -13,12 +13,12 @@ import header  # noqa: E402: the header as a table
 
 class ManualTests(unittest.TestCase):
     def setUp(self):
-        self.manual = tree("small").prefix / "share/man"
+        self.manual = tree().prefix / "share/man"
 
     def show(self, section, name):
         return subprocess.run(
             ["man", "-M", self.manual, "--nj", "--nh", section, name], capture_output=True, text=True, check=True,
-            env={**tree("small").environment, "MANWIDTH": "120", "LC_ALL": "C.UTF-8"}).stdout  # fmt: skip
+            env={**tree().environment, "MANWIDTH": "120", "LC_ALL": "C.UTF-8"}).stdout  # fmt: skip
 
     def test_every_page_is_well_formed(self):
         pages = sorted(map(str, self.manual.rglob("*.[135]")))
@@ -49,7 +49,7 @@ class ManualTests(unittest.TestCase):
 
     def test_the_daemons_page_has_its_options_its_commands_and_its_units(self):
         page = self.show("1", "enrolld")
-        told = subprocess.check_output([tree("small").prefix / "bin/enrolld", "--help"], text=True)
+        told = subprocess.check_output([tree().prefix / "bin/enrolld", "--help"], text=True)
         for option in re.findall(r"--[\w-]+", told):
             self.assertIn(option, page)
         for word in ("registration.begin", "token.renewed", "XDG_DATA_HOME", "enrolld@.service"):

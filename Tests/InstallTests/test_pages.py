@@ -14,7 +14,7 @@ from trees import TOP
 sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
 
-ENROLLD = os.environ.get("ENROLLD") or TOP / "build/small/enrolld"
+ENROLLD = os.environ.get("ENROLLD") or TOP / "build/lib/enrolld"
 SOURCES = {
     ("1", "enroll"): "docs/enroll.md", ("1", "enrolld"): "docs/json-rpc.md",
     ("5", "enroll-configuration"): "docs/configuration.md", ("3", "libenroll"): "Examples/sign_in.c",

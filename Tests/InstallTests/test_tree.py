@@ -1,6 +1,5 @@
 """What is where after `make install`, and what is left after `make uninstall`."""
 
-import json
 import os
 import re
 import shlex
@@ -9,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from trees import FLAVOURS, HOME, TOP, make, tree
+from trees import HOME, TOP, make, tree
 
 sys.path.insert(0, str(TOP / "scripts"))
 import header  # noqa: E402: the header as a table
@@ -21,49 +20,39 @@ VERSION = re.search(
 
 class TreeTests(unittest.TestCase):
     def test_a_tree_holds_these_files_and_no_others_all_below_destdir(self):
-        for flavour, other in zip(FLAVOURS, reversed(FLAVOURS)):
-            with self.subTest(flavour):
-                expected = {
-                    "bin/enroll", "bin/enrolld", "include/enroll.h", "libexec/enrollkit/enroll",
-                    "lib/libenroll.a", f"lib/libenroll-{other}.a", "lib/libenroll.so",
-                    "lib/libenroll.so.0", f"lib/libenroll.so.{VERSION}", "lib/pkgconfig/enroll.pc", "lib/pkgconfig/enroll-static.pc",
-                    "lib/systemd/user/enrolld.socket", "lib/systemd/user/enrolld@.service", "share/man/man1/enrolld.1",
-                    "share/man/man1/enroll.1", "share/man/man3/libenroll.3", "share/man/man5/enroll-configuration.5",
-                    "share/bash-completion/completions/enroll", "share/zsh/site-functions/_enroll",
-                    "share/fish/vendor_completions.d/enroll.fish",
-                }  # fmt: skip
-                read = header.read()
-                declared = (*read.functions, *read.callbacks, *read.records)
-                expected |= {f"share/man/man3/{one.name}.3" for one in declared}
-                built = tree(flavour)
-                inside = str(built.prefix).lstrip("/") + "/"
-                self.assertEqual({name.removeprefix(inside) for name in built.staged}, expected)
+        expected = {
+            "bin/enroll", "bin/enrolld", "include/enroll.h",
+            "lib/libenroll.a", "lib/libenroll.so",
+            "lib/libenroll.so.0", f"lib/libenroll.so.{VERSION}", "lib/pkgconfig/enroll.pc", "lib/pkgconfig/enroll-static.pc",
+            "lib/systemd/user/enrolld.socket", "lib/systemd/user/enrolld@.service", "share/man/man1/enrolld.1",
+            "share/man/man1/enroll.1", "share/man/man3/libenroll.3", "share/man/man5/enroll-configuration.5",
+            "share/bash-completion/completions/enroll", "share/zsh/site-functions/_enroll",
+            "share/fish/vendor_completions.d/enroll.fish",
+        }  # fmt: skip
+        read = header.read()
+        declared = (*read.functions, *read.callbacks, *read.records)
+        expected |= {f"share/man/man3/{one.name}.3" for one in declared}
+        built = tree()
+        inside = str(built.prefix).lstrip("/") + "/"
+        self.assertEqual({name.removeprefix(inside) for name in built.staged}, expected)
 
     def test_the_shared_library_has_its_version_its_soname_and_links(self):
-        for flavour in FLAVOURS:
-            with self.subTest(flavour):
-                folder = tree(flavour).prefix / "lib"
-                self.assertEqual(os.readlink(folder / "libenroll.so"), "libenroll.so.0")
-                self.assertEqual(os.readlink(folder / "libenroll.so.0"), f"libenroll.so.{VERSION}")
-                dynamic = subprocess.check_output(["readelf", "-d", folder / "libenroll.so"], text=True)
-                self.assertIn("[libenroll.so.0]", dynamic)
-                self.assertEqual(stat.S_IMODE((folder / "libenroll.so").stat().st_mode), 0o755)
-                self.assertEqual(stat.S_IMODE((tree(flavour).prefix / "include/enroll.h").stat().st_mode), 0o644)
+        folder = tree().prefix / "lib"
+        self.assertEqual(os.readlink(folder / "libenroll.so"), "libenroll.so.0")
+        self.assertEqual(os.readlink(folder / "libenroll.so.0"), f"libenroll.so.{VERSION}")
+        dynamic = subprocess.check_output(["readelf", "-d", folder / "libenroll.so"], text=True)
+        self.assertIn("[libenroll.so.0]", dynamic)
+        self.assertEqual(stat.S_IMODE((folder / "libenroll.so").stat().st_mode), 0o755)
+        self.assertEqual(stat.S_IMODE((tree().prefix / "include/enroll.h").stat().st_mode), 0o644)
 
-    def test_library_and_daemon_are_of_the_flavour_that_was_asked_for(self):
-        ask = '{"jsonrpc":"2.0","id":1,"method":"system.describe"}\n'
-        for flavour in FLAVOURS:
-            with self.subTest(flavour):
-                prefix = tree(flavour).prefix
-                answer = subprocess.run([prefix / "bin/enrolld"], input=ask, capture_output=True, text=True, timeout=60)
-                self.assertEqual(json.loads(answer.stdout)["result"]["flavour"], flavour)
-                for own, built in (
-                    ("libenroll.so", f"{flavour}/libenroll.so.0"), ("libenroll.a", f"{flavour}/libenroll.a")
-                ):  # fmt: skip
-                    self.assertEqual((prefix / "lib" / own).read_bytes(), (TOP / "build" / built).read_bytes())
+    def test_libraries_and_programs_are_those_that_were_built(self):
+        for own, built in (("lib/libenroll.so", "libenroll.so.0"), ("lib/libenroll.a", "libenroll.a"),
+                           ("bin/enrolld", "enrolld"), ("bin/enroll", "enroll")):  # fmt: skip
+            with self.subTest(own):
+                self.assertEqual((tree().prefix / own).read_bytes(), (TOP / "build/lib" / built).read_bytes())
 
     def test_one_version_is_told_everywhere(self):
-        built = tree("small")
+        built = tree()
         self.assertEqual(built.said("--modversion"), [VERSION])
         told = subprocess.check_output([built.prefix / "bin/enrolld", "--version"], text=True)
         self.assertEqual(told, f"enrolld {VERSION}\n")
@@ -73,17 +62,30 @@ class TreeTests(unittest.TestCase):
 
     def test_uninstall_takes_away_every_file(self):
         stage = HOME / "away"
-        for flavour in FLAVOURS:
-            with self.subTest(flavour):
-                words = ("PREFIX=/usr", f"DESTDIR={stage}", f"FLAVOUR={flavour}")
-                self.assertEqual(make("install", *words).returncode, 0)
-                self.assertTrue((stage / "usr/lib/libenroll.so").exists())
-                (stage / "usr/lib/somebody-else.so").touch()
-                removed = make("uninstall", *words)
-                self.assertEqual(removed.returncode, 0)
-                self.assertIn("The stores of users stay where they are", removed.stdout)
-                left = [path.name for path in stage.rglob("*") if path.is_symlink() or path.is_file()]
-                self.assertEqual(left, ["somebody-else.so"])
+        words = ("PREFIX=/usr", f"DESTDIR={stage}")
+        self.assertEqual(make("install", *words).returncode, 0)
+        self.assertTrue((stage / "usr/lib/libenroll.so").exists())
+        (stage / "usr/lib/somebody-else.so").touch()
+        removed = make("uninstall", *words)
+        self.assertEqual(removed.returncode, 0)
+        self.assertIn("The stores of users stay where they are", removed.stdout)
+        left = [path.name for path in stage.rglob("*") if path.is_symlink() or path.is_file()]
+        self.assertEqual(left, ["somebody-else.so"])
+
+    def test_what_an_earlier_installation_had_goes_away_with_an_upgrade_and_with_an_uninstallation(self):
+        stage = HOME / "earlier"
+        words = ("PREFIX=/usr", f"DESTDIR={stage}")
+        earlier = [stage / "usr/libexec/enrollkit/enroll", stage / "usr/lib/libenroll-standard.a"]
+        for wish in ("install", "uninstall"):
+            with self.subTest(wish):
+                for path in earlier:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.touch()
+                self.assertEqual(make(wish, *words).returncode, 0)
+                self.assertEqual([path for path in earlier if path.exists()], [])
+                self.assertFalse((stage / "usr/libexec/enrollkit").exists())
+                # That folder is the system's.
+                self.assertTrue((stage / "usr/libexec").exists())
 
     def test_the_units_are_where_systemd_looks_in_a_home_too(self):
         home, stage = HOME / "home", HOME / "home-stage"
@@ -100,7 +102,7 @@ class TreeTests(unittest.TestCase):
 
     def test_the_last_lines_say_where_it_went_and_what_leads_there_every_time(self):
         home, stage = HOME / "told", HOME / "told-stage"
-        where = f"EnrollKit {VERSION} (small) is"
+        where = f"EnrollKit {VERSION} is"
         leads = f"for programs that use it: export PKG_CONFIG_PATH={home}/lib/pkgconfig LD_LIBRARY_PATH={home}/lib"
         for _ in range(2):
             self.assertEqual(make("install", f"PREFIX={home}").stdout.splitlines()[-2:], [f"{where} installed in {home}", leads])
@@ -161,10 +163,9 @@ class TreeTests(unittest.TestCase):
         self.assertEqual(list((folder / "temporary").iterdir()), [])
 
     def test_nothing_is_built_that_is_built_and_everything_that_is_not(self):
-        self.assertNotIn("build-library", make("-n", "install", as_built=False).stdout, "run make lib")
+        self.assertNotIn("scripts/build", make("-n", "install", as_built=False).stdout, "run make lib")
         told = make("-n", "install", "-W", "include/enroll.h", as_built=False).stdout
-        for flavour in FLAVOURS:
-            self.assertIn(f"scripts/build-library {flavour}", told)
+        self.assertEqual(told.splitlines().count("scripts/build"), 1, told)
         self.assertIn("scripts/man-pages", told)
 
     def test_what_is_built_is_installed_without_swift_as_by_sudo(self):
@@ -179,7 +180,7 @@ class TreeTests(unittest.TestCase):
 
     def test_wishes_that_cannot_be_are_refused_and_nothing_is_written(self):
         stage = HOME / "refused"
-        for word, named in (("FLAVOUR=large", "large"), ("PREFIX=usr", "usr"), ("LIBDIR=lib", "lib")):
+        for word, named in (("PREFIX=usr", "usr"), ("LIBDIR=lib", "lib")):
             with self.subTest(word):
                 refused = make("install", f"DESTDIR={stage}", word)
                 self.assertNotEqual(refused.returncode, 0)
@@ -202,12 +203,12 @@ class TreeTests(unittest.TestCase):
                 self.assertEqual([path for path in stage.rglob("*") if not path.is_dir()], [] if is_folder else [place])
 
     def test_a_build_for_no_platform_makes_no_folder(self):
-        for flavour, target in (("small", "riscv64-linux-gnu"), ("small", "../elsewhere"), ("large", "")):
-            with self.subTest(target or flavour):
-                refused = subprocess.run([TOP / "scripts/build-library", flavour], env={**os.environ, "TARGET": target},
+        for target in ("riscv64-linux-gnu", "../elsewhere"):
+            with self.subTest(target):
+                refused = subprocess.run([TOP / "scripts/build"], env={**os.environ, "TARGET": target},
                                          capture_output=True, text=True)  # fmt: skip
                 self.assertEqual(refused.returncode, 2, refused.stderr)
-                self.assertFalse((TOP / "build" / (target or flavour)).exists())
+                self.assertFalse((TOP / "build" / target).exists())
 
     def test_a_prefix_of_two_lines_is_refused(self):
         refused = subprocess.run([TOP / "scripts/install", "install"], capture_output=True, text=True,

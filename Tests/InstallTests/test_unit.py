@@ -15,7 +15,7 @@ from trees import HOME, make, tree
 
 class UnitTests(unittest.TestCase):
     def setUp(self):
-        self.prefix = tree("small").prefix
+        self.prefix = tree().prefix
         self.units = self.prefix / "lib/systemd/user"
 
     def test_systemd_finds_nothing_to_complain_of(self):

@@ -1,4 +1,4 @@
-"""Installed trees, one of each flavour, and programs that are built against them."""
+"""An installed tree, and programs that are built against it."""
 
 import atexit
 import functools
@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
-FLAVOURS = ("small", "standard")
 HOME = Path(tempfile.mkdtemp(prefix="enroll-install-"))
 atexit.register(shutil.rmtree, HOME)
 VALGRIND = [
@@ -19,27 +18,26 @@ VALGRIND = [
 
 
 # A test never builds the libraries, whatever their dates: that takes minutes, and is `make lib`.
-BUILT = (*(f"build/{flavour}/libenroll.so.0" for flavour in FLAVOURS), "build/bin/enroll", "build/libexec/enrollkit/enroll")
-AS_BUILT = [word for path in BUILT for word in ("-o", path)]
+BUILT = "libenroll.so.0", "enrolld", "enroll"
+AS_BUILT = [word for name in BUILT for word in ("-o", f"build/lib/{name}")]
 
 
 def make(*words, as_built=True, **environment):
     """`make`, as somebody calls it who has nothing of ours in the environment."""
     words = (*AS_BUILT, *words) if as_built else words
-    clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "FLAVOUR")}
+    clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
     return subprocess.run(
         ["make", "--no-print-directory", *words], cwd=TOP, env={**clean, **environment}, capture_output=True, text=True
     )
 
 
 class Tree:
-    """What a package of one flavour puts on a machine: made below DESTDIR, then moved to its prefix."""
+    """What a package puts on a machine: made below DESTDIR, then moved to its prefix."""
 
-    def __init__(self, flavour):
-        self.flavour = flavour
-        self.prefix = HOME / flavour / "prefix"
-        stage = HOME / flavour / "stage"
-        made = make("install", f"PREFIX={self.prefix}", f"DESTDIR={stage}", f"FLAVOUR={flavour}")
+    def __init__(self):
+        self.prefix = HOME / "tree/prefix"
+        stage = HOME / "tree/stage"
+        made = make("install", f"PREFIX={self.prefix}", f"DESTDIR={stage}")
         if made.returncode != 0:
             raise AssertionError(f"make install: {made.stdout}{made.stderr}")
         self.staged = sorted(str(path.relative_to(stage)) for path in stage.rglob("*") if not path.is_dir())
@@ -73,5 +71,5 @@ class Tree:
 
 
 @functools.cache
-def tree(flavour):
-    return Tree(flavour)
+def tree():
+    return Tree()

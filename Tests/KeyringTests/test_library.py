@@ -12,8 +12,7 @@ import unittest
 from keyring import Session
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-FLAVOUR = os.environ.get("FLAVOUR", "small")
-LIBRARY = TOP / "build" / FLAVOUR / "libenroll.so.0"
+LIBRARY = TOP / "build/lib/libenroll.so.0"
 
 FILE, AUTO, SECRET_SERVICE = 0, 1, 2
 # A fault's signal comes to the thread that made it, and its host may handle it; nobody can block the last two.

@@ -98,7 +98,7 @@ def copy_of_the_checkout():
     subprocess.run(["git", "-C", other, "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "--allow-empty",
                     "--message", "As it is"], check=True, env={**os.environ, "GIT_COMMITTER_DATE": date})  # fmt: skip
     (other / "build").mkdir()
-    for folder in ("small", "standard", "bin", "libexec", "completions", "man", *(path.name for path in TOP.glob("build/*-linux-*"))):
+    for folder in ("lib", "bin", "completions", "man", *(path.name for path in TOP.glob("build/*-linux-*"))):
         subprocess.run(["cp", "-a", TOP / "build" / folder, other / "build" / folder], check=True)
     (other / ".build").mkdir()
     for folder in ("kotlin", "targets"):

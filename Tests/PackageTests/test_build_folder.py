@@ -10,10 +10,10 @@ import subprocess
 import time
 import unittest
 
+from cases import copy_of_the_checkout
 from processes import TIMEOUT, TOP, workspace
-from test_dist import second_checkout
 
-FULL = "build/libexec/enrollkit/enroll"
+COMMAND = "build/lib/enroll"
 
 
 def clean(**more):
@@ -23,7 +23,7 @@ def clean(**more):
 class Copied(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.copy = second_checkout()
+        cls.copy = copy_of_the_checkout()
 
     def run_in(self, *words, **environment):
         return subprocess.run(list(map(str, words)), cwd=self.copy, env=clean(**environment), capture_output=True, text=True,
@@ -34,36 +34,35 @@ class Copied(unittest.TestCase):
 
 
 class IncompleteBuilds(Copied):
-    def without_full(self, name=FULL):
-        full = self.copy / name
-        away = full.with_name("away")
-        full.rename(away)
-        self.addCleanup(away.rename, full)
+    def without(self, name):
+        one = self.copy / name
+        away = one.with_name("away")
+        one.rename(away)
+        self.addCleanup(away.rename, one)
 
-    def test_an_installation_without_the_full_command_is_refused_and_writes_nothing(self):
-        self.without_full()
+    def test_an_installation_without_a_part_of_the_build_is_refused_and_writes_nothing(self):
+        self.without(COMMAND)
         stage = workspace("stage")
         done = self.run_in("scripts/install", "install", DESTDIR=str(stage))
-        why = f"install: {FULL} is missing: the full command is a part of this build. Run make lib.\n"
+        why = f"install: {COMMAND} is missing: it is a part of this build. Run make lib.\n"
         self.assertEqual((done.returncode, done.stderr), (1, why))
         self.assertEqual(list(stage.iterdir()), [])
 
-    def test_make_builds_the_full_command_where_it_is_missing(self):
-        names = "small/libenroll.so.0", "standard/libenroll.so.0", "bin/enroll"
-        built = [word for name in names for word in ("-o", f"build/{name}")]
-        words = "make", "--no-print-directory", "-n", *built, "-W", "Makefile", FULL
-        self.without_full()
-        self.assertIn("scripts/build-command", self.run_in(*words).stdout)
+    def test_make_builds_what_ships_where_a_part_of_it_is_missing(self):
+        self.without(COMMAND)
+        done = self.run_in("make", "--no-print-directory", "-n", COMMAND)
+        self.assertIn("scripts/build", done.stdout.splitlines())
 
     def test_a_distribution_that_fails_leaves_the_folder_of_the_one_before(self):
         out = workspace("out") / "dist"
         out.mkdir()
         (out / "SHA256SUMS").write_text("of an earlier one")
-        of_target = f"build/{platform.machine()}-linux-gnu/libexec/enrollkit/enroll"
-        self.without_full(of_target)
+        of_target = f"build/{platform.machine()}-linux-gnu/lib/enroll"
+        name = of_target if (self.copy / of_target).exists() else COMMAND
+        self.without(name)
         done = self.dist(out)
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn(f"{of_target} is missing", done.stderr)
+        self.assertIn(f"{name} is missing", done.stderr)
         self.assertEqual([path.name for path in out.parent.iterdir()], ["dist"])
         self.assertEqual((out / "SHA256SUMS").read_text(), "of an earlier one")
 
@@ -76,8 +75,7 @@ class IncompleteBuilds(Copied):
         self.addCleanup(pages.with_name("pages").rename, pages)
         self.addCleanup(shutil.rmtree, pages, ignore_errors=True)
         script.write_text("#!/bin/sh\nmkdir -p build/man/man3; echo half >build/man/man3/libenroll.3; exit 1\n")
-        built = [word for name in ("small", "standard") for word in ("-o", f"build/{name}/libenroll.so.0")]
-        done = self.run_in("make", "--no-print-directory", *built, "build/man/man3/libenroll.3")
+        done = self.run_in("make", "--no-print-directory", "-o", "build/lib/enrolld", "build/man/man3/libenroll.3")
         self.assertNotEqual(done.returncode, 0)
         self.assertFalse((self.copy / "build/man/man3/libenroll.3").exists())
 
@@ -119,7 +117,7 @@ class Distributions(Copied):
         self.assertEqual(list(out.parent.iterdir()), [])
 
     def test_after_make_clean_an_uninstallation_takes_the_manual_pages_away(self):
-        other = second_checkout()
+        other = copy_of_the_checkout()
         stage = workspace("cleaned")
         words = {"DESTDIR": str(stage), "PREFIX": "/usr"}
         subprocess.run([other / "scripts/install", "install"], env=clean(**words), check=True, capture_output=True)

@@ -46,7 +46,7 @@ class BuiltPackages(unittest.TestCase):
 
     def test_every_function_has_a_version_in_the_symbols_file(self):
         exported = subprocess.check_output(
-            ["nm", "-D", "--defined-only", TOP / "build/small/libenroll.so.0"], text=True
+            ["nm", "-D", "--defined-only", TOP / "build/lib/libenroll.so.0"], text=True
         )
         for path in distribution().glob("libenroll0_*.deb"):
             with self.subTest(path.name):

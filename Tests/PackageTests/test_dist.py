@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ from processes import TOP, workspace
 HERE = str(TOP).encode() + b"/"
 #: What decides elsewhere what is built, packed or installed. None of it may reach an artefact.
 ELSEWHERE = {
-    "PREFIX": "/nowhere", "LIBDIR": "/nowhere/lib", "DESTDIR": "/nowhere", "FLAVOUR": "standard", "BUILT": "nowhere",
+    "PREFIX": "/nowhere", "LIBDIR": "/nowhere/lib", "DESTDIR": "/nowhere", "BUILT": "nowhere",
     "BUILD": "/nowhere", "TARGET": "aarch64-linux-musl", "VERSION": "9.9.9", "OPENSSL": "static", "HTTP": "host",
     "ENROLLKIT_SYSTEM_LIBRARY": "1", "ENROLLKIT_WHEEL_PLATFORM": "nowhere", "DH_OPTIONS": "-Nlibenroll0",
     "DEB_BUILD_OPTIONS": "nodoc",
@@ -30,22 +31,13 @@ UNPACKED = ("bindings/node/src", "bindings/node/examples", "bindings/cordova/www
 TARGETS = "x86_64-linux-gnu", "aarch64-linux-gnu", "x86_64-linux-musl", "aarch64-linux-musl"
 
 
-def second_checkout():
-    """A copy of the checkout, with what SwiftPM recorded of the build."""
-    other = copy_of_the_checkout()
-    record = ".build/standard/workspace-state.json"
-    (other / record).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(TOP / record, other / record)
-    return other
-
-
 def digests(folder, names):
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
 class MadeArtefacts(unittest.TestCase):
     def test_two_packagings_of_one_build_have_equal_bytes_and_say_what_is_left_out(self):
-        other = second_checkout()
+        other = copy_of_the_checkout()
         # What git does not know is not packed.
         for folder in UNPACKED:
             (other / folder / "secret-of-the-packer.txt").write_text("unknown to git")
@@ -86,20 +78,21 @@ class MadeArtefacts(unittest.TestCase):
         bill = json.loads(only("*.cdx.json").read_text())
         listed = {one["name"]: one for one in bill["components"] if one["type"] == "library"}
         inside = {name for name, one in listed.items() if one["scope"] == "required"}
-        self.assertLessEqual({"swift-stdlib", "swift-foundation", "swift-argument-parser", "jansson", "gcc"}, inside)
+        self.assertLessEqual({"swift-stdlib", "jansson"}, inside)
+        # Nothing is linked that this repository, the toolchain and the system's libraries do not have.
+        self.assertLessEqual(inside, {"swift-stdlib", "jansson", "gcc", "ziglang", "glibc", "musl"})
         self.assertLessEqual({"openssl", "curl", "libsecret", "kotlin-stdlib"}, listed.keys() - inside)
-        cross = [target for target in TARGETS if (TOP / "build" / target / "small/libenroll.so.0").exists()]
+        cross = [target for target in TARGETS if (TOP / "build" / target / "lib/libenroll.so.0").exists()]
         self.assertEqual("ziglang" in inside, bool(cross))
         self.assertEqual("musl" in inside, any("musl" in target for target in cross))
         for target in cross:
             header = (TOP / ".build/targets" / target / "sysroot/usr/include/jansson.h").read_text()
             self.assertEqual(listed["jansson"]["version"], re.search(r'#define JANSSON_VERSION "(.+)"', header)[1])
-        compiler = subprocess.check_output(["gcc", "-dumpfullversion"], text=True).strip()
-        self.assertEqual(listed["gcc"]["version"], compiler)
-        checkout = subprocess.check_output(
-            ["git", "-C", TOP / ".build/standard/checkouts/swift-argument-parser", "describe", "--tags"], text=True
-        )
-        self.assertEqual(listed["swift-argument-parser"]["version"], checkout.strip())
+        is_of_this_machine = f"{platform.machine()}-linux-gnu" not in cross
+        self.assertEqual("gcc" in inside, is_of_this_machine)
+        if is_of_this_machine:
+            compiler = subprocess.check_output(["gcc", "-dumpfullversion"], text=True).strip()
+            self.assertEqual(listed["gcc"]["version"], compiler)
 
     def test_a_folder_that_holds_something_else_is_left_alone(self):
         thesis = workspace("thesis")
@@ -129,7 +122,7 @@ class MadeArtefacts(unittest.TestCase):
         self.assertEqual(checkout(TOP / "bindings/python"), str(TOP))
         self.assertEqual(checkout(own), "None")
         (planted / "scripts").mkdir()
-        (planted / "scripts/build-library").touch()
+        (planted / "scripts/build").touch()
         self.assertEqual(checkout(own), str(planted))
         (own / "PKG-INFO").touch()
         self.assertEqual(checkout(own), "None")
@@ -218,7 +211,7 @@ class CompiledTwice(unittest.TestCase):
     def test_one_target_compiled_in_two_folders_has_equal_bytes(self):
         target = "x86_64-linux-gnu"
         # SwiftPM takes the folder of jansson from a file of pkg-config, and splits it at spaces.
-        other = second_checkout().rename(workspace("compiled") / "enrollkit")
+        other = copy_of_the_checkout().rename(workspace("compiled") / "enrollkit")
         shutil.rmtree(other / "build" / target, ignore_errors=True)
         (other / ".build/targets").unlink()
         (other / ".build/targets").mkdir()
@@ -227,10 +220,8 @@ class CompiledTwice(unittest.TestCase):
             (other / ".build/targets" / name).symlink_to(TOP / ".build/targets" / name)
         environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", *ELSEWHERE)}
         environment["TARGET"] = target
-        # The full program is left out: it would be built twice more.
-        words = "scripts/build-library small && scripts/build-library small enroll"
-        for folder, command in ((TOP, f"make lib TARGET={target}"), (other, words)):
+        for folder, command in ((TOP, f"make lib TARGET={target}"), (other, "scripts/build")):
             done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
-        names = "small/libenroll.so.0", "small/enrolld", "small/enroll", "small/libenroll.a"
+        names = "lib/libenroll.so.0", "lib/enrolld", "lib/enroll", "lib/libenroll.a"
         self.assertEqual(*(digests(folder / "build" / target, names) for folder in (TOP, other)))

@@ -16,8 +16,8 @@ class Releases(unittest.TestCase):
         cls.deepen()
         # The checks ask whether a target is there. `make torture` builds those for musl, and packs them.
         for target in TARGETS:
-            (cls.clone / "build" / target / "small").mkdir(parents=True, exist_ok=True)
-            (cls.clone / "build" / target / "small/libenroll.so.0").touch()
+            (cls.clone / "build" / target / "lib").mkdir(parents=True, exist_ok=True)
+            (cls.clone / "build" / target / "lib/libenroll.so.0").touch()
         cls.edit("CHANGELOG.md", r"\A(.*?\n)## .*?\n", rf"\1## {VERSION} - 2026-11-24\n")
         cls.commit("A release")
 
@@ -81,7 +81,7 @@ class Releases(unittest.TestCase):
              f"says libenroll0_9.8.7; write {VERSION}"),
             ("README.md", end, f'\n.package(url: "{git}", from: {quoted})\n', f"says from: {quoted}; write {VERSION}"),
             ("include/enroll.h", r"#define ENROLL_ABI_VERSION \d+", "#define ENROLL_ABI_VERSION 77",
-             "include/enroll.h has ENROLL_ABI_VERSION 77", "the recorded binary interface", "build/small/enrolld says"),
+             "include/enroll.h has ENROLL_ABI_VERSION 77", "the recorded binary interface", "build/lib/enrolld says"),
             ("include/enroll.h", r"enroll_version_string\(void\)", "enroll_version_string(int x)",
              "the recorded binary interface"),
         ):  # fmt: skip
@@ -142,14 +142,14 @@ class Releases(unittest.TestCase):
             self.assertRegex(faults[0], rf"^{target} is {why}.*; run make lib TARGET={target}$")
 
     def test_a_daemon_of_another_version_is_told_from_the_sources(self):
-        daemon = self.clone / "build/small/enrolld"
+        daemon = self.clone / "build/lib/enrolld"
         kept = daemon.read_bytes()
         daemon.unlink()
         try:
-            self.assertIn("build/small/enrolld is not built; run make lib", self.release("--checks", VERSION)[1])
+            self.assertIn("build/lib/enrolld is not built; run make lib", self.release("--checks", VERSION)[1])
             daemon.write_text('#!/bin/sh\necho \'{"version": "0.0.9", "abi": 1}\'\n')
             daemon.chmod(0o755)
-            self.assertIn("build/small/enrolld says 0.0.9 with interface 1", self.release("--checks", VERSION)[1][0])
+            self.assertIn("build/lib/enrolld says 0.0.9 with interface 1", self.release("--checks", VERSION)[1][0])
         finally:
             daemon.write_bytes(kept)
 

@@ -15,8 +15,7 @@ from world import Clock
 
 LONG = bool(os.environ.get("TORTURE"))
 # The faces under test; the first is the one that most users have.
-FACES = sorted(faces.selected(), key=lambda face: ["c-small", "c", "jsonrpc", "swift"].index(face.name))
-FLAVOURS = [flavour for face, flavour in (("c-small", "small"), ("c", "standard")) if face in {f.name for f in FACES}]
+FACES = sorted(faces.selected(), key=lambda face: ["c", "jsonrpc", "swift"].index(face.name))
 # Longer than an access token of the sandbox lives.
 LIFETIME = 400
 
@@ -29,17 +28,17 @@ def _crowd():
         return given
     flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", "-pthread"]
     source = TOP / "Tests/ProcessTests/crowd.c"
-    return compiled(OUT / "crowd", *flags, source, f"-L{BUILD}/small", "-lenroll")
+    return compiled(OUT / "crowd", *flags, source, f"-L{BUILD}/lib", "-lenroll")
 
 
 class Crowd:
     """A process with many threads that ask at once, at each `go`."""
 
-    def __init__(self, flavour, environment, configuration, store, threads):
+    def __init__(self, environment, configuration, store, threads):
         self._child = Child(
             [_crowd(), json.dumps(configuration), store, threads],
             workspace("crowd") / "stderr",
-            environment={**environment, "LD_LIBRARY_PATH": f"{BUILD}/{flavour}"},
+            environment={**environment, "LD_LIBRARY_PATH": f"{BUILD}/lib"},
             pipes=True,
         )
         line = self._child.process.stdout.readline().strip()
@@ -146,4 +145,4 @@ class ProcessCase(unittest.TestCase):
         return self.sandbox.control("counts")["refreshes"]
 
 
-__all__ = ["FACES", "FLAVOURS", "LIFETIME", "LONG", "Asker", "Crowd", "ProcessCase"]
+__all__ = ["FACES", "LIFETIME", "LONG", "Asker", "Crowd", "ProcessCase"]

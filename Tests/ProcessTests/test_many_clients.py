@@ -4,7 +4,7 @@ import functools
 import json
 import pathlib
 
-from cases import FLAVOURS, ProcessCase
+from cases import ProcessCase
 from compiled import compiled
 from platforms import BUILD, OUT
 from processes import TOP, Child, wait_until, workspace
@@ -19,7 +19,7 @@ def _holder():
     """The program of the measurements, which holds clients open."""
     flags = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", f"-I{TOP}/include", "-pthread"]
     source = TOP / "Tests/Bench/scale.c"
-    return compiled(OUT / "scale", *flags, source, f"-L{BUILD}/small", "-lenroll")
+    return compiled(OUT / "scale", *flags, source, f"-L{BUILD}/lib", "-lenroll")
 
 
 class ManyClients(ProcessCase):
@@ -27,16 +27,13 @@ class ManyClients(ProcessCase):
         return len(list(pathlib.Path(f"/proc/{child.process.pid}/task").iterdir()))
 
     def test_they_take_one_thread_more_than_the_program_has_and_few_while_they_look(self):
-        for flavour in FLAVOURS:
-            with self.subTest(flavour=flavour):
-                self.begin(30)
-                child = Child(
-                    [_holder(), "clients", json.dumps(self.configuration()), self.store, CLIENTS],
-                    workspace("clients") / "stderr",
-                    environment={"LD_LIBRARY_PATH": f"{TOP}/build/{flavour}"},
-                    pipes=True,
-                )
-                self.addCleanup(child.stop)
-                self.assertEqual(child.process.stdout.readline(), b"ready\n", child.tail())
-                self.assertLessEqual(self.threads(child), MOST)
-                wait_until(lambda: self.threads(child) == 2, "only the program and the timers are left")
+        child = Child(
+            [_holder(), "clients", json.dumps(self.configuration()), self.store, CLIENTS],
+            workspace("clients") / "stderr",
+            environment={"LD_LIBRARY_PATH": f"{BUILD}/lib"},
+            pipes=True,
+        )
+        self.addCleanup(child.stop)
+        self.assertEqual(child.process.stdout.readline(), b"ready\n", child.tail())
+        self.assertLessEqual(self.threads(child), MOST)
+        wait_until(lambda: self.threads(child) == 2, "only the program and the timers are left")

@@ -40,17 +40,13 @@ def tear_down():
     providers.stop_all()
 
 
-def on_each(kinds=BOTH, flavours=False):
-    """Runs a mix-in's tests on each of these providers, from each selected face.
-
-    Both flavours of the C library have the same sources; with `flavours` both are tested,
-    else the small one, which is what is installed, speaks for both.
-    """
+def on_each(kinds=BOTH):
+    """Runs a mix-in's tests on each of these providers, from each selected face."""
 
     def multiply(tests):
         module = sys.modules[tests.__module__]
         for kind in kinds:
-            for face in faces.selected(flavours):
+            for face in faces.selected():
                 name = f"{tests.__name__} on {kind.name} from {face.name}"
                 case = type(
                     name, (tests, ProviderCase), {"kind": kind, "face": face, "__module__": module.__name__}

@@ -76,7 +76,7 @@ class Walk:
         return visit
 
 
-@on_each(flavours=True)
+@on_each()
 class SignIn(Walk):
     pass
 

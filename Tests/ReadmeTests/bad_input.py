@@ -23,7 +23,7 @@ from sandbox import Sandbox  # noqa: E402
 
 PAGE = ROOT / "docs/troubleshooting.md"
 ENROLL = os.environ.get("ENROLL") or str(ROOT / "build/bin/enroll")
-LIBRARY = ROOT / "build/small"
+LIBRARY = ROOT / "build/lib"
 START, END = "<!-- bad input -->\n", "<!-- end of bad input -->"
 ISSUER, CALLBACK = "https://id.example", "http://127.0.0.1/callback"
 #: How long a test waits for a user who does not come, and what the person who reads the page waits.

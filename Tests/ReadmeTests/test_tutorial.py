@@ -38,7 +38,7 @@ class TutorialTests(unittest.TestCase):
         browser.chmod(0o755)
         self.environment = {
             **os.environ, "HOME": str(self.home), "BROWSER": f"{browser} %s", "DISPLAY": ":0",
-            "PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{ROOT}/build/small/libenroll.so.0",
+            "PYTHONPATH": f"{ROOT}/bindings/python/src", "ENROLL_LIBRARY": f"{ROOT}/build/lib/libenroll.so.0",
         }  # fmt: skip
 
     def run_it(self, *command, answer="", plays=False):
@@ -139,7 +139,7 @@ class TutorialTests(unittest.TestCase):
         program = self.home / "notes"
         subprocess.run(
             ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", FOLDER / "notes.c", "-o", program,
-             f"-L{ROOT}/build/small", "-lenroll", f"-Wl,-rpath,{ROOT}/build/small", *libraries.stdout.split()],
+             f"-L{ROOT}/build/lib", "-lenroll", f"-Wl,-rpath,{ROOT}/build/lib", *libraries.stdout.split()],
             check=True)  # fmt: skip
         self.signs_in_once(program, plays=True)
 

@@ -93,31 +93,11 @@ class RunnerTests(unittest.TestCase):
         self.assertNotEqual(status, 0)
         self.assertNotIn("passed", output)
 
-    def test_each_flavour_of_the_daemon_has_a_process_of_its_own(self):
-        self.write("def test_daemon(self): print(os.getpid(), os.environ['ENROLLD'])")
-        status, output = self.run_suite("--each-flavour")
-        self.assertEqual((status, output.splitlines()[-1]), (0, "4 passed, 0 failed"))
-        told = [line.split() for line in output.splitlines() if line.endswith("/enrolld")]
-        self.assertEqual([path for _, path in told], [f"{TOP}/build/{name}/enrolld" for name in ("small", "standard")])
-        self.assertEqual(len({process for process, _ in told}), 2)
-
-    def test_a_flavour_whose_tests_crash_has_failed_and_the_other_counts(self):
-        self.write("def test_daemon(self): 'small' in os.environ['ENROLLD'] and os.abort()")
-        status, output = self.run_suite("--each-flavour")
-        self.assertEqual((status, output.splitlines()[-1]), (1, "2 passed, 1 failed"))
-
-    def test_a_flavour_that_ends_badly_after_its_counts_or_without_any_has_failed(self):
-        for ending, counts in (("atexit.register(os.abort)", "4 passed, 1 failed"), ("os._exit(0)", "2 passed, 1 failed")):
-            with self.subTest(ending):
-                self.write(f"def test_daemon(self): import atexit; 'small' in os.environ['ENROLLD'] and {ending}")
-                status, output = self.run_suite("--each-flavour")
-                self.assertEqual((status, output.splitlines()[-1]), (1, counts))
-
     def test_programs_are_those_of_make_lib_of_the_environment_or_of_the_debug_build(self):
         self.write("def test_daemon(self): print('it is', os.environ['ENROLLD'])")
-        clean = {"ENROLLD": str(TOP / "build/small/enrolld")}
+        clean = {"ENROLLD": str(TOP / "build/lib/enrolld")}
         for options, environment, path in (
-            ((), clean, "build/small/enrolld"), (("--flavour", "standard"), clean, "build/standard/enrolld"),
+            ((), clean, "build/lib/enrolld"),
             (("--debug",), clean, ".build/debug/enrolld"), ((), {"ENROLLD": "/somewhere/enrolld"}, "/somewhere/enrolld"),
         ):  # fmt: skip
             with self.subTest(path):

@@ -206,7 +206,7 @@ struct ImportTests {
     #expect(text == drawn, "run with ENROLL_WRITE_DOCS=1 and look at the difference")
   }
 
-  @Test("the core has no conditional compilation: both flavours read the same rules")
+  @Test("the core has no conditional compilation: what ships and the debug build read the same rules")
   func unconditional() throws {
     for module in ["EnrollCore", "EnrollCrypto", "EnrollJSON"] {
       for file in try sources(of: module) {
@@ -218,12 +218,10 @@ struct ImportTests {
 
   @Test("no Swift file asks which system it is compiled for", arguments: modules.map(\.name))
   func systems(module: String) throws {
-    // The flavour, and Foundation's smaller half where there is one.
+    // What ships, and Foundation's smaller half where there is one.
     let halves = ["EnrollKit": "FoundationEssentials", "EnrollFoundation": "FoundationNetworking"]
     let foundation = halves[module].map { ["canImport(\($0))"] } ?? []
-    // The trait, without which the packages and libraries of the gateway are not there.
-    let trait = gateway.contains(module) ? ["Gateway"] : []
-    let allowed = ["hasFeature(Embedded)"] + foundation + trait
+    let allowed = ["hasFeature(Embedded)"] + foundation
     for file in try sources(of: module) {
       for condition in conditions(in: try String(contentsOf: file, encoding: .utf8)) {
         #expect(allowed.contains(condition), "\(module)/\(file.lastPathComponent) has #if \(condition)")

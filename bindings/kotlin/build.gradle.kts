@@ -58,8 +58,7 @@ tasks.test {
   jvmArgs("-Xcheck:jni")
   systemProperty("enroll.top", top.asFile.path)
   systemProperty("enroll.binding", projectDir.path)
-  systemProperty("enroll.flavour", "small")
-  systemProperty("enroll.daemon", top.file("build/small/enrolld").asFile.path)
+  systemProperty("enroll.daemon", top.file("build/lib/enrolld").asFile.path)
   systemProperty("enroll.sandbox", top.file(".build/debug/enroll-sandbox").asFile.path)
 }
 

@@ -1,4 +1,4 @@
-"""Puts libenroll and enrolld into the wheel: those of build/small in the checkout, built where they are missing.
+"""Puts libenroll and enrolld into the wheel: those of build/lib in the checkout, built where they are missing.
 
 Those that are older than their sources are taken, and that is told: `make lib` builds them anew.
 
@@ -39,7 +39,7 @@ def checkout_of(root: Path) -> Optional[Path]:
     everybody may write to: nothing above them is looked at."""
     root = root.resolve()
     checkout = root.parent.parent
-    is_ours = root == checkout / "bindings/python" and (checkout / "scripts/build-library").exists()
+    is_ours = root == checkout / "bindings/python" and (checkout / "scripts/build").exists()
     return checkout if is_ours and not (root / "PKG-INFO").exists() else None
 
 
@@ -59,7 +59,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
                 " one), or with ENROLLKIT_SYSTEM_LIBRARY=1 for a package that uses the system's libenroll."
             )
         else:
-            built = checkout / "build/small"
+            built = checkout / "build/lib"
         if named:
             if missing := [name for name in FILES if not (built / name).exists()]:
                 raise SystemExit(f"enrollkit: {built} has no {' and no '.join(missing)}")
@@ -67,7 +67,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
             self._build(checkout)
         elif checkout and self._changed(checkout) > (made := (built / FILES[0]).stat().st_mtime):
             tell(
-                f"build/small is of {datetime.fromtimestamp(made):%Y-%m-%d %H:%M}, and older than its sources; it is"
+                f"build/lib is of {datetime.fromtimestamp(made):%Y-%m-%d %H:%M}, and older than its sources; it is"
                 " taken as it is. `make lib` builds it anew."
             )
         if version != "editable":
@@ -93,13 +93,12 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
 
     @staticmethod
     def _build(checkout: Path) -> None:
-        script = checkout / "scripts/build-library"
         if shutil.which("swiftc") is None:
             raise SystemExit(
-                "enrollkit: build/small has no libenroll, and there is no Swift to build it with. Install Swift 6.3"
-                " (https://www.swift.org/install/linux/) and put it in PATH, bring a build/small from elsewhere, or set"
+                "enrollkit: build/lib has no libenroll, and there is no Swift to build it with. Install Swift 6.3"
+                " (https://www.swift.org/install/linux/) and put it in PATH, bring a build/lib from elsewhere, or set"
                 " ENROLLKIT_SYSTEM_LIBRARY=1 for a package that uses the system's libenroll."
             )
-        tell("there is no build/small, so libenroll is built first, for some minutes. `make lib` shows how that goes.")
+        tell("there is no build/lib, so libenroll is built first, for some minutes. `make lib` shows how that goes.")
         subprocess.run([str(checkout / "scripts/setup")], check=True)
-        subprocess.run([str(script), "small"], check=True)
+        subprocess.run([str(checkout / "scripts/build")], check=True)

@@ -1,7 +1,7 @@
 """The bill of materials: CycloneDX 1.6, with the artefacts, and the parts of others that they contain, need or open.
 
-Each version is read where the part comes from: the toolchain, SwiftPM's record of the build, the header of the jansson
-that was compiled, scripts/sysroot, bindings/kotlin/build.gradle.kts.
+Each version is read where the part comes from: the toolchain, the header of the jansson that was compiled,
+scripts/sysroot, bindings/kotlin/build.gradle.kts.
 """
 
 import hashlib
@@ -19,7 +19,6 @@ MIT = {"license": {"id": "MIT"}}
 SWIFT = {"expression": "Apache-2.0 WITH Swift-exception"}
 GCC = {"expression": "GPL-3.0-or-later WITH GCC-exception-3.1"}
 LGPL = {"license": {"id": "LGPL-2.1-or-later"}}
-FULL = "the full program of the command enroll"
 
 
 def others(targets):
@@ -32,25 +31,6 @@ def of_swift():
     yield part(
         "swift-stdlib", swift, "pkg:github/swiftlang/swift", SWIFT, "Parts are in every native library and program."
     )
-    yield part("swift-foundation", swift, "pkg:github/swiftlang/swift-foundation", SWIFT, f"Parts are in {FULL}.")
-    yield part(
-        "swift-corelibs-libdispatch",
-        swift,
-        "pkg:github/swiftlang/swift-corelibs-libdispatch",
-        SWIFT,
-        f"Parts are in {FULL}.",
-    )
-    parser = "swift-argument-parser"
-    yield part(parser, resolved(parser), f"pkg:github/apple/{parser}", SWIFT, f"In {FULL}.")
-
-
-def resolved(package):
-    """The version of a Swift package that the full program was built with."""
-    state = TOP / ".build/standard/workspace-state.json"
-    if not state.exists():
-        raise SystemExit(f"dist: {state} is missing: it says which versions the command was built with; run make lib")
-    found = json.loads(state.read_text())["object"]["dependencies"]
-    return next(one["state"]["checkoutState"]["version"] for one in found if one["packageRef"]["identity"] == package)
 
 
 def of_every_build(targets):
@@ -73,8 +53,10 @@ def of_every_build(targets):
             MIT,
             f"Of the native libraries and programs: {', '.join(sorted(ways))}.",
         )
-    gcc = run("gcc", "-dumpfullversion").strip()
-    yield part("gcc", gcc, "pkg:generic/gcc", GCC, f"libgcc, libstdc++ and start-up objects: parts are in {FULL}.")
+    if TOP / "build" in targets.values():
+        gcc = run("gcc", "-dumpfullversion").strip()
+        yield part("gcc", gcc, "pkg:generic/gcc", GCC,
+                   "Start-up objects and parts of libgcc: in those that are built for this machine.")  # fmt: skip
 
 
 def of_other_platforms(targets):

@@ -27,7 +27,7 @@ def build(tools, kind, out, **environment):
 
 def wheel(tools, out, target, built):
     """A wheel whose tag is the platform that its libraries really need."""
-    files = {"ENROLLKIT_LIBRARY_FOLDER": str(built / "small")}
+    files = {"ENROLLKIT_LIBRARY_FOLDER": str(built / "lib")}
     machine, _, library = target.split("-")
     if built != TOP / "build":
         tag = f"{PROMISED[library]}_{machine}"
@@ -67,7 +67,7 @@ def within(found, promised):
 def check_musl(machine, built):
     """auditwheel knows no library of musl's systems by its name: nothing is needed beside the C library."""
     needed = set(
-        re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", built / "small/libenroll.so.0", built / "small/enrolld"))
+        re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", built / "lib/libenroll.so.0", built / "lib/enrolld"))
     )
     if extra := needed - {"libc.so", f"libc.musl-{machine}.so.1"}:
         raise SystemExit(f"dist: the programs for {machine} with musl need {', '.join(sorted(extra))}")

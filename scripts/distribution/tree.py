@@ -1,7 +1,6 @@
 """A tar of what `make install` installs, for one target; it works wherever it is unpacked."""
 
 import os
-import platform
 import re
 import tempfile
 from pathlib import Path
@@ -14,23 +13,18 @@ def make(out, target, built):
     root = f"enrollkit-{version()}-{target}"
     with tempfile.TemporaryDirectory() as stage:
         run(TOP / "scripts/install", "install",
-            env={**os.environ, "PREFIX": "/usr/local", "DESTDIR": stage, "LIBDIR": "", "FLAVOUR": "", "BUILT": str(built.relative_to(TOP))})  # fmt: skip
+            env={**os.environ, "PREFIX": "/usr/local", "DESTDIR": stage, "LIBDIR": "", "BUILT": str(built.relative_to(TOP))})  # fmt: skip
         files = archives.below(Path(stage) / "usr/local")
-        # It has no runtime of Swift, so the larger archive with one is left to those who build.
-        files.pop("lib/libenroll-standard.a", None)
         for name in ("enroll.pc", "enroll-static.pc"):
             text = files[f"lib/pkgconfig/{name}"].read_text()
             files[f"lib/pkgconfig/{name}"] = re.sub(r"^prefix=.*", "prefix=${pcfiledir}/../..", text, flags=re.M).encode()
         unit = files["lib/systemd/user/enrolld@.service"].read_text()
         files["lib/systemd/user/enrolld@.service"] = unit.replace("/usr/local/bin", "%h/.local/bin").encode()
         kind, lowest, needed = asked(files.values())
-        if target == f"{platform.machine()}-linux-gnu" and "libexec/enrollkit/enroll" not in files:
-            full = f"build/{target}/libexec/enrollkit/enroll"
-            raise SystemExit(f"dist: {full} is missing: the full command is a part of it. Run make lib TARGET={target}.")
         words = {
             "@version@": version(), "@target@": target, "@machine@": target.partition("-")[0],
             "@libc@": f"{kind} {lowest}".strip(), "@kind@": kind, "@lowest@": lowest or "0",
-            "@command@": (COMMAND if "libexec/enrollkit/enroll" in files else PART) + (JANSSON if "libjansson.so.4" in needed else ""),
+            "@jansson@": JANSSON if "libjansson.so.4" in needed else "",
         }  # fmt: skip
         for name in ("install", "README.md"):
             text = (TOP / "packaging/tar" / name).read_text()
@@ -44,12 +38,6 @@ def make(out, target, built):
         files["LICENSE"] = TOP / "LICENSE"
         return archives.tar(out / f"{root}.tar.gz", root, files)
 
-
-COMMAND = "`bin/enroll` is the command for people and scripts; its part with the browser is `libexec/enrollkit/enroll`."
-PART = (
-    "`bin/enroll` prints tokens (`enroll token`) of a session that another program began. Its other commands need the full\n"
-    "program, which is not part of this archive: sign in through the library or `enrolld`."
-)
 
 JANSSON = "\n\nThe programs also need jansson 2.14 (Debian package libjansson4)."
 

@@ -26,7 +26,7 @@ SWIFT_METHODS = {
 JSON_ONLY = {
     "Deregistration", "Route", "Link", "LinkKind", "Revocation", "Introspection", "SystemDescription", "BeginOptions",
     "Claims", "Keys", "KeyProvider", "TransportChoice", "StoreFolder", "RegistrationType", "StoredFileKind", "KeyPresence",
-    "RegistrationGateway", "ConfiguredChoice", "App2AppFields", "ReturnPageLanguage", "Flavour",
+    "RegistrationGateway", "ConfiguredChoice", "App2AppFields", "ReturnPageLanguage",
     "WithoutExpiry", "ProviderSubject", "ProviderVerdict",
 }  # fmt: skip
 #: Types that Swift's API has under another name, each with its reason.

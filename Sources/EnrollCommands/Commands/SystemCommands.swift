@@ -7,14 +7,13 @@ import EnrollJSON
 extension CommandTable {
   static let systemCommands = [
     Command(
-      "system.describe", .memory, "Describes this library: versions, flavour, commands, key providers.",
+      "system.describe", .memory, "Describes this library: versions, commands, key providers.",
       client: false, gives: description
     ) { _ in
       .object([
         ("name", .string("EnrollKit")),
         ("version", .string(LibraryVersion.string)),
         ("abi", .integer(Int64(LibraryVersion.abi))),
-        ("flavour", .string(LibraryVersion.flavour)),
         ("commands", .array(CommandTable.all.map { .string($0.name) })),
         ("events", .array(EventKind.all.map { .string($0.name) })),
         ("keyProviders", .array(KeyPlan.choices.dropFirst().map { .string($0) })),
@@ -29,11 +28,6 @@ extension CommandTable {
       .required(
         "abi",
         Schema(.integer(1...Int64(UInt32.max)), "The version of the C interface: major × 65536 + minor.")),
-      .required(
-        "flavour",
-        .words(
-          "Flavour", ["small", "standard"],
-          "How the library was built; small: Embedded Swift, without a runtime.")),
       .required("commands", Schema(.list(.text("A command's name."), maximumCount: 1000))),
       .required("events", Schema(.list(.text("An event's name."), maximumCount: 1000))),
       .required(

@@ -11,7 +11,6 @@ extension Client {
     try requireOpen()
     var facts = JSONObject([
       ("library", .string(LibraryVersion.string)), ("abi", .integer(Int64(LibraryVersion.abi))),
-      ("flavour", .string(LibraryVersion.flavour)),
     ])
     for member in engine.diagnostics().members { facts[member.key] = member.value }
     facts["store"] = storeFacts

@@ -12,7 +12,7 @@ from desk import TOP
 from processes import workspace
 
 HERE = TOP / "bindings/cordova"
-LIBRARY = TOP / "build/small"
+LIBRARY = TOP / "build/lib"
 
 
 class Provider(http.server.BaseHTTPRequestHandler):

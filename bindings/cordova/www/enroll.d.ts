@@ -8,15 +8,11 @@ export type SystemDescription = {
   version: string;
   /** The version of the C interface: major × 65536 + minor. */
   abi: number;
-  flavour: Flavour;
   commands: string[];
   events: string[];
   /** The key providers that can protect a store. */
   keyProviders: string[];
 };
-
-/** How the library was built; small: Embedded Swift, without a runtime. */
-export type Flavour = 'small' | 'standard';
 
 /** The HTTP transport. host: the host sends the requests, through host.http.send. */
 export type TransportChoice = 'libcurl' | 'host';
@@ -1245,7 +1241,7 @@ export type EventName = keyof EventParameters;
 export type EnrollEvent = { [Name in EventName]: { name: Name } & EventParameters[Name] }[EventName];
 
 export interface SystemCommands {
-  /** Describes this library: versions, flavour, commands, key providers. */
+  /** Describes this library: versions, commands, key providers. */
   describe(parameters?: Record<string, never>, options?: CallOptions): Promise<SystemDescription>;
 }
 

@@ -11,7 +11,7 @@ import { BINDING, ENROLLD, folder, newStore, ran, Sandbox, TOP } from './stage.j
 function builds(...targets) {
   const build = folder();
   for (const target of targets) {
-    const to = path.join(build, target, 'small');
+    const to = path.join(build, target, 'lib');
     mkdirSync(to, { recursive: true });
     copyFileSync(ENROLLD, path.join(to, 'enrolld'));
   }
@@ -47,8 +47,8 @@ test('the package is installed without a network, and signs in with the enrolld 
   t.after(() => sandbox.stop());
   const build = folder();
   // The daemon of this machine, as `make lib` leaves it.
-  mkdirSync(path.join(build, 'small'));
-  copyFileSync(ENROLLD, path.join(build, 'small/enrolld'));
+  mkdirSync(path.join(build, 'lib'));
+  copyFileSync(ENROLLD, path.join(build, 'lib/enrolld'));
   const packed = await pack(folder(), build);
   assert.equal(packed.status, 0, packed.err);
 

@@ -13,7 +13,7 @@ import { Enroll } from 'enrollkit';
 export const HERE = path.dirname(fileURLToPath(import.meta.url));
 export const BINDING = path.dirname(HERE);
 export const TOP = path.dirname(path.dirname(BINDING));
-export const ENROLLD = (process.env.ENROLLD ??= path.join(TOP, 'build/small/enrolld'));
+export const ENROLLD = (process.env.ENROLLD ??= path.join(TOP, 'build/lib/enrolld'));
 
 const LOOPBACK = 'http://127.0.0.1/callback';
 export const CUSTOM = 'com.example.app:/callback';
@@ -116,7 +116,7 @@ const write = (value) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', .
 require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
   if (message.method === 'system.describe') {
-    write({ id: message.id, result: { name: 'EnrollKit', version: '0.0.9', abi: ${abi}, flavour: 'small', commands: [], events: [], keyProviders: [] } });
+    write({ id: message.id, result: { name: 'EnrollKit', version: '0.0.9', abi: ${abi}, commands: [], events: [], keyProviders: [] } });
     return;
   }
   ${more}

@@ -195,7 +195,7 @@ def test_the_wheel_carries_the_library_and_its_types(wheel):
         metadata = archive.read("enrollkit-0.1.0.dist-info/METADATA").decode()
         for name in ("libenroll.so.0", "enrolld"):
             content = archive.read(f"enrollkit/_lib/{name}")
-            assert content == (TOP / "build/small" / name).read_bytes()
+            assert content == (TOP / "build/lib" / name).read_bytes()
     assert "enrollkit/py.typed" in names and not [name for name in names if "tests" in name]
     assert not re.findall(r"^Requires-Dist: (?!.*extra ==).*$", metadata, re.M)
     assert "Requires-Python: >=3.9" in metadata
@@ -268,7 +268,7 @@ def test_without_a_library_there_are_clear_words(wheel, tmp_path):
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode != 0 and "Install from a checkout" in refused.stderr
     (tmp_path / "scripts").mkdir()
-    (tmp_path / "scripts/build-library").write_text("")
+    (tmp_path / "scripts/build").write_text("")
     path = ":".join(part for part in os.environ["PATH"].split(":") if not Path(part, "swiftc").exists())
     refused = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PATH": path})
     assert refused.returncode != 0 and "Install Swift 6.3" in refused.stderr
@@ -280,7 +280,7 @@ def test_without_a_library_there_are_clear_words(wheel, tmp_path):
     script = "import enrollkit; print(enrollkit.Library().describe().version)"
     told = subprocess.run([python, "-c", script], capture_output=True, text=True, env=bare(), check=False)
     assert "EnrollLibraryError" in told.stderr or told.stdout
-    named = {**bare(), "ENROLL_LIBRARY": str(TOP / "build/small/libenroll.so.0")}
+    named = {**bare(), "ENROLL_LIBRARY": str(TOP / "build/lib/libenroll.so.0")}
     told = subprocess.run([python, "-c", script], capture_output=True, text=True, env=named, check=True)
     assert told.stdout == "0.1.0\n"
 
@@ -294,8 +294,8 @@ def test_the_library_is_built_where_it_is_missing(tmp_path):
     for name, body in (
         ("setup", "exit 0"),
         (
-            "build-library",
-            f'[ "$1" = small ] && mkdir -p build/small && cp {TOP}/build/small/{{libenroll.so.0,enrolld}} build/small',
+            "build",
+            f'[ $# -eq 0 ] && mkdir -p build/lib && cp {TOP}/build/lib/{{libenroll.so.0,enrolld}} build/lib',
         ),
     ):
         script = tmp_path / "scripts" / name
@@ -324,15 +324,15 @@ def test_the_library_is_built_where_it_is_missing(tmp_path):
         made = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
         return made.stdout + made.stderr
 
-    assert "there is no build/small, so libenroll is built first" in told()
-    assert (tmp_path / "build/small/enrolld").exists()
+    assert "there is no build/lib, so libenroll is built first" in told()
+    assert (tmp_path / "build/lib/enrolld").exists()
     assert next((tmp_path / "out").glob("enrollkit-0.1.0-py3-none-linux_*.whl"))
     # An existing library is used without a message; one that is older than its sources, with a message.
-    assert "build/small" not in told()
+    assert "build/lib" not in told()
     (tmp_path / "include").mkdir()
     (tmp_path / "include/enroll.h").touch()
-    os.utime(tmp_path / "build/small/libenroll.so.0", (1893456000 - 1e9,) * 2)
-    assert "build/small is of 1998-04-" in told()
+    os.utime(tmp_path / "build/lib/libenroll.so.0", (1893456000 - 1e9,) * 2)
+    assert "build/lib is of 1998-04-" in told()
 
 
 EXAMPLE = re.compile(r"```python\n(.*?)```", re.S)

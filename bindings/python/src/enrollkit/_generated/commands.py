@@ -643,7 +643,7 @@ class CoreCommands(Caller):
     """The commands without a client."""
 
     def describe(self) -> SystemDescription:
-        """Describes this library: versions, flavour, commands, key providers.
+        """Describes this library: versions, commands, key providers.
 
         Command: system.describe.
         """
@@ -1526,7 +1526,7 @@ class AsyncCoreCommands(AsyncCaller):
     """The commands without a client."""
 
     async def describe(self) -> SystemDescription:
-        """Describes this library: versions, flavour, commands, key providers.
+        """Describes this library: versions, commands, key providers.
 
         Command: system.describe.
         """

@@ -819,9 +819,6 @@ class SystemDescription:
     abi: int
     """The version of the C interface: major × 65536 + minor."""
 
-    flavour: Flavour
-    """How the library was built; small: Embedded Swift, without a runtime."""
-
     commands: Tuple[str, ...]
     """A command's name."""
 
@@ -839,18 +836,10 @@ class SystemDescription:
             name=text(members["name"]),
             version=text(members["version"]),
             abi=number(members["abi"]),
-            flavour=Flavour(members["flavour"]),
             commands=tuple(text(value) for value in items(members["commands"])),
             events=tuple(text(value) for value in items(members["events"])),
             key_providers=tuple(text(value) for value in items(members["keyProviders"])),
         )
-
-
-class Flavour(Word):
-    """How the library was built; small: Embedded Swift, without a runtime."""
-
-    SMALL = "small"
-    STANDARD = "standard"
 
 
 class TransportChoice(Word):
@@ -1985,7 +1974,6 @@ __all__ = [
     "ErrorReported",
     "Event",
     "Expiry",
-    "Flavour",
     "HandledLink",
     "HandledURL",
     "Help",

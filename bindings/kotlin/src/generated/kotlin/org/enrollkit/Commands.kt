@@ -13,7 +13,7 @@ import kotlinx.serialization.json.JsonPrimitive
 /** The commands `system.…` of the library. */
 public class SystemCommands internal constructor(private val caller: Caller) {
   /**
-   * Describes this library: versions, flavour, commands, key providers.
+   * Describes this library: versions, commands, key providers.
    *
    * @return A description of the library.
    * @throws EnrollException When the call itself is refused.

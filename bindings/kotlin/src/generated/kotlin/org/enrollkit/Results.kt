@@ -401,20 +401,6 @@ public enum class FeaturePolicy(
   }
 }
 
-/** How the library was built; small: Embedded Swift, without a runtime. */
-public enum class Flavour(
-  /** The word in JSON. */
-  public val wire: String,
-) {
-  SMALL("small"),
-  STANDARD("standard"),
-  ;
-
-  internal companion object {
-    fun decode(json: JsonElement): Flavour = json.word("Flavour", entries) { it.wire }
-  }
-}
-
 /** The outcome of a link. */
 public sealed interface HandledLink {
   /** The link began a transaction: do what the action says. */
@@ -1436,8 +1422,6 @@ public data class SystemDescription(
   public val version: String,
   /** The version of the C interface: major × 65536 + minor. */
   public val abi: Long,
-  /** How the library was built; small: Embedded Swift, without a runtime. */
-  public val flavour: Flavour,
   /** A command's name. */
   public val commands: List<String>,
   /** An event's name. */
@@ -1450,7 +1434,6 @@ public data class SystemDescription(
       name = json.need("name").text(),
       version = json.need("version").text(),
       abi = json.need("abi").long(),
-      flavour = Flavour.decode(json.need("flavour")),
       commands = json.need("commands").list { it.text() },
       events = json.need("events").list { it.text() },
       keyProviders = json.need("keyProviders").list { it.text() },

@@ -279,7 +279,6 @@ class SignInTests : Case() {
     assertFalse("secret" in parsed.toString())
     val description = enroll.system.describe()
     assertEquals("EnrollKit", description.name)
-    assertEquals(setting("enroll.flavour"), description.flavour.wire)
     assertEquals(LinkKind.HTTPS, enroll.link.parse("https://app.example/x").kind)
     val age = enroll.expiry.check(expiresAt = kotlin.time.Instant.fromEpochSeconds(1000), now = kotlin.time.Instant.fromEpochSeconds(2000))
     assertEquals(Band.EXPIRED, age.band)
