@@ -112,16 +112,10 @@ if !embedded {
     .target(
       name: "EnrollSandbox",
       dependencies: [
-        "EnrollCrypto", "EnrollJSON",
-        "EnrollHTTP",
+        "EnrollHTTP", "EnrollCore", "EnrollCrypto", "EnrollJSON",
       ], swiftSettings: strict),
     .executableTarget(
-      name: "enroll-sandbox",
-      dependencies: [
-        "EnrollSandbox",
-        "EnrollCrypto",
-        "EnrollArguments",
-      ],
+      name: "enroll-sandbox", dependencies: ["EnrollSandbox", "EnrollArguments", "EnrollHost", "EnrollCrypto"],
       swiftSettings: strict),
     // An event loop for the server; no library product reaches it.
     systemLibrary("CEvent", apt: ["libevent-dev"]),

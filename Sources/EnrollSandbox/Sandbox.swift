@@ -1,9 +1,6 @@
-// The sandbox as a server, on FlyingFox. Compiled with the trait `Sandbox` only: whoever depends on the library alone
-// neither fetches nor builds it.
+// The sandbox as a server.
 
-import FlyingFox
-import FlyingSocks
-import Foundation
+import EnrollHTTP
 
 /// A local OpenID provider for demos and tests. Listens on 127.0.0.1 alone.
 public actor Sandbox {
@@ -13,7 +10,6 @@ public actor Sandbox {
   /// The provider behind it: faults, keys, counters, sessions.
   public nonisolated let provider: Provider
   private var server: HTTPServer?
-  private var running: Task<Void, any Error>?
 
   /// - Parameter port: 0: the system chooses.
   public init(port: UInt16 = 0, _ options: SandboxOptions = SandboxOptions()) throws {
@@ -23,43 +19,21 @@ public actor Sandbox {
   }
 
   /// Listens, and says where: `http://127.0.0.1:PORT`, which is the issuer as well.
-  /// - Throws: ``PortIsTaken``; errors of the system for other causes.
+  /// - Throws: ``PortIsTaken``; for other causes an error whose description says what happened.
   public func start() async throws -> String {
-    let provider = provider
-    let configuration = HTTPServer.Configuration(
-      address: try .inet(ip4: "127.0.0.1", port: provider.options.port), timeout: 660,
-      pool: PromptSockets(pool: HTTPServer.defaultPool()), logger: .disabled)
-    let server = HTTPServer(config: configuration, handler: ProviderHandler(provider: provider))
-    // A failure ends the wait at once; the limit is for a machine whose threads are all busy.
-    let listening = Task { try await server.waitUntilListening(timeout: 600) }
-    let running = Task {
-      do {
-        try await server.run()
-      } catch {
-        listening.cancel()
-        throw error
-      }
-    }
     do {
-      try await listening.value
+      let server = try ProviderServer.start(provider, port: provider.options.port)
+      self.server = server
+      return await provider.listens(at: "http://127.0.0.1:\(server.port)")
     } catch {
-      running.cancel()
-      // Says why there is no port; the wait only knows that it was given up.
-      do { try await running.value } catch SocketError.failed(_, EADDRINUSE, _) { throw PortIsTaken() }
-      throw error
+      throw error.isPortTaken ? PortIsTaken() : error
     }
-    guard case .ip4(_, let port)? = await server.listeningAddress else { throw SocketError.disconnected }
-    self.server = server
-    self.running = running
-    return await provider.listens(at: "http://127.0.0.1:\(port)")
   }
 
   /// Closes the port and every connection.
-  public func stop() async {
-    await server?.stop()
-    running?.cancel()
+  public func stop() {
+    server?.stop(withinSeconds: 0)
     server = nil
-    running = nil
   }
 }
 
@@ -67,20 +41,5 @@ extension Provider {
   fileprivate func listens(at address: String) -> String {
     issuer = address
     return address
-  }
-}
-
-/// Another pool whose sockets send at once. Sockets that the listening one accepts inherit its setting. FlyingFox writes
-/// an answer's head and body apart. With Nagle's algorithm the body then waits for the client to acknowledge the head,
-/// which costs 40 ms on a connection in use; so it is switched off.
-struct PromptSockets<Pool: AsyncSocketPool>: AsyncSocketPool {
-  let pool: Pool
-
-  func prepare() async throws { try await pool.prepare() }
-  func run() async throws { try await pool.run() }
-
-  func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
-    try? socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
-    try await pool.suspendSocket(socket, untilReadyFor: events)
   }
 }

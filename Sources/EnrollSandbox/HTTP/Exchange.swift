@@ -14,9 +14,6 @@ public struct SandboxRequest: Sendable {
   public var headers: [String: String]
   public var body: [UInt8]
 
-  /// Bytes of a body that are read at most.
-  public static let bodyLimit = 256 * 1024
-
   public init(
     method: String, path: String, query: String = "", headers: [String: String] = [:], body: [UInt8] = []
   ) {

@@ -60,9 +60,6 @@ public actor Provider {
       answer.setHeader("Allow", endpoint.methods.joined(separator: ", "))
       return answer
     }
-    guard request.body.count <= SandboxRequest.bodyLimit else {
-      return Page.error("The body is larger than \(SandboxRequest.bodyLimit) bytes.", status: 413).answer()
-    }
     if endpoint == .control { return control(request) }
 
     counts[endpoint, default: 0] += 1

@@ -1,0 +1,59 @@
+// The provider behind the HTTP server: its settings, a request read into a value, an answer sent as it says, also when that
+// is to be late or cut short.
+
+import EnrollCore
+import EnrollHTTP
+
+enum ProviderServer {
+  private static let bodyLimit = 256 << 10
+
+  /// - Parameter port: 0: the system chooses.
+  static func start(_ provider: Provider, port: UInt16) throws(ServerError) -> HTTPServer {
+    try HTTPServer.start(settings(port: port)) { request in
+      response(await provider.answer(Self.request(request)))
+    }
+  }
+
+  private static func settings(port: UInt16) -> ServerSettings {
+    // The provider judges names and methods itself, and says what is wrong by a page.
+    var settings = ServerSettings(addresses: ["127.0.0.1"], port: Int(port), hosts: .any)
+    settings.methods = Set(WebRequest.Method.allCases)
+    settings.date = .ofApplication
+    settings.eventLoops = 1
+    settings.limits.bodyBytes = bodyLimit
+    // Every client is at this address. The times are for a machine on which clients get little time to work.
+    settings.limits.connectionsPerAddress = settings.limits.connections
+    settings.limits.headerTimeoutMilliseconds = 600_000
+    settings.limits.bodyTimeoutMilliseconds = 600_000
+    settings.limits.idleTimeoutMilliseconds = 600_000
+    return settings
+  }
+
+  private static func request(_ request: WebRequest) -> SandboxRequest {
+    var headers: [String: String] = [:]
+    for header in request.headers {
+      let name = header.name.lowercased()
+      // Lines of one name are one list (RFC 9110 §5.3).
+      headers[name] = headers[name].map { $0 + ", " + header.value } ?? header.value
+    }
+    return SandboxRequest(
+      method: request.method.rawValue, path: request.path, query: request.query ?? "", headers: headers,
+      body: request.body)
+  }
+
+  private static func response(_ answer: SandboxAnswer) -> WebResponse {
+    let headers = answer.headers.map { name, value in
+      // A fault may put any text there.
+      HTTPHeader(name, String(value.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }))
+    }
+    var response = WebResponse(answer.status, headers: headers, body: answer.body)
+    response.delayMilliseconds = answer.delayMilliseconds
+    response.delivery =
+      switch answer.delivery {
+      case .whole: .whole
+      case .nothing: .nothing
+      case .half: .cut(bodyBytes: answer.body.count / 2)
+      }
+    return response
+  }
+}
