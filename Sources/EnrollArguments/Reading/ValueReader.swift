@@ -115,11 +115,10 @@ struct ValueReader {
 
   private mutating func add(_ text: String, to argument: Argument) throws(UsageError) {
     if let expectation = argument.expectation(text) {
-      let meant = EditDistance.nearest(to: text, among: argument.allowed).map { " Did you mean \($0)?" }
       // Words in the place of a number are not repeated: a secret may have been put there.
       let isShown = !argument.allowed.isEmpty || Int64(text) != nil
       let given = !isShown || text.isEmpty ? "" : ", not " + Given.text(text)
-      throw UsageError("\(argument.title) must be \(expectation)\(given).\(meant ?? "")")
+      throw UsageError("\(argument.title) must be \(expectation)\(given).")
     }
     values.add(text, to: argument)
   }

@@ -1,15 +1,18 @@
 // The accounts of a store.
 
-import ArgumentParser
+import EnrollArguments
 import EnrollJSON
 
 struct Accounts: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "List the accounts in the store and their users.",
-    discussion: "A star marks the account that other commands use by default. Sends no request to a provider."
-  )
+  static let command = Command(
+    "accounts", "List the accounts in the store and their users.",
+    discussion:
+      "A star marks the account that other commands use by default. Sends no request to a provider.",
+    groups: [ContextOptions.group], action: run)
 
-  @OptionGroup(title: "Context") var place: ContextOptions
+  let place: PlaceOptions
+
+  init(_ values: Values) throws(UsageError) { place = try ContextOptions.read(values) }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let list = try AccountList(session, isAboutAll: false)

@@ -1,32 +1,23 @@
 // The script that lets a shell complete this program's words.
 
-import ArgumentParser
+import CPosix
+import EnrollArguments
 
-struct Completions: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Print a script that lets a shell complete these commands.",
+enum Completions {
+  private static let shell = Parameter.operand("shell", help: "bash, zsh or fish.", of: Shell.self)
+
+  static let command = Command(
+    "completions", "Print a script that lets a shell complete these commands.",
     discussion: """
       bash: source <(enroll completions bash), in ~/.bashrc.
       zsh:  enroll completions zsh >~/.zfunc/_enroll, with ~/.zfunc in fpath.
       fish: enroll completions fish >~/.config/fish/completions/enroll.fish
-      """)
+      """,
+    arguments: [shell.argument], action: print)
 
-  @Argument(help: ArgumentHelp("bash, zsh or fish.", valueName: "shell"))
-  var shell: Shell
-
-  enum Shell: String, CaseIterable, ExpressibleByArgument {
-    case bash, zsh, fish
-
-    var kind: CompletionShell {
-      switch self {
-      case .bash: .bash
-      case .zsh: .zsh
-      case .fish: .fish
-      }
-    }
-  }
-
-  func run() throws {
-    Output.line(Enroll.completionScript(for: shell.kind))
+  private static func print(_ values: Values) throws(UsageError) -> Int32 {
+    guard let shell = values[Self.shell] else { throw UsageError("SHELL is missing.") }
+    Output.write(Enroll.program.completionScript(for: shell), to: STDOUT_FILENO)
+    return CommandStatus.done.rawValue
   }
 }

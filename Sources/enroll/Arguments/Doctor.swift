@@ -1,22 +1,26 @@
 // Everything that a sign-in and a renewal stand on, looked at one by one.
 
-import ArgumentParser
+import EnrollArguments
 import EnrollJSON
 
 struct Doctor: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Check the configuration, store, keys, provider, clock and browser for problems.",
+  static let command = Command(
+    "doctor", "Check the configuration, store, keys, provider, clock and browser for problems.",
     discussion: """
       Changes nothing: it examines the store without opening it for use, and checks the provider by beginning a sign-in \
       in memory, which it abandons. The exit status is 1 if it finds a problem.
 
       Before you have a profile, enroll doctor --issuer URL, or --provider NAME, checks that provider and says what will \
       not work there. Without them, doctor checks the provider of the last failed sign-in.
-      """)
+      """, arguments: ProviderArguments.arguments, groups: [ContextOptions.group], action: run)
 
-  @OptionGroup var named: ProviderArguments
+  let place: PlaceOptions
+  private let named: ProviderArguments
 
-  @OptionGroup(title: "Context") var place: ContextOptions
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    named = try ProviderArguments(values)
+  }
 
   var provider: ProviderArguments? { named }
 

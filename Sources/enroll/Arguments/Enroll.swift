@@ -1,32 +1,56 @@
-// The command line's root, and the interface between the parser and the program: a command has options about the place,
-// and a run that ends with an exit status.
+// The program, and the interface between its command lines and its commands: a command has options about the place, and a run
+// that ends with an exit status.
 
-import ArgumentParser
+import CPosix
+import EnrollArguments
 import EnrollHost
+import EnrollPosix
 
-struct Enroll: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "enroll",
-    abstract: "Sign in through the browser once, then get a valid token at any time.",
-    usage: "enroll <command> [options]",
-    discussion: """
-      The first time: enroll login --issuer URL --client-id ID. From then on:
+enum Enroll {
+  static let program = Program(
+    Command(
+      "enroll", "Sign in through the browser once, then get a valid token at any time.",
+      discussion: """
+        The first time: enroll login --issuer URL --client-id ID. From then on:
 
-        token=$(enroll token) &&
-        curl -H "Authorization: Bearer $token" https://api.example/
+          token=$(enroll token) &&
+          curl -H "Authorization: Bearer $token" https://api.example/
 
-      Every command accepts --json. For exit statuses and files see the manual: man enroll.
-      """,
-    version: "enroll \(LibraryVersion.string)",
-    subcommands: [
-      Login.self, Register.self, Token.self, Exec.self, Curl.self, GitCredential.self, Status.self,
-      Accounts.self, Switch.self, Logout.self, Doctor.self, Completions.self,
-    ])
+        Every command accepts --json. For exit statuses and files see the manual: man enroll.
+        """,
+      subcommands: [
+        Login.command, Register.command, Token.command, Exec.command, Curl.command, GitCredential.command,
+        Status.command, Accounts.command, Switch.command, Logout.command, Doctor.command, Completions.command,
+      ]),
+    version: LibraryVersion.string, usageStatus: CommandStatus.usage.rawValue)
+
+  /// Reads the words of this process, and runs the command.
+  /// - Returns: the exit status, out of ``CommandStatus``.
+  static func run() -> Int32 {
+    if let complaint = Encoding.complaint() {
+      Terminal.errors.say("enroll: \(complaint)")
+      return CommandStatus.usage.rawValue
+    }
+    guard let words = CommandWords.arguments() else {
+      Terminal.errors.say("enroll: the system does not tell this program its arguments")
+      return CommandStatus.failed.rawValue
+    }
+    let status = program.run(
+      words, width: Terminal.output.width, output: { Output.write($0, to: STDOUT_FILENO) },
+      errors: { Output.write($0, to: STDERR_FILENO) })
+    return status == 0 && !Output.isWhole ? CommandStatus.failed.rawValue : status
+  }
 }
 
 /// A command that goes through the session.
-protocol EnrollCommand: ParsableCommand {
-  var place: ContextOptions { get }
+protocol EnrollCommand {
+  /// As the command line names and explains it.
+  static var command: Command { get }
+
+  /// - Throws: where the options do not fit together.
+  init(_ values: Values) throws(UsageError)
+
+  var place: PlaceOptions { get }
   /// The provider that was named on the command line, where the command takes one.
   var provider: ProviderArguments? { get }
   /// The resource whose tokens are asked for, where one is named.
@@ -40,14 +64,19 @@ protocol EnrollCommand: ParsableCommand {
 extension EnrollCommand {
   var provider: ProviderArguments? { nil }
   var resource: String? { provider?.resource }
-  var attempt: [String] { [Self._commandName] }
+  var attempt: [String] { [Self.command.name] }
 
   var request: CommandRequest {
     // Where the resource's profile is, if that is meant.
-    var place = place.options.at(resource, mustExist: provider == nil)
+    var place = place.at(resource, mustExist: provider == nil)
     place.namesProvider = !(provider?.words ?? []).isEmpty
     return CommandRequest(
-      place: place,
-      provider: provider?.named, resource: resource, attempt: attempt)
+      place: place, provider: provider?.named, resource: resource, attempt: attempt)
+  }
+
+  /// - Returns: the exit status, out of ``CommandStatus``.
+  static func run(_ values: Values) throws(UsageError) -> Int32 {
+    let command = try Self(values)
+    return Run.perform(command.request) { session throws(Failure) in try command.perform(session) }
   }
 }

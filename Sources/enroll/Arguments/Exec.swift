@@ -1,43 +1,45 @@
 // Programs that get a token: any program, by its environment, and curl, by a configuration that it reads from a descriptor.
 
-import ArgumentParser
+import EnrollArguments
+import EnrollCore
 
 struct Exec: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Run a program with a valid access token in its environment.",
+  private static let variableName = Parameter.option(
+    "variable", value: "name", help: "The name of the environment variable.", default: "ACCESS_TOKEN")
+  private static let program = Parameter.rest(
+    "command", help: "After --: the program and its arguments.",
+    whenMissing: "No program is named. Write it behind two dashes: enroll exec -- COMMAND.")
+
+  static let command = Command(
+    "exec", "Run a program with a valid access token in its environment.",
     discussion: """
       enroll exec -- deploy --all runs deploy --all with the token in ACCESS_TOKEN. Only this program and the programs that \
       it starts get the variable. Without a token the program does not start, and the exit status is that of enroll token; \
       otherwise it is the program's. The token is not renewed while the program runs: use --min-lifetime to get one that \
       lasts long enough.
-      """)
+      """, arguments: [variableName.argument] + WantedToken.arguments + [program.argument],
+    groups: [ContextOptions.group], action: run)
 
-  @Option(help: ArgumentHelp("The name of the environment variable.", valueName: "name"))
-  var variable = "ACCESS_TOKEN"
+  let place: PlaceOptions
+  private let wanted: WantedToken
+  private let variable: String
+  private let words: [String]
 
-  @OptionGroup var wanted: WantedToken
-  @OptionGroup(title: "Context") var place: ContextOptions
-
-  @Argument(
-    parsing: .postTerminator,
-    help: ArgumentHelp("After --: the program and its arguments.", valueName: "command"))
-  var words: [String] = []
-
-  func validate() throws {
-    if words.isEmpty {
-      throw ValidationError("No program is named. Write it behind two dashes: enroll exec -- COMMAND.")
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    wanted = WantedToken(values)
+    variable = values[Self.variableName]
+    words = values[Self.program]
+    guard Self.isName(variable) else {
+      throw UsageError("--variable must be letters, digits and _, and begin with no digit.")
     }
-    let isName = variable.utf8.enumerated().allSatisfy { index, byte in
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
-        true
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): index > 0
-      default: false
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.enumerated().allSatisfy { index, byte in
+        byte == UInt8(ascii: "_") || ASCII.isLetter(byte) || index > 0 && ASCII.isDigit(byte)
       }
-    }
-    guard isName, !variable.isEmpty else {
-      throw ValidationError("--variable must be letters, digits and _, and begin with no digit.")
-    }
   }
 
   var resource: String? { wanted.resource }
@@ -52,29 +54,30 @@ struct Exec: EnrollCommand {
 }
 
 struct Curl: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Run curl with a valid access token.",
+  private static let curlWords = Parameter.rest(
+    "arguments", help: "After --: the arguments for curl.",
+    whenMissing: "curl has nothing to do. Write its arguments behind two dashes: enroll curl -- URL.")
+
+  static let command = Command(
+    "curl", "Run curl with a valid access token.",
     discussion: """
       enroll curl -- -s https://api.example/me runs curl -s https://api.example/me, and curl sends the token in the \
       Authorization header (RFC 6750). The token appears on no command line. curl does not send it to other hosts on a \
       redirect, rejects http, and reads no .curlrc; only curl options that you pass yourself change that. For an API \
       without https on this machine, use enroll exec.
-      """)
+      """, arguments: WantedToken.arguments + [curlWords.argument], groups: [ContextOptions.group],
+    action: run)
 
-  @OptionGroup var wanted: WantedToken
-  @OptionGroup(title: "Context") var place: ContextOptions
+  let place: PlaceOptions
+  private let wanted: WantedToken
+  private let words: [String]
 
-  @Argument(
-    parsing: .postTerminator, help: ArgumentHelp("After --: the arguments for curl.", valueName: "arguments"))
-  var words: [String] = []
-
-  func validate() throws {
-    if words.isEmpty {
-      throw ValidationError(
-        "curl has nothing to do. Write its arguments behind two dashes: enroll curl -- URL.")
-    }
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    wanted = WantedToken(values)
+    words = values[Self.curlWords]
     if words.contains(where: { $0 == "--next" || $0 == "-:" }) {
-      throw ValidationError("curl forgets the token at --next: run enroll curl once for each request.")
+      throw UsageError("curl forgets the token at --next: run enroll curl once for each request.")
     }
   }
 

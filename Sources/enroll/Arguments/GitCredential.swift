@@ -1,53 +1,56 @@
 // A credential helper for git (gitcredentials(7)): git asks for a password, and gets a token for the hosts that the user named.
 
-import ArgumentParser
 import CPosix
+import EnrollArguments
 import EnrollCore
 import EnrollJSON
 
 struct GitCredential: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "git-credential",
-    abstract: "Give git a valid access token as its password, for the hosts that you name.",
+  private static let allowedHosts = Parameter.repeated(
+    "host", value: "host", help: "A host that receives the token, with its port if it has one. Repeatable.")
+  private static let defaultUsername = Parameter.option(
+    "username", value: "name", help: "The user name to return if git names none.", default: "oauth2")
+  private static let loopbackHTTP = Parameter.flag(
+    "allow-loopback-http", help: "Also allow http to a git server on this machine.")
+  private static let gitOperation = Parameter.operand(
+    "operation", help: "git's operation: get, store or erase. git adds it.",
+    completion: .words(["get", "store", "erase"]))
+
+  static let command = Command(
+    "git-credential", "Give git a valid access token as its password, for the hosts that you name.",
     discussion: """
       git config --global credential.https://git.example.helper '!enroll git-credential --host git.example'
 
       git then asks for a token whenever it needs a password for that host, and reports when the host rejects it. A host \
       that you do not name gets nothing, however git is configured.
-      """)
+      """,
+    arguments: [
+      allowedHosts.argument, defaultUsername.argument, loopbackHTTP.argument, gitOperation.argument,
+    ], groups: [ContextOptions.group], action: run)
 
-  @Option(
-    name: .customLong("host"),
-    help: ArgumentHelp(
-      "A host that receives the token, with its port if it has one. Repeatable.", valueName: "host"))
-  var hosts: [String] = []
+  let place: PlaceOptions
+  private let hosts: [String]
+  private let username: String
+  private let allowsHTTP: Bool
+  private let operation: String
 
-  @Option(
-    help: ArgumentHelp("The user name to return if git names none.", valueName: "name"))
-  var username = "oauth2"
-
-  @Flag(
-    name: .customLong("allow-loopback-http"), help: "Also allow http to a git server on this machine.")
-  var allowsHTTP = false
-
-  @OptionGroup(title: "Context") var place: ContextOptions
-
-  @Argument(
-    help: ArgumentHelp("git's operation: get, store or erase. git adds it.", valueName: "operation"))
-  var operation: String
-
-  func validate() throws {
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    hosts = values[Self.allowedHosts]
+    username = values[Self.defaultUsername]
+    allowsHTTP = values[Self.loopbackHTTP]
+    operation = values[Self.gitOperation]
     if hosts.isEmpty {
-      throw ValidationError("No host is named. The token goes to those alone that --host names.")
+      throw UsageError("No host is named. The token goes to those alone that --host names.")
     }
     if username.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-      throw ValidationError("--username must be one line of text.")
+      throw UsageError("--username must be one line of text.")
     }
   }
 
-  private var command: TokenCommand { TokenCommand(place: place.options) }
+  private var token: TokenCommand { TokenCommand(place: place) }
   var request: CommandRequest {
-    var request = command.request
+    var request = token.request
     request.attempt = ["git-credential"]
     return request
   }
@@ -58,7 +61,7 @@ struct GitCredential: EnrollCommand {
     }
     switch operation {
     case "get":
-      let token = try command.require(session).token
+      let token = try token.require(session).token
       Output.line("username=\(asked.username ?? username)")
       Output.line("password=\(token.text)")
       if let end = token.expiresAt { Output.line("password_expiry_utc=\(end)") }

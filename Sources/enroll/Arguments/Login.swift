@@ -1,10 +1,13 @@
 // Signing in.
 
-import ArgumentParser
+import EnrollArguments
 
 struct Login: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Sign in with the browser or on another device.",
+  private static let otherDevice = Parameter.flag(
+    "device", help: "Show a code to type on another device, instead of opening a browser here (RFC 8628).")
+
+  static let command = Command(
+    "login", "Sign in with the browser or on another device.",
     discussion: """
       The first time, name the provider: enroll login --issuer https://id.example --client-id my-app. enroll saves it as \
       the profile once the provider has answered. For a provider that EnrollKit knows, use its name: enroll login \
@@ -12,22 +15,24 @@ struct Login: EnrollCommand {
       --again.
 
       On a machine without a browser use --device, or --no-browser and the URL at which the other browser ends.
-      """)
+      """, arguments: [otherDevice.argument] + SignInArguments.arguments, groups: [ContextOptions.group],
+    action: run)
 
-  @Flag(help: "Show a code to type on another device, instead of opening a browser here (RFC 8628).")
-  var device = false
+  let place: PlaceOptions
+  private let way: SignInArguments
+  private let device: Bool
 
-  @OptionGroup var way: SignInArguments
-  @OptionGroup(title: "Context") var place: ContextOptions
-
-  func validate() throws {
-    if device, way.noBrowser { throw ValidationError("--device opens no browser: leave --no-browser out.") }
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    way = try SignInArguments(values)
+    device = values[Self.otherDevice]
+    if device, way.noBrowser { throw UsageError("--device opens no browser: leave --no-browser out.") }
     if !device, way.provider.name == "github-device" {
-      throw ValidationError(
+      throw UsageError(
         "The provider github-device signs in with --device; in the browser, github needs a secret.")
     }
     if device, way.loginHint != nil || way.prompt != nil || way.connection != nil {
-      throw ValidationError("--device takes no --login-hint, --prompt or --connection.")
+      throw UsageError("--device takes no --login-hint, --prompt or --connection.")
     }
   }
 
@@ -40,12 +45,18 @@ struct Login: EnrollCommand {
 }
 
 struct Register: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Create an account at the provider in the browser, and sign in with it.",
-    discussion: "Like login, but asks the provider to show its page for new accounts.")
+  static let command = Command(
+    "register", "Create an account at the provider in the browser, and sign in with it.",
+    discussion: "Like login, but asks the provider to show its page for new accounts.",
+    arguments: SignInArguments.arguments, groups: [ContextOptions.group], action: run)
 
-  @OptionGroup var way: SignInArguments
-  @OptionGroup(title: "Context") var place: ContextOptions
+  let place: PlaceOptions
+  private let way: SignInArguments
+
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    way = try SignInArguments(values)
+  }
 
   var provider: ProviderArguments? { way.provider }
   var attempt: [String] { ["register"] + way.words }

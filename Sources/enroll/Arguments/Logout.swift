@@ -1,26 +1,31 @@
 // Logging out: here at once, at the provider as soon as it can be told, in the browser where that is asked for.
 
-import ArgumentParser
+import EnrollArguments
 import EnrollJSON
 
 struct Logout: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Sign out: erase the tokens here and revoke them at the provider.",
+  private static let allAccounts = Parameter.flag(
+    "all", help: "Sign out every account in the store that is signed in at this provider.")
+  private static let browserToo = Parameter.flag(
+    "browser", help: "Also end the browser's session through the provider's page.")
+
+  static let command = Command(
+    "logout", "Sign out: erase the tokens here and revoke them at the provider.",
     discussion: """
       The browser has its own session at the provider: --browser opens the page that ends it. If the provider \
       cannot be reached, the tokens are revoked later. It is not an error if no user is signed in.
-      """)
+      """, arguments: [allAccounts.argument, browserToo.argument], groups: [ContextOptions.group], action: run
+  )
 
-  @Flag(help: "Sign out every account in the store that is signed in at this provider.")
-  var all = false
+  let place: PlaceOptions
+  private let all: Bool
+  private let browser: Bool
 
-  @Flag(help: "Also end the browser's session through the provider's page.")
-  var browser = false
-
-  @OptionGroup(title: "Context") var place: ContextOptions
-
-  func validate() throws {
-    if all, place.account != nil { throw ValidationError("--all and --account exclude each other.") }
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    all = values[Self.allAccounts]
+    browser = values[Self.browserToo]
+    if all, place.account != nil { throw UsageError("--all and --account exclude each other.") }
   }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {

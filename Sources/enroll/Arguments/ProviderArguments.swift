@@ -1,106 +1,104 @@
 // A provider that is named on the command line, before there is a profile of it.
 
-import ArgumentParser
+import EnrollArguments
 import EnrollCore
 import EnrollPosix
 
-struct ProviderArguments: ParsableArguments {
-  // A list, so that a second one is refused.
-  @Option(
-    name: .customLong("resource"),
-    help: ArgumentHelp(
-      "An API or MCP server: the first sign-in finds its provider, asks you, and registers (RFC 9728).",
-      valueName: "url"))
-  var resources: [String] = []
-
-  var resource: String? { resources.first }
-
-  @Option(
-    help: ArgumentHelp(
-      "The provider's issuer URL, for the first sign-in, which saves these options as the profile.",
-      valueName: "url"))
-  var issuer: String?
-
-  @Option(
-    name: .customLong("provider"),
-    help: ArgumentHelp(
-      "A provider that EnrollKit knows, such as google, instead of --issuer.", valueName: "name"))
-  var name: String?
-
-  @Option(
-    name: .customLong("set"),
-    help: ArgumentHelp(
-      "With --provider: a value that the provider needs, such as domain=dev-1.okta.com. Repeatable.",
-      valueName: "part=value"))
-  var parts: [String] = []
-
-  @Option(
-    name: .customLong("client-id"),
-    help: ArgumentHelp(
-      "With --issuer or --provider: the client id that the provider assigned.", valueName: "id"))
-  var clientID: String?
-
-  @Option(
-    name: .customLong("client-secret-file"),
-    help: ArgumentHelp(
+struct ProviderArguments {
+  private static let resourceURL = Parameter.option(
+    "resource", value: "url",
+    help: "An API or MCP server: the first sign-in finds its provider, asks you, and registers (RFC 9728).")
+  private static let issuerURL = Parameter.option(
+    "issuer", value: "url",
+    help: "The provider's issuer URL, for the first sign-in, which saves these options as the profile.")
+  private static let knownName = Parameter.option(
+    "provider", value: "name", help: "A provider that EnrollKit knows, such as google, instead of --issuer.",
+    completion: .words(ProviderPreset.all.map { $0.name }))
+  private static let set = Parameter.repeated(
+    "set", value: "part=value",
+    help:
+      "With --provider: a value that the provider needs, such as domain=dev-1.okta.com. Repeatable.")
+  private static let client = Parameter.option(
+    "client-id", value: "id",
+    help: "With --issuer or --provider: the client id that the provider assigned.")
+  private static let secretFile = Parameter.option(
+    "client-secret-file", value: "path",
+    help:
       "With --client-id: the file with the client's secret, if the provider gave this client one; the profile keeps the secret.",
-      valueName: "path"))
-  var clientSecretFile: String?
+    completion: .files(extension: nil))
+  private static let redirect = Parameter.option(
+    "redirect-uri", value: "url",
+    help:
+      "With --issuer or --provider: the redirect URI. By default the provider's, or \(ProviderSetup.redirectURI)."
+  )
+  private static let loopbackHTTP = Parameter.flag(
+    "allow-loopback-http", help: "With --issuer: allow http to a provider on this machine.")
 
-  @Option(
-    name: .customLong("redirect-uri"),
-    help: ArgumentHelp(
-      "With --issuer or --provider: the redirect URI. By default the provider's, or \(ProviderSetup.redirectURI).",
-      valueName: "url"))
-  var redirectURI: String?
+  static let arguments = [
+    resourceURL.argument, issuerURL.argument, knownName.argument, set.argument, client.argument,
+    secretFile.argument, redirect.argument, loopbackHTTP.argument,
+  ]
 
-  @Flag(
-    name: .customLong("allow-loopback-http"),
-    help: "With --issuer: allow http to a provider on this machine.")
-  var allowLoopbackHTTP = false
+  let resource: String?
+  let issuer: String?
+  let name: String?
+  private let parts: [String]
+  let clientID: String?
+  let clientSecretFile: String?
+  let redirectURI: String?
+  let allowLoopbackHTTP: Bool
 
-  func validate() throws {
+  init(_ values: Values) throws(UsageError) {
+    resource = values[Self.resourceURL]
+    issuer = values[Self.issuerURL]
+    name = values[Self.knownName]
+    parts = values[Self.set]
+    clientID = values[Self.client]
+    clientSecretFile = values[Self.secretFile]
+    redirectURI = values[Self.redirect]
+    allowLoopbackHTTP = values[Self.loopbackHTTP]
+    try check()
+    try checkParts()
+  }
+
+  private func check() throws(UsageError) {
     if clientID == nil, clientSecretFile != nil {
-      throw ValidationError("--client-secret-file needs --client-id.")
+      throw UsageError("--client-secret-file needs --client-id.")
     }
-    if resource == "" { throw ValidationError("--resource has no value.") }
-    if resources.count > 1 { throw ValidationError("--resource is given twice: each sign-in is for one.") }
+    if resource == "" { throw UsageError("--resource has no value.") }
     if resource != nil, name != nil {
-      throw ValidationError("--resource and --provider exclude each other: the resource names its provider.")
+      throw UsageError("--resource and --provider exclude each other: the resource names its provider.")
     }
     if issuer == nil, name == nil, resource == nil,
       clientID != nil || redirectURI != nil || allowLoopbackHTTP
     {
-      throw ValidationError(
+      throw UsageError(
         clientID == nil
           ? "--redirect-uri and --allow-loopback-http need --issuer or --resource."
           : "--client-id needs --issuer, --provider or --resource.")
     }
-    if name == nil, !parts.isEmpty { throw ValidationError("--set needs --provider.") }
+    if name == nil, !parts.isEmpty { throw UsageError("--set needs --provider.") }
     if name != nil, allowLoopbackHTTP {
-      throw ValidationError(
+      throw UsageError(
         "--allow-loopback-http needs --issuer: a provider that EnrollKit knows is at https.")
     }
-    try checkParts()
   }
 
   /// A value may be a secret in the wrong place: no text repeats it.
-  private func checkParts() throws {
+  private func checkParts() throws(UsageError) {
     var given: [String] = []
     for part in parts {
       guard let (key, _) = Self.pair(part) else {
-        throw ValidationError("--set: expected part=value, such as domain=dev-1.okta.com.")
+        throw UsageError("--set: expected part=value, such as domain=dev-1.okta.com.")
       }
       guard ProviderPreset.partNames.contains(key) else {
-        let near = ProviderPreset.partNames.min {
-          EditDistance.between($0, key) < EditDistance.between($1, key)
-        }
-        let guess = near.flatMap { EditDistance.between($0, key) <= 2 ? "; perhaps \($0) was meant" : nil }
+        let meant = EditDistance.nearest(to: key, among: ProviderPreset.partNames)
         let known = ProviderPreset.partNames.joined(separator: ", ")
-        throw ValidationError(
-          "--set \(Shown.text(key)): no provider has this part\(guess ?? ": expected one of \(known)").")
+        throw UsageError(
+          "--set \(Shown.text(key)): no provider has this part"
+            + (meant.map { "; perhaps \($0) was meant." } ?? ": expected one of \(known)."))
       }
-      guard !given.contains(key) else { throw ValidationError("--set \(key) is given twice.") }
+      guard !given.contains(key) else { throw UsageError("--set \(key) is given twice.") }
       given.append(key)
     }
   }

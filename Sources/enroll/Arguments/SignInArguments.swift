@@ -1,61 +1,66 @@
 // What `login` and `register` have in common: by which way, at which provider, and how much is asked.
 
-import ArgumentParser
+import EnrollArguments
 
-struct SignInArguments: ParsableArguments {
-  @Flag(name: .customLong("no-browser"), help: "Open no browser; only show the URL.")
-  var noBrowser = false
-
-  @Flag(
-    name: .shortAndLong,
+struct SignInArguments {
+  private static let browserless = Parameter.flag("no-browser", help: "Open no browser; only show the URL.")
+  private static let confirmed = Parameter.flag(
+    "yes", letter: "y",
     help: "For scripts: confirm the profile, and the provider of --resource, without asking.")
-  var yes = false
-
-  @Flag(help: "Sign in again even if a user is signed in.")
-  var again = false
-
-  @Option(
-    name: .customLong("login-hint"),
-    help: ArgumentHelp("The user name or e-mail address to suggest at sign-in.", valueName: "address"))
-  var loginHint: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The OpenID Connect prompt: none, login, consent, select_account or create.", valueName: "word"))
-  var prompt: String?
-
-  @Option(help: ArgumentHelp("The provider's name for the connection to use.", valueName: "name"))
-  var connection: String?
-
-  @Option(
-    name: .customLong("scope"),
-    help: ArgumentHelp("A scope to request, instead of the configured ones. Repeatable.", valueName: "scope"))
-  var scopes: [String] = []
-
-  @Option(
-    name: .customLong("long-wait"),
-    help: ArgumentHelp(
-      "Seconds without a redirect before a hint is shown.", valueName: "seconds",
-      visibility: .private))
-  var longWaitSeconds = LongWait.usualSeconds
-
-  @Flag(
-    name: .customLong("register-again"),
+  private static let anew = Parameter.flag("again", help: "Sign in again even if a user is signed in.")
+  private static let address = Parameter.option(
+    "login-hint", value: "address", help: "The user name or e-mail address to suggest at sign-in.")
+  private static let promptWord = Parameter.option(
+    "prompt", value: "word",
+    help: "The OpenID Connect prompt: none, login, consent, select_account or create.",
+    completion: .words(["none", "login", "consent", "select_account", "create"]))
+  private static let connectionName = Parameter.option(
+    "connection", value: "name", help: "The provider's name for the connection to use.")
+  private static let scope = Parameter.repeated(
+    "scope", value: "scope", help: "A scope to request, instead of the configured ones. Repeatable.")
+  /// For tests.
+  private static let longWait = Parameter.option(
+    "long-wait", value: "seconds", help: "Seconds without a redirect before a hint is shown.",
+    in: 0...86_400, default: LongWait.usualSeconds, isHidden: true)
+  private static let anotherClient = Parameter.flag(
+    "register-again",
     help: "With --resource: register again, because the provider has forgotten the client.")
-  var registerAgain = false
 
-  @OptionGroup var provider: ProviderArguments
+  static let arguments =
+    [
+      browserless.argument, confirmed.argument, anew.argument, address.argument, promptWord.argument,
+      connectionName.argument, scope.argument, longWait.argument, anotherClient.argument,
+    ] + ProviderArguments.arguments
 
-  func validate() throws {
-    if registerAgain, provider.resource == nil {
-      throw ValidationError("--register-again needs --resource.")
-    }
+  let noBrowser: Bool
+  let yes: Bool
+  let again: Bool
+  let loginHint: String?
+  let prompt: String?
+  let connection: String?
+  let scopes: [String]
+  let longWaitSeconds: Int64
+  let registerAgain: Bool
+  let provider: ProviderArguments
+
+  init(_ values: Values) throws(UsageError) {
+    noBrowser = values[Self.browserless]
+    yes = values[Self.confirmed]
+    again = values[Self.anew]
+    loginHint = values[Self.address]
+    prompt = values[Self.promptWord]
+    connection = values[Self.connectionName]
+    scopes = values[Self.scope]
+    longWaitSeconds = values[Self.longWait]
+    registerAgain = values[Self.anotherClient]
+    provider = try ProviderArguments(values)
+    if registerAgain, provider.resource == nil { throw UsageError("--register-again needs --resource.") }
     if registerAgain, provider.clientID != nil {
-      throw ValidationError(
+      throw UsageError(
         "--register-again and --client-id exclude each other: a client that is named is not registered.")
     }
     if provider.issuer != nil || provider.name != nil, provider.clientID == nil, provider.resource == nil {
-      throw ValidationError("--issuer and --provider need --client-id.")
+      throw UsageError("--issuer and --provider need --client-id.")
     }
   }
 

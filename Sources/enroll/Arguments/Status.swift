@@ -1,23 +1,26 @@
 // The signed-in user, the provider, and the expiry.
 
-import ArgumentParser
+import EnrollArguments
 import EnrollCore
 import EnrollJSON
 import EnrollPosix
 
 struct Status: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Show who is signed in, at which provider, and until when.",
-    discussion:
-      "Renews a token that is due first. The exit status is 0 if a user is signed in, else 3.")
+  private static let allAccounts = Parameter.flag(
+    "all", help: "Show every account in the store, with its profile.")
 
-  @Flag(help: "Show every account in the store, with its profile.")
-  var all = false
+  static let command = Command(
+    "status", "Show who is signed in, at which provider, and until when.",
+    discussion: "Renews a token that is due first. The exit status is 0 if a user is signed in, else 3.",
+    arguments: [allAccounts.argument], groups: [ContextOptions.group], action: run)
 
-  @OptionGroup(title: "Context") var place: ContextOptions
+  let place: PlaceOptions
+  private let all: Bool
 
-  func validate() throws {
-    if all, place.account != nil { throw ValidationError("--all and --account exclude each other.") }
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    all = values[Self.allAccounts]
+    if all, place.account != nil { throw UsageError("--all and --account exclude each other.") }
   }
 
   var attempt: [String] { ["status"] + (all ? ["--all"] : []) }

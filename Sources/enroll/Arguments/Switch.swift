@@ -1,34 +1,36 @@
 // The account that commands use which name none.
 
-import ArgumentParser
+import EnrollArguments
+import EnrollCore
 import EnrollJSON
 
 struct Switch: EnrollCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Choose the account that other commands use.",
+  private static let name = Parameter.operand(
+    "name", help: "The account. enroll accounts lists them.", completion: .found { Candidates.accounts($0) })
+
+  static let command = Command(
+    "switch", "Choose the account that other commands use.",
     discussion: """
       enroll switch work makes the account work, with its profile, the default for commands that name no account, \
       profile, configuration or store. Programs that use EnrollKit ignore this choice. A first sign-in at a provider \
       that you name resets it.
-      """)
+      """, arguments: [name.argument], groups: [ContextOptions.group], action: run)
 
-  @Argument(
-    help: ArgumentHelp("The account. enroll accounts lists them.", valueName: "name"),
-    completion: .custom(Candidates.accounts))
-  var name: String
+  let place: PlaceOptions
+  private let name: String
 
-  @OptionGroup(title: "Context") var place: ContextOptions
-
-  var attempt: [String] { ["switch", name] }
-
-  func validate() throws {
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    name = values[Self.name]
     if place.account != nil {
-      throw ValidationError("Name the account without --account: enroll switch NAME.")
+      throw UsageError("Name the account without --account: enroll switch NAME.")
     }
     if place.store != nil || place.config != nil {
-      throw ValidationError("enroll switch is for accounts of the default store and of profiles.")
+      throw UsageError("enroll switch is for accounts of the default store and of profiles.")
     }
   }
+
+  var attempt: [String] { ["switch", name] }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     if let variable = ["ENROLL_STORE", "ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_ACCOUNT"].first(where: {
@@ -41,7 +43,7 @@ struct Switch: EnrollCommand {
     let names = list.rows.map { $0.name }
     guard let row = list.rows.first(where: { $0.name == name }) else {
       let meant =
-        Guess.nearest(to: name, among: names).map { "; there is an account \(Shown.text($0))" } ?? ""
+        EditDistance.nearest(to: name, among: names).map { "; there is an account \(Shown.text($0))" } ?? ""
       throw Failure(
         .signInNeeded, "there is no account \(Shown.text(name))\(meant)", advice: "\(.accounts) lists them.")
     }

@@ -1,37 +1,38 @@
 // Which token a command needs that hands it on to another program.
 
-import ArgumentParser
+import EnrollArguments
 
-struct WantedToken: ParsableArguments {
-  @Option(
-    name: .customLong("min-lifetime"),
-    help: ArgumentHelp("Seconds for which the token must still be valid at the start.", valueName: "seconds"))
-  var minimumLifetime: Int64 = 0
+struct WantedToken {
+  private static let lifetime = Parameter.option(
+    "min-lifetime", value: "seconds", help: "Seconds for which the token must still be valid at the start.",
+    in: TokenCommand.lifetimes, default: 0)
+  private static let wait = Parameter.option(
+    "timeout", value: "seconds", help: "Seconds to wait for the token.", in: TokenCommand.timeouts,
+    default: TokenCommand.usualTimeout)
+  static let resource = Parameter.option(
+    "resource", value: "url",
+    help:
+      "The token for this API or MCP server, from the account that signed in with enroll login --resource.")
+  static let scope = Parameter.option(
+    "scope", value: "scopes",
+    help: "The scopes that the token should have, separated by spaces, out of those granted at the sign-in.")
 
-  @Option(help: ArgumentHelp("Seconds to wait for the token.", valueName: "seconds"))
-  var timeout: Int64 = 30
+  static let arguments = [lifetime.argument, wait.argument, resource.argument, scope.argument]
 
-  @Option(
-    help: ArgumentHelp(
-      "The token for this API or MCP server, from the account that signed in with enroll login --resource.",
-      valueName: "url"))
-  var resource: String?
+  private let minimumLifetime: Int64
+  private let timeout: Int64
+  let resource: String?
+  private let scope: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "The scopes that the token should have, separated by spaces, out of those granted at the sign-in.",
-      valueName: "scopes"))
-  var scope: String?
-
-  func command(at place: ContextOptions) -> TokenCommand {
-    TokenCommand(
-      minimumLifetime: minimumLifetime, timeout: timeout, resource: resource, scope: scope,
-      place: place.options)
+  init(_ values: Values) {
+    minimumLifetime = values[Self.lifetime]
+    timeout = values[Self.wait]
+    resource = values[Self.resource]
+    scope = values[Self.scope]
   }
 
-  func validate() throws {
-    if let complaint = TokenCommand(minimumLifetime: minimumLifetime, timeout: timeout).complaint {
-      throw ValidationError(complaint)
-    }
+  func command(at place: PlaceOptions) -> TokenCommand {
+    TokenCommand(
+      minimumLifetime: minimumLifetime, timeout: timeout, resource: resource, scope: scope, place: place)
   }
 }

@@ -10,16 +10,16 @@ import EnrollJSON
 import EnrollPosix
 
 enum Candidates {
-  @Sendable static func profiles(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
-    allProfiles.filter { isPlain($0) }
-  }
+  static var profiles: [String] { allProfiles.filter { isPlain($0) } }
 
-  @Sendable static func accounts(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
-    let named = words.firstIndex(of: "--store").flatMap { at in
-      words.indices.contains(at + 1) ? words[at + 1] : nil
+  /// - Parameter words: the command line so far, which may name the store.
+  static func accounts(_ words: [String]) -> [String] {
+    var named = Environment.process["ENROLL_STORE"]
+    for (word, next) in zip(words, words.dropFirst() + [""]) {
+      if word == "--store" { named = next }
+      if word.hasPrefix("--store=") { named = String(word.dropFirst(8)) }
     }
-    let store = named ?? Environment.process["ENROLL_STORE"]
-    return allAccounts(of: store.flatMap { try? Context.absolute($0) }).filter { isPlain($0) }
+    return allAccounts(of: named.flatMap { try? Context.absolute($0) }).filter { isPlain($0) }
   }
 
   private static func isPlain(_ name: String) -> Bool {

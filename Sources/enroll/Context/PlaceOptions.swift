@@ -5,7 +5,7 @@ import EnrollCore
 import EnrollHost
 import EnrollJSON
 
-/// The options of ``ContextOptions``, whoever read them.
+/// The options of ``ContextOptions``.
 struct PlaceOptions {
   var config: String?
   var profile: String?
@@ -42,8 +42,6 @@ struct PlaceOptions {
     if config == "" { return "--config has no value." }
     if store == "" { return "--store has no value." }
     if account == "" { return "--account has no value." }
-    if (passphraseFD ?? 0) < 0 { return Self.descriptorComplaint("--passphrase-fd") }
-    if (pinFD ?? 0) < 0 { return Self.descriptorComplaint("--pin-fd") }
     if passphraseFD != nil, let keys, keys != .auto, keys != .passphrase {
       return "--passphrase-fd needs --keys passphrase or auto."
     }
@@ -51,10 +49,6 @@ struct PlaceOptions {
       return "--passphrase-fd and --pin-fd must be different descriptors."
     }
     return nil
-  }
-
-  private static func descriptorComplaint(_ option: String) -> String {
-    "\(option) must be the number of an open file descriptor, 0 or more."
   }
 
   /// A descriptor that is named and cannot be read; nil if there is none.

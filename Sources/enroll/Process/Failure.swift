@@ -44,11 +44,11 @@ struct Failure: Error {
     guard [.signInNeeded, .usage].contains(ending), let place = try? Context(options) else { return self }
     var failure = self
     if (try? place.hasConfiguration()) == false, let profile = options.profile,
-      let meant = Guess.nearest(to: profile, among: Candidates.allProfiles)
+      let meant = EditDistance.nearest(to: profile, among: Candidates.allProfiles)
     {
       failure.message += "; there is a profile \(meant)"
     } else if ending == .signInNeeded, let account = options.account,
-      let meant = Guess.nearest(to: account, among: Candidates.allAccounts(of: place.store))
+      let meant = EditDistance.nearest(to: account, among: Candidates.allAccounts(of: place.store))
     {
       failure.message += "; there is an account \(meant)"
     } else if ending == .signInNeeded, place.isChosen {
@@ -81,15 +81,4 @@ struct Failure: Error {
   }
 
   var errorJSON: JSON { error?.json ?? .object([("message", .string(message))]) }
-}
-
-/// Guesses the word that a misspelt one stands for.
-enum Guess {
-  /// The nearest of `words`, if one is near enough; nil for a word that is one of them.
-  static func nearest(to word: String, among words: [String]) -> String? {
-    guard !words.contains(word) else { return nil }
-    let near = words.map { (word: $0, distance: EditDistance.between(word, $0)) }
-      .filter { $0.distance <= max(2, $0.word.utf8.count / 3) }
-    return near.min { $0.distance < $1.distance }?.word
-  }
 }

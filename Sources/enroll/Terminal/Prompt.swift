@@ -2,6 +2,7 @@
 // descriptor, for scripts.
 
 import CPosix
+import EnrollArguments
 
 enum Prompt {
   /// Bytes of a secret.

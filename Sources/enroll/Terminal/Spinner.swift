@@ -1,6 +1,7 @@
 // The spinner that is shown during a wait, on a terminal that can move its cursor; elsewhere its text is printed once.
 
 import CPosix
+import EnrollArguments
 
 /// One line on stderr, drawn again and again, and gone afterwards. The cursor rests below it, at the beginning of an empty
 /// line: whatever ends or stops the program, the shell's next words stand on a line of their own. A class because it counts

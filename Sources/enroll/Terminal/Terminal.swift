@@ -1,6 +1,7 @@
 // One of the two streams that people read, and what may be done there: colours, width, signs beyond ASCII.
 
 import CPosix
+import EnrollArguments
 import EnrollCore
 
 /// A stream, looked at once.

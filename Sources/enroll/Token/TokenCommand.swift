@@ -9,26 +9,23 @@ struct BearerToken {
   var expiresAt: Int64?
 }
 
-/// `enroll token`, whoever read its options.
+/// The token that `enroll token` prints, and other commands hand on.
 struct TokenCommand {
+  /// The seconds that may be named.
+  static let lifetimes: ClosedRange<Int64> = 0...31_536_000
+  static let timeouts: ClosedRange<Int64> = 0...86_400
+  static let usualTimeout: Int64 = 30
+
   /// Seconds for which the token must still be valid.
   var minimumLifetime: Int64 = 0
   /// Seconds to wait for it.
-  var timeout: Int64 = 30
+  var timeout: Int64 = Self.usualTimeout
   /// Whether it is renewed whatever its age.
   var renew = false
   var resource: String?
   /// Separated by spaces.
   var scope: String?
   var place = PlaceOptions()
-
-  /// What is wrong with the command's own options; nil if nothing is.
-  var complaint: String? {
-    if !(0...31_536_000).contains(minimumLifetime) { return "--min-lifetime must be 0 to 31536000 seconds." }
-    if !(0...86_400).contains(timeout) { return "--timeout must be 0 to 86400 seconds." }
-    if renew, minimumLifetime > 0 { return "--renew gets a new token anyway: leave --min-lifetime out." }
-    return nil
-  }
 
   var request: CommandRequest {
     CommandRequest(
