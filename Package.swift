@@ -237,8 +237,7 @@ if !embedded {
     .testTarget(
       name: "EnrollFoundationTests",
       dependencies: [
-        "EnrollFoundation", "EnrollTesting",
-        "EnrollHTTP",
+        "EnrollFoundation", "EnrollTesting", "EnrollHTTP", "EnrollCore",
       ], swiftSettings: strict),
     .testTarget(
       name: "SandboxTests",

@@ -38,7 +38,7 @@ struct AuthorizedSessionTests {
 
   @Test("a refused token is renewed once, and the body is sent again")
   func renewed() async throws {
-    let server = try await PickyServer()
+    let server = try PickyServer()
     try await signIn(client)
     let first = try await client.accessToken()
     let session = AuthorizedSession(client)
@@ -48,33 +48,33 @@ struct AuthorizedSessionTests {
     #expect(server.tokens == [first, second, second] && first != second)
     #expect(server.seen.map(\.body) == ["body", "body", ""])
     #expect(provider.count(.token) == 1)
-    await server.stop()
+    server.stop()
   }
 
   @Test("a second 401 is the caller's, after one renewal")
   func twice() async throws {
-    let server = try await PickyServer()
+    let server = try PickyServer()
     try await signIn(client)
     #expect(try await AuthorizedSession(client).data(from: server.url("/never")).1.statusCode == 401)
     #expect(server.tokens.count == 2 && provider.count(.token) == 1)
-    await server.stop()
+    server.stop()
   }
 
   @Test("a body stream is not sent twice")
   func streamed() async throws {
-    let server = try await PickyServer()
+    let server = try PickyServer()
     try await signIn(client)
     var request = request(try server.url("/"))
     request.httpMethod = "POST"
     request.httpBodyStream = InputStream(data: Data("once".utf8))
     #expect(try await AuthorizedSession(client).data(for: request).1.statusCode == 401)
     #expect(server.tokens.count == 1 && provider.count(.token) == 0)
-    await server.stop()
+    server.stop()
   }
 
   @Test("no token follows a redirect to another origin, or back from it")
   func redirected() async throws {
-    let (server, elsewhere) = (try await PickyServer(), try await PickyServer())
+    let (server, elsewhere) = (try PickyServer(), try PickyServer())
     try await signIn(client)
     let token = try await client.accessToken()
     server.redirect("/go", to: "\(elsewhere.origin)/on")
@@ -85,13 +85,13 @@ struct AuthorizedSessionTests {
     #expect(try await session.data(from: server.url("/away")).1.statusCode == 401)
     #expect(server.tokens == [token, token, ""])
     #expect(elsewhere.tokens == ["", ""] && provider.count(.token) == 0)
-    await server.stop()
-    await elsewhere.stop()
+    server.stop()
+    elsewhere.stop()
   }
 
   @Test("fifty requests at once share one renewal")
   func crowd() async throws {
-    let server = try await PickyServer()
+    let server = try PickyServer()
     try await signIn(client)
     server.gather(50)
     let configuration = URLSessionConfiguration.default
@@ -103,7 +103,7 @@ struct AuthorizedSessionTests {
       for try await status in group { #expect(status == 200) }
     }
     #expect(server.tokens.count == 100 && provider.count(.token) == 1)
-    await server.stop()
+    server.stop()
   }
 
   @Test(
@@ -163,7 +163,7 @@ struct AuthorizedSessionTests {
   @Test("a bound token has a proof for each URL, and the nonce that the server requires")
   func proofs() async throws {
     let bound = try await bound()
-    let server = try await PickyServer()
+    let server = try PickyServer()
     server.challenge("/there", ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": "n-1"])
     server.redirect("/go", to: "/there")
     #expect(try await AuthorizedSession(bound).data(from: server.url("/go")).1.statusCode == 200)
@@ -172,7 +172,7 @@ struct AuthorizedSessionTests {
     #expect(proofs.last?["htu"] as? String == "\(server.origin)/there")
     #expect(proofs.contains { $0["nonce"] as? String == "n-1" })
     #expect(server.seen.allSatisfy { $0.authorization.hasPrefix("DPoP ") })
-    await server.stop()
+    server.stop()
   }
 
   /// A client whose token is bound to a key.
@@ -188,7 +188,7 @@ struct AuthorizedSessionTests {
   @Test("no proof follows a redirect to another origin, however it is written")
   func proofStays() async throws {
     let bound = try await bound()
-    let (server, elsewhere) = (try await PickyServer(), try await PickyServer())
+    let (server, elsewhere) = (try PickyServer(), try PickyServer())
     let (host, port) = (server.origin.dropFirst(7), elsewhere.origin.split(separator: ":")[2])
     let addresses = [
       "//127.0.0.1:\(port)/", "HTTP://LOCALHOST:\(port)/", "http://\(host)@localhost:\(port)/",
@@ -201,14 +201,14 @@ struct AuthorizedSessionTests {
     #expect(elsewhere.seen.count >= 3)
     #expect(elsewhere.seen.allSatisfy { !$0.authorization.hasPrefix("DPoP") && $0.proof == nil })
     #expect(server.seen.filter { $0.path == "/own" }.allSatisfy { !$0.authorization.hasPrefix("DPoP") })
-    await server.stop()
-    await elsewhere.stop()
+    server.stop()
+    elsewhere.stop()
   }
 
   @Test("a proof is for the URL that is sent, without query and fragment")
   func proofOfTarget() async throws {
     let bound = try await bound()
-    let server = try await PickyServer()
+    let server = try PickyServer()
     let paths = ["/a%2Fb", "//x//y", "/a/../b", "/x?q=\(String(repeating: "y", count: 9000))", "/x#part", ""]
     for path in paths {
       _ = try await AuthorizedSession(bound).data(from: server.url(path))
@@ -220,29 +220,29 @@ struct AuthorizedSessionTests {
     _ = try await AuthorizedSession(bound).data(from: #require(URL(string: "\(shouted)/x")))
     let target = try claims(#require(server.seen.last?.proof))["htu"] as? String
     #expect(target == server.origin.replacing("127.0.0.1", with: "localhost") + "/x")
-    await server.stop()
+    server.stop()
   }
 
   @Test("a server that redirects in a loop gets twenty proofs, and then the 401 is the caller's")
   func loop() async throws {
     let bound = try await bound()
-    let server = try await PickyServer()
+    let server = try PickyServer()
     server.spin()
     #expect(try await AuthorizedSession(bound).data(from: server.url("/")).1.statusCode == 401)
     #expect(server.seen.count { $0.proof != nil } == 20)
-    await server.stop()
+    server.stop()
   }
 
   @Test("a POST behind a redirect is not sent again: the request that was refused is")
   func seeOther() async throws {
     try await signIn(client)
     for client in [client, try await bound()] {
-      let server = try await PickyServer()
+      let server = try PickyServer()
       server.redirect("/pay", to: "/done", isSeeOther: true)
       _ = try await AuthorizedSession(client).data(for: request(server.url("/pay"), body: "money"))
       #expect(server.seen.map { "\($0.method) \($0.path)" }.filter { $0 != "GET /done" } == ["POST /pay"])
       #expect(server.seen.last?.path == "/done" && server.seen.last?.authorization != "")
-      await server.stop()
+      server.stop()
     }
   }
 
@@ -265,11 +265,11 @@ struct AuthorizedSessionTests {
 
   @Test("without a session the request is not sent")
   func signedOut() async throws {
-    let server = try await PickyServer()
+    let server = try PickyServer()
     let error = await #expect(throws: EnrollError.self) {
       try await AuthorizedSession(client).data(from: server.url("/"))
     }
     #expect(error?.code == .reauthenticate && server.seen.isEmpty)
-    await server.stop()
+    server.stop()
   }
 }

@@ -1,7 +1,7 @@
 // An API that refuses the token it saw first, and takes any other. /never refuses every token; redirects are set by path.
 
-import FlyingFox
-import FlyingSocks
+import EnrollCore
+import EnrollHTTP
 import Foundation
 import Synchronization
 
@@ -16,8 +16,52 @@ final class PickyServer: Sendable {
     var proof: String?
   }
 
-  private struct State {
-    var seen: [Seen] = []
+  private let answers: PickyAnswers
+  private let server: HTTPServer
+  let origin: String
+
+  init() throws {
+    let answers = PickyAnswers()
+    var settings = ServerSettings(hosts: .any)
+    settings.methods = Set(WebRequest.Method.allCases)
+    server = try HTTPServer.start(settings) { await answers.answer($0) }
+    origin = "http://127.0.0.1:\(server.port)"
+    self.answers = answers
+  }
+
+  var seen: [Seen] { answers.state.withLock { $0.seen } }
+  var tokens: [String] { seen.map { $0.authorization.split(separator: " ").last.map(String.init) ?? "" } }
+
+  /// With 307, or with 303, after which a GET follows.
+  func redirect(_ path: String, to target: String, isSeeOther: Bool = false) {
+    answers.state.withLock { state in
+      state.targets[path] = target
+      state.isSeeOther = isSeeOther
+    }
+  }
+
+  /// Redirects each request with a proof, and refuses each without one, a hundred times.
+  func spin() { answers.state.withLock { $0.isSpinning = true } }
+
+  func gather(_ count: Int) { answers.state.withLock { $0.crowd = count } }
+
+  /// Refuses the path once, with these headers, when a request has a proof.
+  func challenge(_ path: String, _ headers: [String: String]) {
+    answers.state.withLock { $0.challenges[path] = headers }
+  }
+
+  func stop() { server.stop(withinSeconds: 0) }
+
+  func url(_ path: String) throws -> URL {
+    guard let url = URL(string: origin + path) else { throw URLError(.badURL) }
+    return url
+  }
+}
+
+/// What the server answers, and what it has seen.
+private final class PickyAnswers: Sendable {
+  struct State {
+    var seen: [PickyServer.Seen] = []
     var targets: [String: String] = [:]
     var isSeeOther = false
     var isSpinning = false
@@ -27,68 +71,13 @@ final class PickyServer: Sendable {
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let state = Mutex(State())
-  private let server: HTTPServer
-  private let running: Task<Void, any Error>
-  let origin: String
+  let state = Mutex(State())
 
-  init() async throws {
-    let (server, state) = (HTTPServer(address: try sockaddr_in.inet(ip4: "127.0.0.1", port: 0)), Shared())
-    self.server = server
-    await server.appendRoute("*") { request in
-      await state.owner?.answer(request) ?? HTTPResponse(statusCode: .gone)
-    }
-    running = Task { try await server.run() }
-    // On a busy machine other tests may have every thread for minutes.
-    try await server.waitUntilListening(timeout: 600)
-    guard case .ip4(_, port: let port) = await server.listeningAddress else {
-      throw URLError(.cannotFindHost)
-    }
-    origin = "http://127.0.0.1:\(port)"
-    state.set(self)
-  }
-
-  /// The route knows its server, which comes to be after it.
-  private final class Shared: Sendable {
-    private let kept = Mutex<PickyServer?>(nil)
-    var owner: PickyServer? { kept.withLock { $0 } }
-    func set(_ owner: PickyServer) { kept.withLock { $0 = owner } }
-  }
-
-  var seen: [Seen] { state.withLock { $0.seen } }
-  var tokens: [String] { seen.map { $0.authorization.split(separator: " ").last.map(String.init) ?? "" } }
-
-  /// With 307, or with 303, after which a GET follows.
-  func redirect(_ path: String, to target: String, isSeeOther: Bool = false) {
-    state.withLock { state in
-      state.targets[path] = target
-      state.isSeeOther = isSeeOther
-    }
-  }
-
-  /// Redirects each request with a proof, and refuses each without one, a hundred times.
-  func spin() { state.withLock { $0.isSpinning = true } }
-
-  func gather(_ count: Int) { state.withLock { $0.crowd = count } }
-
-  /// Refuses the path once, with these headers, when a request has a proof.
-  func challenge(_ path: String, _ headers: [String: String]) {
-    state.withLock { $0.challenges[path] = headers }
-  }
-
-  func stop() async { await server.stop() }
-
-  func url(_ path: String) throws -> URL {
-    guard let url = URL(string: origin + path) else { throw URLError(.badURL) }
-    return url
-  }
-
-  private func answer(_ request: FlyingFox.HTTPRequest) async -> HTTPResponse {
-    let seen = Seen(
-      method: request.method.rawValue, path: request.path, rawPath: request.target.path(percentEncoded: true),
-      authorization: request.headers[.authorization] ?? "",
-      body: String(decoding: (try? await request.bodyData) ?? Data(), as: UTF8.self),
-      proof: request.headers[HTTPHeader("DPoP")])
+  func answer(_ request: WebRequest) async -> WebResponse {
+    let seen = PickyServer.Seen(
+      method: request.method.rawValue, path: request.path.removingPercentEncoding ?? request.path,
+      rawPath: request.path, authorization: request.value(of: "Authorization") ?? "",
+      body: String(decoding: request.body, as: UTF8.self), proof: request.value(of: "DPoP"))
     let (isFirst, target, challenge) = state.withLock { state in
       state.seen.append(seen)
       return (
@@ -99,26 +88,18 @@ final class PickyServer: Sendable {
     if let spun = spun(seen) { return spun }
     if isFirst { await assemble() }
     if let target {
-      var headers = HTTPHeaders()
-      headers[.location] = target
-      let isSeeOther = state.withLock { $0.isSeeOther }
-      return HTTPResponse(statusCode: isSeeOther ? .seeOther : .temporaryRedirect, headers: headers)
+      return WebResponse(
+        state.withLock { $0.isSeeOther } ? 303 : 307, headers: [HTTPHeader("Location", target)])
     }
-    if let challenge {
-      var headers = HTTPHeaders()
-      for (name, value) in challenge { headers[HTTPHeader(name)] = value }
-      return HTTPResponse(statusCode: .unauthorized, headers: headers)
-    }
-    return HTTPResponse(statusCode: isFirst || seen.path == "/never" ? .unauthorized : .ok)
+    if let challenge { return WebResponse(401, headers: challenge.map { HTTPHeader($0.key, $0.value) }) }
+    return WebResponse(isFirst || seen.path == "/never" ? 401 : 200)
   }
 
-  private func spun(_ seen: Seen) -> HTTPResponse? {
+  private func spun(_ seen: PickyServer.Seen) -> WebResponse? {
     let (isSpinning, count) = state.withLock { ($0.isSpinning, $0.seen.count) }
     guard isSpinning, count < 100 else { return nil }
-    guard seen.proof != nil else { return HTTPResponse(statusCode: .unauthorized) }
-    var headers = HTTPHeaders()
-    headers[.location] = "/\(count)"
-    return HTTPResponse(statusCode: .temporaryRedirect, headers: headers)
+    guard seen.proof != nil else { return WebResponse(401) }
+    return WebResponse(307, headers: [HTTPHeader("Location", "/\(count)")])
   }
 
   private func assemble() async {

@@ -15,43 +15,15 @@ func withSandbox(
   options.algorithms = [.ES256]
   options.clock = { 1_800_000_000 }
   change(&options)
-  await SandboxPlaces.shared.take()
-  let result: Result<Void, any Error>
+  let sandbox = try Sandbox(options)
+  let client = TestClient(sandbox, browser: TestBrowser(try await sandbox.start()))
   do {
-    let sandbox = try Sandbox(options)
-    let client = TestClient(sandbox, browser: TestBrowser(try await sandbox.start()))
-    do {
-      try await body(client)
-      result = .success(())
-    } catch {
-      result = .failure(error)
-    }
-    await sandbox.stop()
+    try await body(client)
   } catch {
-    result = .failure(error)
+    await sandbox.stop()
+    throw error
   }
-  await SandboxPlaces.shared.free()
-  try result.get()
-}
-
-/// Each server holds a thread of Dispatch, which has 255 of them for the whole process, the tests' HTTP client too:
-/// when all tests run at once, none is left for the client, and nothing ends.
-private actor SandboxPlaces {
-  static let shared = SandboxPlaces()
-  private var left = 16
-  private var waiting: [CheckedContinuation<Void, Never>] = []
-
-  func take() async {
-    if left > 0 {
-      left -= 1
-    } else {
-      await withCheckedContinuation { waiting.append($0) }
-    }
-  }
-
-  func free() {
-    if waiting.isEmpty { left += 1 } else { waiting.removeFirst().resume() }
-  }
+  await sandbox.stop()
 }
 
 final class TestClient {
