@@ -8,7 +8,14 @@ public final class HTTPServer: Sendable {
   /// The port that it listens on.
   public let port: Int
 
-  private init(port: Int) { self.port = port }
+  private let shared: ServerContext
+  private let loops: [EventLoop]
+
+  private init(_ shared: ServerContext, _ loops: [EventLoop], port: Int) {
+    self.shared = shared
+    self.loops = loops
+    self.port = port
+  }
 
   /// Listens, and answers by `application` from then on. Call `EndingSignals.prepare()` before: the server starts threads.
   /// - Throws: ``ServerError`` for a setting that is not proper, for an address that cannot be listened on, and where the system gives
@@ -35,16 +42,39 @@ public final class HTTPServer: Sendable {
     try start(settings, .later { request, responder in Task { responder.send(await answer(request)) } })
   }
 
-  enum Answering: Sendable {
-    case lanes(any WebApplication)
-    case later(@Sendable (WebRequest, Responder) -> Void)
+  private static func start(
+    _ settings: ServerSettings, _ answering: ServerContext.Answering
+  ) throws(ServerError) -> HTTPServer {
+    let shared = ServerContext(settings, proxies: TrustedProxies(try networks(settings)), answering)
+    var loops: [EventLoop] = []
+    do throws(ServerError) {
+      for _ in 0..<max(1, settings.eventLoops) { loops.append(try EventLoop(shared)) }
+      let port = try listen(settings, on: loops)
+      for loop in loops { try loop.start() }
+      return HTTPServer(shared, loops, port: port)
+    } catch {
+      for loop in loops { loop.end() }
+      throw error
+    }
   }
 
-  private static func start(_ settings: ServerSettings, _ answering: Answering) throws(ServerError)
-    -> HTTPServer
-  {
-    _ = try networks(settings)
-    throw ServerError(setting: .system, description: "The event loop is missing.")
+  /// - Returns: the port of all addresses.
+  private static func listen(_ settings: ServerSettings, on loops: [EventLoop]) throws(ServerError) -> Int {
+    var port = settings.port
+    for address in settings.addresses.compactMap({ IPAddress($0) }) {
+      do throws(ServerError) {
+        let listener = try Listener(address, port: port, on: loops[0], handingTo: loops)
+        loops[0].add(listener)
+        port = listener.port
+      } catch {
+        var error = error
+        error.description =
+          "The server cannot listen on \(settings.addresses.joined(separator: ", ")), port "
+          + "\(settings.port): \(error.description). Name addresses of this machine in numbers, and a free port."
+        throw error
+      }
+    }
+    return port
   }
 
   /// Looks at the settings without listening.
@@ -87,12 +117,32 @@ public final class HTTPServer: Sendable {
   }
 
   /// The counters now.
-  public var metrics: ServerMetrics { ServerMetrics() }
+  public var metrics: ServerMetrics {
+    var metrics = shared.counters.reading
+    (metrics.connectionsOpen, metrics.requestsInWork) = shared.census.current
+    metrics.database = shared.database.load
+    metrics.provider = shared.provider.load
+    return metrics
+  }
 
   /// Stops: accepts no more connections, closes those that are idle, lets requests that have begun end, and closes the
   /// rest when the time is over. Returns when all is closed, and holds its thread until then. Not to be called by a request. A second
   /// call does nothing.
   /// - Returns: false when requests were still in work at the end of the time; what they answer is dropped.
   @discardableResult
-  public func stop(withinSeconds seconds: Int64 = 20) -> Bool { true }
+  public func stop(withinSeconds seconds: Int64 = 20) -> Bool {
+    guard shared.drain() else { return true }
+    loops[0].run { [loops] in loops[0].stopListening() }
+    for loop in loops { loop.run { loop.roster.drain() } }
+    let isEmpty = shared.census.waitUntilEmpty(nanoseconds: min(max(seconds, 0), 86_400) * 1_000_000_000)
+    for loop in loops {
+      loop.run { loop.roster.forEach { $0.close() } }
+      loop.end()
+    }
+    // The threads of a pool with a request in work are left to themselves.
+    guard isEmpty || shared.census.current.working == 0 else { return false }
+    shared.database.drain()
+    shared.provider.drain()
+    return true
+  }
 }

@@ -8,7 +8,7 @@ public struct ServerMetrics: Sendable, Equatable {
   public var connectionsAccepted = 0
   /// Connections that are open now.
   public var connectionsOpen = 0
-  /// Requests that wait for their answer now: for a thread, for what the application does, or for their delay.
+  /// Requests that wait for their answer now: for a thread, for what the application does.
   public var requestsInWork = 0
   /// Answers by the hundreds of their status: `[2]` counts 200 to 299. Refusals with a status are among them.
   public var answers = [0, 0, 0, 0, 0, 0]
@@ -52,6 +52,5 @@ final class ServerCounters: Sendable {
 
   func refused(_ refusal: Refusal) {
     refusals.first { $0.reason == refusal }?.cell.add()
-    if let status = refusal.status { answered(status) }
   }
 }

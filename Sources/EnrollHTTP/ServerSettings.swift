@@ -157,4 +157,11 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
   public var isPortTaken = false
   /// What happened, what was expected, what to do.
   public var description: String
+
+  /// The system gives no thread, no descriptor or no memory.
+  static let noRoom = ServerError(
+    setting: .system,
+    description:
+      "The system gives the server no thread, descriptor or memory. The server needs four descriptors and a "
+      + "thread for each event loop. Raise the limits of the process (ulimit -n, ulimit -u), or free memory.")
 }

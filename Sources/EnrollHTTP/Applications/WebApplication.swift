@@ -1,7 +1,6 @@
 // The interface between the server and what answers its requests. The server knows nothing of an application but this; an application
 // sees only requests that the server found proper (RFC 9110, RFC 9112).
 
-import EnrollPosix
 import Synchronization
 
 /// Where a request is answered, by what answering it waits for.
@@ -27,25 +26,22 @@ public protocol WebApplication: Sendable {
 /// Takes the answer to one request, later and from any thread. Keep it until the answer is there: a responder that goes without one
 /// has the client answered by 500.
 public final class Responder: Sendable {
-  private let take: @Sendable (WebResponse?) -> Void
-  private let gone: CancellationFlag
+  private let connection: Connection
   private let isDone = Atomic<Bool>(false)
 
-  /// - Parameter take: gets the answer, once; nil: there will be none.
-  init(unless gone: CancellationFlag, _ take: @escaping @Sendable (WebResponse?) -> Void) {
-    self.gone = gone
-    self.take = take
-  }
+  init(_ connection: Connection) { self.connection = connection }
 
   /// Answers. Only the first call counts.
   public func send(_ response: WebResponse) { finish(response) }
 
   /// Whether nobody waits for the answer any more: the client has left, or the server has stopped.
-  public var isAbandoned: Bool { gone.isCancelled }
+  public var isAbandoned: Bool { connection.isGone.load(ordering: .acquiring) }
 
   deinit { finish(nil) }
 
   private func finish(_ response: WebResponse?) {
-    if !isDone.exchange(true, ordering: .relaxed) { take(response) }
+    guard !isDone.exchange(true, ordering: .relaxed) else { return }
+    connection.loop.post { [connection] in connection.answered(response) }
+    connection.loop.shared.census.endWork()
   }
 }

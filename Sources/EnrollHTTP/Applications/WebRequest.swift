@@ -90,7 +90,7 @@ enum RequestFields: Sendable {
       var values: [String] = []
       bytes.withUnsafeBytes { bytes in
         HeaderLine.each(bytes) { line in
-          if bytes.equalsIgnoringCase(line.name, name) { values.append(bytes.text(line.value)) }
+          if bytes.equalsIgnoringCase(line.name, text: name) { values.append(bytes.text(line.value)) }
         }
       }
       return values

@@ -13,14 +13,12 @@ final class ConnectionCensus: @unchecked Sendable {
 
   init(_ limits: ServerLimits) { self.limits = limits }
 
-  /// - Parameters:
-  ///   - address: nil for a connection that counts only in all: a trusted proxy's.
-  ///   - isReplacing: it comes in the place of one that is being closed, and still counts.
+  /// - Parameter address: nil for a connection that counts only in all: a trusted proxy's.
   /// - Returns: nil when the connection may stay; it is then to be told by ``leave(_:)``.
-  func enter(_ address: IPAddress?, replacing isReplacing: Bool = false) -> Refusal? {
+  func enter(_ address: IPAddress?) -> Refusal? {
     condition.lock()
     defer { condition.unlock() }
-    guard isReplacing || open < limits.connections else { return .tooManyConnections }
+    guard open < limits.connections else { return .tooManyConnections }
     if let address {
       let others = byAddress[address] ?? 0
       guard others < limits.connectionsPerAddress else { return .tooManyFromAddress }
@@ -38,7 +36,7 @@ final class ConnectionCensus: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// A request goes to a worker.
+  /// A request goes to a worker, or is answered later.
   func beginWork() {
     condition.lock()
     working += 1

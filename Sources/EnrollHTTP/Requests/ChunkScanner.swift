@@ -1,5 +1,5 @@
-// Finds the end of a chunked body while its bytes arrive (RFC 9112 §7.1). Chunk extensions are refused: no client of the gateway
-// sends them, and readers differ in where they end. NIO's parser then reads the same bytes.
+// Reads a chunked body while its bytes arrive (RFC 9112 §7.1). Chunk extensions are refused: no client needs them, and readers
+// differ in where they end.
 
 /// Reads one chunked body; each call begins with the bytes that the last one did not pass.
 struct ChunkScanner {
@@ -21,10 +21,11 @@ struct ChunkScanner {
   private var trailerPosition = 0
   private var trailerLine = 0
 
-  /// - Returns: how many of `bytes` are read and may be passed on, and what comes next.
-  mutating func scan(_ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits) -> (
-    passed: Int, outcome: Outcome
-  ) {
+  /// - Parameter body: gets what the chunks have in them.
+  /// - Returns: how many of `bytes` are read, and what comes next.
+  mutating func scan(
+    _ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits, into body: inout [UInt8]
+  ) -> (passed: Int, outcome: Outcome) {
     var passed = 0
     while passed < bytes.count {
       let rest = UnsafeRawBufferPointer(rebasing: bytes[passed...])
@@ -41,6 +42,7 @@ struct ChunkScanner {
         }
       case .data(let left):
         let count = min(left, rest.count)
+        body.append(contentsOf: rest[..<count])
         passed += count
         expected = count == left ? .dataEnd : .data(left: left - count)
       case .dataEnd:
@@ -88,7 +90,7 @@ struct ChunkScanner {
     }
   }
 
-  /// Lines up to an empty one, none of them folded.
+  /// Header lines up to an empty one, none of them folded. They are read and not kept.
   private mutating func trailers(_ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits) -> Outcome {
     while trailerPosition < bytes.count {
       guard trailerPosition < limits.trailerBytes else { return .refused(.headersTooLarge) }
@@ -96,13 +98,13 @@ struct ChunkScanner {
       if byte == 0x0D {
         guard trailerPosition + 1 < bytes.count else { return .needsMore }
         guard bytes[trailerPosition + 1] == 0x0A else { return .refused(.malformed) }
-        let isEmpty = trailerPosition == trailerLine
+        let line = trailerLine..<trailerPosition
         trailerPosition += 2
         trailerLine = trailerPosition
-        if isEmpty { return .whole }
+        if line.isEmpty { return .whole }
+        if HeaderLine(bytes, line) == nil { return .refused(.malformed) }
       } else if byte >= 0x20 && byte != 0x7F || byte == 0x09 {
-        let isFolded = trailerPosition == trailerLine && (byte == 0x20 || byte == 0x09)
-        if isFolded { return .refused(.malformed) }
+        if trailerPosition == trailerLine, HeaderGrammar.isBlank(byte) { return .refused(.malformed) }
         trailerPosition += 1
       } else {
         return .refused(.malformed)

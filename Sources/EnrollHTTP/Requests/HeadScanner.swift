@@ -1,6 +1,5 @@
-// Finds the end of a request's head while its bytes arrive, and refuses at the first byte that is not proper: a line that ends
-// by LF or CR alone, a control character, a folded line (RFC 9112 §2.2, §5.2), a head over the limits. NIO's parser then reads
-// the same bytes: a head is accepted only where both agree.
+// Reads a request's head while its bytes arrive, and refuses at the first byte that is not proper: a line that ends by LF or CR
+// alone, a control character, a folded line (RFC 9112 §2.2, §5.2), a second length, a head over the limits.
 
 /// Reads one head; each call goes on where the last one ended.
 struct HeadScanner {
@@ -12,19 +11,16 @@ struct HeadScanner {
   }
 
   /// nil until the first line came whole.
-  private(set) var requestLine: RequestLine?
-  /// The `Upgrade` lines, which are ignored: NIO's parser would stop at them.
-  private(set) var upgradeLines: [Range<Int>] = []
+  private(set) var line: RequestLine?
+  private(set) var fields = HeadFields()
   private var position = 0
   private var lineStart = 0
-  private var fieldsStart = 0
-  private var fieldCount = 0
 
   /// Nothing of the request has come.
   var isFresh: Bool { position == 0 }
 
   /// - Parameter bytes: everything of this request that has come so far.
-  mutating func scan(_ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits) -> Outcome {
+  mutating func scan(_ bytes: UnsafeRawBufferPointer, _ rules: HeadRules) -> Outcome {
     while position < bytes.count {
       let byte = bytes[position]
       if byte >= 0x20 && byte != 0x7F {
@@ -35,72 +31,107 @@ struct HeadScanner {
         let line = lineStart..<position
         position += 2
         lineStart = position
-        if let outcome = read(line, bytes, limits) { return outcome }
-      } else if byte == 0x09, requestLine != nil {
+        if let outcome = read(line, bytes, rules) { return outcome }
+      } else if byte == 0x09, line != nil {
         position += 1
       } else {
         return .refused(.malformed)
       }
     }
-    return tooLong(bytes.count, limits).map { .refused($0) } ?? .needsMore
+    return tooLong(bytes.count, rules.limits).map { .refused($0) } ?? .needsMore
   }
 
   /// - Returns: nil to go on.
   private mutating func read(
-    _ line: Range<Int>, _ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits
+    _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer, _ rules: HeadRules
   ) -> Outcome? {
-    guard requestLine != nil else {
-      if let refusal = tooLong(line.upperBound, limits) { return .refused(refusal) }
-      switch RequestLine.read(bytes, line, targetLimit: limits.targetBytes) {
-      case .proper(let first): requestLine = first
-      case .refused(let refusal): return .refused(refusal)
-      }
-      fieldsStart = position
-      return nil
+    guard line != nil else { return readFirst(range, bytes, rules) }
+    if range.isEmpty {
+      fields.end = range.lowerBound
+      return .whole(count: position)
     }
-    if line.isEmpty { return .whole(count: position) }
-    fieldCount += 1
-    guard fieldCount <= limits.headerCount, position - fieldsStart <= limits.headerBytes else {
+    fields.count += 1
+    guard fields.count <= rules.limits.headerCount, position - fields.start <= rules.limits.headerBytes else {
       return .refused(.headersTooLarge)
     }
-    let first = bytes[line.lowerBound]
-    guard first != 0x20, first != 0x09 else { return .refused(.malformed) }
-    switch first | 0x20 {
-    case 0x75 where isNamed("upgrade:", line, bytes): upgradeLines.append(line.lowerBound..<position)
-    case 0x63 where isNamed("content-length:", line, bytes):
-      return isPlain(line, 15, bytes) ? nil : .refused(.malformed)
-    case 0x74 where isNamed("transfer-encoding:", line, bytes):
-      return isPlain(line, 18, bytes) ? nil : .refused(.malformed)
-    default: break
+    // A line that begins with a blank, which would belong to the one before, has no name either.
+    guard let field = HeaderLine(bytes, range) else { return .refused(.malformed) }
+    return fields.note(field, range, bytes).map { .refused($0) }
+  }
+
+  private mutating func readFirst(
+    _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer, _ rules: HeadRules
+  ) -> Outcome? {
+    if let refusal = tooLong(range.upperBound, rules.limits) { return .refused(refusal) }
+    switch RequestLine.read(bytes, range, targetLimit: rules.limits.targetBytes) {
+    case .proper(let first):
+      line = first
+      guard rules.methods.contains(first.method) else { return .refused(.method) }
+    case .refused(let refusal): return .refused(refusal)
     }
+    fields.start = position
     return nil
-  }
-
-  /// - Parameter name: in small letters, with its colon.
-  private func isNamed(_ name: StaticString, _ line: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard line.count >= name.utf8CodeUnitCount else { return false }
-    // Control characters are refused before, so only the two cases of a letter become that letter.
-    for index in 0..<name.utf8CodeUnitCount
-    where bytes[line.lowerBound + index] | 0x20 != name.utf8Start[index] { return false }
-    return true
-  }
-
-  /// One blank or none before the value, none behind it. Readers differ in how they take others off, and what frames a
-  /// body may not depend on it.
-  private func isPlain(_ line: Range<Int>, _ nameCount: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
-    var start = line.lowerBound + nameCount
-    if start < line.upperBound, bytes[start] == 0x20 { start += 1 }
-    guard start < line.upperBound else { return false }
-    for index in [start, line.upperBound - 1] where bytes[index] == 0x20 || bytes[index] == 0x09 {
-      return false
-    }
-    return true
   }
 
   /// A head that never ends is refused once it is over a limit, not when its end comes.
   private func tooLong(_ count: Int, _ limits: ServerLimits) -> Refusal? {
     // Beside the target a line has a method, two blanks and the version.
-    guard requestLine != nil else { return count > limits.targetBytes + 24 ? .targetTooLong : nil }
-    return count - fieldsStart > limits.headerBytes ? .headersTooLarge : nil
+    guard line != nil else { return count > limits.targetBytes + 24 ? .targetTooLong : nil }
+    return count - fields.start > limits.headerBytes ? .headersTooLarge : nil
+  }
+}
+
+/// Where the header lines are, and the values of those that the server itself acts on.
+struct HeadFields {
+  /// Of the first line, and behind the last one.
+  var start = 0
+  var end = 0
+  var count = 0
+  private(set) var host: Range<Int>?
+  private(set) var length: Range<Int>?
+  private(set) var coding: Range<Int>?
+  private(set) var expectation: Range<Int>?
+  /// The `Upgrade` lines with their ends, which are ignored.
+  private(set) var upgrades: [Range<Int>] = []
+  /// `Connection: close`.
+  private(set) var closes = false
+
+  /// - Parameter range: of the whole line, without its end.
+  mutating func note(
+    _ field: HeaderLine, _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer
+  ) -> Refusal? {
+    switch field.name.count {
+    case 4 where bytes.equalsIgnoringCase(field.name, "host"):
+      guard host == nil else { return .malformed }
+      host = field.value
+    case 6 where bytes.equalsIgnoringCase(field.name, "expect"):
+      guard expectation == nil else { return .expectation }
+      expectation = field.value
+    case 7 where bytes.equalsIgnoringCase(field.name, "upgrade"):
+      upgrades.append(range.lowerBound..<range.upperBound + 2)
+    case 10 where bytes.equalsIgnoringCase(field.name, "connection"):
+      if field.lists("close", in: bytes) { closes = true }
+    case 14 where bytes.equalsIgnoringCase(field.name, "content-length"):
+      guard length == nil, field.isPlain(range, bytes) else { return .malformed }
+      length = field.value
+    case 17 where bytes.equalsIgnoringCase(field.name, "transfer-encoding"):
+      guard coding == nil, field.isPlain(range, bytes) else { return .malformed }
+      coding = field.value
+    default: break
+    }
+    return nil
+  }
+
+  /// The lines as they came, without those of `Upgrade`.
+  func lines(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    var lines: [UInt8] = []
+    lines.reserveCapacity(end - start)
+    var position = start
+    for line in upgrades {
+      lines.append(contentsOf: bytes[position..<line.lowerBound])
+      position = line.upperBound
+    }
+    lines.append(contentsOf: bytes[position..<end])
+    return lines
   }
 }

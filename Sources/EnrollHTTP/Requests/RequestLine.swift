@@ -1,12 +1,13 @@
 // The first line of a request, byte by byte (RFC 9112 §3): one blank between its parts, no byte in the target that a URL may not
 // have, no fragment. What HTTP parsers forgive is refused, because a proxy in front may have read it differently.
 
-/// A request line that is proper, and that the host answers.
+/// A request line that is proper, of a method that a server could answer.
 struct RequestLine: Equatable {
-  enum Method { case get, head, post }
-
-  var method: Method
-  var targetCount: Int
+  var method: WebRequest.Method
+  /// The method is HEAD, which is a GET for the application.
+  var isHead: Bool
+  /// Where the target is.
+  var target: Range<Int>
   var isHTTP11: Bool
 
   enum Reading: Equatable {
@@ -16,57 +17,50 @@ struct RequestLine: Equatable {
 
   /// - Parameter line: where the line is in `bytes`, without its end.
   static func read(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>, targetLimit: Int) -> Reading {
-    guard let methodEnd = first(0x20, bytes, line), methodEnd > line.lowerBound else {
+    guard let methodEnd = bytes.first(0x20, in: line), methodEnd > line.lowerBound else {
       return .refused(.malformed)
     }
     for index in line.lowerBound..<methodEnd where !HeaderGrammar.isToken(bytes[index]) {
       return .refused(.malformed)
     }
-    let targetStart = methodEnd + 1
-    guard let targetEnd = first(0x20, bytes, targetStart..<line.upperBound), targetEnd > targetStart else {
+    let start = methodEnd + 1
+    guard let end = bytes.first(0x20, in: start..<line.upperBound), end > start else {
       return .refused(.malformed)
     }
-    for index in targetStart..<targetEnd {
+    for index in start..<end {
       let byte = bytes[index]
       guard byte > 0x20, byte < 0x7F, byte != 0x23 else { return .refused(.malformed) }
     }
-    guard let version = version(bytes, targetEnd + 1..<line.upperBound) else { return .refused(.malformed) }
+    guard let version = version(bytes, end + 1..<line.upperBound) else { return .refused(.malformed) }
     guard version == 0 || version == 1 else { return .refused(.version) }
-    guard targetEnd - targetStart <= targetLimit else { return .refused(.targetTooLong) }
-    guard let method = method(bytes, line.lowerBound..<methodEnd) else { return .refused(.method) }
-    return .proper(RequestLine(method: method, targetCount: targetEnd - targetStart, isHTTP11: version == 1))
+    guard end - start <= targetLimit else { return .refused(.targetTooLong) }
+    let name = line.lowerBound..<methodEnd
+    let isHead = bytes.equals(name, "HEAD")
+    guard let method = isHead ? .get : method(bytes, name) else { return .refused(.method) }
+    return .proper(
+      RequestLine(method: method, isHead: isHead, target: start..<end, isHTTP11: version == 1))
   }
 
   /// The minor version of HTTP/1; 10 for another major version; nil for what is no version.
   private static func version(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt8? {
-    guard range.count == 8, matches(bytes, range.prefix(5), "HTTP/"), bytes[range.lowerBound + 6] == 0x2E,
+    guard range.count == 8, bytes.equals(range.prefix(5), "HTTP/"), bytes[range.lowerBound + 6] == 0x2E,
       let major = digit(bytes[range.lowerBound + 5]), let minor = digit(bytes[range.lowerBound + 7])
     else { return nil }
     return major == 1 ? minor : 10
   }
 
-  private static func method(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Method? {
-    if matches(bytes, range, "GET") { return .get }
-    if matches(bytes, range, "POST") { return .post }
-    return matches(bytes, range, "HEAD") ? .head : nil
+  private static func method(_ bytes: UnsafeRawBufferPointer, _ name: Range<Int>) -> WebRequest.Method? {
+    switch name.count {
+    case 3: bytes.equals(name, "GET") ? .get : bytes.equals(name, "PUT") ? .put : nil
+    case 4: bytes.equals(name, "POST") ? .post : nil
+    case 5: bytes.equals(name, "PATCH") ? .patch : nil
+    case 6: bytes.equals(name, "DELETE") ? .delete : nil
+    case 7: bytes.equals(name, "OPTIONS") ? .options : nil
+    default: nil
+    }
   }
 
   private static func digit(_ byte: UInt8) -> UInt8? { byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : nil }
-
-  private static func first(_ byte: UInt8, _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int? {
-    for index in range where bytes[index] == byte { return index }
-    return nil
-  }
-
-  private static func matches(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ word: StaticString)
-    -> Bool
-  {
-    guard range.count == word.utf8CodeUnitCount else { return false }
-    for index in 0..<range.count where bytes[range.lowerBound + index] != word.utf8Start[index] {
-      return false
-    }
-    return true
-  }
 }
 
 /// Bytes of header names and values (RFC 9110 §5.1, §5.5).

@@ -1,8 +1,7 @@
 // What every answer has, and what none may have.
 
 import EnrollCore
-import EnrollGateway
-import EnrollGatewayHost
+import EnrollHTTP
 import Testing
 
 @Suite struct AnswerTests {
@@ -12,8 +11,9 @@ import Testing
     -> Answer
   {
     var answer: Answer?
-    try withHost(TestApplication { _ in response }, { $0.publicOrigin = origin }) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(TestApplication { _ in response }, { $0 = ServerSettings(publicOrigin: origin) }) {
+      server in
+      let wire = try #require(Wire(server.port))
       wire.send(request)
       answer = wire.readAnswer()
     }
@@ -33,7 +33,7 @@ import Testing
     #expect(try Self.answer(WebResponse(200)).header("strict-transport-security") == nil)
   }
 
-  @Test("the gateway's own choice of a usual header counts, and comes once")
+  @Test("the application's own choice of an added header counts, and comes once")
   func own() throws {
     let own = [("referrer-policy", "same-origin"), ("cache-control", "max-age=60"), ("x-own", "1")]
     let answer = try Self.answer(WebResponse(200, headers: own.map { HTTPHeader($0.0, $0.1) }))
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("framing and connection are the host's business")
+  @Test("framing and connection are the server's business")
   func framing() throws {
     let names = ["Content-Length", "transfer-encoding", "Connection", "Server", "Date"]
     let answer = try Self.answer(
@@ -81,16 +81,16 @@ import Testing
   @Test("answers are counted by the hundreds of their status, refusals among them")
   func counted() throws {
     let application = TestApplication { WebResponse(Int($0.path.dropFirst()) ?? 0) }
-    try withHost(application) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(application) { server in
+      let wire = try #require(Wire(server.port))
       for status in [200, 201, 302, 404, 503, 0] {
         wire.send("GET /\(status) HTTP/1.1\r\nHost: gateway.test\r\n\r\n")
         #expect(wire.readAnswer() != nil)
       }
       wire.send("GET\r\n")
       #expect(wire.readAnswer()?.status == 400)
-      #expect(host.metrics.answers == [0, 0, 2, 1, 2, 2])
-      #expect(host.metrics.refusals == [.malformed: 1, .badAnswer: 1])
+      #expect(server.metrics.answers == [0, 0, 2, 1, 2, 2])
+      #expect(server.metrics.refusals == [.malformed: 1, .badAnswer: 1])
     }
   }
 }

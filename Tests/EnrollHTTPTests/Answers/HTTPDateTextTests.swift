@@ -1,6 +1,6 @@
 // The date of answers.
 
-@testable import EnrollGatewayHost
+@testable import EnrollHTTP
 import Testing
 
 @Suite struct HTTPDateTextTests {

@@ -1,8 +1,7 @@
 // Connections over real sockets: order, persistence, bodies, limits, addresses.
 
 import EnrollCore
-import EnrollGateway
-import EnrollGatewayHost
+import EnrollHTTP
 import EnrollPosix
 import Foundation
 import Testing
@@ -21,14 +20,14 @@ import Testing
   @Test("a request that comes byte by byte is read as one that comes at once")
   func byteByByte() throws {
     let application = TestApplication()
-    try withHost(application) { host in
+    try withServer(application) { server in
       let length =
         "POST /a?b=c HTTP/1.1\r\nHost: gateway.test\r\nX-Y: z\r\nUpgrade: h2c\r\nContent-Length: 5\r\n\r\nabcde"
       let chunks =
         "POST /a?b=c HTTP/1.1\r\nHost: gateway.test\r\nX-Y: z\r\nTransfer-Encoding: chunked\r\n\r\n"
         + "2\r\nab\r\n03\r\ncde\r\n0\r\nT: u\r\n\r\n"
       for text in [length, chunks] {
-        let wire = try #require(Wire(host.port))
+        let wire = try #require(Wire(server.port))
         for byte in text.utf8 { wire.send([byte]) }
         #expect(wire.readAnswer()?.body == "/a")
         wire.send(text)
@@ -55,8 +54,8 @@ import Testing
         defer { together.withLock { $0.now -= 1 } }
         return WebResponse(200, body: Array(request.path.utf8))
       })
-    try withHost(application) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(application) { server in
+      let wire = try #require(Wire(server.port))
       let paths = (0..<60).map { ["/here", "/data", "/far"][$0 % 3] + "\($0)" }
       wire.send(paths.map { Self.get($0) }.joined() + Self.get("/here-last", "Connection: close\r\n"))
       let text = try #require(wire.readAll())
@@ -68,8 +67,8 @@ import Testing
   @Test("a client that sends more requests at once than the limit gets that many answers")
   func tooManyPipelined() throws {
     let application = TestApplication()
-    try withHost(application, { $0.limits.pipelined = 5 }) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(application, { $0.limits.pipelined = 5 }) { server in
+      let wire = try #require(Wire(server.port))
       // The first three come alone: each waits for its answer, and does not count.
       for _ in 0..<3 {
         wire.send(Self.get("/alone"))
@@ -80,7 +79,7 @@ import Testing
       let text = try #require(wire.readAll())
       #expect(Self.bodies(text) == ["/0", "/1", "/2", "/3", "/4"])
       #expect(application.seen.count == 5)
-      #expect(host.metrics.refusals[.tooManyPipelined] == 1)
+      #expect(server.metrics.refusals[.tooManyPipelined] == 1)
     }
   }
 
@@ -95,12 +94,12 @@ import Testing
       }
       return WebResponse(200, body: Array(request.path.utf8))
     }
-    try withHost(application) { host in
+    try withServer(application) { server in
       defer { gate.set() }
-      let wire = try #require(Wire(host.port))
+      let wire = try #require(Wire(server.port))
       wire.send(Self.get("/first"))
       entered.wait()
-      // Far more than the host would hold: had it read on, it would have closed the connection.
+      // Far more than the server would hold: had it read on, it would have closed the connection.
       let large = "A: \(String(repeating: "a", count: 10_000))\r\n"
       for index in 0..<60 { wire.send(Self.get("/\(index)", large)) }
       wire.send(Self.get("/last", "Connection: close\r\n"))
@@ -113,19 +112,19 @@ import Testing
 
   @Test("a client that is refused and sends on is not listened to for ever")
   func sendsOn() throws {
-    try withHost(TestApplication(), { $0.limits.lingerMilliseconds = 600_000 }) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(TestApplication(), { $0.limits.lingerMilliseconds = 600_000 }) { server in
+      let wire = try #require(Wire(server.port))
       wire.send("GET\r\n")
       let part = [UInt8](repeating: 0x61, count: 65_536)
       #expect((0..<10_000).contains { _ in !wire.send(part) })
-      #expect(eventually { host.metrics.connectionsOpen == 0 })
+      #expect(eventually { server.metrics.connectionsOpen == 0 })
     }
   }
 
   @Test("a connection stays open in HTTP/1.1 unless the client closes it, and closes in HTTP/1.0")
   func persistence() throws {
-    try withHost { host in
-      let wire = try #require(Wire(host.port))
+    try withServer { server in
+      let wire = try #require(Wire(server.port))
       for _ in 0..<5 {
         wire.send(Self.get("/"))
         let answer = try #require(wire.readAnswer())
@@ -133,19 +132,19 @@ import Testing
       }
       wire.send(Self.get("/", "Connection: Close\r\n"))
       #expect(try #require(wire.readAll()).contains("Connection: close\r\n"))
-      let old = try #require(Wire(host.port))
+      let old = try #require(Wire(server.port))
       old.send("GET / HTTP/1.0\r\nHost: gateway.test\r\nConnection: keep-alive\r\n\r\n")
       #expect(try #require(old.readAll()).contains("Connection: close\r\n"))
-      #expect(host.metrics.connectionsAccepted == 2)
-      #expect(host.metrics.answers[2] == 7)
+      #expect(server.metrics.connectionsAccepted == 2)
+      #expect(server.metrics.answers[2] == 7)
     }
   }
 
   @Test("HEAD is answered as GET, without the body, and the application knows")
   func head() throws {
     let application = TestApplication()
-    try withHost(application) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(application) { server in
+      let wire = try #require(Wire(server.port))
       wire.send("HEAD /page HTTP/1.1\r\nHost: gateway.test\r\n\r\n")
       let answer = try #require(wire.readAnswer(isHead: true))
       #expect(answer.header("content-length") == "5")
@@ -159,14 +158,14 @@ import Testing
 
   @Test("a client that waits to be told so is told to send its body")
   func continues() throws {
-    try withHost { host in
-      let wire = try #require(Wire(host.port))
+    try withServer { server in
+      let wire = try #require(Wire(server.port))
       wire.send(
         "POST /page HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-Continue\r\nContent-Length: 3\r\n\r\n")
       #expect(wire.receive().map { String(decoding: $0, as: UTF8.self) } == "HTTP/1.1 100 Continue\r\n\r\n")
       wire.send("abc")
       #expect(wire.readAnswer()?.body == "/page")
-      let other = try #require(Wire(host.port))
+      let other = try #require(Wire(server.port))
       other.send(
         "POST /page HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-continue\r\nContent-Length: 99999\r\n\r\n"
       )
@@ -176,9 +175,9 @@ import Testing
 
   @Test("a client that has sent much when it is refused still gets the answer, and no reset")
   func lingers() throws {
-    try withHost { host in
+    try withServer { server in
       for _ in 0..<5 {
-        let wire = try #require(Wire(host.port))
+        let wire = try #require(Wire(server.port))
         wire.send("GET\r\n" + String(repeating: "a", count: 300_000))
         wire.finish()
         #expect(wire.readAll()?.hasPrefix("HTTP/1.1 400 ") == true)
@@ -188,12 +187,12 @@ import Testing
 
   @Test("connections of a trusted proxy count only in all")
   func proxyConnections() throws {
-    let change: (inout HostOptions) -> Void = {
+    let change: (inout ServerSettings) -> Void = {
       $0.trustedProxies = ["127.0.0.1"]
       $0.limits.connectionsPerAddress = 1
     }
-    try withHost(TestApplication(), change) { host in
-      let wires = try (0..<3).map { _ in try #require(Wire(host.port)) }
+    try withServer(TestApplication(), change) { server in
+      let wires = try (0..<3).map { _ in try #require(Wire(server.port)) }
       for wire in wires {
         wire.send(Self.get("/"))
         #expect(wire.readAnswer()?.status == 200)
@@ -203,26 +202,26 @@ import Testing
 
   @Test("there are no more connections than the limits allow, and a closed one makes room")
   func limits() throws {
-    try withHost(TestApplication(), { $0.limits.connectionsPerAddress = 3 }) { host in
-      var wires = try (0..<3).map { _ in try #require(Wire(host.port)) }
+    try withServer(TestApplication(), { $0.limits.connectionsPerAddress = 3 }) { server in
+      var wires = try (0..<3).map { _ in try #require(Wire(server.port)) }
       for wire in wires {
         wire.send(Self.get("/"))
         #expect(wire.readAnswer()?.status == 200)
       }
-      #expect(try #require(Wire(host.port)).readAll() == "")
-      #expect(host.metrics.refusals[.tooManyFromAddress] == 1)
+      #expect(try #require(Wire(server.port)).readAll() == "")
+      #expect(server.metrics.refusals[.tooManyFromAddress] == 1)
       wires.removeFirst()
-      #expect(eventually { host.metrics.connectionsOpen == 2 })
-      let next = try #require(Wire(host.port))
+      #expect(eventually { server.metrics.connectionsOpen == 2 })
+      let next = try #require(Wire(server.port))
       next.send(Self.get("/"))
       #expect(next.readAnswer()?.status == 200)
     }
-    try withHost(TestApplication(), { $0.limits.connections = 1 }) { host in
-      let first = try #require(Wire(host.port))
+    try withServer(TestApplication(), { $0.limits.connections = 1 }) { server in
+      let first = try #require(Wire(server.port))
       first.send(Self.get("/"))
       #expect(first.readAnswer()?.status == 200)
-      #expect(try #require(Wire(host.port)).readAll() == "")
-      #expect(host.metrics.refusals[.tooManyConnections] == 1)
+      #expect(try #require(Wire(server.port)).readAll() == "")
+      #expect(server.metrics.refusals[.tooManyConnections] == 1)
     }
   }
 
@@ -239,39 +238,39 @@ import Testing
         }
         return WebResponse(200, body: Array(request.path.utf8))
       })
-    func change(_ options: inout HostOptions) {
+    func change(_ options: inout ServerSettings) {
       options.limits.connections = 4
       options.limits.newestWins = true
     }
-    try withHost(application, change) { host in
-      let working = try #require(Wire(host.port))
+    try withServer(application, change) { server in
+      let working = try #require(Wire(server.port))
       working.send(Self.get("/slow"))
       entered.wait()
       // One has said nothing, one has begun a request, one has had its answer.
-      let silent = try #require(Wire(host.port))
-      #expect(eventually { host.metrics.connectionsOpen == 2 })
-      let begun = try #require(Wire(host.port))
+      let silent = try #require(Wire(server.port))
+      #expect(eventually { server.metrics.connectionsOpen == 2 })
+      let begun = try #require(Wire(server.port))
       begun.send("GET / HT")
-      #expect(eventually { host.metrics.connectionsOpen == 3 })
-      let answered = try #require(Wire(host.port))
+      #expect(eventually { server.metrics.connectionsOpen == 3 })
+      let answered = try #require(Wire(server.port))
       answered.send(Self.get("/"))
       #expect(answered.readAnswer()?.status == 200)
       var kept: [Wire] = []
       for old in [silent, begun, answered] {
-        let new = try #require(Wire(host.port))
+        let new = try #require(Wire(server.port))
         new.send(Self.get("/new"))
         #expect(new.readAnswer()?.body == "/new")
         #expect(old.receive()?.isEmpty ?? true)
         kept.append(new)
       }
-      #expect(eventually { host.metrics.connectionsOpen == 4 })
+      #expect(eventually { server.metrics.connectionsOpen == 4 })
       gate.set()
       #expect(working.readAnswer()?.body == "/slow")
       for wire in kept {
         wire.send(Self.get("/kept"))
         #expect(wire.readAnswer()?.body == "/kept")
       }
-      #expect(host.metrics.refusals[.tooManyConnections] == nil)
+      #expect(server.metrics.refusals[.tooManyConnections] == nil)
     }
   }
 
@@ -284,25 +283,25 @@ import Testing
       gate.wait()
       return WebResponse(200)
     }
-    try withHost(application, { $0.database = .init(threads: 1, queue: 10) }) { host in
+    try withServer(application, { $0.database = .init(threads: 1, queue: 10) }) { server in
       for text in ["", "GET / HT", "POST / HTTP/1.1\r\nHost: gateway.test\r\nContent-Length: 5\r\n\r\na"] {
-        var wire = Wire(host.port)
+        var wire = Wire(server.port)
         wire?.send(text)
-        #expect(eventually { host.metrics.connectionsOpen == 1 })
+        #expect(eventually { server.metrics.connectionsOpen == 1 })
         wire = nil
-        #expect(eventually { host.metrics.connectionsOpen == 0 })
+        #expect(eventually { server.metrics.connectionsOpen == 0 })
       }
-      var working = Wire(host.port)
+      var working = Wire(server.port)
       working?.send(Self.get("/working"))
       entered.wait()
-      var waiting = Wire(host.port)
+      var waiting = Wire(server.port)
       waiting?.send(Self.get("/waiting"))
-      #expect(eventually { host.metrics.requestsInWork == 2 })
+      #expect(eventually { server.metrics.requestsInWork == 2 })
       working = nil
       waiting = nil
-      #expect(eventually { host.metrics.connectionsOpen == 0 })
+      #expect(eventually { server.metrics.connectionsOpen == 0 })
       gate.set()
-      #expect(eventually { host.metrics.requestsInWork == 0 })
+      #expect(eventually { server.metrics.requestsInWork == 0 })
       // The request that still waited for the worker was dropped.
       #expect(application.seen.map(\.path) == ["/working"])
     }
@@ -311,9 +310,9 @@ import Testing
   @Test("IPv4 and IPv6 are listened on at one port")
   func families() throws {
     let application = TestApplication()
-    try withHost(application, { $0.addresses = ["127.0.0.1", "::1"] }) { host in
+    try withServer(application, { $0.addresses = ["127.0.0.1", "::1"] }) { server in
       for isIPv6 in [false, true] {
-        let wire = try #require(Wire(host.port, isIPv6: isIPv6))
+        let wire = try #require(Wire(server.port, isIPv6: isIPv6))
         wire.send(Self.get("/"))
         #expect(wire.readAnswer()?.status == 200)
       }
@@ -328,8 +327,8 @@ import Testing
       (["127.0.0.0/8"], "192.0.2.1"), (["10.0.0.1"], "127.0.0.1"), ([], "127.0.0.1"),
     ] {
       let application = TestApplication()
-      try withHost(application, { $0.trustedProxies = trusted }) { host in
-        let wire = try #require(Wire(host.port))
+      try withServer(application, { $0.trustedProxies = trusted }) { server in
+        let wire = try #require(Wire(server.port))
         wire.send(Self.get("/", forwarded))
         #expect(wire.readAnswer()?.status == 200)
         #expect(application.seen.map(\.client) == [client])
@@ -342,23 +341,23 @@ import Testing
     for origin in [
       "", "gateway.test", "ftp://gateway.test", "https://", "https://gateway.test/", "https://a b",
     ] {
-      #expect(throws: HostError.self) {
-        try HTTPHost.start(HostOptions(publicOrigin: origin), TestApplication())
+      #expect(throws: ServerError.self) {
+        try HTTPServer.start(ServerSettings(publicOrigin: origin), TestApplication())
       }
     }
-    var options = HostOptions(publicOrigin: "http://gateway.test")
+    var options = ServerSettings(publicOrigin: "http://gateway.test")
     options.trustedProxies = ["proxy.test"]
-    #expect(throws: HostError.self) { try HTTPHost.start(options, TestApplication()) }
+    #expect(throws: ServerError.self) { try HTTPServer.start(options, TestApplication()) }
     options.trustedProxies = []
     options.addresses = ["gateway.test"]
-    #expect(throws: HostError.self) { try HTTPHost.start(options, TestApplication()) }
+    #expect(throws: ServerError.self) { try HTTPServer.start(options, TestApplication()) }
   }
 
   @Test("a port that is taken is an error in words")
   func taken() throws {
-    try withHost { host in
-      let options = HostOptions(port: host.port, publicOrigin: "http://gateway.test")
-      let error = #expect(throws: HostError.self) { try HTTPHost.start(options, TestApplication()) }
+    try withServer { server in
+      let options = ServerSettings(port: server.port, publicOrigin: "http://gateway.test")
+      let error = #expect(throws: ServerError.self) { try HTTPServer.start(options, TestApplication()) }
       #expect(error?.description.contains("cannot listen on 127.0.0.1") == true)
     }
   }

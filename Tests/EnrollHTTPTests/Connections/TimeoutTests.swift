@@ -1,7 +1,6 @@
 // What a client may take its time for, and for how long.
 
-import EnrollGateway
-import EnrollGatewayHost
+import EnrollHTTP
 import Testing
 
 @Suite struct TimeoutTests {
@@ -10,28 +9,28 @@ import Testing
   @Test("a head that does not come in time is refused, however steadily its bytes come")
   func slowHead() throws {
     let application = TestApplication()
-    try withHost(application, { $0.limits.headerTimeoutMilliseconds = 100 }) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(application, { $0.limits.headerTimeoutMilliseconds = 100 }) { server in
+      let wire = try #require(Wire(server.port))
       wire.send("GET / HTTP/1.1\r\nHost: gateway.test\r\n")
       #expect(wire.sendUntilReadable("A: b\r\n"))
       #expect(wire.readAnswer()?.status == 408)
-      #expect(host.metrics.refusals[.headerTimeout] == 1)
+      #expect(server.metrics.refusals[.headerTimeout] == 1)
       #expect(application.seen.isEmpty)
     }
   }
 
   @Test("a connection on which nothing comes is closed without an answer")
   func silent() throws {
-    try withHost(TestApplication(), { $0.limits.headerTimeoutMilliseconds = 50 }) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(TestApplication(), { $0.limits.headerTimeoutMilliseconds = 50 }) { server in
+      let wire = try #require(Wire(server.port))
       #expect(wire.readAll() == "")
     }
   }
 
   @Test("the head of a later request has as much time as that of the first")
   func laterHead() throws {
-    try withHost(TestApplication(), { $0.limits.headerTimeoutMilliseconds = 100 }) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(TestApplication(), { $0.limits.headerTimeoutMilliseconds = 100 }) { server in
+      let wire = try #require(Wire(server.port))
       wire.send(Self.get("/"))
       #expect(wire.readAnswer()?.status == 200)
       wire.send("G")
@@ -41,8 +40,8 @@ import Testing
 
   @Test("an idle connection is closed without an answer")
   func idle() throws {
-    try withHost(TestApplication(), { $0.limits.idleTimeoutMilliseconds = 100 }) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(TestApplication(), { $0.limits.idleTimeoutMilliseconds = 100 }) { server in
+      let wire = try #require(Wire(server.port))
       wire.send(Self.get("/"))
       #expect(wire.readAnswer()?.status == 200)
       #expect(wire.readAll() == "")
@@ -52,20 +51,20 @@ import Testing
   @Test("a body that does not come in time is refused")
   func slowBody() throws {
     let application = TestApplication()
-    let change: (inout HostOptions) -> Void = {
+    let change: (inout ServerSettings) -> Void = {
       $0.limits.headerTimeoutMilliseconds = 600_000
       $0.limits.bodyTimeoutMilliseconds = 100
     }
-    try withHost(application, change) { host in
+    try withServer(application, change) { server in
       for framing in ["Content-Length: 9999\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"] {
-        let wire = try #require(Wire(host.port))
+        let wire = try #require(Wire(server.port))
         wire.send("POST / HTTP/1.1\r\nHost: gateway.test\r\n\(framing)")
         while !wire.isReadable(withinMilliseconds: 10) {
           wire.send(framing.hasPrefix("C") ? "a" : "1\r\na\r\n")
         }
         #expect(wire.readAnswer()?.status == 408)
       }
-      #expect(host.metrics.refusals[.bodyTimeout] == 2)
+      #expect(server.metrics.refusals[.bodyTimeout] == 2)
       #expect(application.seen.isEmpty)
     }
   }
@@ -74,12 +73,12 @@ import Testing
   func slowReader() throws {
     let application = TestApplication { _ in WebResponse(200, body: Array(repeating: 0x61, count: 4 << 20))
     }
-    try withHost(application, { $0.limits.idleTimeoutMilliseconds = 200 }) { host in
-      let wire = try #require(Wire(host.port))
+    try withServer(application, { $0.limits.idleTimeoutMilliseconds = 200 }) { server in
+      let wire = try #require(Wire(server.port))
       wire.takeLittle()
       wire.send((0..<50).map { Self.get("/\($0)") }.joined())
-      #expect(eventually { host.metrics.refusals[.slowReader] == 1 })
-      #expect(eventually { host.metrics.connectionsOpen == 0 })
+      #expect(eventually { server.metrics.refusals[.slowReader] == 1 })
+      #expect(eventually { server.metrics.connectionsOpen == 0 })
       // What the kernels hold is a few megabytes at most.
       #expect(application.seen.count < 10)
     }
@@ -89,16 +88,16 @@ import Testing
   func slowLast() throws {
     // More than the kernel takes on its own.
     let body = [UInt8](repeating: 0x61, count: 24 << 20)
-    let change: (inout HostOptions) -> Void = {
+    let change: (inout ServerSettings) -> Void = {
       $0.limits.lingerMilliseconds = 20
       $0.limits.headerTimeoutMilliseconds = 200
     }
-    try withHost(TestApplication { _ in WebResponse(200, body: body) }, change) { host in
-      let slow = try #require(Wire(host.port))
+    try withServer(TestApplication { _ in WebResponse(200, body: body) }, change) { server in
+      let slow = try #require(Wire(server.port))
       slow.send("GET / HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n\r\n")
       #expect(slow.isReadable(withinMilliseconds: 20_000))
-      // By the host's own clock the time to linger passes ten times before a silent connection is closed.
-      #expect(try #require(Wire(host.port)).readAll() == "")
+      // By the server's own clock the time to linger passes ten times before a silent connection is closed.
+      #expect(try #require(Wire(server.port)).readAll() == "")
       var count = 0
       while let part = slow.receive(), !part.isEmpty { count += part.count }
       #expect(count > body.count)

@@ -1,7 +1,6 @@
-// Workers, and the end of a host.
+// Workers, and the end of a server.
 
-import EnrollGateway
-import EnrollGatewayHost
+import EnrollHTTP
 import EnrollPosix
 import Foundation
 import Testing
@@ -27,14 +26,14 @@ import Testing
     let entered = Event()
     let gate = Event()
     let application = Self.held(entered, gate)
-    try withHost(application, { $0.provider = .init(threads: 1, queue: 1) }) { host in
+    try withServer(application, { $0.provider = .init(threads: 1, queue: 1) }) { server in
       defer { gate.set() }
-      let first = try #require(Wire(host.port))
+      let first = try #require(Wire(server.port))
       first.send(Self.get("/far"))
       entered.wait()
-      let others = try (0..<6).map { _ in try #require(Wire(host.port)) }
+      let others = try (0..<6).map { _ in try #require(Wire(server.port)) }
       for wire in others { wire.send(Self.get("/far")) }
-      #expect(eventually { host.metrics.refusals[.overloaded] == 5 })
+      #expect(eventually { server.metrics.refusals[.overloaded] == 5 })
       var waiting: [Wire] = []
       for wire in others {
         guard wire.isReadable(withinMilliseconds: 0) else {
@@ -58,76 +57,76 @@ import Testing
     #expect(application.seen.filter { $0.path == "/far" }.count == 2)
   }
 
-  @Test("a host that stops closes idle connections, accepts none, and ends what is in work")
+  @Test("a server that stops closes idle connections, accepts none, and ends what is in work")
   func drain() throws {
     let entered = Event()
     let gate = Event()
-    let host = try HTTPHost.start(
-      HostOptions(publicOrigin: "http://gateway.test"), Self.held(entered, gate))
-    let idle = try #require(Wire(host.port))
+    let server = try HTTPServer.start(
+      ServerSettings(publicOrigin: "http://gateway.test"), Self.held(entered, gate))
+    let idle = try #require(Wire(server.port))
     idle.send(Self.get("/here"))
     #expect(idle.readAnswer()?.status == 200)
-    let working = try #require(Wire(host.port))
+    let working = try #require(Wire(server.port))
     working.send(Self.get("/far") + Self.get("/here"))
     entered.wait()
     let stopped = Event()
     let hasEnded = Ended()
     Thread.detachNewThread {
-      hasEnded.set(host.stop(withinSeconds: 60))
+      hasEnded.set(server.stop(withinSeconds: 60))
       stopped.set()
     }
     #expect(idle.readAll() == "")
-    #expect(Wire(host.port) == nil)
+    #expect(Wire(server.port) == nil)
     #expect(!stopped.isSet)
     gate.set()
     let text = try #require(working.readAll())
     #expect(text.contains("Connection: close\r\n") && text.hasSuffix("/far"))
     stopped.wait()
     #expect(hasEnded.value == true)
-    #expect(host.metrics.connectionsOpen == 0)
-    #expect(host.stop())
+    #expect(server.metrics.connectionsOpen == 0)
+    #expect(server.stop())
   }
 
-  @Test("a request that is half sent when the host stops may end")
+  @Test("a request that is half sent when the server stops may end")
   func drainsHalf() throws {
-    let host = try HTTPHost.start(HostOptions(publicOrigin: "http://gateway.test"), TestApplication())
-    let wire = try #require(Wire(host.port))
+    let server = try HTTPServer.start(ServerSettings(publicOrigin: "http://gateway.test"), TestApplication())
+    let wire = try #require(Wire(server.port))
     wire.send(
       "POST /half HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
-    // The host has read the head when it asks for the body.
+    // The server has read the head when it asks for the body.
     #expect(wire.receive()?.isEmpty == false)
     let stopped = Event()
     Thread.detachNewThread {
-      host.stop(withinSeconds: 60)
+      server.stop(withinSeconds: 60)
       stopped.set()
     }
-    #expect(eventually { Wire(host.port) == nil })
+    #expect(eventually { Wire(server.port) == nil })
     wire.send("abc")
     #expect(wire.readAll()?.hasSuffix("/half") == true)
     stopped.wait()
   }
 
   @Test(
-    "a request that stays half sent does not hold the end of the host",
+    "a request that stays half sent does not hold the end of the server",
     arguments: ["Content-Length: 3\r\n\r\na", ""])
   func halfSent(rest: String) throws {
-    var options = HostOptions(publicOrigin: "http://gateway.test")
+    var options = ServerSettings(publicOrigin: "http://gateway.test")
     options.limits.headerTimeoutMilliseconds = 600_000
     options.limits.bodyTimeoutMilliseconds = 600_000
     options.limits.drainTimeoutMilliseconds = 20
     options.limits.lingerMilliseconds = 20
-    let host = try HTTPHost.start(options, TestApplication())
-    let wire = try #require(Wire(host.port))
+    let server = try HTTPServer.start(options, TestApplication())
+    let wire = try #require(Wire(server.port))
     wire.send("POST /half HTTP/1.1\r\nHost: gateway.test\r\nExpect: 100-continue\r\n\(rest)")
     if rest.isEmpty {
-      // The host has read what was sent when another connection is answered after it.
-      #expect(eventually { host.metrics.connectionsOpen == 1 })
+      // The server has read what was sent when another connection is answered after it.
+      #expect(eventually { server.metrics.connectionsOpen == 1 })
     } else {
       #expect(wire.receive()?.isEmpty == false)
     }
     let stopped = Event()
     Thread.detachNewThread {
-      host.stop(withinSeconds: 600)
+      server.stop(withinSeconds: 600)
       stopped.set()
     }
     let answer = try #require(wire.readAll())
@@ -135,16 +134,16 @@ import Testing
     stopped.wait()
   }
 
-  @Test("a host whose time to stop is over closes what is left, and says so")
+  @Test("a server whose time to stop is over closes what is left, and says so")
   func deadline() throws {
     let entered = Event()
     let gate = Event()
-    let host = try HTTPHost.start(
-      HostOptions(publicOrigin: "http://gateway.test"), Self.held(entered, gate))
-    let working = try #require(Wire(host.port))
+    let server = try HTTPServer.start(
+      ServerSettings(publicOrigin: "http://gateway.test"), Self.held(entered, gate))
+    let working = try #require(Wire(server.port))
     working.send(Self.get("/far"))
     entered.wait()
-    #expect(!host.stop(withinSeconds: 0))
+    #expect(!server.stop(withinSeconds: 0))
     #expect(working.readAll() == "")
     gate.set()
   }

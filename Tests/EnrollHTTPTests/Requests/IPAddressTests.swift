@@ -1,7 +1,6 @@
 // Addresses, networks, and whose word about a client counts.
 
-import EnrollCore
-@testable import EnrollGatewayHost
+@testable import EnrollHTTP
 import Testing
 
 @Suite struct IPAddressTests {
@@ -54,7 +53,6 @@ import Testing
     ] as [([String], String)])
   func hops(_ values: [String], _ client: String) throws {
     let proxies = TrustedProxies([try #require(IPAddress.Network("10.0.0.0/8"))])
-    let headers = values.map { HTTPHeader("x-forwarded-for", $0) }
-    #expect(try proxies.client(behind: #require(IPAddress("10.0.0.7")), headers: headers).text == client)
+    #expect(try proxies.client(behind: #require(IPAddress("10.0.0.7")), forwarded: values).text == client)
   }
 }

@@ -1,4 +1,4 @@
-// Requests that break HTTP or a limit, each with the status that it is refused by: the table of the host's strictness.
+// Requests that break HTTP or a limit, each with the status that it is refused by: the table of the server's strictness.
 
 import Testing
 
@@ -38,7 +38,7 @@ struct MalformedRequest: CustomTestStringConvertible, Sendable {
     post(name, status, "Transfer-Encoding: chunked\r\n", body)
   }
 
-  static let all = firstLines + targets + hosts + headers + framing + chunked + limits
+  static let all = firstLines + targets + hosts + headers + framing + hidden + chunked + limits
 
   private static let firstLines = [
     first("two blanks before the target", 400, "GET  / HTTP/1.1"),
@@ -153,6 +153,21 @@ struct MalformedRequest: CustomTestStringConvertible, Sendable {
       "POST / HTTP/1.0\r\n\(host)Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
     header("a GET with a body", 400, "Content-Length: 5\r\n"),
     header("a GET with chunks", 400, "Transfer-Encoding: chunked\r\n"),
+  ]
+
+  /// Where readers that forgive find another framing, or another header, than strict ones.
+  private static let hidden = [
+    post("NUL behind chunked", 400, "Transfer-Encoding: chunked\u{0}\r\n", "0\r\n\r\n"),
+    post("NUL in the length", 400, "Content-Length: 5\u{0}\r\n"),
+    post("a folded coding", 400, "Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n"),
+    post("a folded length", 400, "Content-Length:\r\n 5\r\n"),
+    post("a bare LF that hides a header", 400, "A: b\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+    post("a bare CR that hides a header", 400, "A: b\rTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+    header("a header line of blanks", 400, "A: b\r\n  \r\n"),
+    post("a form feed before chunked", 400, "Transfer-Encoding: \u{C}chunked\r\n", "0\r\n\r\n"),
+    chunks("a size of nine digits", 400, "000000005\r\nabcde\r\n0\r\n\r\n"),
+    chunks("CR alone behind a size", 400, "5\rabcde\r\n0\r\n\r\n"),
+    chunks("one CRLF missing behind the last chunk", 400, "5\r\nabcde\r\n0\r\n"),
   ]
 
   private static let chunked = [

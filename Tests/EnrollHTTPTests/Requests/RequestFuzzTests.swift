@@ -1,7 +1,6 @@
 // Mutated requests: none may bring a second request to the application that its sender hid in a body.
 
-import EnrollGateway
-import EnrollGatewayHost
+import EnrollHTTP
 import Foundation
 import Testing
 
@@ -33,11 +32,11 @@ import Testing
     // this seed none does: another seed has about one in 10,000.
     var random = SplitMix(state: 20_261_124)
     var answered = 0
-    try withHost(application, { $0.limits.connectionsPerAddress = 10_000 }) { host in
+    try withServer(application, { $0.limits.connectionsPerAddress = 10_000 }) { server in
       for round in 0..<4_000 {
         var request = Array(Self.seeds[round % Self.seeds.count].utf8)
         for _ in 0...random.below(3) { Self.mutate(&request, &random) }
-        let wire = try #require(Wire(host.port))
+        let wire = try #require(Wire(server.port))
         wire.send(request)
         wire.finish()
         let text = wire.readAll() ?? ""
@@ -48,7 +47,7 @@ import Testing
         let isClean = !reached.contains { $0.path.contains("smuggled") }
         if !isClean { Issue.record("round \(round): \(String(decoding: request, as: UTF8.self))") }
       }
-      let wire = try #require(Wire(host.port))
+      let wire = try #require(Wire(server.port))
       wire.send(Self.seeds[0])
       #expect(wire.readAnswer()?.status == 200)
     }

@@ -1,8 +1,7 @@
-// The application behind the host under test: it remembers what reached it, and answers as the test says.
+// The application behind the server under test: it remembers what reached it, and answers as the test says.
 
 import EnrollCore
-import EnrollGateway
-import EnrollGatewayHost
+import EnrollHTTP
 import EnrollPosix
 import Foundation
 
@@ -39,17 +38,17 @@ final class TestApplication: WebApplication {
   }
 }
 
-/// Starts a host for `http://gateway.test`, runs `body`, and stops the host.
-func withHost(
-  _ application: TestApplication = TestApplication(), _ change: (inout HostOptions) -> Void = { _ in },
-  _ body: (HTTPHost) throws -> Void
+/// Starts a server for `http://gateway.test`, runs `body`, and stops it.
+func withServer(
+  _ application: TestApplication = TestApplication(), _ change: (inout ServerSettings) -> Void = { _ in },
+  _ body: (HTTPServer) throws -> Void
 ) throws {
-  var options = HostOptions(publicOrigin: "http://gateway.test")
+  var options = ServerSettings(publicOrigin: "http://gateway.test")
   options.eventLoops = 1
   change(&options)
-  let host = try HTTPHost.start(options, application)
-  defer { host.stop(withinSeconds: 5) }
-  try body(host)
+  let server = try HTTPServer.start(options, application)
+  defer { server.stop(withinSeconds: 5) }
+  try body(server)
 }
 
 /// Looks again until `condition` holds; false when it does not for long.

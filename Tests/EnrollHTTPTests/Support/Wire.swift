@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A connection to the host under test.
+/// A connection to the server under test.
 final class Wire: Sendable {
   private let descriptor: Int32
 
@@ -28,7 +28,7 @@ final class Wire: Sendable {
     }
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-    // A host that neither answers nor closes fails the test, and does not hold it.
+    // A server that neither answers nor closes fails the test, and does not hold it.
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }

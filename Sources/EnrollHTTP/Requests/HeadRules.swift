@@ -1,0 +1,135 @@
+// What a head must satisfy beyond its grammar (RFC 9110 §7.2, §8.6, §10.1.1; RFC 9112 §3, §6): one host that is ours, one framing
+// that nobody can read in two ways, no expectation but 100-continue.
+
+/// A head that the server answers, and what follows it.
+struct ProperHead {
+  enum Body: Equatable {
+    case none, chunked
+    case count(Int)
+  }
+
+  var method: WebRequest.Method
+  var isHead: Bool
+  var path: String
+  var query: String?
+  /// The header lines.
+  var fields: [UInt8]
+  var body: Body
+  /// The client waits to be told that its body is wanted.
+  var waitsForContinue: Bool
+  /// By the client's wish and version.
+  var isPersistent: Bool
+}
+
+/// The rules, with what they compare to.
+struct HeadRules: Sendable {
+  enum Judgement {
+    case proper(ProperHead)
+    case refused(Refusal)
+  }
+
+  let limits: ServerLimits
+  let methods: Set<WebRequest.Method>
+  /// `https://login.example.com`.
+  private let origin: String?
+  /// Values of `Host`.
+  private let names: [String]
+  private let hosts: ServerSettings.Hosts
+  /// Paths for which the host does not matter.
+  private let probes: [String]
+
+  init(_ settings: ServerSettings) {
+    limits = settings.limits
+    methods = settings.methods
+    origin = settings.publicOrigin
+    names = settings.names
+    hosts = settings.hosts
+    probes = settings.probes
+  }
+
+  /// - Parameter bytes: the whole head.
+  func judge(_ line: RequestLine, _ fields: HeadFields, _ bytes: UnsafeRawBufferPointer) -> Judgement {
+    let target = originForm(line.target, bytes)
+    let isProbe = target.map { leadsToProbe($0.path, bytes) } ?? false
+    // RFC 9112 §3.2: a request without a host is refused, one of HTTP/1.0 may be.
+    guard fields.host != nil || !line.isHTTP11 && (isProbe || hosts == .any) else {
+      return .refused(.malformed)
+    }
+    let body: ProperHead.Body
+    switch framing(line, fields, bytes) {
+    case .proper(let framing): body = framing
+    case .refused(let refusal): return .refused(refusal)
+    }
+    guard let target else { return .refused(.malformed) }
+    guard isProbe || hosts == .any || isOurs(fields.host, bytes) else { return .refused(.misdirected) }
+    var waits = false
+    // RFC 9110 §10.1.1: an expectation in HTTP/1.0 is ignored.
+    if line.isHTTP11, let expectation = fields.expectation {
+      guard bytes.equalsIgnoringCase(expectation, "100-continue") else { return .refused(.expectation) }
+      waits = body != .none
+    }
+    return .proper(
+      ProperHead(
+        method: line.method, isHead: line.isHead,
+        path: target.path.isEmpty ? "/" : bytes.text(target.path), query: target.query.map { bytes.text($0) },
+        fields: fields.lines(of: bytes), body: body, waitsForContinue: waits,
+        isPersistent: line.isHTTP11 && !fields.closes))
+  }
+
+  private func isOurs(_ host: Range<Int>?, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let host else { return false }
+    for name in names where bytes.equalsIgnoringCase(host, text: name) { return true }
+    return hosts == .loopback && IPAddress.isLoopback(host: bytes.text(host))
+  }
+
+  private enum Framing {
+    case proper(ProperHead.Body)
+    case refused(Refusal)
+  }
+
+  private func framing(
+    _ line: RequestLine, _ fields: HeadFields, _ bytes: UnsafeRawBufferPointer
+  ) -> Framing {
+    let takesBody = line.method != .get && line.method != .options
+    if let coding = fields.coding {
+      guard fields.length == nil, bytes.equals(coding, "chunked"), line.isHTTP11, takesBody else {
+        return .refused(.malformed)
+      }
+      return .proper(.chunked)
+    }
+    guard let length = fields.length else { return .proper(.none) }
+    guard length.count <= 18 else { return .refused(.malformed) }
+    var count = 0
+    for index in length {
+      let digit = bytes[index]
+      guard digit >= 0x30, digit <= 0x39 else { return .refused(.malformed) }
+      count = count * 10 + Int(digit - 0x30)
+    }
+    guard count == 0 || takesBody else { return .refused(.malformed) }
+    guard count <= limits.bodyBytes else { return .refused(.bodyTooLarge) }
+    return .proper(count == 0 ? .none : .count(count))
+  }
+
+  /// The target without our own origin; nil for any other form than `/path?query` (RFC 9112 §3.2). An empty path is that of an origin
+  /// alone.
+  private func originForm(
+    _ target: Range<Int>, _ bytes: UnsafeRawBufferPointer
+  ) -> (path: Range<Int>, query: Range<Int>?)? {
+    var start = target.lowerBound
+    if bytes[start] != 0x2F {
+      guard let origin, target.count >= origin.utf8.count else { return nil }
+      start += origin.utf8.count
+      guard bytes.equalsIgnoringCase(target.lowerBound..<start, text: origin) else { return nil }
+      guard start == target.upperBound || bytes[start] == 0x2F else { return nil }
+    }
+    guard let mark = bytes.first(0x3F, in: start..<target.upperBound) else {
+      return (start..<target.upperBound, nil)
+    }
+    return (start..<mark, mark + 1..<target.upperBound)
+  }
+
+  private func leadsToProbe(_ path: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    for probe in probes where probe.utf8.elementsEqual(bytes[path]) { return true }
+    return false
+  }
+}
