@@ -1,64 +1,66 @@
-"""The library is untouched: a program that embeds EnrollKit neither fetches nor builds anything of the gateway."""
+"""A program that embeds EnrollKit needs nothing of the gateway: it builds where there is no libevent and no SQLite."""
 
-import json
 import re
 import subprocess
 import unittest
 
 from processes import TOP, workspace
 
-#: What only the gateway, or the sandbox, needs.
-FOREIGN = re.compile(r"Gateway|swift-nio|/NIO|CSQLite|CPostgreSQL|FlyingFox|EnrollSandbox")
+#: Headers of libraries that the server side alone needs.
+HEADERS = ("event2/event.h", "event2/listener.h", "sqlite3.h", "libpq-fe.h")
 
 
-def embedder(traits=""):
+def embedder():
     """A package whose one program imports the library."""
     folder = workspace("embedder")
     (folder / "Sources/embedder").mkdir(parents=True)
-    (folder / "Sources/embedder/main.swift").write_text("import EnrollKit\n")
+    (folder / "Sources/embedder/main.swift").write_text("import EnrollKit\n\nprint(EnrollClient.self)\n")
     (folder / "Package.swift").write_text(f"""// swift-tools-version: 6.2
 import PackageDescription
 
 let package = Package(
-  name: "embedder", dependencies: [.package(name: "enrollkit", path: "{TOP}"{traits})],
+  name: "embedder", dependencies: [.package(name: "enrollkit", path: "{TOP}")],
   targets: [.executableTarget(name: "embedder", dependencies: [.product(name: "EnrollKit", package: "enrollkit")])])
 """)
     return folder
 
 
-def swift(folder, *words):
-    done = subprocess.run(["swift", *words], cwd=folder, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise AssertionError(f"swift {' '.join(words)}: {done.stderr}")
-    return done.stdout
-
-
-def files_of_the_build(folder):
-    """Every file that `swift build` reads or makes, by its plan; nothing is compiled."""
-    swift(folder, "build", "--print-manifest-job-graph")
-    plan = (folder / ".build/debug.yaml").read_text()
-    (wanted,) = re.findall(r'^  "main": (\[.*\])$', plan, re.M)
-    makers = {}
-    for inputs, outputs in re.findall(r"^    inputs: (\[.*\])\n    outputs: (\[.*\])$", plan, re.M):
-        for output in json.loads(outputs):
-            makers[output] = json.loads(inputs)
-    found, waiting = set(), json.loads(wanted)
-    while waiting:
-        if (file := waiting.pop()) not in found:
-            found.add(file)
-            waiting += makers.get(file, [])
-    return found
+def missing(folder):
+    """A folder of headers that stands before the system's: whoever includes one of these does not compile."""
+    for header in HEADERS:
+        path = folder / "headers" / header
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#error {header} is not on this machine\n")
+    return folder / "headers"
 
 
 class Embedding(unittest.TestCase):
-    def test_nothing_of_the_gateway_is_fetched_without_the_trait(self):
-        for traits, is_fetched in (("", False), (', traits: ["Gateway"]', True)):
-            packages = swift(embedder(traits), "package", "show-dependencies", "--format", "flatlist")
-            self.assertIn("swift-argument-parser", packages)
-            self.assertEqual("swift-nio" in packages, is_fetched, packages)
+    def test_a_program_that_embeds_the_library_builds_without_libevent_and_sqlite(self):
+        folder = embedder()
+        done = subprocess.run(
+            ["swift", "build", "--disable-index-store", "-Xcc", f"-I{missing(folder)}"], cwd=folder,
+            capture_output=True, text=True)
+        told = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 0, told)
+        self.assertIsNone(re.search(r"warning:|libevent|sqlite|libpq", told, re.I), told)
+        program = folder / ".build/debug/embedder"
+        self.assertEqual(subprocess.check_output([program], text=True), "EnrollClient\n")
+        needed = subprocess.check_output(["readelf", "--dynamic", program], text=True)
+        self.assertIn("libjansson", needed)
+        self.assertIsNone(re.search(r"event|sqlite|libpq", needed), needed)
+        modules = {path.stem for path in (folder / ".build/debug/Modules").glob("*.swiftmodule")}
+        self.assertLessEqual({"EnrollKit", "EnrollHost", "EnrollCore"}, modules)
+        self.assertEqual([name for name in modules if re.search("Gateway|HTTP|Sandbox|Arguments", name)], [])
 
-    def test_nothing_of_the_gateway_is_built(self):
-        files = files_of_the_build(embedder())
-        for module in ("EnrollKit", "EnrollHost", "EnrollCore", "embedder"):
-            self.assertTrue(any(f"/{module}.build/" in file for file in files), f"the plan has no {module}")
-        self.assertEqual([file for file in sorted(files) if FOREIGN.search(file.replace(str(TOP), ""))], [])
+    def test_the_server_does_not_build_without_libevent(self):
+        """Otherwise the test above would prove nothing."""
+        folder = embedder()
+        done = subprocess.run(
+            ["swiftc", "-typecheck", "-", "-Xcc", f"-I{missing(folder)}", "-I", TOP / "Sources/CEvent"],
+            input="import CEvent\n", capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("event2/event.h is not on this machine", done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
