@@ -3,14 +3,14 @@
 import CPosix
 import EnrollCore
 import EnrollGateway
-import EnrollGatewayHost
+import EnrollHTTP
 import EnrollHost
 import EnrollPosix
 
 /// What answers on the address of the metrics.
 final class MetricsPage: WebApplication {
   private let gateway: Gateway
-  private let host: HTTPHost
+  private let server: HTTPServer
   private let log: GatewayLog
   private let files: OpenFiles
   private let started: UnixTime
@@ -19,10 +19,11 @@ final class MetricsPage: WebApplication {
   static let mostConnections = 64
 
   init(
-    _ gateway: Gateway, _ host: HTTPHost, _ log: GatewayLog, _ files: OpenFiles, startedAt started: UnixTime
+    _ gateway: Gateway, _ server: HTTPServer, _ log: GatewayLog, _ files: OpenFiles,
+    startedAt started: UnixTime
   ) {
     self.gateway = gateway
-    self.host = host
+    self.server = server
     self.log = log
     self.files = files
     self.started = started
@@ -33,14 +34,11 @@ final class MetricsPage: WebApplication {
 
   func answer(_ request: WebRequest) -> WebResponse {
     guard ASCII.equals(request.path, Self.path) else { return WebResponse(404) }
-    guard request.method == .get else {
-      return WebResponse(405, headers: [HTTPHeader("Allow", "GET, HEAD")])
-    }
     return gateway.metricsAnswer(with: hosted + ProcessFigures.samples(fileLimit: files.limit))
   }
 
   private var hosted: [MetricSample] {
-    let now = host.metrics
+    let now = server.metrics
     var samples = [
       MetricSample(.connectionsAccepted, [], Double(now.connectionsAccepted)),
       MetricSample(.connections, [], Double(now.connectionsOpen)),

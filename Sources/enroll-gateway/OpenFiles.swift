@@ -34,7 +34,7 @@ struct OpenFiles {
     return min(max(limit - others, limit / 4), Self.mostConnections)
   }
 
-  /// The event loops end the process where they get no descriptors: too few are refused before.
+  /// Where files cannot be opened, requests fail one after the other: too few are refused before.
   /// - Throws: `.configuration`.
   func check(databaseConnections: Int) throws(EnrollError) {
     let least = Self.least(databaseConnections)

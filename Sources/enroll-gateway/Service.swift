@@ -4,7 +4,7 @@
 import CPosix
 import EnrollCore
 import EnrollGateway
-import EnrollGatewayHost
+import EnrollHTTP
 import EnrollPosix
 
 /// SIGTERM and SIGINT end the service, SIGHUP is for the key file.
@@ -137,16 +137,17 @@ extension Repetition {
   }
 
   /// Says in the log that requests were refused: the one who is refused is told to come again, and nobody else would know.
-  static func watching(_ host: HTTPHost, by clock: any Clock, _ log: any LogHandler) -> Repetition {
+  static func watching(_ server: HTTPServer, by clock: any Clock, _ log: any LogHandler) -> Repetition {
     let told = Guarded<[Refusal: Int]>([:], by: Mutex())
     return Repetition("watching the workers", everySeconds: 10, by: clock) {
-      let refusals = host.metrics.refusals
+      let refusals = server.metrics.refusals
       for (kind, words) in [
         (
           Refusal.overloaded,
           "requests were refused: every worker was busy, or the system gave no more threads"
         ),
         (.tooManyConnections, "connections were closed: there were too many at once"),
+        (.noDescriptor, "times a connection had to wait: the program may open no more files"),
       ] {
         let count = refusals[kind] ?? 0
         let before = told.withLock { told in

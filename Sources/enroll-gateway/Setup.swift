@@ -4,7 +4,7 @@ import CPosix
 import EnrollCore
 import EnrollCrypto
 import EnrollGateway
-import EnrollGatewayHost
+import EnrollHTTP
 import EnrollGatewayPages
 import EnrollGatewayStore
 import EnrollHost
@@ -209,14 +209,14 @@ struct Setup {
   }
 
   /// - Throws: `.configuration` for an address that is none, here and among the trusted proxies.
-  func hostOptions() throws(EnrollError) -> HostOptions {
+  func serverSettings() throws(EnrollError) -> ServerSettings {
     let (address, port) = try Self.address(settings.listen, "listen")
-    var options = HostOptions(addresses: [address], port: port, publicOrigin: settings.publicURL)
+    var options = ServerSettings(addresses: [address], port: port, publicOrigin: settings.publicURL)
     options.trustedProxies = settings.trustedProxies
     options.database.threads = settings.databaseConnections
     options.provider.threads = ProviderThreads.count
     options.probes = Gateway.probePaths
-    do throws(HostError) { try HTTPHost.check(options) } catch { throw Self.refusal(error) }
+    do throws(ServerError) { try HTTPServer.check(options) } catch { throw Self.refusal(error) }
     return options
   }
 
@@ -234,19 +234,21 @@ struct Setup {
 
   /// nil: no metrics are configured.
   /// - Throws: `.configuration` for an address that other machines reach.
-  func metricsOptions() throws(EnrollError) -> HostOptions? {
+  func metricsSettings() throws(EnrollError) -> ServerSettings? {
     guard let text = settings.metrics else { return nil }
     let (address, port) = try Self.address(text, "metrics")
-    guard HTTPHost.isLoopback(address), (1...65_535).contains(port) else {
+    guard HTTPServer.isLoopback(address), (1...65_535).contains(port) else {
       throw EnrollError(
         .configuration,
         "metrics: expected a loopback address in numbers and a port, such as 127.0.0.1:9464 or [::1]:9464. "
           + "Metrics have no password: let a proxy of this machine pass them on to others.",
         field: "metrics")
     }
-    var options = HostOptions(addresses: [address], port: port, publicOrigin: "http://\(text)")
+    var options = ServerSettings(addresses: [address], port: port, publicOrigin: "http://\(text)")
     // A page of another site that gives its own name this address (DNS rebinding) is refused by that name.
-    options.takesLoopbackNames = true
+    options.hosts = .loopback
+    options.methods = [.get]
+    options.limits.bodyBytes = 0
     options.eventLoops = 1
     options.limits.connections = MetricsPage.mostConnections
     options.limits.newestWins = true
@@ -254,21 +256,22 @@ struct Setup {
   }
 
   /// - Parameter key: of the address, for an error.
-  static func host(
-    _ application: any WebApplication, _ options: HostOptions, _ key: String = "listen"
-  ) throws(EnrollError) -> HTTPHost {
-    do throws(HostError) { return try HTTPHost.start(options, application) } catch {
+  static func server(
+    _ application: any WebApplication, _ settings: ServerSettings, _ key: String = "listen"
+  ) throws(EnrollError) -> HTTPServer {
+    do throws(ServerError) { return try HTTPServer.start(settings, application) } catch {
       throw refusal(error, key)
     }
   }
 
-  private static func refusal(_ error: HostError, _ listen: String = "listen") -> EnrollError {
-    let key =
-      switch error.setting {
-      case .publicOrigin: "publicUrl"
-      case .addresses: listen
-      case .trustedProxies: "trustedProxies"
-      }
+  private static func refusal(_ error: ServerError, _ listen: String = "listen") -> EnrollError {
+    let key: String
+    switch error.setting {
+    case .publicOrigin: key = "publicUrl"
+    case .addresses: key = listen
+    case .trustedProxies: key = "trustedProxies"
+    case .system: return EnrollError(.outOfMemory, error.description)
+    }
     return EnrollError(.configuration, "\(key): \(error.description)", field: key)
   }
 

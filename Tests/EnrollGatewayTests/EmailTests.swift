@@ -11,6 +11,7 @@ import Testing
 
 @testable import EnrollGateway
 @testable import EnrollGatewayStore
+import EnrollHTTP
 
 /// A mail server in memory.
 final class TestMailServer: MailTransport {

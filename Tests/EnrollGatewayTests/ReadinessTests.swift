@@ -6,6 +6,7 @@ import Testing
 
 @testable import EnrollGateway
 @testable import EnrollGatewayStore
+import EnrollHTTP
 
 @Suite("whether the gateway is ready")
 struct ReadinessTests {

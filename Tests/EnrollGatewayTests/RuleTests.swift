@@ -10,6 +10,7 @@ import Foundation
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("rules of the gateway")
 struct RuleTests {

@@ -9,6 +9,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("signing in at the gateway")
 struct SignInTests {

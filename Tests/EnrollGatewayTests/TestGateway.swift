@@ -13,6 +13,7 @@ import Foundation
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 /// Lines of the log.
 final class Lines: LogHandler {

@@ -3,6 +3,7 @@
 
 import EnrollCore
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension [Identity] {
   /// The addresses that a provider vouches for, each once.

@@ -3,6 +3,7 @@
 
 import EnrollCore
 import EnrollJSON
+import EnrollHTTP
 
 enum AppAssociations {
   static let androidPath = "/.well-known/assetlinks.json"

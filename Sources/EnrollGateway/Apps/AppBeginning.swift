@@ -3,6 +3,7 @@
 
 import EnrollCore
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   /// The code or the session of an app, and the parameter of the redirect that carries it.

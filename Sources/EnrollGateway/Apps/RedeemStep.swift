@@ -5,6 +5,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
 import EnrollJSON
+import EnrollHTTP
 
 extension Gateway {
   func redeem(_ request: WebRequest, provider: String) throws(Interruption) -> WebResponse {

@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollJSON
+import EnrollHTTP
 
 extension Gateway {
   func export(_ request: WebRequest) throws(Interruption) -> WebResponse {

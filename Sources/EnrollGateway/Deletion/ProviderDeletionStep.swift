@@ -9,6 +9,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
 import EnrollJSON
+import EnrollHTTP
 
 extension Gateway {
   /// For so many seconds the page knows a code: 90 days.

@@ -5,6 +5,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import EnrollHTTP
 
 /// Sends requests to one directory. Any thread may call at any time.
 final class DirectoryHTTP: Sendable {

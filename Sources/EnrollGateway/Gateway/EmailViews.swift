@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Views {
   func form(

@@ -5,6 +5,7 @@ public import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 public import EnrollGatewayPages
+public import EnrollHTTP
 
 /// Answers requests. Any thread may ask at any time.
 public final class Gateway: WebApplication {

@@ -2,6 +2,7 @@
 // workers nor a slow database hold the answer.
 
 import EnrollCore
+import EnrollHTTP
 
 /// What the last look found.
 struct Readiness: Sendable, Equatable {

@@ -2,6 +2,7 @@
 // dot segment leads anywhere.
 
 import EnrollCore
+import EnrollHTTP
 
 /// An address, with what it names.
 enum Route: Equatable {

@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGatewayPages
+import EnrollHTTP
 
 /// Makes the answers that are pages.
 struct Views: Sendable {

@@ -2,6 +2,7 @@
 // address below is the client's to choose. An IPv4 address is one client.
 
 import EnrollCore
+import EnrollHTTP
 
 enum ClientNetwork {
   /// - Parameter address: as ``WebRequest/client`` has it, in the shortest form (RFC 5952).

@@ -1,5 +1,7 @@
 // What is limited, and by how much. A rule is a bucket: it holds `requests`, and fills again evenly within `seconds`.
 
+import EnrollHTTP
+
 /// What is counted on its own.
 public enum LimitKind: String, Sendable, CaseIterable {
   /// Sign-ins that begin.

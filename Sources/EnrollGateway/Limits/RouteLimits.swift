@@ -1,6 +1,8 @@
 // Which requests are limited by their client's address. What an e-mail or a password costs is limited where it is asked for, by the
 // person, too.
 
+import EnrollHTTP
+
 extension Route {
   /// nil: such requests are not limited.
   var limit: LimitKind? {

@@ -4,6 +4,7 @@
 
 import EnrollCore
 import EnrollGatewayPages
+import EnrollHTTP
 
 /// What somebody wanted when a proof was asked for, and where it goes on.
 enum ConfirmedWish: String, CaseIterable {

@@ -4,6 +4,7 @@
 
 import EnrollCore
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   /// `POST /account/connect`

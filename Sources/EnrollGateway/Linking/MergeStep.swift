@@ -5,6 +5,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
 import EnrollJSON
+import EnrollHTTP
 
 /// The proof of an identity that another account has.
 struct MergeOffer: Equatable {

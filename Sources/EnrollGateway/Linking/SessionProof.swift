@@ -4,6 +4,7 @@
 
 import EnrollCore
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   /// How long a sign-in proves who somebody is.

@@ -1,6 +1,7 @@
 // The counters of the gateway. All values of labels are known at the start: no request adds one.
 
 import EnrollCore
+import EnrollHTTP
 
 /// The gateway's counters; any thread may add.
 public final class GatewayMetrics: StoreObserver {

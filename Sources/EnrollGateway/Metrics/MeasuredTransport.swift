@@ -1,6 +1,7 @@
 // Requests to a provider, counted and timed.
 
 public import EnrollCore
+import EnrollHTTP
 
 /// The transport of one provider, which tells the metrics of each request.
 public final class MeasuredTransport: Transport {

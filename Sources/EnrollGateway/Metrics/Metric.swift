@@ -1,6 +1,8 @@
 // Every metric, as one table: what is exposed, and what docs/gateway/operating.md shows. No label has text of a request: its values are
 // names of this program or of the configuration.
 
+import EnrollHTTP
+
 /// A metric of the gateway.
 public enum Metric: String, CaseIterable, Sendable {
   case requests = "enroll_gateway_requests_total"

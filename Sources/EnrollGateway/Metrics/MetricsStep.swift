@@ -1,6 +1,7 @@
 // What `GET /metrics` shows, on an address of its own, and what is looked up for it beforehand: a scrape waits for no database.
 
 import EnrollCore
+public import EnrollHTTP
 
 extension Gateway {
   /// Seconds from one look of ``measure()`` to the next.

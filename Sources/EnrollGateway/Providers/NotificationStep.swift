@@ -7,6 +7,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
 import EnrollJSON
+import EnrollHTTP
 
 /// What a provider tells about one of its users, signed.
 struct ProviderNotification: Equatable {

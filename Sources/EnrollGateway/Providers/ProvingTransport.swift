@@ -3,6 +3,7 @@
 
 import EnrollCore
 import EnrollCrypto
+import EnrollHTTP
 
 /// The transport of one provider.
 final class ProvingTransport: Transport {

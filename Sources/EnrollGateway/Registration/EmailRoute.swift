@@ -2,6 +2,7 @@
 // open every link); POST does what it says. Tokens are one segment of a path, of the exact form that the gateway makes.
 
 import EnrollCore
+import EnrollHTTP
 
 enum EmailRoute: Equatable {
   case register

@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   func answer(_ request: WebRequest, by route: EmailRoute) throws(Interruption) -> WebResponse {

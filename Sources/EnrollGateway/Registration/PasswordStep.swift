@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   func forgottenPage(_ request: WebRequest) throws(Interruption) -> WebResponse {

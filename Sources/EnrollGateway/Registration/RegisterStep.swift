@@ -5,6 +5,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   func registerPage(_ request: WebRequest) throws(Interruption) -> WebResponse {

@@ -3,6 +3,7 @@
 
 import EnrollCore
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   /// The session of the browser's cookie; nil for none that lives.

@@ -6,6 +6,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
 import EnrollJSON
+import EnrollHTTP
 
 extension Gateway {
   func takeLogout(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {

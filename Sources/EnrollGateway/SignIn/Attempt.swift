@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import EnrollHTTP
 
 struct Attempt: Equatable {
   var provider: String

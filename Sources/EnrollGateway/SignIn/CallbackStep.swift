@@ -6,6 +6,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   /// The browser's session.

@@ -6,6 +6,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
+import EnrollHTTP
 
 /// The fields of the provider's form that mean something here.
 struct FormPostAnswer: Equatable {

@@ -6,6 +6,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   /// The provider that signs in the people of the directory; nil where the gateway does so itself.

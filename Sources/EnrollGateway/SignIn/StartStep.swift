@@ -5,6 +5,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
+import EnrollHTTP
 
 extension Gateway {
   func start(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {

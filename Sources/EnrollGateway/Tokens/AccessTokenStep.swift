@@ -6,6 +6,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import EnrollHTTP
 
 extension Gateway {
   static let accessTokenSeconds: Int64 = 300

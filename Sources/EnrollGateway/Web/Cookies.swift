@@ -3,6 +3,7 @@
 // which of the two is ours.
 
 import EnrollCore
+import EnrollHTTP
 
 /// What a request says of one cookie.
 enum Cookie: Equatable {

@@ -2,6 +2,7 @@
 // readers could read two things.
 
 import EnrollCore
+import EnrollHTTP
 
 /// Parameters, each of them once.
 struct Parameters: Equatable {

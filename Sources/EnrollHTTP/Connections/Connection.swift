@@ -105,7 +105,7 @@ final class Connection: @unchecked Sendable {
   // MARK: Reading
 
   private func read() {
-    let count = recv(descriptor, loop.input.baseAddress, loop.input.count, Int32(MSG_DONTWAIT))
+    let count = recv(descriptor, loop.input.baseAddress, loop.input.count, 0)
     if count > 0 {
       received(UnsafeRawBufferPointer(rebasing: loop.input[..<count]))
     } else if count == 0 {

@@ -29,7 +29,7 @@ struct OutputBuffer {
   mutating func flush(to descriptor: Int32) -> Bool {
     while let first = parts.first {
       let sent = first.withUnsafeBytes {
-        send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
       guard sent >= 0 else { return [EAGAIN, EINTR].contains(enroll_posix_errno()) }
       count -= sent
@@ -49,7 +49,7 @@ struct OutputBuffer {
           var message = msghdr()
           message.msg_iov = parts.baseAddress
           message.msg_iovlen = bodyCount > 0 ? 2 : 1
-          return max(0, sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)))
+          return max(0, sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)))
         }
       }
     }

@@ -8,6 +8,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("access tokens for APIs")
 struct AccessTokenTests {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import EnrollGateway
 @testable import EnrollGatewayStore
+import EnrollHTTP
 
 extension SQLiteStore {
   func count(_ table: String) throws -> Int64 { try number("SELECT count(*) FROM \(table)") }

@@ -7,6 +7,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("deleting an account")
 struct DeletionTests {

@@ -7,6 +7,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("back-channel logout of many tenants")
 struct TenantLogoutTests {

@@ -8,6 +8,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 /// Answers requests in their order; one more than it has answers for is a failure of the test.
 final class DirectoryDouble: Transport {

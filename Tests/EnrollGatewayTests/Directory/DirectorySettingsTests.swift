@@ -7,6 +7,7 @@ import EnrollJSON
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("settings of a directory")
 struct DirectorySettingsTests {

@@ -11,6 +11,7 @@ import Foundation
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 /// A directory elsewhere, with one person.
 final class HouseDirectory: Directory {

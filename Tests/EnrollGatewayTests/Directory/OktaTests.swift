@@ -7,6 +7,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("a directory in Okta's dialect")
 struct OktaTests {

@@ -7,6 +7,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 /// Counters in memory that several gateways share; away when told so.
 private final class SharedCounters: LimitStore {

@@ -9,6 +9,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("the client secret for Apple")
 struct AppleSecretTests {

@@ -8,6 +8,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 /// A gateway at Apple.
 func appleWorld(_ more: [(String, JSON)] = []) throws -> (world: ServerWorld, key: PrivateKey) {

@@ -7,6 +7,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("the gateway proves itself to a provider")
 struct ClientAuthenticationTests {

@@ -8,6 +8,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("Facebook at the gateway")
 struct FacebookTests {

@@ -6,6 +6,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("GitHub at the gateway")
 struct GitHubTests {

@@ -8,6 +8,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("notifications of Apple")
 struct NotificationTests {

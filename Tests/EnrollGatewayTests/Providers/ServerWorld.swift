@@ -10,6 +10,7 @@ import Foundation
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 /// The gateway at one provider.
 final class ServerWorld {

@@ -9,6 +9,7 @@ import EnrollTesting
 import Testing
 
 @testable import EnrollGateway
+import EnrollHTTP
 
 @Suite("signed requests of Facebook")
 struct SignedRequestTests {

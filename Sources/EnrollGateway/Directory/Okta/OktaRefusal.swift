@@ -3,6 +3,7 @@
 
 import EnrollCore
 import EnrollJSON
+import EnrollHTTP
 
 struct OktaRefusal {
   let status: Int

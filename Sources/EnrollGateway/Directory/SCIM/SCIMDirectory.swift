@@ -7,6 +7,7 @@
 public import EnrollCore
 public import EnrollCrypto
 import EnrollJSON
+import EnrollHTTP
 
 public final class SCIMDirectory: Directory {
   private let http: DirectoryHTTP

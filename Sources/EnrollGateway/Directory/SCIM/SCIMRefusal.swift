@@ -3,6 +3,7 @@
 
 import EnrollCore
 import EnrollJSON
+import EnrollHTTP
 
 struct SCIMRefusal {
   let status: Int
