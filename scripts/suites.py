@@ -1,9 +1,11 @@
 """Runs suites side by side and adds up what they counted: what scripts/test and scripts/torture have in common.
 
 A suite starts when a lane is free and the suites that it needs have ended, in the order in which they were added. LANES in
-the environment is the number of lanes, by default one more than there are processors, since most suites wait more than they
-compute. What a suite writes goes to its log, and to standard output as one piece when it ends. A suite that fails or
-crashes counts as failed, and the others run all the same. Whatever ends the run ends every process that the suites started.
+the environment is the number of lanes, by default one for each processor. Suites that wait more than they compute have as
+many lanes of their own, so that no processor is idle while they wait. What a suite writes goes to its log, and to standard
+output as one piece when it ends. A suite that fails or crashes counts as failed, and the others run all the same. Whatever
+ends the run ends every process that the suites started. At the end a table says the seconds of each suite: on the clock,
+and those of the processors that its processes used.
 """
 
 import ctypes
@@ -75,23 +77,35 @@ class Suite:
     shown: object
     environment: dict
     is_alone: bool
+    #: It waits more than it computes.
+    waits: bool
+    began: float = 0
+    #: On the clock.
+    seconds: float = 0
+    #: Of the processors, used by its processes that ended.
+    used: float = 0
 
 
 class Run:
     def __init__(self, logs, lanes=None):
         self.logs = Path(logs)
-        self.lanes = lanes or int(os.environ.get("LANES") or (os.cpu_count() or 1) + 1)
+        self.lanes = lanes or int(os.environ.get("LANES") or os.cpu_count() or 1)
+        self.began = time.monotonic()
         self.waiting = []
+        #: Those that ended, and every suite by the session that its processes are in, which outlive it sometimes.
+        self.over = []
+        self.sessions = {}
+        #: By processes that left the session of their suite.
+        self.used_elsewhere = 0.0
         self.running = {}
-        self.ended = set()
         self.passed = self.failed = 0
         self.failures = []
         self.is_starting = False
         self.signal = None
 
-    def suite(self, name, *command, needs=(), count=counted, shown=str, environment=None, alone=False):
+    def suite(self, name, *command, needs=(), count=counted, shown=str, environment=None, alone=False, waits=False):
         """Adds a suite; the names that it needs and that are not part of this run count as ended."""
-        self.waiting.append(Suite(name, command, tuple(needs), count, shown, environment or {}, alone))
+        self.waiting.append(Suite(name, command, tuple(needs), count, shown, environment or {}, alone, waits))
 
     def step(self, name, *command, **more):
         self.suite(name, *command, count=worked, **more)
@@ -115,15 +129,16 @@ class Run:
                     self._start(suite)
                     if self.signal:
                         raise Interrupted(self.signal)
-                process, status = os.wait()
+                process, status = self._reap(0)
                 if process in self.running:
                     self._end(process, os.waitstatus_to_exitcode(status))
         except Interrupted as interrupted:
-            names = ", ".join(suite.name for suite, _ in self.running.values())
+            names = ", ".join(suite.name for suite in self.running.values())
             print(f"\n{interrupted}: ended while these ran: {names}", flush=True)
             return 1
         finally:
             self._end_everything()
+        self._tell_seconds()
         if self.failures:
             print(f"\nfailed: {', '.join(self.failures)}; their words are in {self.logs}")
         print(f"\n{self.passed} passed, {self.failed} failed", flush=True)
@@ -131,11 +146,13 @@ class Run:
 
     def _next(self):
         """The first suite that can start now."""
-        if len(self.running) >= self.lanes or any(suite.is_alone for suite, _ in self.running.values()):
+        running = list(self.running.values())
+        if any(suite.is_alone for suite in running):
             return None
-        absent = {suite.name for suite in self.waiting} | {suite.name for suite, _ in self.running.values()}
+        absent = {suite.name for suite in (*self.waiting, *running)}
+        is_free = {waits: sum(suite.waits == waits for suite in running) < self.lanes for waits in (False, True)}
         for suite in self.waiting:
-            if absent.isdisjoint(suite.needs) and not (suite.is_alone and self.running):
+            if is_free[suite.waits] and absent.isdisjoint(suite.needs) and not (suite.is_alone and running):
                 return suite
         if not self.running:
             raise ValueError(f"these need one another: {', '.join(sorted(absent))}")
@@ -165,20 +182,39 @@ class Run:
             except OSError as fault:
                 log.write(f"{suite.command[0]} does not start: {fault}\n".encode())
                 process = None
-        began = time.monotonic()
+        suite.began = time.monotonic()
         if process is None:
-            self._count(suite, began, 127)
+            self._count(suite, 127)
         else:
-            self.running[process.pid] = suite, began
-            # os.wait() looks after it.
+            self.running[process.pid] = self.sessions[process.pid] = suite
+            # _reap() looks after it.
             process.returncode = 0
 
     def _end(self, process, status):
-        suite, began = self.running.pop(process)
+        suite = self.running.pop(process)
         end_group(process, signal.SIGKILL)
-        self._count(suite, began, status)
+        self._count(suite, status)
 
-    def _count(self, suite, began, status):
+    def _reap(self, options):
+        """Waits for a child to end, and adds the time that it and its own children used to its suite.
+
+        - Returns: the process and its status; the process is None if none has ended and `options` are os.WNOHANG."""
+        # A process that ended says its session until it is waited for.
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | options)
+        if ended is None:
+            return None, 0
+        suite = self.sessions.get(session(ended.si_pid))
+        process, status, usage = os.wait4(ended.si_pid, 0)
+        used = usage.ru_utime + usage.ru_stime
+        if suite is None:
+            self.used_elsewhere += used
+        else:
+            suite.used += used
+        return process, status
+
+    def _count(self, suite, status):
+        suite.seconds = time.monotonic() - suite.began
+        self.over.append(suite)
         text = COLOUR.sub("", (self.logs / f"{suite.name}.log").read_text(errors="replace"))
         passed, failed = suite.count(text, status)
         self.passed += passed
@@ -187,9 +223,17 @@ class Run:
             self.failures.append(suite.name)
         shown = suite.shown(text).rstrip("\n")
         ending = f", ended by signal {-status}" if status < 0 else ""
-        seconds = round(time.monotonic() - began)
         print(f"== {suite.name}", *([shown] if shown else []), sep="\n")
-        print(f"== {suite.name}: {passed} passed, {failed} failed ({seconds} s{ending})", flush=True)
+        print(f"== {suite.name}: {passed} passed, {failed} failed ({suite.seconds:.0f} s{ending})", flush=True)
+
+    def _tell_seconds(self):
+        """The table of seconds, those first that used the processors most."""
+        rows = [(suite.seconds, suite.used, suite.name) for suite in sorted(self.over, key=lambda suite: -suite.used)]
+        rows.append((None, self.used_elsewhere, "processes that left the session of their suite"))
+        rows.append((time.monotonic() - self.began, sum(row[1] for row in rows), "all"))
+        print("\n  clock processors")
+        for seconds, used, name in rows:
+            print(f"{'' if seconds is None else f'{seconds:,.0f}':>7} {used:>10,.0f}  {name}")
 
     def _interrupt(self, number, _):
         self.signal = signal.Signals(number).name
@@ -206,8 +250,15 @@ class Run:
         while below := descendants():
             for process in below if time.monotonic() > end or not self.running else ():
                 end_process(process, signal.SIGKILL)
-            reap()
+            self._reap_all()
             time.sleep(0.02)
+
+    def _reap_all(self):
+        try:
+            while self._reap(os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
 
 
 def end_group(process, number):
@@ -224,12 +275,12 @@ def end_process(process, number):
         pass
 
 
-def reap():
+def session(process):
+    """The session of a process, also of one that ended and was not waited for; None if there is no such process."""
     try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
+        return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[3])
+    except (OSError, IndexError):
+        return None
 
 
 def descendants():

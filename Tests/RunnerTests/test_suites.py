@@ -22,6 +22,12 @@ sys.exit(run.finish())
 """
 
 
+def meeting(own, other):
+    """Each waits for the other's step: one after the other they would never end."""
+    return f"""echo {own} begins; for step in 1 2 3; do
+        touch {own}$step; until [ -e {other}$step ]; do :; done; echo {own} $step; done; echo 1 passed, 0 failed"""
+
+
 def heed_hangups():
     """In the child: nohup(1) above the tests makes it ignore them."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -109,11 +115,6 @@ class SuitesTests(unittest.TestCase):
                 self.assertEqual(output.splitlines()[-1], counts)
 
     def test_two_suites_run_side_by_side_and_each_is_shown_in_one_piece(self):
-        # Each waits for the other's step: one after the other they would never end.
-        def meeting(own, other):
-            return f"""echo {own} begins; for step in 1 2 3; do
-                touch {own}$step; until [ -e {other}$step ]; do :; done; echo {own} $step; done; echo 1 passed, 0 failed"""
-
         status, output = self.run_suites(self.suite("a", meeting("a", "b")), self.suite("b", meeting("b", "a")))
         self.assertEqual(status, 0, output)
         for name in "ab":
@@ -122,8 +123,31 @@ class SuitesTests(unittest.TestCase):
 
     def test_no_more_suites_run_at_a_time_than_there_are_lanes(self):
         script = "mkdir one || exit 1; for turn in {1..2000}; do :; done; rmdir one; echo 1 passed, 0 failed"
-        _, output = self.run_suites(*(self.suite(name, script) for name in "abcdef"), lanes=1)
-        self.assertEqual(output.splitlines()[-1], "6 passed, 0 failed")
+        for more in ("", ", waits=True"):
+            with self.subTest(more):
+                _, output = self.run_suites(*(self.suite(name, script, more) for name in "abcdef"), lanes=1)
+                self.assertEqual(output.splitlines()[-1], "6 passed, 0 failed")
+
+    def test_a_suite_that_waits_takes_no_lane_from_one_that_works(self):
+        status, output = self.run_suites(
+            self.suite("a", meeting("a", "b"), ", waits=True"), self.suite("b", meeting("b", "a")), lanes=1)
+        self.assertEqual(status, 0, output)
+
+    def test_the_log_ends_with_the_seconds_of_each_suite_and_the_counts(self):
+        burn = f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.6: pass'"
+        # The second one's is not waited for by its suite, and the third one's leaves it.
+        scripts = {"idle": "true", "busy": burn, "forsaken": f"mkfifo own; ({burn}; {burn}; echo >own) & cat own",
+                   "away": f"mkfifo far; setsid bash -c \"{burn}; echo >far\" & cat far"}  # fmt: skip
+        _, output = self.run_suites(*(self.suite(name, f"{script}; echo 1 passed, 0 failed") for name, script in scripts.items()))
+        *_, table, counts = output.strip().split("\n\n")
+        self.assertEqual(counts, "4 passed, 0 failed")
+        title, *rows = (line.split(maxsplit=2) for line in table.splitlines())
+        self.assertEqual(title, ["clock", "processors"])
+        *suites, elsewhere, everything = rows
+        self.assertEqual([row[2] for row in suites], ["forsaken", "busy", *(row[2] for row in suites[2:])])
+        self.assertEqual({row[2] for row in suites[2:]}, {"idle", "away"})
+        self.assertEqual((elsewhere[0], everything[2]), ("1", "all"))
+        self.assertGreaterEqual(int(everything[1]), 2)
 
     def test_a_suite_waits_for_those_that_it_needs(self):
         script = "[ -e built ] && echo 1 passed, 0 failed"
