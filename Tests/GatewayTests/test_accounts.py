@@ -229,8 +229,7 @@ class BackchannelLogout(unittest.TestCase):
         gateway.start()
         self.addCleanup(gateway.stop)
         with browser().person(provider, ALICE) as person:
-            with provider.paced():
-                person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
+            person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
             # What the page of its end_session_endpoint sends when a person presses "End session".
             cookies = {cookie["name"]: cookie["value"] for cookie in person._context.cookies()}
             ended = person._context.request.delete(f"{provider.issuer}/session/{cookies['GLEWLWYD2_OIDC_SID']}/")

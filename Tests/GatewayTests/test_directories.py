@@ -203,7 +203,7 @@ class AtCanaille(App):
         self.submit(page, new_password=PASSWORD)
         # The password is Canaille's: its page asks for it, and the gateway has one account, by Canaille's identity.
         self.assertTrue(page.url.startswith(canaille.base), page.url)
-        with browser().person(canaille, person) as somebody, canaille.paced():
+        with browser().person(canaille, person) as somebody:
             client = self.client(
                 issuer=gateway.base, clientId="sample", bff={"base": gateway.base}, scopes=["profile"])
             begun = client.call("registration.begin", kind="bff", options={"connection": "canaille"})

@@ -44,12 +44,10 @@ class AtRealProviders(unittest.TestCase):
         gateway.start()
         self.addCleanup(gateway.stop)
         with browser().person(provider, ALICE) as person:
-            with provider.paced():
-                visit = person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
+            visit = person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
             self.assertIn(ALICE.email, visit.text)
             # Again: the account is found, and the provider asks for nothing.
-            with provider.paced():
-                person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
+            person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
         told = gateway.log()
         self.assertEqual((told.count(" registered"), told.count(" signed in")), (1, 1), told)
 

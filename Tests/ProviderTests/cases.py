@@ -116,8 +116,7 @@ class ProviderCase(unittest.TestCase):
         return visit.redirect
 
     def resume(self, client, url):
-        with self.provider.paced():
-            return client.call("registration.resume", url=url)["state"]
+        return client.call("registration.resume", url=url)["state"]
 
     def sign_in(self, client, person=None, **parameters):
         """The whole sign-in by custom scheme, confirmed."""
@@ -140,8 +139,7 @@ class ProviderCase(unittest.TestCase):
         return state["error"]["oauthError"]
 
     def refresh(self, client):
-        with self.provider.paced():
-            return client.call("token.refresh")
+        return client.call("token.refresh")
 
     # Assertions.
 

@@ -1,8 +1,6 @@
 """What a test knows of a real provider, and the shared ones: each is started once."""
 
 import re
-import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -42,8 +40,6 @@ class Facts:
     iss_on_errors: bool
     # A line of its log for each request to the token endpoint that reached a decision.
     token_request: str
-    # Two tokens for one user within this many seconds fail.
-    pace: float = 0.0
     # The secrets of the confidential clients, by the method that each of them uses.
     secrets: dict = field(default_factory=lambda: {POST: SECRET, BASIC: SECRET})
     # Our clients, by the algorithm that signs their id_tokens.
@@ -81,7 +77,6 @@ class Provider:
         self.loopback = f"http://127.0.0.1:{free_port()}/cb"
         self.directory = None
         self.child = None
-        self._last_token = 0.0
 
     def start(self):
         """Starts it, a second time with what it had before."""
@@ -143,17 +138,6 @@ class Provider:
     def logged(self, pattern):
         """How many lines of its log match."""
         return len(re.findall(pattern, self.child.log.read_text(errors="replace")))
-
-    @contextmanager
-    def paced(self):
-        """Around each request for tokens: waits out the provider's own limit."""
-        rest = self._last_token + self.facts.pace - time.time()
-        if rest > 0:
-            time.sleep(rest)
-        try:
-            yield
-        finally:
-            self._last_token = time.time()
 
 
 _shared = {}

@@ -33,9 +33,8 @@ class Desktop:
         environment = self.register(home, [sys.executable, _HANDLER, daemon.program, opening, out])
         person = browser().desktop_person(self.provider, ALICE, home / "profile", environment)
         self.addCleanup(person.close)
-        with self.provider.paced():
-            person.open(url, until=CUSTOM)
-            wait_until(out.exists, "the handler has answered", timeout=30)
+        person.open(url, until=CUSTOM)
+        wait_until(out.exists, "the handler has answered", timeout=30)
         answer = json.loads(out.read_text())
         self.assertEqual(answer["result"]["state"]["state"], "awaitingConfirmation", answer)
 

@@ -40,9 +40,8 @@ class EmailCode:
             Step("code", page.selector, self.type_wrong_code_first) if page.name == "code" else page
             for page in self.provider.pages
         ]
-        with self.provider.paced():
-            visit = self.somebody(self.user).open(begun["action"]["url"], until=redirect, pages=pages)
-            state = waiting.result()["state"]
+        visit = self.somebody(self.user).open(begun["action"]["url"], until=redirect, pages=pages)
+        state = waiting.result()["state"]
         self.assertEqual(visit.asked, ["account", "code", "consent"])
         self.assertSignedIn(client, state)
 

@@ -50,9 +50,8 @@ class CustomScheme:
         first, second = self.open(), self.open()
         url = self.redirect(first, self.regular())
         sent = self.provider.token_requests()
-        with self.provider.paced():
-            answers = [client.start("registration.resume", {"url": url}) for client in (first, second)]
-            outcomes = [self.outcome(answer) for answer in answers]
+        answers = [client.start("registration.resume", {"url": url}) for client in (first, second)]
+        outcomes = [self.outcome(answer) for answer in answers]
         self.assertIn("awaitingConfirmation", outcomes)
         # The provider logs what it has answered.
         wait_until(lambda: self.provider.token_requests() > sent, "a request for tokens")
@@ -193,9 +192,8 @@ class Loopback:
         return client, begun, waiting
 
     def finish(self, client, begun, waiting):
-        with self.provider.paced():
-            self.regular().open(begun["action"]["url"], until=self.provider.loopback)
-            state = waiting.result()["state"]
+        self.regular().open(begun["action"]["url"], until=self.provider.loopback)
+        state = waiting.result()["state"]
         self.confirm(client, state)
 
     def knock(self, url):

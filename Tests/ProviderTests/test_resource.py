@@ -68,9 +68,8 @@ class Resource(ResourceCase):
         client.open(configuration, self.store)
         begun = self.begin(client)
         waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
-        with self.provider.paced():
-            self.somebody(BOB).open(begun["action"]["url"], until=self.provider.loopback)
-            self.confirm(client, waiting.result()["state"])
+        self.somebody(BOB).open(begun["action"]["url"], until=self.provider.loopback)
+        self.confirm(client, waiting.result()["state"])
         answer = client.call("token.access")
         self.assertValid(answer)
         self.assertEqual(self.resource.call(answer["accessToken"]), BOB.email)

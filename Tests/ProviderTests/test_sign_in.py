@@ -67,9 +67,8 @@ class Walk:
         redirect = self.provider.loopback
         begun = self.begin(client)
         waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
-        with self.provider.paced():
-            visit = person.open(begun["action"]["url"], until=redirect)
-            state = waiting.result()["state"]
+        visit = person.open(begun["action"]["url"], until=redirect)
+        state = waiting.result()["state"]
         self.confirm(client, state)
         self.assertTrue(visit.text.strip(), "the user is told that the tab may be closed")
         self.assertFalse(is_listening(self.provider.loopback_port))

@@ -37,8 +37,7 @@ class AuthenticationClass(StepUp):
         client, before, person = self.signed_in()
         redirect = self.redirect(client, person, options={"acrValues": ["urn:example:two-factors"]})
         self.assertIn("code=", redirect)
-        with self.provider.paced():
-            refused = self.assertRefused(client, redirect, before)
+        refused = self.assertRefused(client, redirect, before)
         self.assertIn("acr", refused.message)
 
 

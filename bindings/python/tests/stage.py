@@ -57,7 +57,7 @@ def play():
         for line in sys.stdin:
             wish = json.loads(line)
             try:
-                with browser.person(provider, ALICE) as person, provider.paced():
+                with browser.person(provider, ALICE) as person:
                     visit = person.open(wish["url"], until=wish["until"])
                 tell({"redirect": visit.redirect, "asked": visit.asked, "text": visit.text})
             except Exception as failure:
