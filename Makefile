@@ -105,7 +105,7 @@ pictures: .build/debug/enroll-sandbox ## draw the pictures of the documentation 
 test: setup ## run all tests (QUICK=1: without the real providers and the browser)
 	@QUICK=$(QUICK) scripts/test
 
-torture: setup lib ## run the long forms of the tests: faults, kills, hostile input, for about an hour
+torture: setup lib ## run the long forms of the tests: faults, kills, hostile input, other platforms, sanitizers
 	@scripts/torture
 
 bench: setup lib .build/debug/enroll-sandbox ## measure, beside what others do (BEFORE=FOLDER: compare with an earlier build; RECORD=VERSION: keep the figures)

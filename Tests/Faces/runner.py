@@ -55,6 +55,8 @@ def prepare(arguments):
         arguments.face = arguments.face or ["c", "jsonrpc"]
     import platforms  # It reads the environment.
 
+    if arguments.target:
+        os.environ["ENROLL"] = str(platforms.runnable(platforms.BUILD / "lib/enroll"))
     for name, path in BUILT.items():
         os.environ.setdefault(name, str(TOP / path))
     if "ENROLLD" not in os.environ:

@@ -16,6 +16,9 @@ from processes import TOP, TIMEOUT, workspace
 from sandbox import Sandbox
 
 IS_TORTURE = os.environ.get("TORTURE") == "1"
+#: In `make test` one package of each kind is made and installed, of what plain `make lib` built.
+torture_only = unittest.skipUnless(IS_TORTURE, "TORTURE=1")
+PACKED = os.environ if IS_TORTURE else {**os.environ, "PLAIN": "1"}
 VERSION = re.search(r'let string = "([\d.]+)"', (TOP / "Sources/EnrollHost/LibraryVersion.swift").read_text())[1]
 PACKAGES = "enroll", "enrolld", "libenroll-dev", "libenroll0", "python3-enrollkit"
 TOKEN = r"\A[\w.~+/-]+=*\n\Z"
@@ -68,9 +71,16 @@ def distribution():
 def _made():
     """Once, also where it fails: a failing run takes a minute, and every test asks."""
     folder = workspace("dist")
-    done = subprocess.run([TOP / "scripts/dist", folder], capture_output=True, text=True)
+    done = subprocess.run([TOP / "scripts/dist", folder], capture_output=True, text=True, env=PACKED)
     print(done.stdout)
     return folder, done
+
+
+@functools.cache
+def built():
+    """The folder of each target that is packed."""
+    told = subprocess.run([TOP / "scripts/targets"], capture_output=True, text=True, check=True, env=PACKED).stdout
+    return {line.split()[0]: TOP / line.split()[1] for line in told.splitlines()}
 
 
 def only(pattern):

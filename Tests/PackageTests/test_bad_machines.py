@@ -6,7 +6,7 @@ import stat
 import subprocess
 import unittest
 
-from cases import IS_TORTURE, distribution, files, only, sandbox
+from cases import distribution, files, only, sandbox, torture_only
 from chroots import Chroot
 from processes import TOP, workspace
 from test_artefacts import MACHINE, TARGET, needed, unpacked, wheel
@@ -35,6 +35,7 @@ class BadMachines(unittest.TestCase):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         return done.stderr
 
+    @torture_only
     def test_another_processor(self):
         told = self.install(f"enrollkit-*-{OTHER}-linux-gnu.tar.gz")
         self.assertIn(f"this archive is for {OTHER} processors; this machine is {MACHINE}. Take the archive that has {MACHINE}", told)
@@ -211,6 +212,7 @@ class PackageManagers(unittest.TestCase):
     def test_a_wheel_for_another_c_library(self):
         self.refused_by_pip(f"musllinux_1_2_{MACHINE}")
 
+    @torture_only
     def test_a_folder_without_a_wheel_for_this_machine(self):
         folder = workspace("wheels")
         (other,) = distribution().glob(f"*manylinux*_{OTHER}.whl")
@@ -227,6 +229,7 @@ class PackageManagers(unittest.TestCase):
         self.assertIn("ERROR: No matching distribution found for hatchling", done.stdout + done.stderr)
         self.assertIn("`No matching distribution found for hatchling`", (TOP / "docs/install.md").read_text())
 
+    @torture_only
     def test_a_package_for_another_processor(self):
         own, other = {"x86_64": ("amd64", "arm64"), "aarch64": ("arm64", "amd64")}[MACHINE]
         path = only(f"enrolld_*_{other}.deb")
@@ -236,6 +239,7 @@ class PackageManagers(unittest.TestCase):
         self.assertIn(f"package architecture ({other}) does not match system ({own})", words)
 
 
+@torture_only
 class UnpackedTar(unittest.TestCase):
     """A bare Debian with the tar in /srv/here."""
 
@@ -286,7 +290,6 @@ class MissingLibraries(UnpackedTar):
         self.assertIn("enrolld depends on libssl3", words)
 
 
-@unittest.skipUnless(IS_TORTURE, "another release of Debian: TORTURE=1")
 class OlderDebian(UnpackedTar):
     """Debian 11: its glibc is 2.31, and it has no OpenSSL 3."""
 

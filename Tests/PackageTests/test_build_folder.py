@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from cases import copy_of_the_checkout
+from cases import copy_of_the_checkout, torture_only
 from processes import TIMEOUT, TOP, workspace
 
 COMMAND = "build/lib/enroll"
@@ -20,6 +20,7 @@ def clean(**more):
     return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")} | more
 
 
+@torture_only
 class Copied(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -129,6 +130,7 @@ class Distributions(Copied):
 
 
 class DebianPackages(unittest.TestCase):
+    @torture_only
     def test_two_packagings_at_once_both_succeed_with_equal_bytes(self):
         outs = [workspace("first"), workspace("second")]
         children = [subprocess.Popen([TOP / "scripts/dist-debian", out], env=clean(), stdout=subprocess.PIPE,

@@ -11,8 +11,8 @@ import unittest
 
 import earlier
 from cases import (
-    IS_TORTURE, PACKAGES, STORE, TOKEN, VERSION, Peer, debian_packages, distribution, example, files, report, sandbox,
-    served, sign_in,
+    PACKAGES, STORE, TOKEN, VERSION, Peer, debian_packages, distribution, example, files, report, sandbox,
+    served, sign_in, torture_only,
 )  # fmt: skip
 from chroots import AS_ROOT, MIRROR, Chroot, system
 from processes import TOP, Child, workspace
@@ -24,6 +24,7 @@ LOWER = f"{VERSION}~before"
 class BuiltPackages(unittest.TestCase):
     """Those of every architecture that is built."""
 
+    @torture_only
     def test_lintian_finds_no_error_and_no_warning(self):
         told = subprocess.run(
             ["lintian", "--allow-root", "--pedantic", "--no-tag-display-limit", "--fail-on", "error,warning,pedantic",
@@ -58,6 +59,7 @@ class BuiltPackages(unittest.TestCase):
                 self.assertEqual(set(told), set(re.findall(r" T (enroll_\w+)", exported)))
 
 
+@torture_only
 class InstalledPackages(unittest.TestCase):
     release = "bookworm"
 
@@ -171,12 +173,11 @@ class InstalledPackages(unittest.TestCase):
         return told.splitlines()
 
 
-@unittest.skipUnless(IS_TORTURE, "another release of Debian: TORTURE=1")
 class InstalledOnTrixie(InstalledPackages):
     release = "trixie"
 
 
-@unittest.skipUnless(IS_TORTURE, "piuparts takes minutes: TORTURE=1")
+@torture_only
 class Piuparts(unittest.TestCase):
     def test_piuparts_finds_nothing_left_behind(self):
         folder = debian_packages()

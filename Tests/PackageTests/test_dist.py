@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 import zipfile
 
 from archived import members
-from cases import IS_TORTURE, VERSION, copy_of_the_checkout, distribution, only
+from cases import VERSION, built, copy_of_the_checkout, distribution, only, torture_only
 from processes import TOP, workspace
 
 #: Where the artefacts are made.
@@ -36,6 +36,7 @@ def digests(folder, names):
 
 
 class MadeArtefacts(unittest.TestCase):
+    @torture_only
     def test_two_packagings_of_one_build_have_equal_bytes_and_say_what_is_left_out(self):
         other = copy_of_the_checkout()
         # What git does not know is not packed.
@@ -82,7 +83,7 @@ class MadeArtefacts(unittest.TestCase):
         # Nothing is linked that this repository, the toolchain and the system's libraries do not have.
         self.assertLessEqual(inside, {"swift-stdlib", "jansson", "gcc", "ziglang", "glibc", "musl"})
         self.assertLessEqual({"openssl", "curl", "libsecret", "kotlin-stdlib"}, listed.keys() - inside)
-        cross = [target for target in TARGETS if (TOP / "build" / target / "lib/libenroll.so.0").exists()]
+        cross = [target for target, folder in built().items() if folder != TOP / "build"]
         self.assertEqual("ziglang" in inside, bool(cross))
         self.assertEqual("musl" in inside, any("musl" in target for target in cross))
         for target in cross:
@@ -206,7 +207,7 @@ class MavenFiles(unittest.TestCase):
             self.assertIn(b"/**", jar.read("org/enrollkit/EnrollClient.kt"))
 
 
-@unittest.skipUnless(IS_TORTURE, "compiles a target once more: TORTURE=1")
+@torture_only
 class CompiledTwice(unittest.TestCase):
     def test_one_target_compiled_in_two_folders_has_equal_bytes(self):
         target = "x86_64-linux-gnu"

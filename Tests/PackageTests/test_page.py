@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from cases import VERSION, distribution, files
+from cases import PACKAGES, VERSION, distribution, files, torture_only
 from chroots import Chroot
 from processes import TOP, workspace
 
@@ -51,6 +51,24 @@ class TypedPage(unittest.TestCase):
         self.typed("tar-uninstall")
         self.assertEqual([path for path in self.home.glob(".local/**/*") if not path.is_dir()], [])
 
+    def test_the_debian_packages_in_a_folder(self):
+        """dpkg's own part of `apt install`, without a system around it: what they depend on is this machine's."""
+        root = self.home / "root"
+        (root / "var/lib/dpkg/updates").mkdir(parents=True)
+        (root / "var/lib/dpkg/info").mkdir()
+        (root / "var/lib/dpkg/status").touch()
+        words = "dpkg", "--root", root, "--force-not-root,script-chrootless,depends", "--log", "/dev/null"
+        environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.home)}
+        for wish in (("--install", *files(distribution())), ("--purge", *PACKAGES)):
+            done = subprocess.run(list(map(str, (*words, *wish))), capture_output=True, text=True, env=environment)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            if wish[0] == "--install":
+                told = subprocess.check_output([root / "usr/bin/enroll", "--version"], text=True)
+                self.assertIn(VERSION, told)
+        left = [path for path in root.glob("usr/**/*") if not path.is_dir()]
+        self.assertEqual(left, [])
+
+    @torture_only
     def test_apt(self):
         chroot = Chroot.of("bookworm")
         for path in files(distribution()):

@@ -5,14 +5,15 @@ import re
 import subprocess
 import unittest
 
-from cases import IS_TORTURE, VERSION
-from test_dist import TARGETS, second_checkout
+from cases import VERSION, copy_of_the_checkout, torture_only
+from test_dist import TARGETS
 
 
+@torture_only
 class Releases(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.clone = second_checkout()
+        cls.clone = copy_of_the_checkout()
         cls.deepen()
         # The checks ask whether a target is there. `make torture` builds those for musl, and packs them.
         for target in TARGETS:
@@ -157,7 +158,6 @@ class Releases(unittest.TestCase):
         for words in ((), ("1.2",), ("v1.2.3",), ("1.2.3", "1.2.4")):
             self.assertEqual(self.release(*words)[0], 1)
 
-    @unittest.skipUnless(IS_TORTURE, "builds a Swift package: TORTURE=1")
     def test_the_whole_of_a_release_says_what_to_push_where(self):
         status, faults, told = self.release(VERSION)
         self.assertEqual((status, faults), (0, []), told)
@@ -166,7 +166,6 @@ class Releases(unittest.TestCase):
         listed = subprocess.check_output(["git", "-C", self.clone, "tag"], text=True)
         self.assertEqual(listed.strip(), "")
 
-    @unittest.skipUnless(IS_TORTURE, "builds a Swift package: TORTURE=1")
     def test_unsafe_flags_in_a_product_end_the_release(self):
         self.edit(
             "Package.swift",

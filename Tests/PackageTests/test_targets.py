@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from archived import programs, target_of
-from cases import distribution, example, sandbox
+from cases import built, distribution, example, sandbox, torture_only
 from processes import TOP, workspace
 
 MACHINE = platform.machine()
@@ -22,13 +22,6 @@ NEEDED = {
                                                        ("ld-linux-x86-64", 2), ("ld-linux-aarch64", 1))},
     "musl": {"libc.so"},
 }  # fmt: skip
-
-
-@functools.cache
-def built():
-    """The folder of each target that is built."""
-    told = subprocess.run([TOP / "scripts/targets"], capture_output=True, text=True, check=True).stdout
-    return {line.split()[0]: TOP / line.split()[1] for line in told.splitlines()}
 
 
 @functools.cache
@@ -112,7 +105,7 @@ class Emulated:
         return output
 
 
-@unittest.skipUnless(f"{OTHER}-linux-gnu" in built(), f"make lib TARGET={OTHER}-linux-gnu")
+@torture_only
 class OtherProcessor(unittest.TestCase):
     def test_the_libraries_of_tar_and_wheel_sign_in_and_every_daemon_starts(self):
         target = f"{OTHER}-linux-gnu"

@@ -1,4 +1,4 @@
-"""No suite is forgotten: scripts/test runs each, and Tests/README.md has a row for each folder."""
+"""No suite is forgotten: scripts/test or scripts/torture runs each, and Tests/README.md has a row for each folder."""
 
 import re
 import unittest
@@ -11,7 +11,8 @@ class IndexTests(unittest.TestCase):
     def test_every_suite_is_run(self):
         suites = [path.relative_to(TOP) for pattern in ("Tests/*/run", "bindings/*/test") for path in TOP.glob(pattern)]
         self.assertGreater(len(suites), 15)
-        run = set(re.findall(r'"([\w/]+)"', (TOP / "scripts/test").read_text()))
+        texts = [(TOP / "scripts" / name).read_text() for name in ("test", "torture")]
+        run = {word for text in texts for word in re.findall(r'"([\w/]+)"', text)}
         self.assertEqual([str(path) for path in suites if str(path) not in run], [], "add them to scripts/test")
 
     def test_what_a_suite_needs_is_there(self):
