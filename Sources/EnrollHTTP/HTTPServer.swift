@@ -1,6 +1,7 @@
 // The HTTP server: HTTP/1.0 and HTTP/1.1 without TLS (a load balancer in front has that), on the event loop of libevent. It reads
 // strictly (RFC 9112), has requests answered by bounded threads or later, and stops without losing a request in work.
 
+import EnrollCore
 import EnrollPosix
 
 /// A server that listens from `start` to ``stop(withinSeconds:)``.
@@ -10,6 +11,15 @@ public final class HTTPServer: Sendable {
 
   private let shared: ServerContext
   private let loops: [EventLoop]
+
+  /// Whether each loop looks at the time now and then; for tests.
+  var ticking: [Bool] {
+    loops.map { loop in
+      let isTicking = Guarded(false, by: Mutex())
+      loop.run { isTicking.withLock { $0 = loop.isTicking } }
+      return isTicking.withLock { $0 }
+    }
+  }
 
   private init(_ shared: ServerContext, _ loops: [EventLoop], port: Int) {
     self.shared = shared

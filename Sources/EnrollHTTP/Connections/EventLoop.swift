@@ -25,15 +25,15 @@ final class EventLoop: @unchecked Sendable {
   private let hasLeft = Event()
   private var wake: OpaquePointer?
   private var tick: OpaquePointer?
-  private var isTicking = false
+  private(set) var isTicking = false
   /// The listeners that the loop has; they hand round what they accept.
   private var listeners: [Listener] = []
 
   /// - Throws: ``ServerError`` when the system gives no descriptor or no memory.
   init(_ shared: ServerContext) throws(ServerError) {
-    guard let mailbox = try? EventDescriptor(), let configuration = event_config_new() else {
-      throw ServerError.noRoom
-    }
+    guard let mailbox = try? EventDescriptor(), Self.hasRoom(besides: mailbox.descriptor),
+      let configuration = event_config_new()
+    else { throw ServerError.noRoom }
     defer { event_config_free(configuration) }
     event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
     guard let base = event_base_new_with_config(configuration) else { throw ServerError.noRoom }
@@ -42,6 +42,13 @@ final class EventLoop: @unchecked Sendable {
     self.shared = shared
     input = .allocate(byteCount: 64 << 10, alignment: 16)
     writer = AnswerWriter(shared.settings)
+  }
+
+  /// A base takes three descriptors, and libevent ends the process where it gets none for its signals.
+  private static func hasRoom(besides descriptor: Int32) -> Bool {
+    let tried = (0..<3).map { _ in dup(descriptor) }
+    for one in tried where one >= 0 { close(one) }
+    return tried.allSatisfy { $0 >= 0 }
   }
 
   deinit {

@@ -86,8 +86,8 @@ final class Wire: Sendable {
   }
 
   /// The next bytes; empty when the other side has closed; nil when it broke off, or nothing comes.
-  func receive() -> [UInt8]? {
-    var chunk = [UInt8](repeating: 0, count: 16_384)
+  func receive(_ most: Int = 16_384) -> [UInt8]? {
+    var chunk = [UInt8](repeating: 0, count: most)
     let count = recv(descriptor, &chunk, chunk.count, 0)
     return count < 0 ? nil : Array(chunk[..<count])
   }
@@ -103,10 +103,12 @@ final class Wire: Sendable {
   }
 
   /// One answer with its body, of a connection that stays open.
-  /// - Parameter isHead: the answer has no body, whatever its length says.
-  func readAnswer(isHead: Bool = false) -> Answer? {
+  /// - Parameters:
+  ///   - isHead: the answer has no body, whatever its length says.
+  ///   - isOnly: other answers may be behind it, and are left.
+  func readAnswer(isHead: Bool = false, only isOnly: Bool = false) -> Answer? {
     var bytes: [UInt8] = []
-    while let part = receive(), !part.isEmpty {
+    while let part = isOnly ? receive(1) : receive(), !part.isEmpty {
       bytes += part
       if let answer = Answer(bytes, isHead: isHead) { return answer }
     }
