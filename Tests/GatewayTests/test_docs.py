@@ -192,7 +192,7 @@ class Commands(unittest.TestCase):
         while names:
             done = subprocess.run([PROGRAM, *names, "--help"], capture_output=True, text=True)
             usage = " ".join(["enroll-gateway", *names])
-            if done.returncode == 0 and f"USAGE: {usage}" in done.stdout:
+            if done.returncode == 0 and f"Usage: {usage}" in done.stdout:
                 return done.stdout
             if len(names) == 1:
                 self.fail(f"{usage} is no command: {done.stdout}{done.stderr}")

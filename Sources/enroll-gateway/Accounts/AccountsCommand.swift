@@ -1,148 +1,101 @@
 // `enroll-gateway accounts`: what an operator does with one account, while gateways serve or not. Each command leaves an entry in the audit,
 // with the address `operator`. Nothing that is written has a token, a code or a secret.
 
-import ArgumentParser
+import EnrollArguments
 import EnrollCore
 import EnrollGateway
 import EnrollJSON
 import EnrollPosix
 
-struct Accounts: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    abstract:
-      "Find, show, export and delete accounts, and end their sessions. The audit log records each use.",
-    subcommands: [
-      Find.self, Show.self, Sessions.self, EndSessions.self, Delete.self, Export.self,
-    ])
-}
+enum AccountsCommand {
+  private static let json = Parameter.flag("json", help: "Print JSON, with times in seconds since 1970.")
+  private static let id = Parameter<String>.operand("id", help: "The account's id.")
+  private static let what = Parameter<String>.operand(
+    "what", help: "An e-mail address, an account id, or the provider's name, a colon and the user's sub.")
+  private static let yes = Parameter.flag("yes", help: "Do not ask for confirmation.")
 
-/// What every command about accounts takes.
-struct AccountOptions: ParsableArguments {
-  @OptionGroup var file: ConfigOption
-  @Flag(help: "Print JSON, with times in seconds since 1970.")
-  var json = false
+  static let command = Command(
+    "accounts",
+    "Find, show, export and delete accounts, and end their sessions. The audit log records each use.",
+    subcommands: [find, show, sessions, endSessions, delete, export])
 
-  func atDesk(_ work: (AccountDesk) throws(EnrollError) -> Void) throws {
-    try told { () throws(EnrollError) in
-      let desk = try AccountDesk(file.config)
-      defer { desk.close() }
-      try work(desk)
-    }
-  }
-}
-
-extension Accounts {
-  struct Find: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Find accounts by an e-mail address, an id, or PROVIDER:SUBJECT.")
-
-    @OptionGroup var options: AccountOptions
-    @Argument(help: "An e-mail address, an account id, or the provider's name, a colon and the user's sub.")
-    var what: String
-
-    func run() throws {
-      try options.atDesk { (desk) throws(EnrollError) in
-        let found = try desk.find(what)
-        guard options.json else { return found.forEach { AccountText.write($0) } }
-        AccountText.write(json: .object([("accounts", .array(found.map { $0.json }))]))
+  private static func command(
+    _ name: String, _ abstract: String, _ arguments: [Argument],
+    _ work: @escaping @Sendable (AccountDesk, Values) throws(EnrollError) -> Void
+  ) -> Command {
+    Command(name, abstract, arguments: arguments + [json.argument, GatewayCommand.config.argument]) {
+      values in
+      GatewayCommand.status { () throws(EnrollError) in
+        let desk = try AccountDesk(values[GatewayCommand.config])
+        defer { desk.close() }
+        try work(desk, values)
       }
     }
   }
 
-  struct Show: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Show an account: its identities, and how many sessions it has.")
+  private static let find = command(
+    "find", "Find accounts by an e-mail address, an id, or PROVIDER:SUBJECT.", [what.argument]
+  ) { (desk, values) throws(EnrollError) in
+    let found = try desk.find(values[what])
+    guard values[json] else { return found.forEach { AccountText.write($0) } }
+    AccountText.write(json: .object([("accounts", .array(found.map { $0.json }))]))
+  }
 
-    @OptionGroup var options: AccountOptions
-    @Argument(help: "The account's id.") var id: String
+  private static let show = command(
+    "show", "Show an account: its identities, and how many sessions it has.", [id.argument]
+  ) { (desk, values) throws(EnrollError) in
+    write(try desk.show(values[id]), values)
+  }
 
-    func run() throws {
-      try options.atDesk { (desk) throws(EnrollError) in
-        let shown = try desk.show(id)
-        options.json ? AccountText.write(json: shown.json) : AccountText.write(shown)
-      }
+  private static func write(_ shown: AccountDesk.Shown, _ values: Values) {
+    values[json] ? AccountText.write(json: shown.json) : AccountText.write(shown)
+  }
+
+  private static let sessions = command(
+    "sessions", "List the live sessions of an account.", [id.argument]
+  ) { (desk, values) throws(EnrollError) in
+    let sessions = try desk.sessions(values[id])
+    guard values[json] else { return AccountText.write(sessions) }
+    AccountText.write(json: .object([("sessions", .array(sessions.map { AccountCopy.json($0) }))]))
+  }
+
+  private static let endSessions = command(
+    "end-sessions", "End every session of an account, in browsers and apps, at its next request.",
+    [id.argument]
+  ) { (desk, values) throws(EnrollError) in
+    let count = try desk.endSessions(values[id])
+    guard values[json] else {
+      return StandardStream.say("\(count) \(count == 1 ? "session was" : "sessions were") ended.")
+    }
+    AccountText.write(json: .object([("ended", .integer(Int64(count)))]))
+  }
+
+  private static let delete = command(
+    "delete", "Delete an account and all its data. The gateway tells the user by e-mail.",
+    [id.argument, yes.argument]
+  ) { (desk, values) throws(EnrollError) in
+    if !values[yes] {
+      write(try desk.show(values[id]), values)
+      try ask()
+    }
+    let deleted = try desk.delete(values[id])
+    guard values[json] else { return StandardStream.say("The account was deleted.") }
+    AccountText.write(json: .object([("deleted", .string(deleted))]))
+  }
+
+  private static func ask() throws(EnrollError) {
+    StandardStream.say("Delete this account? Nobody can undo it. Type yes to go on.", to: 2)
+    guard let answer = readLine(), ASCII.equals(answer, "yes") else {
+      throw EnrollError(
+        .invalidArgument,
+        "Nothing was deleted. The command expected the answer yes on standard input, or the option --yes.")
     }
   }
 
-  struct Sessions: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the live sessions of an account.")
-
-    @OptionGroup var options: AccountOptions
-    @Argument(help: "The account's id.") var id: String
-
-    func run() throws {
-      try options.atDesk { (desk) throws(EnrollError) in
-        let sessions = try desk.sessions(id)
-        guard options.json else { return AccountText.write(sessions) }
-        AccountText.write(
-          json: .object([("sessions", .array(sessions.map { AccountCopy.json($0) }))]))
-      }
-    }
-  }
-
-  struct EndSessions: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "End every session of an account, in browsers and apps, at its next request.")
-
-    @OptionGroup var options: AccountOptions
-    @Argument(help: "The account's id.") var id: String
-
-    func run() throws {
-      try options.atDesk { (desk) throws(EnrollError) in
-        let count = try desk.endSessions(id)
-        guard options.json else {
-          return StandardStream.say("\(count) \(count == 1 ? "session was" : "sessions were") ended.")
-        }
-        AccountText.write(json: .object([("ended", .integer(Int64(count)))]))
-      }
-    }
-  }
-
-  struct Delete: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Delete an account and all its data. The gateway tells the user by e-mail."
-    )
-
-    @OptionGroup var options: AccountOptions
-    @Argument(help: "The account's id.") var id: String
-    @Flag(help: "Do not ask for confirmation.")
-    var yes = false
-
-    func run() throws {
-      try options.atDesk { (desk) throws(EnrollError) in
-        if !yes {
-          let shown = try desk.show(id)
-          options.json ? AccountText.write(json: shown.json) : AccountText.write(shown)
-          try Self.ask()
-        }
-        let deleted = try desk.delete(id)
-        guard options.json else { return StandardStream.say("The account was deleted.") }
-        AccountText.write(json: .object([("deleted", .string(deleted))]))
-      }
-    }
-
-    private static func ask() throws(EnrollError) {
-      StandardStream.say("Delete this account? Nobody can undo it. Type yes to go on.", to: 2)
-      guard let answer = readLine(), ASCII.equals(answer, "yes") else {
-        throw EnrollError(
-          .invalidArgument,
-          "Nothing was deleted. The command expected the answer yes on standard input, or the option --yes."
-        )
-      }
-    }
-  }
-
-  struct Export: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Print the data stored about an account as JSON, for the user who requested it.")
-
-    @OptionGroup var options: AccountOptions
-    @Argument(help: "The account's id.") var id: String
-
-    func run() throws {
-      try options.atDesk { (desk) throws(EnrollError) in
-        AccountText.write(json: try desk.export(id))
-      }
-    }
+  private static let export = command(
+    "export", "Print the data stored about an account as JSON, for the user who requested it.",
+    [id.argument]
+  ) { (desk, values) throws(EnrollError) in
+    AccountText.write(json: try desk.export(values[id]))
   }
 }
