@@ -1,6 +1,7 @@
-// Mutated requests: none may bring a second request to the application that its sender hid in a body.
+// Mutated requests: none may bring a second request to the application that its sender hid in a body, none may be read in two ways,
+// and none may harm the server.
 
-import EnrollHTTP
+@testable import EnrollHTTP
 import Foundation
 import Testing
 
@@ -55,6 +56,69 @@ import Testing
     #expect(answered > 400 && answered < 3_600)
   }
 
+  @Test("a mutated request is read in the same way however its bytes are cut")
+  func cuts() {
+    var random = SplitMix(state: 1)
+    var counts: [Int: Int] = [:]
+    for round in 0..<(Self.isTorture ? 2_000_000 : 3_000) {
+      var bytes = Array(Self.seeds[round % Self.seeds.count].utf8)
+      bytes += Array(Self.seeds[random.below(Self.seeds.count)].utf8)
+      for _ in 0..<random.below(5) { Self.mutate(&bytes, &random) }
+      let whole = Reading(bytes, pieces: bytes.count)
+      let cut = Reading(bytes, pieces: 1 + random.below(40))
+      if whole != cut || round % 16 == 0 && Reading(bytes, pieces: 1) != whole {
+        Issue.record("round \(round): \(String(decoding: bytes, as: UTF8.self))")
+      }
+      counts[whole.requests.count, default: 0] += 1
+    }
+    // Each kind came: refused at once, behind the first request, and not at all.
+    #expect((0...2).allSatisfy { counts[$0] ?? 0 > 100 })
+  }
+
+  @Test("mutated requests, for ten minutes in the long form, do not harm the server")
+  func survival() throws {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(600)
+    let application = TestApplication(
+      lane: { $0.method == .post ? .database : .here }, { _ in WebResponse(200) })
+    var random = SplitMix(state: 2)
+    var rounds = 0
+    let change: (inout ServerSettings) -> Void = {
+      $0.limits.connectionsPerAddress = 10_000
+      $0.limits.headerTimeoutMilliseconds = 50
+      $0.limits.bodyTimeoutMilliseconds = 50
+      $0.limits.idleTimeoutMilliseconds = 50
+      $0.limits.lingerMilliseconds = 20
+    }
+    try withServer(application, change) { server in
+      while Self.isTorture ? clock.now < end : rounds < 500 {
+        var bytes: [UInt8] = []
+        for _ in 0...random.below(3) { bytes += Array(Self.seeds[random.below(Self.seeds.count)].utf8) }
+        for _ in 0..<random.below(8) { Self.mutate(&bytes, &random) }
+        let wire = try #require(Wire(server.port))
+        // In pieces; some clients stop in the middle, some leave, some never read.
+        var start = 0
+        while start < bytes.count {
+          let next = min(bytes.count, start + 1 + random.below(200))
+          guard wire.send(Array(bytes[start..<next])), random.below(60) > 0 else { break }
+          start = next
+        }
+        if random.below(3) > 0 {
+          wire.finish()
+          _ = wire.readAll()
+        }
+        application.forget()
+        rounds += 1
+      }
+      #expect(eventually { server.metrics.connectionsOpen == 0 && server.metrics.requestsInWork == 0 })
+      let wire = try #require(Wire(server.port))
+      wire.send(Self.seeds[0])
+      #expect(wire.readAnswer()?.status == 200)
+    }
+  }
+
+  private static let isTorture = ProcessInfo.processInfo.environment["TORTURE"] == "1"
+
   private static func mutate(_ request: inout [UInt8], _ random: inout SplitMix) {
     guard !request.isEmpty else { return }
     let place = random.below(request.count)
@@ -78,6 +142,46 @@ import Testing
       request.removeSubrange(start..<end)
       request.insert(contentsOf: line, at: starts[random.below(starts.count)] % (request.count + 1))
     }
+  }
+}
+
+/// What the reader makes of bytes that come in pieces, as a connection hands them to it.
+private struct Reading: Equatable {
+  var requests: [String] = []
+  var isRefused = false
+
+  private static let rules = HeadRules(ServerSettings(publicOrigin: "http://gateway.test"))
+
+  init(_ bytes: [UInt8], pieces: Int) {
+    var reader = RequestReader()
+    var held: [UInt8] = []
+    var start = 0
+    while start < bytes.count, !isRefused {
+      let end = min(bytes.count, start + pieces)
+      held += bytes[start..<end]
+      start = end
+      held.removeFirst(held.withUnsafeBytes { read($0, &reader) })
+    }
+  }
+
+  private mutating func read(_ bytes: UnsafeRawBufferPointer, _ reader: inout RequestReader) -> Int {
+    var passed = 0
+    while passed < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[passed...])
+      let (count, event) = reader.read(rest, Self.rules)
+      passed += count
+      switch event {
+      case .needsMore: return passed
+      case .bodyFollows: break
+      case .whole(let head, let body):
+        let fields = String(decoding: head.fields, as: UTF8.self)
+        requests.append("\(head.method) \(head.path)?\(head.query ?? "") \(fields) \(body)")
+      case .refused:
+        isRefused = true
+        return bytes.count
+      }
+    }
+    return passed
   }
 }
 
