@@ -14,7 +14,8 @@ from test_service import UNIT
 
 LONG = os.environ.get("TORTURE") == "1"
 PACKAGES = (
-    "systemd", "systemd-sysv", "procps", "curl", "libsqlite3-0", "libssl3", "libcurl4", "libjansson4", "libpq5",
+    "systemd", "systemd-sysv", "procps", "curl", "libevent-core-2.1-7", "libsqlite3-0", "libssl3", "libcurl4", "libjansson4",
+    "libpq5",
 )  # fmt: skip
 UNIT_NAME = "enroll-gateway"
 SETTINGS = {
