@@ -19,6 +19,15 @@ from playwright.sync_api import Error, sync_playwright
 from processes import TimedOut
 from providers import CUSTOM
 
+# Seconds that a visit, or one act on a page, may take. A guard against a hang alone: on a busy machine a page takes long.
+_HANG = 300
+
+# Once the page has nothing left to do: whether it shows nothing. A page that a dialog of the browser covers has no idle time.
+_SHOWS_NOTHING = """async () => {
+  await new Promise(done => requestIdleCallback(done, {timeout: 1000}))
+  return document.readyState === "complete" && !document.body?.innerText.trim()
+}"""
+
 # A browser sandbox cannot be had as root, nor in most containers.
 _ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
 
@@ -89,9 +98,10 @@ class Person:
         self.provider = provider
         self.user = user
         self._context = context
-        self._context.set_default_timeout(10_000)
+        self._context.set_default_timeout(_HANG * 1000)
         self._page = None
         self._left_for = []
+        self._loading = set()
 
     def __enter__(self):
         return self
@@ -102,10 +112,10 @@ class Person:
     def close(self):
         self._context.close()
 
-    def open(self, url, until, pages=None, timeout=20.0):
+    def open(self, url, until, pages=None):
         """Loads `url` and goes on until a URL that begins with `until`; a `Visit`.
         `pages` stand in for the provider's own."""
-        return self._go(url, until, pages or self.provider.pages, timeout)
+        return self._go(url, until, pages or self.provider.pages)
 
     def hop(self, url, until):
         """`open` without the pages, for somebody who is logged in and has consented: follows the
@@ -118,9 +128,9 @@ class Person:
                 return Visit(next_url)
         return self.open(url, until)
 
-    def log_out(self, url, until, timeout=20.0):
+    def log_out(self, url, until):
         """The same for an end_session URL."""
-        return self._go(url, until, self.provider.logout_pages, timeout)
+        return self._go(url, until, self.provider.logout_pages)
 
     def look(self, url):
         """Loads a page that asks for nothing, such as one that a listener answers."""
@@ -128,12 +138,12 @@ class Person:
         self._page.goto(url)
         return self._page.inner_text("body")
 
-    def walk(self, url, steps, timeout=20.0):
+    def walk(self, url, steps):
         """Loads `url` and does these steps, in their order; the browser stays where they lead."""
         self._new_tab()
         self._page.goto(url)
         for step in steps:
-            self._page.locator(step.selector).first.wait_for(timeout=timeout * 1000)
+            self._page.locator(step.selector).first.wait_for()
             step.act(self._page, self.user)
         self._page.wait_for_load_state()
 
@@ -142,15 +152,23 @@ class Person:
         if self._page:
             self._page.close()
         self._left_for.clear()
+        self._loading.clear()
         self._page = self._context.new_page()
-        self._page.on("request", self._note_custom_scheme)
+        self._page.on("request", self._note_request)
+        self._page.on("requestfinished", self._note_end)
+        self._page.on("requestfailed", self._note_end)
 
-    def _note_custom_scheme(self, request):
-        if not request.url.startswith(("http:", "https:", "data:", "blob:")):
+    def _note_request(self, request):
+        if request.url.startswith(("http:", "https:")):
+            self._loading.add(request)
+        elif not request.url.startswith(("data:", "blob:")):
             self._left_for.append(request.url)
 
-    def _go(self, url, until, steps, timeout):
-        """A page that is empty after half of the time is loaded again, as a person would."""
+    def _note_end(self, request):
+        self._loading.discard(request)
+
+    def _go(self, url, until, steps):
+        """A page that stays empty is loaded again, as a person would."""
         self._new_tab()
         visit = Visit("")
         done = set()
@@ -160,14 +178,11 @@ class Person:
             # A redirect straight to the custom scheme aborts the navigation.
             if not self._left_for and "ERR_ABORTED" not in str(error):
                 raise
-        end = time.monotonic() + timeout
-        halftime = end - timeout / 2
+        end = time.monotonic() + _HANG
         while not self._arrived(visit, until):
-            if time.monotonic() > halftime:
-                halftime = end
-                if self._is_empty():
-                    done.clear()
-                    self._reload()
+            if self._stays_empty():
+                done.clear()
+                self._reload()
             if time.monotonic() > end:
                 raise TimedOut(
                     f"{self.provider.name} led to {self._page.url} and no further, "
@@ -204,9 +219,12 @@ class Person:
             # The page changed under our hands: the caller looks again.
             return False
 
-    def _is_empty(self):
+    def _stays_empty(self):
+        """Whether all that the page asked for has come, and it shows nothing."""
+        if self._loading or not self._page.url.startswith("http"):
+            return False
         try:
-            return not self._page.evaluate("document.body && document.body.innerText.trim()")
+            return self._page.evaluate(_SHOWS_NOTHING) and not self._loading
         except Error:
             return False
 
