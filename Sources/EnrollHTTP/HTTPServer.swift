@@ -71,7 +71,7 @@ public final class HTTPServer: Sendable {
   /// - Returns: the port of all addresses.
   private static func listen(_ settings: ServerSettings, on loops: [EventLoop]) throws(ServerError) -> Int {
     var port = settings.port
-    for address in settings.addresses.compactMap({ IPAddress($0) }) {
+    for address in settings.addresses {
       do throws(ServerError) {
         let listener = try Listener(address, port: port, on: loops[0], handingTo: loops)
         loops[0].add(listener)

@@ -14,7 +14,7 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
     "EnrollCore", "the rules and the steps: no IO, no C library, no platform", ["EnrollCrypto", "EnrollJSON"]
   ),
   (
-    "EnrollPosix", "the system: threads, locks, clocks, signals, fork, the user's folders",
+    "EnrollPosix", "the system: threads and pools of them, locks, clocks, signals, fork, the user's folders",
     ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "Synchronization"]
   ),
   (
@@ -22,7 +22,7 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
     ["EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "CSecret", "Synchronization"]
   ),
   (
-    "EnrollHost", "the client, and its IO: libcurl, the loopback listener, the pool of threads",
+    "EnrollHost", "the client, and its IO: libcurl, the loopback listener, timers",
     ["EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CCurl", "CPosix"]
   ),
   (

@@ -1,14 +1,12 @@
 // One connection: reads requests one at a time, has each answered, sends the answer, and closes when time is up (RFC 9112 §9). Whatever
 // is refused ends the connection; nothing of it reaches the application.
 
-import CEvent
-import CPosix
 import EnrollPosix
 import Synchronization
 
 /// A connection of one event loop.
-final class Connection: @unchecked Sendable {
-  // Unchecked: all but `isGone` and `loop` is only touched on the loop.
+final class Connection: LoopSocket, @unchecked Sendable {
+  // Unchecked: all but `isGone` is only touched on the loop.
 
   /// What the connection waits for, until `deadline`.
   private enum Waiting {
@@ -24,20 +22,15 @@ final class Connection: @unchecked Sendable {
   /// An answer of which more is left than this holds the next one back.
   private static let untakenLimit = 64 << 10
 
-  let loop: EventLoop
   /// Where the roster has it.
   var place = 0
   /// The client has left, or this side has closed: nobody waits for an answer.
   let isGone = Atomic<Bool>(false)
 
-  private let descriptor: Int32
   /// nil for a peer without an IP address.
   private let peer: IPAddress?
   private let isProxied: Bool
   private var client: String?
-  private var readable: OpaquePointer?
-  private var writable: OpaquePointer?
-  private var delay: OpaquePointer?
 
   private var waiting = Waiting.request
   private var deadline: Int64
@@ -46,7 +39,6 @@ final class Connection: @unchecked Sendable {
   private var reader = RequestReader()
   /// What came and is not read yet.
   private var held: [UInt8] = []
-  private var output = OutputBuffer()
   /// Of the request that is answered.
   private var manner = AnswerWriter.Manner()
   private var delayed: WebResponse?
@@ -57,17 +49,14 @@ final class Connection: @unchecked Sendable {
   private var thrownAway = 0
   private var isFirst = true
   private var isAdvancing = false
-  private var isPaused = false
   /// The client sends no more.
   private var isAtEnd = false
-  private var isClosed = false
 
   private init(_ descriptor: Int32, _ peer: IPAddress?, isProxied: Bool, _ loop: EventLoop) {
-    self.descriptor = descriptor
     self.peer = peer
     self.isProxied = isProxied
-    self.loop = loop
     deadline = ServerContext.deadline(afterMilliseconds: loop.shared.limits.headerTimeoutMilliseconds)
+    super.init(descriptor, loop)
   }
 
   private var shared: ServerContext { loop.shared }
@@ -75,7 +64,7 @@ final class Connection: @unchecked Sendable {
   /// Takes a socket that was accepted, or closes it where there are too many.
   static func admit(_ descriptor: Int32, _ peer: IPAddress?, to loop: EventLoop) {
     let shared = loop.shared
-    guard !loop.roster.isDraining else { return closeDescriptor(descriptor) }
+    guard !loop.roster.isDraining else { return closeFile(descriptor) }
     let isProxied = peer.map { shared.proxies.contains($0) } ?? false
     let counted = isProxied ? nil : peer
     var refusal = shared.census.enter(counted)
@@ -84,38 +73,17 @@ final class Connection: @unchecked Sendable {
     }
     if let refusal {
       shared.counters.refused(refusal)
-      return closeDescriptor(descriptor)
+      return closeFile(descriptor)
     }
     let connection = Connection(descriptor, peer, isProxied: isProxied, loop)
     loop.roster.add(connection)
     loop.setTicking()
-    connection.begin()
-  }
-
-  private func begin() {
-    readable = event_new(
-      loop.base, descriptor, Int16(EV_READ | EV_PERSIST),
-      { _, _, this in
-        guard let this else { return }
-        Unmanaged<Connection>.fromOpaque(this).takeUnretainedValue().read()
-      }, Unmanaged.passUnretained(self).toOpaque())
-    guard let readable, event_add(readable, nil) == 0 else { return close() }
+    connection.open()
   }
 
   // MARK: Reading
 
-  private func read() {
-    let count = recv(descriptor, loop.input.baseAddress, loop.input.count, 0)
-    if count > 0 {
-      received(UnsafeRawBufferPointer(rebasing: loop.input[..<count]))
-    } else if count == 0 {
-      cameToEnd()
-    } else if ![EAGAIN, EINTR].contains(enroll_posix_errno()) {
-      close()
-    }
-  }
-
-  private func received(_ bytes: UnsafeRawBufferPointer) {
+  override func received(_ bytes: UnsafeRawBufferPointer) {
     switch waiting {
     case .ending:
       thrownAway += bytes.count
@@ -180,15 +148,9 @@ final class Connection: @unchecked Sendable {
     deadline = ServerContext.deadline(afterMilliseconds: shared.limits.headerTimeoutMilliseconds)
   }
 
-  private func setReading(_ isOn: Bool) {
-    guard isPaused == isOn, !isAtEnd, let readable else { return }
-    isPaused = !isOn
-    if isOn { event_add(readable, nil) } else { event_del(readable) }
-  }
-
   /// The client closes, or sends no more. An answer that is on its way is still sent.
-  private func cameToEnd() {
-    guard !output.isEmpty else { return close() }
+  override func cameToEnd() {
+    guard unsentCount > 0 else { return close() }
     setReading(false)
     isAtEnd = true
     isGone.store(true, ordering: .releasing)
@@ -253,19 +215,10 @@ final class Connection: @unchecked Sendable {
     guard let answer else { return deliverBadAnswer() }
     guard answer.delayMilliseconds > 0 else { return deliver(answer) }
     delayed = answer
-    delay = event_new(
-      loop.base, -1, 0,
-      { _, _, this in
-        guard let this else { return }
-        Unmanaged<Connection>.fromOpaque(this).takeUnretainedValue().deliverDelayed()
-      }, Unmanaged.passUnretained(self).toOpaque())
-    var time = timeval(milliseconds: min(answer.delayMilliseconds, 86_400_000))
-    guard let delay, event_add(delay, &time) == 0 else { return deliverDelayed() }
+    startTimer(milliseconds: min(answer.delayMilliseconds, 86_400_000))
   }
 
-  private func deliverDelayed() {
-    if let delay { event_free(delay) }
-    delay = nil
+  override func timePassed() {
     guard let answer = delayed else { return }
     delayed = nil
     deliver(answer)
@@ -286,7 +239,7 @@ final class Connection: @unchecked Sendable {
     shared.counters.answered(answer.status)
     send(loop.writer.bytes, answer.body, bodyCount)
     guard persists else { return end() }
-    guard output.count <= Self.untakenLimit else {
+    guard unsentCount <= Self.untakenLimit else {
       waiting = .taking
       deadline = ServerContext.deadline(afterMilliseconds: shared.limits.idleTimeoutMilliseconds)
       return
@@ -319,30 +272,9 @@ final class Connection: @unchecked Sendable {
     if let answer = loop.writer.answer(refusal) { deliver(answer) } else { close() }
   }
 
-  // MARK: Sending
-
-  private func send(_ head: [UInt8], _ body: [UInt8] = [], _ bodyCount: Int = 0) {
-    output.add(head, body, bodyCount, to: descriptor)
-    if !output.isEmpty { awaitWritable() }
-  }
-
-  private func awaitWritable() {
-    if writable == nil {
-      writable = event_new(
-        loop.base, descriptor, Int16(EV_WRITE),
-        { _, _, this in
-          guard let this else { return }
-          Unmanaged<Connection>.fromOpaque(this).takeUnretainedValue().write()
-        }, Unmanaged.passUnretained(self).toOpaque())
-    }
-    guard let writable, event_add(writable, nil) == 0 else { return close() }
-  }
-
-  private func write() {
-    guard output.flush(to: descriptor) else { return close() }
-    guard output.isEmpty else { return awaitWritable() }
+  override func sentAll() {
     switch waiting {
-    case .ending: closeOutput()
+    case .ending: endOutput()
     case .taking: next()
     case .request, .head, .body, .answer: break
     }
@@ -355,27 +287,20 @@ final class Connection: @unchecked Sendable {
     waiting = .ending
     deadline = ServerContext.deadline(afterMilliseconds: shared.limits.idleTimeoutMilliseconds)
     held = []
-    setReading(true)
-    if output.isEmpty { closeOutput() }
+    if !isAtEnd { setReading(true) }
+    if unsentCount == 0 { endOutput() }
   }
 
-  private func closeOutput() {
+  private func endOutput() {
     guard !isAtEnd else { return close() }
-    shutdown(descriptor, Int32(SHUT_WR))
+    closeOutput()
     deadline = ServerContext.deadline(afterMilliseconds: shared.limits.lingerMilliseconds)
   }
 
-  /// Leaves the loop. What is left to send is dropped.
-  func close() {
-    guard !isClosed else { return }
-    isClosed = true
-    for event in [readable, writable, delay] where event != nil { event_free(event) }
-    (readable, writable, delay) = (nil, nil, nil)
-    closeDescriptor(descriptor)
+  override func hasClosed() {
     isGone.store(true, ordering: .releasing)
     waiting = .ending
     held = []
-    output = OutputBuffer()
     delayed = nil
     loop.roster.remove(self)
     loop.setTicking()
@@ -417,5 +342,3 @@ final class Connection: @unchecked Sendable {
     }
   }
 }
-
-private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }

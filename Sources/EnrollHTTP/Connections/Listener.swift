@@ -20,12 +20,18 @@ final class Listener {
   ///   - loop: on which it accepts.
   ///   - loops: which get what is accepted, in turn.
   /// - Throws: ``ServerError`` with the setting ``ServerError/Setting/addresses``.
-  init(_ address: IPAddress, port: Int, on loop: EventLoop, handingTo loops: [EventLoop]) throws(ServerError)
-  {
+  init(_ address: String, port: Int, on loop: EventLoop, handingTo loops: [EventLoop]) throws(ServerError) {
     let flags = UInt32(LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC)
-    let made = address.withSocketAddress(port: port) { socketAddress, size in
-      // Without a callback nothing is accepted yet.
-      evconnlistener_new_bind(loop.base, nil, nil, flags, 1_024, socketAddress, Int32(size))
+    var place = sockaddr_in6()
+    var size = Int32(MemoryLayout<sockaddr_in6>.size)
+    let made = withUnsafeMutablePointer(to: &place) { place in
+      place.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic -> OpaquePointer? in
+        guard evutil_parse_sockaddr_port(address, generic, &size) == 0 else { return nil }
+        // It is at the same place in addresses of both families.
+        place.pointee.sin6_port = UInt16(truncatingIfNeeded: port).bigEndian
+        // Without a callback nothing is accepted yet.
+        return evconnlistener_new_bind(loop.base, nil, nil, flags, 1_024, generic, size)
+      }
     }
     guard let made else {
       let number = enroll_posix_errno()

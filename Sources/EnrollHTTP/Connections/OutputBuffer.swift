@@ -7,12 +7,10 @@ struct OutputBuffer {
   private var parts: [ArraySlice<UInt8>] = []
   private(set) var count = 0
 
-  var isEmpty: Bool { count == 0 }
-
   /// Sends at once as much as the kernel takes, and keeps the rest. A connection that is broken takes nothing: the next read sees it.
   /// - Parameter bodyCount: how much of the body is sent.
   mutating func add(_ head: [UInt8], _ body: [UInt8], _ bodyCount: Int, to descriptor: Int32) {
-    let sent = isEmpty ? Self.write(head, body, bodyCount, to: descriptor) : 0
+    let sent = count == 0 ? Self.write(head, body, bodyCount, to: descriptor) : 0
     if sent < head.count { keep(ArraySlice(Array(head[sent...]))) }
     let bodySent = max(0, sent - head.count)
     // The body is shared, not copied.

@@ -44,43 +44,13 @@ struct IPAddress: Hashable, Sendable {
     }
   }
 
-  /// Gives the address and the port as the system takes them.
-  func withSocketAddress<Result>(
-    port: Int, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
-  ) -> Result {
-    let port = UInt16(truncatingIfNeeded: port).bigEndian
-    if isIPv4 {
-      var four = sockaddr_in()
-      four.sin_family = sa_family_t(AF_INET)
-      four.sin_port = port
-      four.sin_addr.s_addr = UInt32(truncatingIfNeeded: low).bigEndian
-      return Self.generic(&four, body)
-    }
-    var six = sockaddr_in6()
-    six.sin6_family = sa_family_t(AF_INET6)
-    six.sin6_port = port
-    withUnsafeMutableBytes(of: &six.sin6_addr) {
-      $0.storeBytes(of: high.bigEndian, as: UInt64.self)
-      $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
-    }
-    return Self.generic(&six, body)
-  }
-
-  private static func generic<Address, Result>(
-    _ address: inout Address, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
-  ) -> Result {
-    withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<Address>.size))
-      }
-    }
-  }
-
   /// The port of a socket that listens.
   static func port(of descriptor: Int32) -> Int? {
     var address = sockaddr_in6()
     var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
-    let outcome = generic(&address) { pointer, _ in getsockname(descriptor, pointer, &size) }
+    let outcome = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+    }
     // The port is at the same place in addresses of both families.
     return outcome == 0 ? Int(UInt16(bigEndian: address.sin6_port)) : nil
   }
