@@ -5,7 +5,6 @@
 #include <CommonCrypto/CommonRandom.h>
 #include <TargetConditionals.h>
 #include <crt_externs.h>
-#include <mach-o/dyld.h>
 #include <mach/mach_time.h>
 #include <sys/event.h>
 #include <sys/mount.h>
@@ -202,16 +201,4 @@ static inline char **enroll_posix_command_words(long *count) {
 }
 static inline char *const *enroll_posix_environment(void) { return *_NSGetEnviron(); }
 static inline void enroll_system_set_environment(char *const environment[]) { *_NSGetEnviron() = (char **)environment; }
-// The path of this program, links resolved, to be freed; NULL if the system does not tell or has no memory.
-static inline char *enroll_system_program_path(void) {
-  char path[PATH_MAX];
-  uint32_t size = sizeof path;
-  return _NSGetExecutablePath(path, &size) == 0 ? realpath(path, NULL) : NULL;
-}
-static inline int enroll_system_stat_program(struct stat *status) {
-  char *path = enroll_system_program_path();
-  int done = path ? stat(path, status) : -1;
-  free(path);
-  return done;
-}
 #endif

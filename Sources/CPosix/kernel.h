@@ -1,7 +1,6 @@
 // The calls of the Linux kernel that desktop Linux and Android share.
 #ifndef ENROLL_CPOSIX_KERNEL_H
 #define ENROLL_CPOSIX_KERNEL_H
-#include <sys/auxv.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -117,15 +116,6 @@ static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
 static inline int enroll_posix_hide_memory(void) {
   struct rlimit none = {0, 0};
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? setrlimit(RLIMIT_CORE, &none) : -1;
-}
-// The file of this program. Once it is deleted, only a stat finds it.
-static inline int enroll_system_stat_program(struct stat *status) { return stat("/proc/self/exe", status); }
-// Its path, links resolved, to be freed; NULL if the system does not tell or has no memory. Without /proc, or once the file is
-// deleted, the program is where it was started from.
-static inline char *enroll_system_program_path(void) {
-  char *own = realpath("/proc/self/exe", NULL);
-  const char *started = (const char *)getauxval(AT_EXECFN);
-  return own || !started ? own : realpath(started, NULL);
 }
 static inline char *const *enroll_posix_environment(void) {
   extern char **environ;

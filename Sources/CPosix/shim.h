@@ -197,33 +197,6 @@ static inline void enroll_posix_outside_signals(sigset_t *set) {
   sigfillset(set);
   for (unsigned index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(set, faults[index]);
 }
-// The path of `name` in the directory above the one of this program, links resolved; NULL if the system does not tell or has no
-// memory. To be freed.
-static inline char *enroll_posix_path_beside(const char *name) {
-  char *own = enroll_system_program_path(), *path = NULL;
-  for (int levels = 0; own && levels < 2; levels++) {
-    char *slash = strrchr(own, '/');
-    if (slash) *slash = '\0';
-  }
-  if (own && (path = malloc(strlen(own) + strlen(name) + 2))) {
-    strcpy(path, own);
-    strcat(path, "/");
-    strcat(path, name);
-  }
-  free(own);
-  return path;
-}
-// Becomes another program, with the words of this one. Returns only if that fails: why, as in errno; ELOOP for this program itself.
-static inline int enroll_posix_execute(const char *path) {
-  struct stat own, other;
-  long count;
-  char **words = enroll_posix_command_words(&count);
-  if (!words) return ENOSYS;
-  if (enroll_system_stat_program(&own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino)
-    return ELOOP;
-  execv(path, words);
-  return errno;
-}
 // Becomes the program `words[0]`, looked for in PATH, with the words and the environment, both ended by NULL. Signals do what they
 // do by default, but for those that are ignored other than SIGPIPE. Returns only if that fails: why, as in errno.
 static inline int enroll_posix_become(char *const words[], char *const environment[]) {

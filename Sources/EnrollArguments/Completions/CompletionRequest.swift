@@ -13,28 +13,30 @@ struct CompletionRequest {
   /// `:folders`.
   var answer: String {
     guard let current = words.last else { return "" }
+    var before = words.dropLast()
+    let isHelp = before.first == "help"
+    if isHelp { before.removeFirst() }
     var command = program.root
-    var before = words.dropLast()[...]
     while !command.subcommands.isEmpty {
-      guard let name = before.first else { break }
-      before.removeFirst()
-      if name == "help", command.name == program.root.name { continue }
-      if let next = command.subcommand(name) {
+      if let next = before.first.flatMap({ command.subcommand($0) }) {
+        before.removeFirst()
         command = next
-      } else if let next = command.defaultSubcommand.flatMap({ command.subcommand($0) }) {
+      } else if let next = command.defaultSubcommand.flatMap({ command.subcommand($0) }),
+        (before.first ?? current).utf8.first == UInt8(ascii: "-")
+      {
         command = next
       } else {
-        return ""
+        return before.isEmpty ? names(of: command, current, isHelp: isHelp) : ""
       }
     }
-    guard command.subcommands.isEmpty else { return Self.names(of: command, in: program, current) }
     // help takes names alone.
-    if words.first == "help" { return "" }
-    return offer(command, before, current)
+    return isHelp ? "" : offer(command, before, current)
   }
 
-  private static func names(of command: Command, in program: Program, _ current: String) -> String {
-    lines(command.subcommands.map { ($0.name, $0.abstract) }, current)
+  private func names(of command: Command, _ current: String, isHelp: Bool) -> String {
+    var offered = command.subcommands.map { (word: $0.name, meaning: $0.abstract) }
+    if command.name == program.root.name, !isHelp { offered.append(("help", "Print the help of a command.")) }
+    return Self.lines(offered, current)
   }
 
   private func offer(_ command: Command, _ before: ArraySlice<String>, _ current: String) -> String {

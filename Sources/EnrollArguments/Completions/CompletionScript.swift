@@ -104,8 +104,8 @@ private enum CompletionScript {
       switch "$answer[1]"
         case ':files*'
           set -l ending (string replace -r '^:files ?' '' "$answer[1]")
-          for line in (__fish_complete_path "$typed")
-            if test -z "$ending"; or string match -q -- "*.$ending*" "$line"; or string match -q -- '*/*' "$line"
+          for line in (__fish_complete_path "$typed" | string replace -r '\t.*' '')
+            if test -z "$ending"; or string match -q -- "*.$ending" "$line"; or string match -q -- '*/' "$line"
               printf '%s%s\n' "$prefix" "$line"
             end
           end

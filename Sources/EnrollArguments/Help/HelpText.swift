@@ -51,7 +51,7 @@ struct HelpText {
   }
 
   private static func row(_ argument: Argument) -> (name: String, value: String) {
-    (argument.synopsis, argument.help + (argument.defaultText.map { " (default: \($0))" } ?? ""))
+    (argument.synopsis, argument.help + (argument.defaultText.map { " Default: \($0)." } ?? ""))
   }
 
   private static func lines(_ text: String) -> [String] {

@@ -99,6 +99,11 @@ public enum ASCII {
   static func contains(_ text: [UInt8], _ part: StaticString) -> Bool { contains(text.span, part) }
 
   /// Whether `text` has `part` in it.
+  package static func contains(_ text: String, _ part: StaticString) -> Bool {
+    contains(text.utf8.span, part)
+  }
+
+  /// Whether `text` has `part` in it.
   static func contains(_ text: Span<UInt8>, _ part: StaticString) -> Bool {
     contains(text, UnsafeRawBufferPointer(start: part.utf8Start, count: part.utf8CodeUnitCount))
   }

@@ -31,15 +31,19 @@ struct Browser {
 
   /// `%s` is the address; without it the address is added at the end, as other programs that use BROWSER do.
   static func words(_ command: [String], address: String) -> [String] {
-    guard command.contains(where: { $0.contains("%s") }) else { return command + [address] }
+    guard command.contains(where: { ASCII.contains($0, "%s") }) else { return command + [address] }
     return command.map { word in
-      var parts: [Substring] = []
-      var rest = word[...]
-      while let at = rest.firstRange(of: "%s") {
-        parts.append(rest[..<at.lowerBound])
-        rest = rest[at.upperBound...]
+      var filled: [UInt8] = []
+      var rest = word.utf8[...]
+      while let byte = rest.popFirst() {
+        if byte == UInt8(ascii: "%"), rest.first == UInt8(ascii: "s") {
+          rest.removeFirst()
+          filled += address.utf8
+        } else {
+          filled.append(byte)
+        }
       }
-      return (parts + [rest]).joined(separator: address)
+      return String(decoding: filled, as: UTF8.self)
     }
   }
 

@@ -91,7 +91,7 @@ struct Examination {
       do throws(Failure) {
         let begun = try session.call(
           "registration.begin", [("client", client)], saying: "Asking the provider")
-        isPushed = begun["action"]?["url"]?.string?.contains("request_uri=") ?? false
+        isPushed = begun["action"]?["url"]?.string.map { ASCII.contains($0, "request_uri=") } ?? false
         _ = try session.call(
           "registration.cancel", [("client", client), ("transaction", begun["transaction"])])
       } catch {

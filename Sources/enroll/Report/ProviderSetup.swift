@@ -29,7 +29,8 @@ struct ProviderSetup: Equatable {
       ("dpop", .string("never")), ("allowLoopbackHTTP", allowsLoopbackHTTP ? .bool(true) : nil),
     ])
     for (part, value) in parts { members[part] = .string(value) }
-    let saysRedirect = provider.flatMap { ProviderPreset.named($0) }?.text.contains("redirectUri") ?? false
+    let preset = provider.flatMap { ProviderPreset.named($0) }
+    let saysRedirect = preset.map { ASCII.contains($0.text, "redirectUri") } ?? false
     if redirectURI == nil, !saysRedirect { members["redirectUri"] = .string(Self.redirectURI) }
     return .object(members)
   }
@@ -73,7 +74,7 @@ struct ProviderSetup: Equatable {
       return isPart ? "Pass the provider's own by --set \(part)=VALUE." : "Leave out --set \(part)."
     }
     return switch error.field {
-    case "issuer" where error.message.contains("back end"): "See docs/back-end.md."
+    case "issuer" where ASCII.contains(error.message, "back end"): "See docs/back-end.md."
     case "issuer":
       "Pass the provider's https address by --issuer; for a provider on this machine add --allow-loopback-http."
     case "clientId": "Pass the client id that the provider registered by --client-id."
