@@ -12,57 +12,45 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 PAGE = TOP / "docs/enroll.md"
 STATUSES = TOP / "Sources/enroll/Process/CommandStatus.swift"
-PLACE = ("config", "profile", "store", "account", "keys", "passphrase-fd", "pin-fd", "json")
-ALWAYS = ("help", "version")
 
 
 def program():
-    """What the parser knows of itself."""
+    """What the program says of its commands."""
     enroll = os.environ.get("ENROLL") or TOP / "build/bin/enroll"
-    told = subprocess.run([enroll, "--experimental-dump-help"], capture_output=True, check=True).stdout
-    return json.loads(told)["command"]
+    return json.loads(subprocess.run([enroll, "--dump-commands"], capture_output=True, check=True).stdout)
 
 
 def commands():
-    return [command for command in program()["subcommands"] if command["commandName"] != "help"]
-
-
-def name(argument):
-    return argument["preferredName"]["name"]
-
-
-def is_own(argument):
-    """Whether it is this command's, and no option that all have, nor one that tests alone use."""
-    if not argument["shouldDisplay"]:
-        return False
-    return argument["kind"] == "positional" or name(argument) not in (*PLACE, *ALWAYS)
+    return program()["commands"]
 
 
 def row(argument):
-    if argument["kind"] == "positional":
-        return f"| `{argument['valueName'].upper()}` | {argument['abstract']} |"
-    words = [("--" if one["kind"] == "long" else "-") + one["name"] for one in argument["names"]]
-    value = f" {argument['valueName'].upper()}" if argument["kind"] == "option" else ""
-    return f"| `{', '.join(words)}{value}` | {argument['abstract']} |"
+    default = f" Default: {argument['default']}." if "default" in argument else ""
+    return f"| `{argument['synopsis']}` | {argument['help']}{default} |"
 
 
-def table(rows):
-    return "\n".join(["| option | meaning |", "| --- | --- |", *rows]) + "\n"
+def table(arguments):
+    return "\n".join(["| option | meaning |", "| --- | --- |", *map(row, arguments)]) + "\n"
+
+
+def own(command):
+    """The arguments of this command alone: those without a group."""
+    return [argument for argument in command["arguments"] if "group" not in argument]
 
 
 def options():
-    parts, login = [], []
+    parts, login, shared = [], [], []
     for command in commands():
-        parts.append(f"**{command['commandName']}**: {command['abstract']}\n")
-        own = [row(argument) for argument in command["arguments"] if is_own(argument)]
-        login = login or own
-        if command["commandName"] == "register" and own == [row for row in login if "--device" not in row]:
+        parts.append(f"**{command['name']}**: {command['abstract']}\n")
+        arguments = own(command)
+        login = login or arguments
+        shared = shared or [argument for argument in command["arguments"] if "group" in argument]
+        if command["name"] == "register" and arguments == [one for one in login if one["name"] != "device"]:
             parts.append("The options of login, without `--device`.\n")
-        elif own:
-            parts.append(table(own))
-    common = next(command for command in commands() if command["commandName"] == "token")
+        elif arguments:
+            parts.append(table(arguments))
     parts.append("All of them but `completions`:\n")
-    parts.append(table(row(argument) for argument in common["arguments"] if not is_own(argument) and name(argument) in PLACE))
+    parts.append(table(shared))
     return "\n".join(parts)
 
 

@@ -79,9 +79,9 @@ class Completions(CommandCase):
         self.hostile_names()
         for option, expected in (("--account", {"plain@example.com"}), ("--profile", {"default", "plain"})):
             self.assertEqual(set(self.bash("enroll", "token", option, "")), expected)
-            # What every shell's script asks for; fish does so in a terminal only.
-            words = ["enroll", "token", option, ""]
-            offered = self.run_enroll("---completion", "token", "--", option, "3", "0", *words)[0]
+            self.assertEqual(self.fish(f"enroll token {option} "), expected)
+            # What every shell's script asks for.
+            offered = self.run_enroll("---complete", "token", option, "")[0]
             self.assertEqual(set(offered.split("\n")) - {""}, expected)
             self.zsh(f"enroll token {option} pla").shows(next(name for name in expected if name.startswith("pla")))
         self.assertFalse((self.home / "ran").exists())
@@ -96,10 +96,69 @@ class Completions(CommandCase):
         said = self.shell("zsh", "-f", "-c", f"autoload -U compinit; compinit -D; . {path}; print -r -- $_comps[enroll]")
         self.assertIn("_enroll", said)
 
-    def test_fish_offers_commands_and_options(self):
-        path = self.script("fish")
-        self.shell("fish", "--no-config", "--no-execute", str(path))
-        offered = self.shell("fish", "--no-config", "-c", f"source {path}; complete -C 'enroll lo'")
-        self.assertEqual({line.split("\t")[0] for line in offered.splitlines()}, {"login", "logout"})
-        offered = self.shell("fish", "--no-config", "-c", f"source {path}; complete -C 'enroll token --min'")
-        self.assertIn("--min-lifetime", offered)
+    def test_zsh_offers_options_values_and_accounts(self):
+        self.configure("work")
+        self.sign_in("--account", "alice@home.example")
+        self.zsh("enroll token --min").shows("enroll token --min-lifetime ")
+        self.zsh("enroll completions z").shows("enroll completions zsh ")
+        self.zsh("enroll token --profile wo").shows("enroll token --profile work ")
+        self.zsh("enroll token --profile=wo").shows("enroll token --profile=work ")
+        self.zsh("enroll token --account al").shows("enroll token --account alice@home.example ")
+        # With what each of them means.
+        self.zsh("enroll log").shows("Sign in with the browser or on another device.")
+
+    def fish(self, line):
+        """What fish offers for a line, without what it means."""
+        offered = self.shell("fish", "--no-config", "-c", f"source {self.script('fish')}; complete -C '{line}'")
+        return {one.split("\t")[0] for one in offered.splitlines()}
+
+    def test_fish_offers_commands_options_values_and_what_is_there(self):
+        self.shell("fish", "--no-config", "--no-execute", str(self.script("fish")))
+        self.assertEqual(self.fish("enroll lo"), {"login", "logout"})
+        self.assertEqual(self.fish("enroll token --min"), {"--min-lifetime"})
+        self.assertEqual(self.fish("enroll status --keys "), {"auto", "file", "passphrase", "secret-service"})
+        self.configure("work")
+        self.sign_in("--account", "alice@home.example")
+        self.assertEqual(self.fish("enroll token --profile "), {"default", "work"})
+        self.assertEqual(self.fish("enroll token --profile=w"), {"--profile=work"})
+        self.assertEqual(self.fish("enroll token --account al"), {"alice@home.example"})
+
+    def test_files_and_folders_are_offered_where_an_option_names_one(self):
+        (self.home / "here" / "inside").mkdir(parents=True)
+        for name in ("conf.json", "conf.txt"):
+            (self.home / "here" / name).write_text("{}")
+        place = f"{self.home}/here/"
+        files = {f"{place}conf.json", f"{place}inside"}
+        self.assertEqual(set(self.bash("enroll", "token", "--config", place)), files)
+        self.assertEqual(set(self.bash("enroll", "token", "--store", place)), {f"{place}inside"})
+        everything = files | {f"{place}conf.txt"}
+        self.assertEqual(set(self.bash("enroll", "login", "--client-secret-file", place)), everything)
+        self.assertEqual(set(self.bash("enroll", "exec", "--", place)), everything)
+        self.assertEqual(self.fish(f"enroll token --config {place}"), {f"{place}conf.json", f"{place}inside/"})
+        self.assertEqual(self.fish(f"enroll token --store {place}"), {f"{place}inside/"})
+        self.zsh(f"enroll token --config {place}con").shows(f"{place}conf.json ")
+        self.zsh(f"enroll token --store={place}ins").shows(f"--store={place}inside/")
+
+    def test_bash_completes_words_that_it_splits(self):
+        self.configure("work")
+        for account in ("alice@home.example", "alice@work.example"):
+            self.sign_in("--account", account)
+
+        def offered(line, *words):
+            """As the line editor splits a line: at =, : and @, too."""
+            quoted = " ".join(f"'{word}'" for word in words)
+            return set(self.shell("bash", "--norc", "-c", f"""
+                . {self.script('bash')}
+                COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; COMP_LINE='{line}'; COMP_POINT={len(line)}
+                _enroll; printf '%s\\n' "${{COMPREPLY[@]}}"
+            """).split())
+
+        self.assertEqual(offered("enroll token --profile=wo", "enroll", "token", "--profile", "=", "wo"), {"work"})
+        self.assertEqual(offered("enroll token --profile=", "enroll", "token", "--profile", "="), {"default", "work"})
+        self.assertEqual(
+            offered("enroll token --account alice@", "enroll", "token", "--account", "alice", "@"),
+            {"home.example", "work.example"})
+        self.assertEqual(
+            offered("enroll token --account alice@w", "enroll", "token", "--account", "alice", "@", "w"), {"work.example"})
+        # Before the end of the line, up to the cursor.
+        self.assertEqual(offered("enroll lo", "enroll", "login"), {"login", "logout"})

@@ -19,7 +19,7 @@ class Manual(CommandCase):
     def test_every_command_has_its_line(self):
         page = manual.PAGE.read_text()
         for command in manual.commands():
-            self.assertIn(f"**{command['commandName']}**: {command['abstract']}", page)
+            self.assertIn(f"**{command['name']}**: {command['abstract']}", page)
 
     def test_the_help_advises_what_the_manual_and_the_readme_advise(self):
         advice = re.search(r"From then on:\n\n((?:  .*\n)+)", self.run_enroll("--help")[0])[1]

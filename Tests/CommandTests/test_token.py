@@ -310,7 +310,9 @@ class Words(CommandCase):
         self.run_enroll("--version", environment=environment)
 
     def test_help_and_version_are_output(self):
-        for words, begin in ((["--version"], "enroll 0."), (["--help"], "OVERVIEW"), (["help", "token"], "OVERVIEW")):
+        for words, begin in (
+                (["--version"], "enroll 0."), (["--help"], "Sign in through the browser once"),
+                (["help", "token"], "Print a valid access token, and nothing else.\n\nUsage: enroll token [options]\n")):
             output, said = self.run_enroll(*words)
             self.assertTrue(output.startswith(begin), output)
             self.assertEqual(said, "")

@@ -1,6 +1,6 @@
 // Where configuration, store and account are found.
 
-import ArgumentParser
+import EnrollArguments
 import EnrollCore
 import EnrollJSON
 import Testing
@@ -10,8 +10,11 @@ import Testing
 @Suite("The place")
 struct PlaceTests {
   private func place(_ words: [String], _ environment: [String: String] = [:]) throws -> Context {
-    try Context(
-      try ContextOptions.parse(words).options, environment: Environment(environment), current: { chosen })
+    guard case .command(let invocation) = Enroll.program.read(["accounts"] + words) else {
+      throw UsageError("\(words) are refused")
+    }
+    return try Context(
+      try ContextOptions.read(invocation.values), environment: Environment(environment), current: { chosen })
   }
 
   /// What `enroll switch` chose.

@@ -31,7 +31,7 @@ struct PlaceOptions {
     case auto, file, passphrase
     case secretService = "secret-service"
 
-    static let list = allCases.map(\.rawValue).joined(separator: ", ")
+    static let list = allCases.map { $0.rawValue }.joined(separator: ", ")
   }
 
   /// What is wrong with the options together; nil if nothing is.

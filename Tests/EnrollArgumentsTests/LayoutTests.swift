@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import enroll
+@testable import EnrollArguments
 
 @Suite("Text on a terminal")
 struct LayoutTests {
@@ -45,12 +45,5 @@ struct LayoutTests {
       Layout.table([("a", "x"), ("long", "one two three")], width: 15)
         == ["  a     x", "  long  one two", "        three"])
     #expect(Layout.table([], width: 40).isEmpty)
-  }
-
-  @Test("signs beyond ASCII only where the locale has them")
-  func signs() {
-    #expect(Signs(Environment(["LANG": "en_GB.UTF-8"])).good == "✓")
-    #expect(Signs(Environment(["LANG": "en_GB.UTF-8", "LC_ALL": "C"])).good == "+")
-    #expect(Signs(Environment([:])).frames == ["|", "/", "-", "\\"])
   }
 }

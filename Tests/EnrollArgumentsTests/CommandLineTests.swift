@@ -1,1 +1,0 @@
-// Command lines as values: commands, options and operands, read, explained and completed from one description.
