@@ -57,7 +57,7 @@ class Completions(CommandCase):
         rc = self.home / ".zshrc"
         rc.write_text(f"autoload -U compinit; compinit -D; . {self.script('zsh')}; PS1='ready> '; LISTMAX=999\n")
         (self.home / "zsh").write_text("")
-        terminal = Terminal(["/usr/bin/zsh", "-i"], {**self.environment, "ZDOTDIR": str(self.home)})
+        terminal = Terminal(["/usr/bin/zsh", "-i"], {**self.environment, "ZDOTDIR": str(self.home)}, columns=300)
         self.addCleanup(terminal.close)
         terminal.shows("ready> ")
         terminal.type(line + "\t")

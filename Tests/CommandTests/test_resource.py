@@ -172,13 +172,14 @@ class AtAResource(CommandCase):
 
     def test_an_option_that_contradicts_the_profile_is_refused(self):
         self.sign_in(*self.arguments)
-        for words in (["--client-id", "another"], ["--issuer", "https://another.example"]):
-            _, said = self.run_enroll("login", "--yes", *self.arguments, *words, status=2)
-            self.assertIn(f"not {words[1]}", said)
+        place = ["--resource", self.resource.url, "--allow-loopback-http"]
+        for words in (["--client-id", "another"], ["--client-id", "sample-app", "--issuer", "https://another.example"]):
+            _, said = self.run_enroll("login", "--yes", *place, *words, status=2)
+            self.assertIn(f"not {words[-1]}", said)
             # A client that is named is not registered.
             self.assertIn("Choose another name by --profile", said)
             self.assertNotIn("--register-again", said)
-        bare = ["--resource", self.resource.url, "--allow-loopback-http", "--issuer", "https://another.example"]
+        bare = [*place, "--issuer", "https://another.example"]
         self.assertIn("--again --register-again", self.run_enroll("login", "--yes", *bare, status=2)[1])
 
     def test_advice_about_a_resource_on_this_machine_works_as_it_is_printed(self):

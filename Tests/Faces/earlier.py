@@ -12,7 +12,7 @@ from world import Clock
 # The stores name this address of their provider: a sandbox has to be there, of one test at a time on this machine.
 PORT = 14280
 # A session that was made today is renewed in years from now.
-LASTING = ("--refresh-lifetime", "10000000000")
+LASTING = ("--refresh-lifetime", "3000000000")
 SOON = 10
 MONTH = 30 * 86400
 PIN = "2468"

@@ -18,8 +18,9 @@ class Sandbox:
     """One provider for a test, or for many."""
 
     def __init__(self, *options):
+        port = () if "--port" in options else ("--port", "0")
         self._child = Child(
-            [PROGRAM, "--port", "0", "--quiet", "--exit-with-stdin", *options], workspace("sandbox") / "log", pipes=True
+            [PROGRAM, *port, "--quiet", "--exit-with-stdin", *options], workspace("sandbox") / "log", pipes=True
         )
         line = self._child.process.stdout.readline()
         if not line:

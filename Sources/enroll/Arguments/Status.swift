@@ -114,7 +114,7 @@ private struct OneStatus {
   func tell(_ session: CommandSession, profile: String, _ said: Said) {
     let terminal = Terminal.output
     terminal.say("\(standing.sign(terminal.signs)) \(standing.headline)", in: standing.colour)
-    let rows = [
+    let rows: [(name: String, value: String)] = [
       ("account", Shown.text(account)), ("provider", Shown.text(issuer ?? "?")), ("profile", profile),
       ("token", standing.token), ("store", session.place.store),
       ("key", keyProviders?.array.map { KeyWords.list($0) } ?? "none yet"),
