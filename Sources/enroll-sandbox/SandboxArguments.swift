@@ -5,8 +5,8 @@ import EnrollCrypto
 import EnrollSandbox
 
 enum SandboxArguments {
-  /// A hundred years: more would leave the dates that tokens can have.
-  private static let longest: Int64 = 3_155_760_000
+  /// A thousand years: what is added to the clock stays a date.
+  private static let longest: Int64 = 31_557_600_000
 
   static let port = Parameter.option(
     "port", value: "port", help: "The port; 0: the system chooses.", in: 0...65_535, default: 4280)

@@ -40,7 +40,7 @@ class Maker:
         self.name = name
         self.folder = folder / name
         self.folder.mkdir(mode=0o700)
-        self.sandbox = Sandbox("--port", str(earlier.PORT), *earlier.LASTING, *options)
+        self.sandbox = Sandbox(*earlier.LASTING, *options, port=earlier.PORT)
         self.configuration = self.sandbox.configuration(**configuration)
         self.facts = {"configuration": self.configuration, "sandbox": list(options)}
         self.keys = keys

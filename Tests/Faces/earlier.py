@@ -36,7 +36,7 @@ class EarlierStore:
         self.store = self.folder / "store"
         self.facts = json.loads((self.folder / "facts.json").read_text())
         self.configuration = self.facts["configuration"]
-        self.sandbox = Sandbox("--port", str(PORT), *LASTING, *self.facts["sandbox"])
+        self.sandbox = Sandbox(*LASTING, *self.facts["sandbox"], port=PORT)
         self.sandbox.control("remember", memory=json.loads((self.folder / "memory.json").read_text()))
 
     def after(self, seconds):

@@ -17,10 +17,10 @@ CUSTOM_LOGOUT = "com.example.app:/signed-out"
 class Sandbox:
     """One provider for a test, or for many."""
 
-    def __init__(self, *options):
-        port = () if "--port" in options else ("--port", "0")
+    def __init__(self, *options, port=0):
+        """With port 0 the system chooses one."""
         self._child = Child(
-            [PROGRAM, *port, "--quiet", "--exit-with-stdin", *options], workspace("sandbox") / "log", pipes=True
+            [PROGRAM, "--port", port, "--quiet", "--exit-with-stdin", *options], workspace("sandbox") / "log", pipes=True
         )
         line = self._child.process.stdout.readline()
         if not line:

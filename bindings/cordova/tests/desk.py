@@ -74,7 +74,7 @@ class Desk:
         self._start_browser()
 
     def start_sandbox(self):
-        self.sandbox = Sandbox("--port", str(self.sandbox_port))
+        self.sandbox = Sandbox(port=self.sandbox_port)
         self.issuer = f"http://127.0.0.1:{self.sandbox_port}"
 
     def stop(self):
