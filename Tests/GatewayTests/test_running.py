@@ -152,7 +152,7 @@ class BeforeTheStart(unittest.TestCase):
     def test_a_time_for_stopping_that_is_out_of_range_is_refused_before_anything_starts(self):
         for seconds in ("-1", "86401", str(2**63 - 1)):
             told = Gateway().run("serve", f"--stop-seconds={seconds}", status=64)
-            self.assertIn(f"--stop-seconds: expected 0 to 86400, got {seconds}", told)
+            self.assertIn(f"--stop-seconds must be a number from 0 to 86400, not {seconds}.", told)
 
     def test_check_refuses_what_serve_would_refuse(self):
         gateway = configured()
