@@ -21,7 +21,7 @@ import earlier  # noqa: E402
 import faces  # noqa: E402
 from person import Person  # noqa: E402
 from processes import wait_until, workspace  # noqa: E402
-from sandbox import Sandbox, hop  # noqa: E402
+from sandbox import Sandbox, come_back  # noqa: E402
 
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 ENROLL = os.environ["ENROLL"]
@@ -182,7 +182,7 @@ def command(folder):
     environment = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "BROWSER": str(browser)}
     login = subprocess.Popen([ENROLL, "login", "--yes"], env=environment, stdin=subprocess.DEVNULL)
     wait_until(opened.exists, "the browser is opened")
-    hop(made.sandbox.play(opened.read_text().strip()))
+    come_back(made.sandbox.play(opened.read_text().strip()))
     if login.wait(30) != 0:
         sys.exit("enroll login failed")
     made.end()

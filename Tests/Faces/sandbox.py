@@ -93,6 +93,12 @@ def hop(url, headers=()):
         return answer
 
 
+def come_back(redirect):
+    """The redirect of a loopback sign-in, as a browser sends it: the answer leads to the page, which this returns. Without it,
+    the listener waits two seconds for a browser that comes for the page."""
+    return hop(hop(redirect).headers["Location"])
+
+
 def parameter(url, name):
     """The value of a query parameter, decoded."""
     return urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)[name][0]

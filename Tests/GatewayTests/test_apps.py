@@ -7,7 +7,7 @@ import urllib.request
 from cases import CUSTOM, on_each_face
 from gateway import Browser, Gateway, play, sandbox_for
 from processes import wait_until, workspace
-from sandbox import hop, parameter
+from sandbox import come_back, parameter
 
 
 @on_each_face
@@ -52,7 +52,7 @@ class AppsAtTheGateway:
         waiting = client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": 60})
         redirect = play(self.sandbox, begun["action"]["url"]).location
         self.assertTrue(redirect.startswith(begun["redirectUri"] + "?code="), redirect)
-        self.assertEqual(hop(redirect).status, 303)
+        self.assertEqual(come_back(redirect).status, 200)
         self.assertEqual(waiting.result()["state"]["state"], "awaitingConfirmation")
 
     def test_the_gateway_is_killed_and_its_keys_change_while_the_person_is_at_the_provider(self):

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[2]
 sys.path[:0] = [str(TOP / "Tests/Faces"), str(TOP / "Tests/DaemonTests")]
 
-from sandbox import Sandbox, hop  # noqa: E402
+from sandbox import Sandbox, come_back  # noqa: E402
 
 LOOPBACK = "http://127.0.0.1/callback"
 CUSTOM = "com.example.app:/callback"
@@ -196,7 +196,7 @@ def playing(sandbox):
         def play():
             redirect = sandbox.play(action.url)
             if redirect.startswith("http"):
-                hop(redirect).read()
+                come_back(redirect).read()
 
         threading.Thread(target=play, daemon=True).start()
 

@@ -213,9 +213,9 @@ async def once_not_busy(call, *arguments):
 
 
 def follow(sandbox, begun):
-    from sandbox import hop
+    from sandbox import come_back
 
-    hop(sandbox.play(begun.action.url)).read()
+    come_back(sandbox.play(begun.action.url)).read()
 
 
 @pytest.mark.parametrize("kind", ["Library", "Daemon"])

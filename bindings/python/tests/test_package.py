@@ -243,9 +243,9 @@ def daemon_example():
 
 
 def follow(sandbox, url):
-    from sandbox import hop
+    from sandbox import come_back
 
-    hop(sandbox.play(url)).read()
+    come_back(sandbox.play(url)).read()
 
 
 def test_without_a_library_there_are_clear_words(wheel, tmp_path):
@@ -295,7 +295,7 @@ def test_the_library_is_built_where_it_is_missing(tmp_path):
         ("setup", "exit 0"),
         (
             "build",
-            f'[ $# -eq 0 ] && mkdir -p build/lib && cp {TOP}/build/lib/{{libenroll.so.0,enrolld}} build/lib',
+            f"[ $# -eq 0 ] && mkdir -p build/lib && cp {TOP}/build/lib/{{libenroll.so.0,enrolld}} build/lib",
         ),
     ):
         script = tmp_path / "scripts" / name

@@ -66,7 +66,7 @@ class Sandbox(vararg options: String) : AutoCloseable {
   companion object {
     const val CUSTOM = "com.example.app:/callback"
     const val LOOPBACK = "http://127.0.0.1/callback"
-    private val browser: HttpClient = HttpClient.newHttpClient()
+    private val browser: HttpClient = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build()
 
     /** Shared by all tests that set no faults. */
     val shared by lazy { Sandbox().also { closeAtEnd(it) } }
