@@ -279,7 +279,8 @@ struct ImportTests {
   @Test(
     "in the small library an object that cannot be made is not begun: such initializers are convenience ones")
   func failingInitializers() throws {
-    let others = serverSide.union(["EnrollKit", "EnrollFoundation", "EnrollTesting"])
+    // enroll ends where such an initializer fails: nothing is left to be freed.
+    let others = serverSide.union(["EnrollKit", "EnrollFoundation", "EnrollTesting", "enroll"])
     for module in modules.map(\.name) where !others.contains(module) {
       for file in try sources(of: module) {
         let found = try leakingInitializers(in: try String(contentsOf: file, encoding: .utf8))
