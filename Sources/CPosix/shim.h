@@ -190,6 +190,12 @@ static inline int enroll_posix_start_thread(size_t stack, size_t least, void *(*
   pthread_attr_destroy(&attributes);
   return status;
 }
+// Has a signal call `handler`; NULL: do what it does by default.
+static inline void enroll_posix_handle_signal(int number, void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler ? handler : SIG_DFL};
+  sigemptyset(&action.sa_mask);
+  sigaction(number, &action, NULL);
+}
 // The signals that ask a thread to stop for others' sake; a fault's own signal is none: blocked, it would kill the process
 // without the host's handler.
 static inline void enroll_posix_outside_signals(sigset_t *set) {

@@ -21,6 +21,20 @@ public enum EndingSignals {
     return enroll_posix_signals(&set)
   }
 
+  /// Lets the signals through that ``prepare()`` held back: each calls `handler`, which must not return to the program.
+  public static func letThrough(_ handler: @convention(c) (Int32) -> Void) {
+    var set = ending()
+    for number in numbers where sigismember(&set, number) == 1 { enroll_posix_handle_signal(number, handler) }
+    sigprocmask(SIG_UNBLOCK, &set, nil)
+  }
+
+  /// Holds them back again.
+  public static func holdBack() {
+    var set = ending()
+    sigprocmask(SIG_BLOCK, &set, nil)
+    for number in numbers where sigismember(&set, number) == 1 { enroll_posix_handle_signal(number, nil) }
+  }
+
   /// Takes the first signal, once. From then on a thread of its own takes the others, and ends the process by a SIGINT that
   /// comes late enough.
   /// - Parameter descriptor: what ``prepare()`` gave, not to be read by anybody else any more.
@@ -48,10 +62,12 @@ public enum EndingSignals {
     kill(getpid(), number)
   }
 
+  private static let numbers = [SIGTERM, SIGINT, SIGHUP]
+
   private static func ending() -> sigset_t {
     var set = sigset_t()
     sigemptyset(&set)
-    for number in [SIGTERM, SIGINT, SIGHUP] where enroll_posix_is_signal_ignored(number) == 0 {
+    for number in numbers where enroll_posix_is_signal_ignored(number) == 0 {
       sigaddset(&set, number)
     }
     return set

@@ -23,6 +23,16 @@ void *dlopen(const char *name, int flags) {
 '''
 
 
+# A system that gives no thread.
+NO_THREADS = r'''
+#include <errno.h>
+#include <pthread.h>
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+  return EAGAIN;
+}
+'''
+
+
 class Process(CommandCase):
     def run_as(self, program, *words, **options):
         return subprocess.run([program, *words], env=self.environment, capture_output=True, timeout=TIMEOUT, **options)
@@ -93,8 +103,11 @@ class Process(CommandCase):
     # Libraries.
 
     def without_curl(self):
-        source = workspace("slow") / "slow.c"
-        source.write_text(SLOW_LOADER)
+        self.preload(SLOW_LOADER)
+
+    def preload(self, text):
+        source = workspace("preload") / "library.c"
+        source.write_text(text)
         library = source.with_suffix(".so")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
         self.environment["LD_PRELOAD"] = str(library)
@@ -105,6 +118,13 @@ class Process(CommandCase):
         self.without_curl()
         self.assertEqual(self.token(), token)
         self.assertEqual(self.json("token")["accessToken"], token)
+
+    def test_a_stored_token_needs_no_thread(self):
+        self.sign_in()
+        token = self.token()
+        self.preload(NO_THREADS)
+        self.assertEqual(self.token(), token)
+        self.assertEqual(self.run_enroll("exec", "--", "sh", "-c", "echo $ACCESS_TOKEN")[0].strip(), token)
 
     def test_a_token_that_cannot_wait_does_not_wait_for_the_loading_of_libcurl(self):
         """It is loaded beside the renewal, here by a loader that takes longer than the test waits."""

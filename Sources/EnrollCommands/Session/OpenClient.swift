@@ -27,6 +27,12 @@ final class OpenClient: Sendable {
     self.tell = tell
   }
 
+  /// Returns once nothing of it is under way; to be closed before.
+  func drain() {
+    beginner?.drain()
+    client.drain()
+  }
+
   func subscribe() {
     ticket.withLock { ticket in
       if ticket == nil { ticket = client.observe(Teller(handle, client.configuration.choices, tell)) }

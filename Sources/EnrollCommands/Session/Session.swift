@@ -47,10 +47,12 @@ public final class Session: Sendable {
 
   /// Starts a command and returns at once. `completion` runs exactly once: before this returns for refusals and for
   /// commands that need no waiting, else on another thread. Over a limit the result is `.busy`.
-  /// - Parameter isAnswered: whether the result goes to the host: the client's log then tells no error of its own.
+  /// - Parameters:
+  ///   - isAnswered: whether the result goes to the host: the client's log then tells no error of its own.
+  ///   - startsHere: whether the caller's thread may look into the store, and wait for its lock and its key.
   public func start(
     _ command: Command, _ parameters: JSON, cancellation: CancellationFlag?, isAnswered: Bool = true,
-    completion: @escaping Command.Completion
+    startsHere: Bool = false, completion: @escaping Command.Completion
   ) {
     var completion = completion
     do throws(EnrollError) {
@@ -59,7 +61,7 @@ public final class Session: Sendable {
       switch command.kind {
       case .memory: completion(.success(try command.run(invocation)))
       case .blocking, .waiting: try startBlocking(command, invocation, cancellation, completion)
-      case .parked: try startParked(command, invocation, cancellation, completion)
+      case .parked: try startParked(command, invocation, cancellation, startsHere, completion)
       }
     } catch {
       completion(.failure(error))
@@ -93,7 +95,7 @@ public final class Session: Sendable {
   }
 
   private func startParked(
-    _ command: Command, _ invocation: Invocation, _ cancellation: CancellationFlag?,
+    _ command: Command, _ invocation: Invocation, _ cancellation: CancellationFlag?, _ startsHere: Bool,
     _ completion: @escaping Command.Completion
   ) throws(EnrollError) {
     guard case .parked(let start) = command.body else {
@@ -106,7 +108,7 @@ public final class Session: Sendable {
       limits.leaveParked()
       completion(result)
     }
-    guard let beginner = invocation.opened?.beginner else { return start(invocation, done) }
+    guard !startsHere, let beginner = invocation.opened?.beginner else { return start(invocation, done) }
     if !beginner.submit({ start(invocation, done) }) {
       done(.failure(EnrollError(.busy, "no thread could be started, or the client is closing")))
     }
@@ -183,16 +185,17 @@ public final class Session: Sendable {
   }
 
   func close(_ opened: OpenClient) {
+    remove(opened)
+    // A renewal that was sent is stored before the process ends (R39): finish() waits for this job.
+    _ = workers.submit { opened.drain() }
+  }
+
+  private func remove(_ opened: OpenClient) {
     if let number = Self.number(opened.handle) {
       _ = clients.withLock { $0.opened.removeValue(forKey: number) }
     }
     opened.unsubscribe()
     opened.client.close()
-    // A renewal that was sent is stored before the process ends (R39): finish() waits for this job.
-    _ = workers.submit {
-      opened.beginner?.drain()
-      opened.client.drain()
-    }
   }
 
   /// Closes every client, and those that are opened later: calls under way in them end, and nothing more is sent.
@@ -217,7 +220,12 @@ public final class Session: Sendable {
         for opened in open { opened.client.abandon() }
       }
     }
-    for opened in open { close(opened) }
+    // One client alone needs no thread for it.
+    for opened in open.dropFirst() { close(opened) }
+    if let first = open.first {
+      remove(first)
+      first.drain()
+    }
     workers.drain()
     if let timer { timers.cancel(timer) }
   }

@@ -199,7 +199,7 @@ public final class Client: Sendable {
     }
     guard isFirst else { return }
     closing.cancel()
-    steps.beginLastMoment()
+    steps.beginLastMoment(isBusy: isSending)
     stopBackground()
     for cancellation in loopbacks.withLock({ $0.removeAll() }) { cancellation.cancel() }
     tokens.forget()
@@ -212,6 +212,7 @@ public final class Client: Sendable {
   /// an observer.
   /// - Parameter keepsTrying: whether this process goes on trying to store them, as long as it lives.
   public func drain(keepsTrying: Bool = true) {
+    steps.boundLastMoment(isBusy: isSending)
     threads.wait()
     background.drain()
     renewals.drain()
@@ -229,6 +230,12 @@ public final class Client: Sendable {
 
   /// Ends the wait for the last requests, too: their tokens may be lost.
   public func abandon() { steps.abandoned.cancel() }
+
+  /// Whether a thread may be sending the outbox.
+  private var isSending: Bool {
+    let load = pool.load
+    return load.threads > 0 || load.waiting > 0
+  }
 
   var isClosed: Bool { readiness.withLock { $0.isClosed } }
 

@@ -50,12 +50,23 @@ final class ClosingSteps: Sendable {
   }
 
   /// To be called once.
-  func beginLastMoment() {
+  /// - Parameter isBusy: as for ``boundLastMoment(isBusy:)``.
+  func beginLastMoment(isBusy: Bool) {
     begin.withLock { $0 = SystemClock.now() }
-    let end = SystemClock.now().advanced(bySeconds: Self.lastMomentSeconds)
-    let ticket = timers.run(at: end) { [lastMoment] in lastMoment.cancel() }
-    timer.withLock { $0 = ticket }
-    if ticket == nil { lastMoment.cancel() }
+    boundLastMoment(isBusy: isBusy)
+  }
+
+  /// Sets the end of the last moment, once it has begun.
+  /// - Parameter isBusy: whether anything is under way that it ends. A timer, which is a thread, costs more than closing.
+  func boundLastMoment(isBusy: Bool) {
+    guard isBusy, let begun = begin.withLock({ $0 }) else { return }
+    let isBounded = timer.withLock { timer -> Bool in
+      guard timer == nil else { return true }
+      let end = begun.advanced(bySeconds: Self.lastMomentSeconds)
+      timer = timers.run(at: end) { [lastMoment] in lastMoment.cancel() }
+      return timer != nil
+    }
+    if !isBounded { lastMoment.cancel() }
   }
 
   /// Nothing is under way any more.

@@ -1,4 +1,4 @@
-// What one run of the program is asked for, whoever read its command line.
+// What one run of the program is asked for.
 
 /// A command with its place, and its options as hints repeat them.
 struct CommandRequest {

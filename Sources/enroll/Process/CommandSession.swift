@@ -19,6 +19,8 @@ final class CommandSession {
   /// Whether a person may be asked for a passphrase or a PIN.
   private let mayAsk: Bool
   private let request: CommandRequest
+  /// Whether calls run on this thread.
+  private var runsHere = false
 
   init(_ request: CommandRequest) throws(Failure) {
     let options = request.place
@@ -54,11 +56,13 @@ final class CommandSession {
   /// Runs a command, and waits for its end.
   /// - Parameters:
   ///   - words: the spinner's text; nil for none. A wait with a spinner does not begin after the user pressed Ctrl-C.
+  ///   - startsHere: whether this thread may begin it: nothing that it needs from the store is waited for.
   ///   - tick: asked now and then while it waits, with the line that was typed, if one was; gives the lines of a warning, or none.
   func call(
     _ name: String, _ parameters: [(String, JSON?)] = [], saying words: String? = nil,
-    listens: Bool = false, tick: ((_ typed: String?) -> [String])? = nil
+    listens: Bool = false, startsHere: Bool = false, tick: ((_ typed: String?) -> [String])? = nil
   ) throws(Failure) -> JSON {
+    if runsHere { return try callHere(name, parameters) }
     guard let command = CommandTable.command(name) else {
       throw Failure(EnrollError(.internal, "there is no command \(name)"))
     }
@@ -68,7 +72,9 @@ final class CommandSession {
     let spinner = words.map { Spinner($0) }
     defer { spinner?.clear() }
     var ear = listens ? LineReader() : nil
-    session.start(command, .object(parameters), cancellation: cancellation) { answer.put($0) }
+    session.start(command, .object(parameters), cancellation: cancellation, startsHere: startsHere) {
+      answer.put($0)
+    }
     while true {
       if let result = answer.taken {
         switch result {
@@ -87,6 +93,23 @@ final class CommandSession {
         if ear?.isAtEnd ?? false { ear = nil }
         if let line { warn(tick?(line) ?? [], spinner) }
       }
+    }
+  }
+
+  private func callHere(_ name: String, _ parameters: [(String, JSON?)]) throws(Failure) -> JSON {
+    do throws(EnrollError) { return try session.call(name, .object(parameters)) } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// Opens the client and reads its account on this thread: another one would cost as much as a stored token does.
+  /// - Returns: the client's handle, and whether the account was read.
+  func openHere() throws(Failure) -> (client: JSON, isRead: Bool) {
+    runsHere = true
+    defer { runsHere = false }
+    return try Interrupts.endingAtOnce { () throws(Failure) in
+      let client = try open()
+      return (client, (try? call("account.read", [("client", client)])) != nil)
     }
   }
 

@@ -32,6 +32,14 @@ enum Interrupts {
     guard wait(for: source) else { throw EnrollError(.cancelled, "interrupted") }
   }
 
+  /// Runs `body`, which sends nothing and may be cut off anywhere: a signal ends the process at once. So `body` can do its work on
+  /// this thread, which otherwise waits for signals.
+  static func endingAtOnce<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    EndingSignals.letThrough { _ in _exit(CommandStatus.interrupted.rawValue) }
+    defer { EndingSignals.holdBack() }
+    return try body()
+  }
+
   /// Takes the first one.
   static func take() { EndingSignals.take(descriptor) }
 }

@@ -50,12 +50,13 @@ struct TokenCommand {
     _ session: CommandSession
   ) throws(Failure) -> (report: TokenReport, words: Failure?, client: JSON) {
     try requireSignIn(session)
-    let client = try session.open()
+    let (client, isRead) = try session.openHere()
     var parameters: [(String, JSON?)] = [
       ("client", client), ("scope", scope.map { .string($0) }), ("timeout", .integer(timeout)),
     ]
     if !renew { parameters.append(("minimumLifetime", .integer(minimumLifetime))) }
-    let answer = try session.call(renew ? "token.refresh" : "token.access", parameters)
+    let answer = try session.call(
+      renew ? "token.refresh" : "token.access", parameters, startsHere: isRead && !renew)
     let report = TokenReport(answer, mustBeNew: renew)
     return (report, try report.words(session, client)?.guessing(request.place), client)
   }
