@@ -87,6 +87,20 @@ public final class Event: @unchecked Sendable {
     defer { condition.unlock() }
     while !happened { condition.wait() }
   }
+
+  /// Waits until the event happened, or so long by the clock that threads wait by. The thread wakes once.
+  /// - Returns: whether it happened.
+  package func wait(nanoseconds: Int64) -> Bool {
+    let end = SystemClock.monotonic().addingReportingOverflow(nanoseconds).partialValue
+    condition.lock()
+    defer { condition.unlock() }
+    while !happened {
+      let left = end &- SystemClock.monotonic()
+      guard left > 0 else { return false }
+      condition.wait(atMost: left)
+    }
+    return true
+  }
 }
 
 /// How long a thread may wait before it looks at an injected clock again.

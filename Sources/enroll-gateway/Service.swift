@@ -46,7 +46,6 @@ struct ServiceSignals {
 final class Repetition: Sendable {
   private let what: String
   private let milliseconds: Int64
-  private let clock: any Clock
   private let body: @Sendable () -> Int64
   private let ended = Event()
 
@@ -55,19 +54,17 @@ final class Repetition: Sendable {
   ///   - milliseconds: before the first time.
   ///   - body: gives the milliseconds before the next time.
   init(
-    _ what: String, afterMilliseconds milliseconds: Int64, by clock: any Clock,
-    _ body: @escaping @Sendable () -> Int64
+    _ what: String, afterMilliseconds milliseconds: Int64, _ body: @escaping @Sendable () -> Int64
   ) {
     self.what = what
     self.milliseconds = milliseconds
-    self.clock = clock
     self.body = body
   }
 
   convenience init(
-    _ what: String, everySeconds seconds: Int64, by clock: any Clock, _ body: @escaping @Sendable () -> Void
+    _ what: String, everySeconds seconds: Int64, _ body: @escaping @Sendable () -> Void
   ) {
-    self.init(what, afterMilliseconds: seconds * 1_000, by: clock) {
+    self.init(what, afterMilliseconds: seconds * 1_000) {
       body()
       return seconds * 1_000
     }
@@ -77,10 +74,7 @@ final class Repetition: Sendable {
   func start() throws(EnrollError) {
     let isStarted = PlainThread.start {
       var milliseconds = self.milliseconds
-      while !self.ended.wait(
-        until: Instant(nanoseconds: self.clock.instant().nanoseconds + milliseconds * 1_000_000),
-        by: self.clock)
-      {
+      while !self.ended.wait(nanoseconds: milliseconds * 1_000_000) {
         milliseconds = self.body()
       }
     }
@@ -101,7 +95,7 @@ extension Repetition {
   static func pruning(
     _ store: any AccountStore, auditDays: Int64, by clock: any Clock, _ log: any LogHandler
   ) -> Repetition {
-    Repetition("removing what has ended", everySeconds: 600, by: clock) {
+    Repetition("removing what has ended", everySeconds: 600) {
       do throws(StoreFailure) {
         let count = try store.prune(at: clock.wallTime())
         if count > 0 { log.write(.info, "\(count) ended sessions and codes were removed") }
@@ -115,31 +109,31 @@ extension Repetition {
   }
 
   /// Tokens of accounts that are gone, which a provider did not take at once, or which an operator's command left.
-  static func revoking(_ gateway: Gateway, by clock: any Clock, _ log: any LogHandler) -> Repetition {
-    Repetition("revoking tokens of providers", everySeconds: 20, by: clock) {
+  static func revoking(_ gateway: Gateway, _ log: any LogHandler) -> Repetition {
+    Repetition("revoking tokens of providers", everySeconds: 20) {
       do throws(StoreFailure) { try gateway.revokeDue() } catch {
         log.write(.warning, "revocations wait: \(error.message)")
       }
     }
   }
 
-  static func probing(_ gateway: Gateway, by clock: any Clock) -> Repetition {
-    Repetition("looking at the database", afterMilliseconds: Gateway.probeMilliseconds, by: clock) {
+  static func probing(_ gateway: Gateway) -> Repetition {
+    Repetition("looking at the database", afterMilliseconds: Gateway.probeMilliseconds) {
       gateway.probe() ? Gateway.probeMilliseconds : Gateway.failedProbeMilliseconds
     }
   }
 
   /// Figures of the metrics that only the database knows.
-  static func measuring(_ gateway: Gateway, by clock: any Clock) -> Repetition {
-    Repetition("reading figures for the metrics", everySeconds: Gateway.measureSeconds, by: clock) {
+  static func measuring(_ gateway: Gateway) -> Repetition {
+    Repetition("reading figures for the metrics", everySeconds: Gateway.measureSeconds) {
       gateway.measure()
     }
   }
 
   /// Says in the log that requests were refused: the one who is refused is told to come again, and nobody else would know.
-  static func watching(_ server: HTTPServer, by clock: any Clock, _ log: any LogHandler) -> Repetition {
+  static func watching(_ server: HTTPServer, _ log: any LogHandler) -> Repetition {
     let told = Guarded<[Refusal: Int]>([:], by: Mutex())
-    return Repetition("watching the workers", everySeconds: 10, by: clock) {
+    return Repetition("watching the workers", everySeconds: 10) {
       let refusals = server.metrics.refusals
       for (kind, words) in [
         (

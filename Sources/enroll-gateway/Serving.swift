@@ -45,14 +45,14 @@ struct Serving {
     // Before the first connection: without these threads the gateway would not notice what happens to it.
     var repeated = [
       Repetition.pruning(store, auditDays: setup.settings.auditDays, by: setup.clock, log),
-      .probing(gateway, by: setup.clock), .revoking(gateway, by: setup.clock, log),
+      .probing(gateway), .revoking(gateway, log),
     ]
-    if metricsSettings != nil { repeated.append(.measuring(gateway, by: setup.clock)) }
+    if metricsSettings != nil { repeated.append(.measuring(gateway)) }
     for one in repeated { try one.start() }
     server = try Setup.server(gateway, settings)
     let page = MetricsPage(gateway, server, log, files, startedAt: setup.clock.wallTime())
     metricsServer = if let metricsSettings { try Setup.server(page, metricsSettings, "metrics") } else { nil }
-    let watch = Repetition.watching(server, by: setup.clock, log)
+    let watch = Repetition.watching(server, log)
     try watch.start()
     self.repeated = repeated + [watch]
     log.write(
