@@ -75,8 +75,9 @@ public final class WorkerPool: @unchecked Sendable {
     while threads > 0 { condition.wait() }
   }
 
-  /// Jobs that wait for a thread, and threads that exist, now.
+  /// Jobs that wait for a thread, and threads that exist, now; none in a child of fork().
   public var load: (waiting: Int, threads: Int) {
+    if origin.isForkedChild { return (0, 0) }
     condition.lock()
     defer { condition.unlock() }
     return (waiting.count, threads)

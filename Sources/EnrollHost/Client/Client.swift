@@ -231,11 +231,8 @@ public final class Client: Sendable {
   /// Ends the wait for the last requests, too: their tokens may be lost.
   public func abandon() { steps.abandoned.cancel() }
 
-  /// Whether a thread may be sending the outbox.
-  private var isSending: Bool {
-    let load = pool.load
-    return load.threads > 0 || load.waiting > 0
-  }
+  /// Whether a thread of the client's may be sending something.
+  private var isSending: Bool { threads.isBusy || pool.load.threads > 0 }
 
   var isClosed: Bool { readiness.withLock { $0.isClosed } }
 

@@ -28,6 +28,9 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
+  /// Whether a thread is left; false in a child of fork(), which has none of them.
+  var isBusy: Bool { !origin.isForkedChild && condition.locked { running > 0 } }
+
   /// Returns when no thread is left. Not to be called from one of them.
   func wait() {
     if origin.isForkedChild || ExitBarrier.isExiting { return }
