@@ -10,7 +10,6 @@ nor failed: its reason is shown.
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import unittest

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import threading
 import time
+import unittest
 import urllib.request
 
 from processes import TOP, TIMEOUT, workspace
