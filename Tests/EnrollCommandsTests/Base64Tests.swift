@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import EnrollCommands
@@ -11,14 +12,14 @@ struct Base64Tests {
       ("foobar", "Zm9vYmFy"),
     ])
   func examples(text: String, encoded: String) {
-    #expect(Base64.encode(Array(text.utf8)) == encoded)
-    #expect(Base64.decode(encoded) == Array(text.utf8))
+    expect(Base64.encode(Array(text.utf8)), is: encoded)
+    expect(Base64.decode(encoded), is: Array(text.utf8))
   }
 
   @Test("the characters that the other alphabet has not are + and /")
   func alphabet() {
-    #expect(Base64.encode([0xFB, 0xEF, 0xFF]) == "++//")
-    #expect(Base64.decode("++//") == [0xFB, 0xEF, 0xFF])
+    expect(Base64.encode([0xFB, 0xEF, 0xFF]), is: "++//")
+    expect(Base64.decode("++//"), is: [0xFB, 0xEF, 0xFF])
   }
 
   @Test(
@@ -27,6 +28,6 @@ struct Base64Tests {
       "Zg", "Zg=", "Zg===", "Zh==", "Z===", "=", "====", "Zm 8=", "--__", "Zm8=\n", "Zg==Zg==", "Zm9vé",
     ])
   func strict(text: String) {
-    #expect(Base64.decode(text) == nil)
+    expect(Base64.decode(text), is: nil)
   }
 }

@@ -1,6 +1,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import Expectations
 import Testing
 
 @testable import EnrollCommands
@@ -18,10 +19,10 @@ struct CodingTests {
 
   @Test("an error says its status, number, blame and what helps; what it does not know is absent")
   func errors() {
-    #expect(text(Self.error.json) == Self.errorJSON)
-    #expect(
-      text(EnrollError(.handle, "no").json)
-        == #"{"status":"handle","code":-2,"blame":"caller","retryable":false,"message":"no"}"#)
+    expect(text(Self.error.json), is: Self.errorJSON)
+    expect(
+      text(EnrollError(.handle, "no").json),
+      is: #"{"status":"handle","code":-2,"blame":"caller","retryable":false,"message":"no"}"#)
   }
 
   @Test("every error fits its schema", arguments: EnrollError.Code.allCases)
@@ -58,13 +59,13 @@ struct CodingTests {
   func state(index: Int) throws {
     let (state, expected) = Self.states[index]
     let json = state.json(choices: [])
-    #expect(text(json) == expected)
+    expect(text(json), is: expected)
     try Schema.state.check(json)
   }
 
   @Test("no state is without a row in that table")
   func allStates() {
-    #expect(Set(Self.states.map(\.0.kind)) == Set(RegistrationState.Kind.allCases))
+    expect(Set(Self.states.map(\.0.kind)), is: Set(RegistrationState.Kind.allCases))
   }
 
   @Test("the configured choices accompany state D, and no other")
@@ -74,12 +75,12 @@ struct CodingTests {
       RegistrationChoice(kind: "email", label: "E-mail", guidance: "We send you a link."),
     ]
     let json = RegistrationState.unregistered.json(choices: choices)
-    #expect(
-      text(json)
-        == #"{"state":"unregistered","choices":[{"kind":"google","connection":"google-oauth2","#
+    expect(
+      text(json),
+      is: #"{"state":"unregistered","choices":[{"kind":"google","connection":"google-oauth2","#
         + #""label":"Google"},{"kind":"email","label":"E-mail","guidance":"We send you a link."}]}"#)
     try Schema.state.check(json)
-    #expect(RegistrationState.starting.json(choices: choices)["choices"] == nil)
+    expect(RegistrationState.starting.json(choices: choices)["choices"], is: nil)
   }
 
   private static let token = AccessToken(
@@ -112,7 +113,7 @@ struct CodingTests {
   @Test("every outcome has its own object, which fits the schema", arguments: 0..<outcomes.count)
   func outcome(index: Int) throws {
     let (outcome, expected) = Self.outcomes[index]
-    #expect(text(outcome.json) == expected)
+    expect(text(outcome.json), is: expected)
     try Schema.access.check(outcome.json)
   }
 
@@ -120,7 +121,7 @@ struct CodingTests {
   func standIn() throws {
     let token = AccessToken(value: Secret("s"), tokenType: "Bearer", expiresAt: UnixTime(seconds: .max))
     let json = AccessOutcome.valid(token).json
-    #expect(text(json) == #"{"outcome":"valid","accessToken":"s","tokenType":"Bearer"}"#)
+    expect(text(json), is: #"{"outcome":"valid","accessToken":"s","tokenType":"Bearer"}"#)
     try Schema.access.check(json)
   }
 

@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollJSON
+import Expectations
 import Testing
 
 @testable import EnrollCommands
@@ -42,15 +43,15 @@ struct CommandInputTests {
   func unknown(name: String) throws {
     let command = try #require(CommandTable.command(name))
     let error = refusal(command, input(command, with: "frobnicate", .bool(true)))
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.field == "frobnicate")
+    expect(error?.code, is: .invalidArgument)
+    expect(error?.field, is: "frobnicate")
   }
 
   @Test("anything but an object is refused by every command", arguments: CommandTable.all.map(\.name))
   func notAnObject(name: String) throws {
     let command = try #require(CommandTable.command(name))
     for json in [JSON.null, .array([]), .string("x"), .integer(1)] {
-      #expect(refusal(command, json)?.code == .invalidArgument)
+      expect(refusal(command, json)?.code, is: .invalidArgument)
     }
   }
 
@@ -59,8 +60,8 @@ struct CommandInputTests {
     let command = try #require(CommandTable.command(name))
     for property in command.input.properties where property.isRequired {
       let error = refusal(command, input(command, with: property.name, nil))
-      #expect(error?.code == .invalidArgument)
-      #expect(error?.field == property.name)
+      expect(error?.code, is: .invalidArgument)
+      expect(error?.field, is: property.name)
     }
   }
 
@@ -73,8 +74,8 @@ struct CommandInputTests {
       ] {
         guard (try? property.schema.check(wrong)) == nil else { continue }
         let error = refusal(command, input(command, with: property.name, wrong))
-        #expect(error?.code == .invalidArgument, "\(property.name)")
-        #expect(error?.field?.hasPrefix(property.name) == true, "\(property.name)")
+        expect(error?.code, is: .invalidArgument, "\(property.name)")
+        expect(error?.field?.hasPrefix(property.name), is: true, "\(property.name)")
       }
     }
   }
@@ -86,11 +87,11 @@ struct CommandInputTests {
       guard case .integer(let range) = property.schema.shape else { continue }
       if range.lowerBound > .min {
         let error = refusal(command, input(command, with: property.name, .integer(range.lowerBound - 1)))
-        #expect(error?.field == property.name)
+        expect(error?.field, is: property.name)
       }
       if range.upperBound < .max {
         let error = refusal(command, input(command, with: property.name, .integer(range.upperBound + 1)))
-        #expect(error?.field == property.name)
+        expect(error?.field, is: property.name)
       }
     }
   }
@@ -101,7 +102,7 @@ struct CommandInputTests {
   func unknownHandle(handle: String) {
     for command in CommandTable.all where command.usesClient {
       let error = refusal(command, input(command, with: "client", .string(handle)))
-      #expect(error?.code == .handle)
+      expect(error?.code, is: .handle)
     }
   }
 
@@ -109,7 +110,7 @@ struct CommandInputTests {
   func unknownCommand() {
     for name in ["", "token", "token.accesss", "Token.access", "system.describe\u{301}"] {
       let error = #expect(throws: EnrollError.self) { try session.call(name) }
-      #expect(error?.code == .notFound)
+      expect(error?.code, is: .notFound)
     }
   }
 
@@ -119,8 +120,8 @@ struct CommandInputTests {
       JSON.object([]), .object([("configuration", .object([])), ("configurationName", .string("dev"))]),
     ] {
       let error = #expect(throws: EnrollError.self) { try session.call("client.open", parameters) }
-      #expect(error?.code == .invalidArgument)
-      #expect(error?.field == "configuration")
+      expect(error?.code, is: .invalidArgument)
+      expect(error?.field, is: "configuration")
     }
   }
 
@@ -129,7 +130,7 @@ struct CommandInputTests {
     let named = #expect(throws: EnrollError.self) {
       try session.call("client.open", .object([("configurationName", .string("dev"))]))
     }
-    #expect(named?.code == .unsupported)
+    expect(named?.code, is: .unsupported)
     let unstored = #expect(throws: EnrollError.self) {
       try session.call(
         "client.open",
@@ -143,7 +144,7 @@ struct CommandInputTests {
           )
         ]))
     }
-    #expect(unstored?.field == "store")
+    expect(unstored?.field, is: "store")
   }
 
   @Test("a face that cannot ask its host says so where HTTP or secrets are to come from it")
@@ -163,8 +164,8 @@ struct CommandInputTests {
       let error = #expect(throws: EnrollError.self) {
         try session.call(command, .object(parameters + more))
       }
-      #expect(error?.code == .unsupported)
-      #expect(error?.field == field)
+      expect(error?.code, is: .unsupported)
+      expect(error?.field, is: field)
     }
     // The library's call by name.
     let error = #expect(throws: EnrollError.self) {
@@ -172,7 +173,7 @@ struct CommandInputTests {
         "store.diagnose", .object([("store", .string("/tmp")), ("keys", host)]), client: nil,
         deadline: .distantFuture, cancellation: nil)
     }
-    #expect(error?.code == .unsupported)
+    expect(error?.code, is: .unsupported)
   }
 
   @Test("a configuration that breaks a rule is refused by its key")
@@ -191,7 +192,7 @@ struct CommandInputTests {
           ("store", .string("memory")),
         ]))
     }
-    #expect(error?.code == .configuration)
-    #expect(error?.field == "clientId")
+    expect(error?.code, is: .configuration)
+    expect(error?.field, is: "clientId")
   }
 }

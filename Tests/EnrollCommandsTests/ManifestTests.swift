@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollJSON
+import Expectations
 import Testing
 
 @testable import EnrollCommands
@@ -17,8 +18,8 @@ struct ManifestTests {
   @Test("it names every command of the table, once and in order")
   func commands() {
     let names = manifest["commands"]?.array?.compactMap { $0["name"]?.string }
-    #expect(names == CommandTable.all.map(\.name))
-    #expect(Set(names ?? []).count == names?.count)
+    expect(names, is: CommandTable.all.map(\.name))
+    expect(Set(names ?? []).count, is: names?.count)
   }
 
   @Test(
@@ -28,16 +29,16 @@ struct ManifestTests {
     let command = try #require(CommandTable.command(name))
     let entry = try #require(manifest["commands"]?.array?.first { $0["name"] == .string(name) })
     #expect(command.summary.hasSuffix("."))
-    #expect(entry["kind"] == .string(command.kind.rawValue))
-    #expect(entry["since"]?.string?.isEmpty == false)
-    #expect(entry["input"]?["type"] == .string("object"))
-    #expect(entry["input"]?["additionalProperties"] == .bool(false))
-    #expect(whole(entry["output"])?.object?.isEmpty == false)
-    #expect(entry["method"] == .string(command.method))
-    #expect(entry["source"]?.string == command.source)
-    #expect(entry["errors"]?.array?.map(\.string) == command.errors.codes.map(\.name))
+    expect(entry["kind"], is: .string(command.kind.rawValue))
+    expect(entry["since"]?.string?.isEmpty, is: false)
+    expect(entry["input"]?["type"], is: .string("object"))
+    expect(entry["input"]?["additionalProperties"], is: .bool(false))
+    expect(whole(entry["output"])?.object?.isEmpty, is: false)
+    expect(entry["method"], is: .string(command.method))
+    expect(entry["source"]?.string, is: command.source)
+    expect(entry["errors"]?.array?.map(\.string), is: command.errors.codes.map(\.name))
     let properties = entry["input"]?["properties"]?.object?.members ?? []
-    #expect(properties.map(\.key) == command.input.properties.map(\.name))
+    expect(properties.map(\.key), is: command.input.properties.map(\.name))
     for property in properties {
       let isDescribed =
         property.value["description"] != nil || property.value["anyOf"] != nil
@@ -53,25 +54,26 @@ struct ManifestTests {
       .tokenRenewed(expiresAt: UnixTime(seconds: 0)), .tokenRenewalFailed(EnrollError(.network, "")),
       .logoutFinished, .errorReported(EnrollError(.network, "")),
     ]
-    #expect(manifest["events"]?.array?.map { $0["name"]?.string } == raised.map(\.name))
+    expect(manifest["events"]?.array?.map { $0["name"]?.string }, is: raised.map(\.name))
   }
 
   @Test("it holds every request that a host may be asked, with what is told and what may be answered")
   func requests() throws {
     let requests = try #require(manifest["requests"]?.array)
-    #expect(
-      requests.map { $0["name"]?.string } == [
+    expect(
+      requests.map { $0["name"]?.string },
+      is: [
         "host.http.send", "host.store.get", "host.store.set", "host.store.remove",
       ])
     for (entry, request) in zip(requests, HostRequest.all) {
       #expect(request.summary.hasSuffix("."))
-      #expect(entry["since"]?.string?.isEmpty == false)
+      expect(entry["since"]?.string?.isEmpty, is: false)
       // What is told may grow, what is answered may not.
-      #expect(entry["input"]?["additionalProperties"] == nil)
-      #expect(entry["output"]?["additionalProperties"] == .bool(false))
-      #expect(entry["errors"]?.array?.isEmpty == false)
+      expect(entry["input"]?["additionalProperties"], is: nil)
+      expect(entry["output"]?["additionalProperties"], is: .bool(false))
+      expect(entry["errors"]?.array?.isEmpty, is: false)
       for property in entry["input"]?["properties"]?.object?.members ?? [] {
-        #expect(property.value["description"] != nil, "\(request.name): \(property.key)")
+        expect(property.value["description"], isNot: nil, "\(request.name): \(property.key)")
       }
     }
   }
@@ -79,7 +81,7 @@ struct ManifestTests {
   @Test("it holds every error, with a code of the range that JSON-RPC leaves to servers")
   func errors() throws {
     let errors = try #require(manifest["errors"]?.array)
-    #expect(errors.map { $0["status"]?.string } == EnrollError.Code.allCases.map(\.name))
+    expect(errors.map { $0["status"]?.string }, is: EnrollError.Code.allCases.map(\.name))
     var codes: Set<Int64> = []
     for error in errors {
       let code = try #require(error["rpcCode"]?.integer)
@@ -94,11 +96,13 @@ struct ManifestTests {
     let schema = try #require(whole(open["input"]?["properties"]?["configuration"]))
     let properties = try #require(schema["properties"]?.object)
     for key in Configuration.keys {
-      for spelling in [key.name] + key.otherSpellings { #expect(properties[spelling] != nil, "\(spelling)") }
+      for spelling in [key.name] + key.otherSpellings {
+        expect(properties[spelling], isNot: nil, "\(spelling)")
+      }
     }
-    #expect(properties.members.count == Configuration.keys.reduce(0) { $0 + 1 + $1.otherSpellings.count })
-    #expect(properties["standInToken"]?["writeOnly"] == .bool(true))
-    #expect(schema["additionalProperties"] == .bool(false))
+    expect(properties.members.count, is: Configuration.keys.reduce(0) { $0 + 1 + $1.otherSpellings.count })
+    expect(properties["standInToken"]?["writeOnly"], is: .bool(true))
+    expect(schema["additionalProperties"], is: .bool(false))
   }
 
   @Test("a name is that of one type: wherever it stands, what it names is the same")
@@ -109,7 +113,7 @@ struct ManifestTests {
       _ = schema.document(direction, &types)
       for type in types.members {
         #expect(met[type.key] == nil || met[type.key] == type.value, "\(type.key)")
-        #expect(type.value["description"]?.string?.isEmpty == false, "\(type.key) says nothing about itself")
+        expect(type.value["description"]?.string?.isEmpty, is: false, "\(type.key) says nothing about itself")
         met[type.key] = type.value
       }
     }
@@ -120,7 +124,7 @@ struct ManifestTests {
     }
     for event in EventKind.all { meet(event.parameters, .output) }
     meet(.error, .output)
-    #expect(manifest["$defs"]?.object?.members.map(\.key).sorted() == met.keys.sorted())
+    expect(manifest["$defs"]?.object?.members.map(\.key).sorted(), is: met.keys.sorted())
   }
 
   @Test("a command names no error that every command may answer, and none twice")
@@ -128,7 +132,7 @@ struct ManifestTests {
     for command in CommandTable.all {
       let common = CommandErrors.every + (command.usesClient ? CommandErrors.client : [])
       let codes = command.errors.codes
-      #expect(Set(codes).count == codes.count, "\(command.name)")
+      expect(Set(codes).count, is: codes.count, "\(command.name)")
       #expect(codes.allSatisfy { !common.contains($0) }, "\(command.name)")
     }
   }
@@ -136,15 +140,17 @@ struct ManifestTests {
   @Test("a command that may run on a thread that never waits needs no store and no network")
   func memoryCommands() {
     let memory = CommandTable.all.filter { $0.kind == .memory }.map(\.name)
-    #expect(
-      memory == [
+    expect(
+      memory,
+      is: [
         "system.describe", "platform.ready", "client.close", "pkce.generate", "redirect.parse",
         "redirect.route",
         "link.parse",
         "expiry.check", "events.subscribe", "events.unsubscribe",
       ])
-    #expect(
-      CommandTable.all.filter { $0.kind == .parked }.map(\.name) == [
+    expect(
+      CommandTable.all.filter { $0.kind == .parked }.map(\.name),
+      is: [
         "token.access", "token.refresh", "token.rejected",
       ])
   }

@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollJSON
+import Expectations
 import Testing
 
 @testable import EnrollCommands
@@ -45,8 +46,8 @@ struct SchemaTests {
   func refuses(text: String, field: String) throws {
     let json = try JSON.parse(Array(text.utf8))
     let error = #expect(throws: EnrollError.self) { try Self.schema.check(json) }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.field == field)
+    expect(error?.code, is: .invalidArgument)
+    expect(error?.field, is: field)
   }
 
   @Test("a refusal says what was expected and not what came (R40)")
@@ -54,7 +55,7 @@ struct SchemaTests {
     let error = #expect(throws: EnrollError.self) {
       try Self.schema.check(.object([("name", .string("a")), ("kind", .string("hunter2"))]))
     }
-    #expect(error?.message == "kind: expected one of cat, dog, got another string")
+    expect(error?.message, is: "kind: expected one of cat, dog, got another string")
   }
 
   @Test("a misspelt word is told the one that was probably meant", arguments: ["dok", "DOG", "do"])
@@ -62,8 +63,7 @@ struct SchemaTests {
     let error = #expect(throws: EnrollError.self) {
       try Self.schema.check(.object([("name", .string("a")), ("kind", .string(word))]))
     }
-    #expect(
-      error?.message == "kind: expected one of cat, dog, got another string; perhaps dog was meant")
+    expect(error?.message, is: "kind: expected one of cat, dog, got another string; perhaps dog was meant")
   }
 
   @Test("a schema prints itself as JSON Schema, closed for input and open for output")
@@ -71,18 +71,18 @@ struct SchemaTests {
     var types = JSONObject()
     let input = Self.schema.document(.input, &types)
     #expect(types.members.isEmpty)
-    #expect(input["type"] == .string("object"))
-    #expect(input["required"] == .array([.string("name")]))
-    #expect(input["additionalProperties"] == .bool(false))
+    expect(input["type"], is: .string("object"))
+    expect(input["required"], is: .array([.string("name")]))
+    expect(input["additionalProperties"], is: .bool(false))
     let age = input["properties"]?["age"]
-    #expect(
-      age
-        == .object([
-          ("type", .string("integer")), ("minimum", .integer(0)), ("maximum", .integer(120)),
-          ("description", .string("In years.")), ("default", .integer(18)),
-        ]))
-    #expect(input["properties"]?["kind"]?["enum"] == .array([.string("cat"), .string("dog")]))
-    #expect(Self.schema.document(.output, &types)["additionalProperties"] == nil)
+    expect(
+      age,
+      is: .object([
+        ("type", .string("integer")), ("minimum", .integer(0)), ("maximum", .integer(120)),
+        ("description", .string("In years.")), ("default", .integer(18)),
+      ]))
+    expect(input["properties"]?["kind"]?["enum"], is: .array([.string("cat"), .string("dog")]))
+    expect(Self.schema.document(.output, &types)["additionalProperties"], is: nil)
   }
 
   @Test(
@@ -94,23 +94,23 @@ struct SchemaTests {
     )
     .named("Owner")
     var types = JSONObject()
-    #expect(owner.document(.output, &types) == .object([("$ref", .string("#/$defs/Owner"))]))
-    #expect(owner.as("Him.").document(.output, &types)["description"] == .string("Him."))
-    #expect(types.members.map(\.key) == ["Owner", "Pet"])
-    #expect(
-      types["Owner"]?["properties"]?["pet"]
-        == .object([("$ref", .string("#/$defs/Pet")), ("description", .string("The first one."))]))
-    #expect(types["Owner"]?["properties"]?["second"] == .object([("$ref", .string("#/$defs/Pet"))]))
-    #expect(types["Owner"]?["description"] == .string("An owner."))
-    #expect(types["Pet"]?["enum"] == .array([.string("cat"), .string("dog")]))
+    expect(owner.document(.output, &types), is: .object([("$ref", .string("#/$defs/Owner"))]))
+    expect(owner.as("Him.").document(.output, &types)["description"], is: .string("Him."))
+    expect(types.members.map(\.key), is: ["Owner", "Pet"])
+    expect(
+      types["Owner"]?["properties"]?["pet"],
+      is: .object([("$ref", .string("#/$defs/Pet")), ("description", .string("The first one."))]))
+    expect(types["Owner"]?["properties"]?["second"], is: .object([("$ref", .string("#/$defs/Pet"))]))
+    expect(types["Owner"]?["description"], is: .string("An owner."))
+    expect(types["Pet"]?["enum"], is: .array([.string("cat"), .string("dog")]))
   }
 
   @Test("a schema says the unit of a number, and what is never shown")
   func formats() {
     var types = JSONObject()
-    #expect(Schema.seconds(0...60, "A pause.").document(.input, &types)["format"] == .string("seconds"))
-    #expect(Schema.date("The end.").document(.input, &types)["format"] == .string("unix-time"))
-    #expect(Schema.text("A code.").sensitive.document(.output, &types)["sensitive"] == .bool(true))
-    #expect(Schema.text("A name.").document(.output, &types)["sensitive"] == nil)
+    expect(Schema.seconds(0...60, "A pause.").document(.input, &types)["format"], is: .string("seconds"))
+    expect(Schema.date("The end.").document(.input, &types)["format"], is: .string("unix-time"))
+    expect(Schema.text("A code.").sensitive.document(.output, &types)["sensitive"], is: .bool(true))
+    expect(Schema.text("A name.").document(.output, &types)["sensitive"], is: nil)
   }
 }

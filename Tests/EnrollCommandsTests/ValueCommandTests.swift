@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
+import Expectations
 import Testing
 
 @testable import EnrollCommands
@@ -22,8 +23,8 @@ struct ValueCommandTests {
   @Test("system.describe tells the version and every command")
   func describe() throws {
     let described = try call("system.describe")
-    #expect(described["version"] == .string(LibraryVersion.string))
-    #expect(described["commands"]?.array?.count == CommandTable.all.count)
+    expect(described["version"], is: .string(LibraryVersion.string))
+    expect(described["commands"]?.array?.count, is: CommandTable.all.count)
   }
 
   @Test(
@@ -31,9 +32,9 @@ struct ValueCommandTests {
   func pkce() throws {
     let first = try call("pkce.generate")
     let verifier = try #require(first["codeVerifier"]?.string)
-    #expect(verifier.utf8.count == 43)
-    #expect(first["codeChallenge"]?.string == (try PKCE.challenge(for: Secret(verifier))))
-    #expect(try call("pkce.generate")["codeVerifier"] != first["codeVerifier"])
+    expect(verifier.utf8.count, is: 43)
+    expect(first["codeChallenge"]?.string, is: try PKCE.challenge(for: Secret(verifier)))
+    try expect(call("pkce.generate")["codeVerifier"], isNot: first["codeVerifier"])
   }
 
   @Test("redirect.parse gives what a provider may send, decoded")
@@ -43,9 +44,9 @@ struct ValueCommandTests {
       text(try call("redirect.parse", [("url", .string(url))]))
         == #"{"code":"a+b","state":"s","iss":"https://id.example"}"#)
     let failed = "com.example.app:/cb?error=access_denied&error_description=The+user+said+no&state=s"
-    #expect(
-      text(try call("redirect.parse", [("url", .string(failed))]))
-        == #"{"state":"s","error":"access_denied","errorDescription":"The user said no"}"#)
+    expect(
+      text(try call("redirect.parse", [("url", .string(failed))])),
+      is: #"{"state":"s","error":"access_denied","errorDescription":"The user said no"}"#)
   }
 
   @Test(
@@ -56,18 +57,18 @@ struct ValueCommandTests {
     ])
   func badRedirect(url: String) {
     let error = #expect(throws: EnrollError.self) { try call("redirect.parse", [("url", .string(url))]) }
-    #expect(error?.code == .redirectMalformed)
+    expect(error?.code, is: .redirectMalformed)
   }
 
   @Test("link.parse takes a link apart without changing it")
   func link() throws {
-    #expect(
-      text(try call("link.parse", [("url", .string("https://app.example:8443/welcome/a%20b?x=1&y#z"))]))
-        == #"{"kind":"https","scheme":"https","host":"app.example","port":8443,"path":"/welcome/a%20b","#
+    expect(
+      text(try call("link.parse", [("url", .string("https://app.example:8443/welcome/a%20b?x=1&y#z"))])),
+      is: #"{"kind":"https","scheme":"https","host":"app.example","port":8443,"path":"/welcome/a%20b","#
         + #""query":"x=1&y","hadFragment":true}"#)
-    #expect(
-      text(try call("link.parse", [("url", .string("com.example.app:/cb"))]))
-        == #"{"kind":"privateScheme","scheme":"com.example.app","path":"/cb","hadFragment":false}"#)
+    expect(
+      text(try call("link.parse", [("url", .string("com.example.app:/cb"))])),
+      is: #"{"kind":"privateScheme","scheme":"com.example.app","path":"/cb","hadFragment":false}"#)
   }
 
   @Test(
@@ -78,8 +79,8 @@ struct ValueCommandTests {
     ])
   func badLink(url: String) {
     let error = #expect(throws: EnrollError.self) { try call("link.parse", [("url", .string(url))]) }
-    #expect(error?.code == .redirectMalformed)
-    #expect(error?.message.contains("canary") == false)
+    expect(error?.code, is: .redirectMalformed)
+    expect(error?.message.contains("canary"), is: false)
   }
 
   @Test(
@@ -98,16 +99,16 @@ struct ValueCommandTests {
         ("expiresAt", .integer(end)), ("now", .integer(100)), ("grace", .integer(grace)),
         ("minimumLifetime", .integer(needed)), ("lifetime", lifetime.map { .integer($0) }),
       ])
-    #expect(text(result) == #"{"band":"\#(band)","secondsLeft":\#(left)}"#)
+    expect(text(result), is: #"{"band":"\#(band)","secondsLeft":\#(left)}"#)
   }
 
   @Test("expiry.check survives the ends of the number line (R32)")
   func extremes() throws {
-    #expect(
-      try call("expiry.check", [("expiresAt", .integer(.max)), ("now", .integer(.min))])["band"]
-        == .string("fresh"))
-    #expect(
-      try call("expiry.check", [("expiresAt", .integer(.min)), ("now", .integer(.max))])["band"]
-        == .string("expired"))
+    try expect(
+      call("expiry.check", [("expiresAt", .integer(.max)), ("now", .integer(.min))])["band"],
+      is: .string("fresh"))
+    try expect(
+      call("expiry.check", [("expiresAt", .integer(.min)), ("now", .integer(.max))])["band"],
+      is: .string("expired"))
   }
 }

@@ -1,5 +1,6 @@
 // Pages of the documentation that are drawn from tables in the code.
 
+import Expectations
 import Foundation
 import Testing
 
@@ -14,8 +15,8 @@ enum DrawnPage {
     if ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1" {
       try text.write(to: page, atomically: true, encoding: .utf8)
     }
-    #expect(
-      try String(contentsOf: page, encoding: .utf8) == text,
+    try expect(
+      String(contentsOf: page, encoding: .utf8), is: text,
       "run with ENROLL_WRITE_DOCS=1 and look at the difference")
   }
 

@@ -1,6 +1,7 @@
 // Which keys are made and which refused (R22), and that a pair agrees with itself.
 
 import EnrollCrypto
+import Expectations
 import TestVectors
 import Testing
 
@@ -37,7 +38,7 @@ private func modulus(bits: Int) -> [UInt8] {
         for (signed, message) in [(0, 0), (0, 0), (1, 1), (0, 1), (1, 0), (1, 1), (0, 0)] {
           let isGood = try key.publicKey.verify(
             signature: signatures[signed], message: messages[message], algorithm: algorithm)
-          #expect(isGood == (signed == message), "\(algorithm.rawValue)")
+          expect(isGood, is: signed == message, "\(algorithm.rawValue)")
         }
       }
       for signer in algorithms {
@@ -45,7 +46,7 @@ private func modulus(bits: Int) -> [UInt8] {
         for algorithm in algorithms {
           let isGood = try key.publicKey.verify(
             signature: signature, message: messages[0], algorithm: algorithm)
-          #expect(isGood == (algorithm == signer), "\(signer.rawValue) as \(algorithm.rawValue)")
+          expect(isGood, is: algorithm == signer, "\(signer.rawValue) as \(algorithm.rawValue)")
         }
       }
     }
@@ -54,9 +55,9 @@ private func modulus(bits: Int) -> [UInt8] {
   @Test("a new pair signs, verifies, and survives export and import", arguments: kinds)
   func pair(kind: KeyKind, algorithms: [SignatureAlgorithm]) throws {
     let key = try PrivateKey.generate(kind)
-    #expect(key.kind == kind)
+    expect(key.kind, is: kind)
     let again = try PrivateKey(der: key.exported())
-    #expect(again.publicKey.components == key.publicKey.components)
+    expect(again.publicKey.components, is: key.publicKey.components)
     let rebuilt =
       switch key.publicKey.components {
       case .rsa(let n, let e): try PublicKey.rsa(modulus: n, exponent: e)
@@ -79,12 +80,12 @@ private func modulus(bits: Int) -> [UInt8] {
       }
     }
     for algorithm in SignatureAlgorithm.allCases where !algorithms.contains(algorithm) {
-      #expect(
+      expect(
         refusal { () throws(CryptoError) in
           try rebuilt.verify(signature: [1], message: message, algorithm: algorithm)
-        }?.reason == .key)
-      #expect(
-        refusal { () throws(CryptoError) in try key.sign(message, algorithm: algorithm) }?.reason == .key)
+        }?.reason, is: .key)
+      expect(
+        refusal { () throws(CryptoError) in try key.sign(message, algorithm: algorithm) }?.reason, is: .key)
     }
   }
 
@@ -96,7 +97,7 @@ private func modulus(bits: Int) -> [UInt8] {
       let signature = try key.sign([1], algorithm: signed)
       for checked in algorithms {
         let valid = try key.publicKey.verify(signature: signature, message: [1], algorithm: checked)
-        #expect(valid == (signed == checked), "\(signed) as \(checked)")
+        expect(valid, is: signed == checked, "\(signed) as \(checked)")
       }
     }
   }
@@ -106,29 +107,29 @@ private func modulus(bits: Int) -> [UInt8] {
     let exponent: [UInt8] = [1, 0, 1]
     for bits in [2048, 2049, 4096, 8192] {
       let key = try PublicKey.rsa(modulus: modulus(bits: bits), exponent: exponent)
-      #expect(key.kind == .rsa(bits: bits))
+      expect(key.kind, is: .rsa(bits: bits))
     }
     for bits in [8, 512, 1024, 2047, 8193, 16384, 100_000] {
-      #expect(
+      expect(
         refusal { () throws(CryptoError) in
           try PublicKey.rsa(modulus: modulus(bits: bits), exponent: exponent)
-        }?.message == "an RSA key has 2048 to 8192 bits, not \(bits)")
+        }?.message, is: "an RSA key has 2048 to 8192 bits, not \(bits)")
     }
     // Leading zeros do not make a key longer.
-    #expect(
+    expect(
       refusal { () throws(CryptoError) in
         try PublicKey.rsa(
           modulus: [UInt8](repeating: 0, count: 128) + modulus(bits: 1024), exponent: exponent)
-      } != nil)
-    #expect(
-      try PublicKey.rsa(modulus: [0] + modulus(bits: 2048), exponent: [0] + exponent).components
-        == .rsa(modulus: modulus(bits: 2048), exponent: exponent))
+      }, isNot: nil)
+    try expect(
+      PublicKey.rsa(modulus: [0] + modulus(bits: 2048), exponent: [0] + exponent).components,
+      is: .rsa(modulus: modulus(bits: 2048), exponent: exponent))
     var even = modulus(bits: 2048)
     even[even.count - 1] = 2
     for bad in [even, [], [0, 0, 0]] {
-      #expect(
-        refusal { () throws(CryptoError) in try PublicKey.rsa(modulus: bad, exponent: exponent) }?.reason
-          == .key)
+      expect(
+        refusal { () throws(CryptoError) in try PublicKey.rsa(modulus: bad, exponent: exponent) }?.reason,
+        is: .key)
     }
   }
 
@@ -136,13 +137,13 @@ private func modulus(bits: Int) -> [UInt8] {
   func rsaExponent() throws {
     let modulus = modulus(bits: 2048)
     for good: [UInt8] in [[3], [17], [1, 0, 1], [UInt8](repeating: 0xFF, count: 8)] {
-      #expect(
-        refusal { () throws(CryptoError) in try PublicKey.rsa(modulus: modulus, exponent: good) } == nil)
+      expect(
+        refusal { () throws(CryptoError) in try PublicKey.rsa(modulus: modulus, exponent: good) }, is: nil)
     }
     for bad: [UInt8] in [[], [0], [1], [0, 1], [2], [1, 0], [UInt8](repeating: 0xFF, count: 9)] {
-      #expect(
-        refusal { () throws(CryptoError) in try PublicKey.rsa(modulus: modulus, exponent: bad) }?.reason
-          == .key)
+      expect(
+        refusal { () throws(CryptoError) in try PublicKey.rsa(modulus: modulus, exponent: bad) }?.reason,
+        is: .key)
     }
   }
 
@@ -153,8 +154,8 @@ private func modulus(bits: Int) -> [UInt8] {
         Issue.record("not a point")
         return
       }
-      #expect(x.count == curve.coordinateCount)
-      #expect(y.count == curve.coordinateCount)
+      expect(x.count, is: curve.coordinateCount)
+      expect(y.count, is: curve.coordinateCount)
       var moved = y
       moved[moved.count - 1] ^= 1
       let zeros = [UInt8](repeating: 0, count: curve.coordinateCount)
@@ -163,12 +164,12 @@ private func modulus(bits: Int) -> [UInt8] {
         (x, moved), (y, x), (zeros, zeros), (ones, ones), (x + [0], y), ([0] + x, [0] + y), (x.dropLast(), y),
         (x, []), ([], []), (x + y.prefix(1), Array(y.dropFirst())),
       ] as [([UInt8], [UInt8])] {
-        #expect(
-          refusal { () throws(CryptoError) in try PublicKey.ec(curve: curve, x: x, y: y) }?.reason == .key)
+        expect(
+          refusal { () throws(CryptoError) in try PublicKey.ec(curve: curve, x: x, y: y) }?.reason, is: .key)
       }
       for other in Curve.allCases where other != curve {
-        #expect(
-          refusal { () throws(CryptoError) in try PublicKey.ec(curve: other, x: x, y: y) }?.reason == .key)
+        expect(
+          refusal { () throws(CryptoError) in try PublicKey.ec(curve: other, x: x, y: y) }?.reason, is: .key)
       }
     }
   }
@@ -187,24 +188,24 @@ private func modulus(bits: Int) -> [UInt8] {
       "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
     ]
     for hex in smallOrder {
-      #expect(
-        refusal { () throws(CryptoError) in try PublicKey.ed25519(Vectors.bytes(hex: hex)) }?.message
-          == "the Ed25519 key is a point of small order", "\(hex)")
+      expect(
+        refusal { () throws(CryptoError) in try PublicKey.ed25519(Vectors.bytes(hex: hex)) }?.message,
+        is: "the Ed25519 key is a point of small order", "\(hex)")
     }
     for hex in [
       "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
       "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
       "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
     ] {
-      #expect(
-        refusal { () throws(CryptoError) in try PublicKey.ed25519(Vectors.bytes(hex: hex)) }?.message
-          == "the Ed25519 key is not written canonically", "\(hex)")
+      expect(
+        refusal { () throws(CryptoError) in try PublicKey.ed25519(Vectors.bytes(hex: hex)) }?.message,
+        is: "the Ed25519 key is not written canonically", "\(hex)")
     }
     for count in [0, 31, 33, 57] {
-      #expect(
+      expect(
         refusal { () throws(CryptoError) in
           try PublicKey.ed25519([UInt8](repeating: 5, count: count))
-        }?.reason == .key)
+        }?.reason, is: .key)
     }
   }
 
@@ -212,26 +213,26 @@ private func modulus(bits: Int) -> [UInt8] {
   func badDER() throws {
     let good = try PrivateKey.generate(.ec(.p256)).exported().revealBytes()
     for bad in [[], [0x30], good + [0], Array(good.dropLast()), [UInt8](repeating: 0x30, count: 100)] {
-      #expect(
-        refusal { () throws(CryptoError) in try PrivateKey(der: Secret(bad)) }?.reason == .key)
+      expect(refusal { () throws(CryptoError) in try PrivateKey(der: Secret(bad)) }?.reason, is: .key)
     }
   }
 
   @Test("an RSA key of a size that would be refused is not made")
   func generateWeak() {
     for bits in [0, -1, 1024, 2047, 8193, .max] {
-      #expect(refusal { () throws(CryptoError) in try PrivateKey.generate(.rsa(bits: bits)) }?.reason == .key)
+      expect(
+        refusal { () throws(CryptoError) in try PrivateKey.generate(.rsa(bits: bits)) }?.reason, is: .key)
     }
   }
 
   @Test("algorithms are known by their exact names; none and HS* are not among them (R21)")
   func names() {
-    #expect(SignatureAlgorithm(name: "RS256") == .RS256)
-    #expect(SignatureAlgorithm(name: "EdDSA") == .EdDSA)
+    expect(SignatureAlgorithm(name: "RS256"), is: .RS256)
+    expect(SignatureAlgorithm(name: "EdDSA"), is: .EdDSA)
     for name in [
       "none", "None", "HS256", "HS512", "rs256", "RS256 ", "", "ES256K", "ES521", "EDDSA", "RS2\u{200B}56",
     ] {
-      #expect(SignatureAlgorithm(name: name) == nil)
+      expect(SignatureAlgorithm(name: name), is: nil)
     }
   }
 }

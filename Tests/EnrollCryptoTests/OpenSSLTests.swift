@@ -1,5 +1,6 @@
 // Opening libcrypto where there is none, or one that is not ours: an error that says what is missing, never a crash.
 
+import Expectations
 import Testing
 
 @testable import EnrollCrypto
@@ -13,22 +14,22 @@ struct OpenSSLTests {
   @Test("where it is not installed, the error names the file and its package, and says why")
   func missing() {
     let error = refusal("libcrypto-nowhere.so.3")
-    #expect(error?.reason == .missing)
-    #expect(error?.message.contains("libcrypto-nowhere.so.3") == true)
-    #expect(error?.message.contains("libssl3") == true)
-    #expect(error?.message.contains("No such file or directory") == true)
+    expect(error?.reason, is: .missing)
+    expect(error?.message.contains("libcrypto-nowhere.so.3"), is: true)
+    expect(error?.message.contains("libssl3"), is: true)
+    expect(error?.message.contains("No such file or directory"), is: true)
   }
 
   @Test("a library without the functions that are needed is refused, and the first one is named")
   func incomplete() {
     let error = refusal("libc.so.6")
-    #expect(error?.reason == .missing)
-    #expect(error?.message == "libc.so.6 is not OpenSSL 3: it has no BN_bin2bn")
+    expect(error?.reason, is: .missing)
+    expect(error?.message, is: "libc.so.6 is not OpenSSL 3: it has no BN_bin2bn")
   }
 
   @Test("all functions are there in the one that is installed")
   func complete() throws {
     _ = try OpenSSL.functions()
-    #expect(refusal(OpenSSL.fileName) == nil)
+    expect(refusal(OpenSSL.fileName), is: nil)
   }
 }

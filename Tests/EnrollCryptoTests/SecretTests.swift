@@ -1,20 +1,21 @@
 // What a secret guarantees.
 
 import EnrollCrypto
+import Expectations
 import Testing
 
 @Suite struct SecretTests {
   @Test("a secret holds the bytes it was given")
   func holds() throws {
-    #expect(Secret("héllo").reveal() == "héllo")
-    #expect(Secret([0, 255]).revealBytes() == [0, 255])
+    expect(Secret("héllo").reveal(), is: "héllo")
+    expect(Secret([0, 255]).revealBytes(), is: [0, 255])
     #expect(Secret("").isEmpty)
-    #expect(Secret("abc").count == 3)
-    #expect(Secret("abc") == Secret([0x61, 0x62, 0x63]))
-    #expect(Secret("abc") != Secret("abd"))
-    #expect(Secret("abc") != Secret("ab"))
+    expect(Secret("abc").count, is: 3)
+    expect(Secret("abc"), is: Secret([0x61, 0x62, 0x63]))
+    expect(Secret("abc"), isNot: Secret("abd"))
+    expect(Secret("abc"), isNot: Secret("ab"))
     let filled = try Secret(count: 3) { (bytes) throws(CryptoError) in bytes[1] = 5 }
-    #expect(filled.revealBytes() == [0, 5, 0])
+    expect(filled.revealBytes(), is: [0, 5, 0])
   }
 
   @Test("a failing fill gives no secret")

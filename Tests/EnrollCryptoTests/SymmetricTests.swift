@@ -2,6 +2,7 @@
 
 import EnrollCrypto
 import EnrollJSON
+import Expectations
 import TestVectors
 import Testing
 
@@ -29,7 +30,7 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
       let count = Int((group["tagSize"]?.integer ?? 0) / 8)
       let tag = try HMAC.sha256(key: Secret(test.hex("key")), test.hex("msg"))
       let matches = ConstantTime.equal(Array(tag.prefix(count)), test.hex("tag"))
-      #expect(matches == (test["result"]?.string == "valid"), "\(test["tcId"] ?? .null)")
+      expect(matches, is: test["result"]?.string == "valid", "\(test["tcId"] ?? .null)")
     }
   }
 
@@ -42,11 +43,11 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
       do throws(CryptoError) {
         let key = try HKDF.sha256(
           key: Secret(test.hex("ikm")), salt: test.hex("salt"), info: test.hex("info"), count: count)
-        #expect(test["result"]?.string == "valid")
-        #expect(key.revealBytes() == test.hex("okm"))
+        expect(test["result"]?.string, is: "valid")
+        expect(key.revealBytes(), is: test.hex("okm"))
       } catch {
-        #expect(test["result"]?.string == "invalid")
-        #expect(error.reason == .argument)
+        expect(test["result"]?.string, is: "invalid")
+        expect(error.reason, is: .argument)
       }
     }
   }
@@ -62,18 +63,18 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
         try AESGCM.open(sealed, key: key, nonce: test.hex("iv"), associatedData: test.hex("aad"))
       }
       guard group["keySize"]?.integer == 256, group["ivSize"]?.integer == 96 else {
-        #expect(reason(open) == .argument)
+        expect(reason(open), is: .argument)
         continue
       }
       guard test["result"]?.string == "valid" else {
-        #expect(reason(open) == .authentication)
+        expect(reason(open), is: .authentication)
         continue
       }
       opened += 1
-      #expect(try open().revealBytes() == test.hex("msg"))
+      try expect(open().revealBytes(), is: test.hex("msg"))
       let again = try AESGCM.seal(
         Secret(test.hex("msg")), key: key, nonce: test.hex("iv"), associatedData: test.hex("aad"))
-      #expect(again == sealed)
+      expect(again, is: sealed)
     }
     #expect(opened >= vectors.least(own: 5, published: 20))
   }
@@ -83,27 +84,27 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
     let key = Secret([UInt8](repeating: 7, count: 32))
     let nonce = [UInt8](0..<12)
     let sealed = try AESGCM.seal(Secret("refresh"), key: key, nonce: nonce, associatedData: [1, 2])
-    #expect(try AESGCM.open(sealed, key: key, nonce: nonce, associatedData: [1, 2]) == Secret("refresh"))
+    try expect(AESGCM.open(sealed, key: key, nonce: nonce, associatedData: [1, 2]), is: Secret("refresh"))
     for index in sealed.indices {
       var changed = sealed
       changed[index] ^= 1
-      #expect(
+      expect(
         reason { () throws(CryptoError) in
           try AESGCM.open(changed, key: key, nonce: nonce, associatedData: [1, 2])
-        } == .authentication)
+        }, is: .authentication)
     }
-    #expect(
+    expect(
       reason { () throws(CryptoError) in
         try AESGCM.open(sealed, key: key, nonce: nonce, associatedData: [1])
-      } == .authentication)
+      }, is: .authentication)
     for count in 0..<16 {
-      #expect(
+      expect(
         reason { () throws(CryptoError) in
           try AESGCM.open([UInt8](repeating: 0, count: count), key: key, nonce: nonce, associatedData: [])
-        } == .authentication)
+        }, is: .authentication)
     }
     let empty = try AESGCM.seal(Secret(""), key: key, nonce: nonce, associatedData: [])
-    #expect(empty.count == 16)
+    expect(empty.count, is: 16)
     #expect(try AESGCM.open(empty, key: key, nonce: nonce, associatedData: []).isEmpty)
   }
 
@@ -118,7 +119,7 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
         password: Secret(test["password"]?.string ?? ""), salt: Array((test["salt"]?.string ?? "").utf8),
         n: UInt64(test["N"]?.integer ?? 0), r: UInt32(test["r"]?.integer ?? 0),
         p: UInt32(test["p"]?.integer ?? 0), count: Int(test["dklen"]?.integer ?? 0))
-      #expect(key.revealBytes() == test.hex("out_hex"), "\(test["id"]?.string ?? "")")
+      expect(key.revealBytes(), is: test.hex("out_hex"), "\(test["id"]?.string ?? "")")
     }
   }
 
@@ -130,30 +131,28 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
       (16, 1, 0, 32), (16, 1025, 1, 32), (16, 1, 1025, 32), (16, 1, 1, 0), (16, 1, 1, -1), (16, 1, 1, 1025),
     ] as [(UInt64, UInt32, UInt32, Int)])
   func scryptLimits(n: UInt64, r: UInt32, p: UInt32, count: Int) {
-    #expect(
+    expect(
       reason { () throws(CryptoError) in
         try Scrypt.derive(password: Secret("1234"), salt: [1], n: n, r: r, p: p, count: count)
-      } == .argument)
+      }, is: .argument)
   }
 
   @Test("scrypt with the cost of a PIN (2^17, 8, 1) fits its memory limit")
   func scryptStrong() throws {
-    #expect(
-      try Scrypt.derive(password: Secret("1234"), salt: [1], n: 1 << 17, r: 8, p: 1, count: 32).count == 32)
+    try expect(
+      Scrypt.derive(password: Secret("1234"), salt: [1], n: 1 << 17, r: 8, p: 1, count: 32).count, is: 32)
   }
 
   @Test("digests give the values of FIPS 180-4")
   func digests() throws {
     let abc = Array("abc".utf8)
     let sha256 = Vectors.bytes(hex: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-    #expect(try Digest.sha256.hash(abc) == sha256)
-    #expect(try Digest.sha256.hash(Secret("abc")) == sha256)
-    #expect(
-      try Digest.sha384.hash(abc).prefix(8) == Vectors.bytes(hex: "cb00753f45a35e8b")[...])
-    #expect(
-      try Digest.sha512.hash(abc).suffix(8) == Vectors.bytes(hex: "2a9ac94fa54ca49f")[...])
-    #expect(try Digest.sha256.hash([]).prefix(4) == Vectors.bytes(hex: "e3b0c442")[...])
-    for digest in Digest.allCases { #expect(try digest.hash(abc).count == digest.byteCount) }
+    try expect(Digest.sha256.hash(abc), is: sha256)
+    try expect(Digest.sha256.hash(Secret("abc")), is: sha256)
+    try expect(Digest.sha384.hash(abc).prefix(8), is: Vectors.bytes(hex: "cb00753f45a35e8b")[...])
+    try expect(Digest.sha512.hash(abc).suffix(8), is: Vectors.bytes(hex: "2a9ac94fa54ca49f")[...])
+    try expect(Digest.sha256.hash([]).prefix(4), is: Vectors.bytes(hex: "e3b0c442")[...])
+    for digest in Digest.allCases { try expect(digest.hash(abc).count, is: digest.byteCount) }
   }
 
   @Test("a hash into a buffer too small is refused and writes nothing")
@@ -166,19 +165,19 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
           into: UnsafeMutableRawBufferPointer(rebasing: output[..<31]))
       }
     }
-    #expect(refusal == .argument)
-    #expect(buffer == [UInt8](repeating: 9, count: 33))
+    expect(refusal, is: .argument)
+    expect(buffer, is: [UInt8](repeating: 9, count: 33))
   }
 
   @Test("random bytes are as many as asked, differ, and their count is bounded")
   func random() throws {
     #expect(try SystemRandom.bytes(0).isEmpty)
-    #expect(try SystemRandom.bytes(32).count == 32)
-    #expect(try SystemRandom.bytes(32) != SystemRandom.bytes(32))
-    #expect(try SystemRandom.secret(32) != SystemRandom.secret(32))
+    try expect(SystemRandom.bytes(32).count, is: 32)
+    try expect(SystemRandom.bytes(32), isNot: SystemRandom.bytes(32))
+    try expect(SystemRandom.secret(32), isNot: SystemRandom.secret(32))
     for count in [-1, SystemRandom.countLimit + 1, .max, .min] {
-      #expect(reason { () throws(CryptoError) in try SystemRandom.bytes(count) } == .argument)
-      #expect(reason { () throws(CryptoError) in try SystemRandom.secret(count) } == .argument)
+      expect(reason { () throws(CryptoError) in try SystemRandom.bytes(count) }, is: .argument)
+      expect(reason { () throws(CryptoError) in try SystemRandom.secret(count) }, is: .argument)
     }
   }
 
@@ -186,28 +185,28 @@ private func reason<Value>(_ body: () throws(CryptoError) -> Value) -> CryptoErr
   func lengths() throws {
     let key = Secret([UInt8](repeating: 1, count: 32))
     for count in [0, 16, 24, 31, 33] {
-      #expect(
+      expect(
         reason { () throws(CryptoError) in
           try AESGCM.seal(
             Secret("x"), key: Secret([UInt8](repeating: 1, count: count)), nonce: [UInt8](0..<12),
             associatedData: [])
-        } == .argument)
+        }, is: .argument)
     }
     for count in [0, 8, 11, 13, 16] {
-      #expect(
+      expect(
         reason { () throws(CryptoError) in
           try AESGCM.seal(
             Secret("x"), key: key, nonce: [UInt8](repeating: 0, count: count), associatedData: [])
-        } == .argument)
+        }, is: .argument)
     }
     for count in [-1, 0, 8161, .max] {
-      #expect(
-        reason { () throws(CryptoError) in try HKDF.sha256(key: key, salt: [], info: [], count: count) }
-          == .argument)
+      expect(
+        reason { () throws(CryptoError) in try HKDF.sha256(key: key, salt: [], info: [], count: count) },
+        is: .argument)
     }
-    #expect(
-      reason { () throws(CryptoError) in try HKDF.sha256(key: Secret(""), salt: [], info: [], count: 32) }
-        == .argument)
+    expect(
+      reason { () throws(CryptoError) in try HKDF.sha256(key: Secret(""), salt: [], info: [], count: 32) },
+      is: .argument)
   }
 
   @Test("comparison in constant time compares")

@@ -2,6 +2,7 @@
 // an error and no fault for what is gone.
 
 import EnrollCrypto
+import Expectations
 import Foundation
 import Testing
 
@@ -15,11 +16,11 @@ struct WipeTests {
     do {
       let secret = bytes.withUnsafeBytes { Secret($0) }
       address = Int(bitPattern: secret.unsafeBytes.baseAddress)
-      #expect(Memory.read(address, bytes.count) == bytes)
+      expect(Memory.read(address, bytes.count), is: bytes)
     }
     // The allocator may have written here again, and never these bytes.
     let left = Memory.read(address, bytes.count)
-    #expect(left?.firstRange(of: mark) == nil)
+    expect(left?.firstRange(of: mark), is: nil)
   }
 
   @Test("a fill that fails leaves nothing of what it wrote")
@@ -32,8 +33,8 @@ struct WipeTests {
       output[32...].copyBytes(from: mark)
       throw CryptoError(.library, "no")
     }
-    #expect(address != 0)
-    #expect(Memory.read(address, 64)?.firstRange(of: mark) == nil)
+    expect(address, isNot: 0)
+    expect(Memory.read(address, 64)?.firstRange(of: mark), is: nil)
   }
 
   @Test("making a secret of a text or of bytes leaves no copy but the caller's")
@@ -45,10 +46,10 @@ struct WipeTests {
     let text = String(decoding: bytes, as: UTF8.self)
     let before = try Memory.count(of: mark)
     #expect(before >= 2048)
-    #expect(Secret(text).count == bytes.count)
-    #expect(Secret(bytes).count == bytes.count)
+    expect(Secret(text).count, is: bytes.count)
+    expect(Secret(bytes).count, is: bytes.count)
     #expect(try Memory.count(of: mark) < before + 100)
-    #expect(bytes.count == text.utf8.count)
+    expect(bytes.count, is: text.utf8.count)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGateway
+import Expectations
 import Testing
 
 @testable import EnrollGatewayStore
@@ -40,13 +41,13 @@ struct AccountChangeTests {
     let store = try database.store()
     let person = try Self.person(in: store)
     let other = Sample.person(at: "work")
-    #expect(try store.account(of: other.key) == nil)
-    #expect(try store.link(other, by: person.proof, at: now) == .linked)
-    #expect(try store.link(other, by: person.proof, at: now) == .already)
-    #expect(try store.account(of: other.key) == person.account)
+    try expect(store.account(of: other.key), is: nil)
+    try expect(store.link(other, by: person.proof, at: now), is: .linked)
+    try expect(store.link(other, by: person.proof, at: now), is: .already)
+    try expect(store.account(of: other.key), is: person.account)
     let found = try store.begin(Sample.session(), for: other)
     #expect(found.account.id == person.account && !found.isNew)
-    #expect(try store.identities(ofAccount: person.account).map(\.key) == [person.identity.key, other.key])
+    try expect(store.identities(ofAccount: person.account).map(\.key), is: [person.identity.key, other.key])
   }
 
   @Test(
@@ -56,9 +57,9 @@ struct AccountChangeTests {
     let store = try database.store()
     let person = try Self.person(in: store)
     let other = try Self.person(in: store)
-    #expect(person.identity.email == other.identity.email)
-    #expect(try store.link(other.identity, by: person.proof, at: now) == .other(account: other.account))
-    #expect(try store.account(of: other.identity.key) == other.account)
+    expect(person.identity.email, is: other.identity.email)
+    try expect(store.link(other.identity, by: person.proof, at: now), is: .other(account: other.account))
+    try expect(store.account(of: other.identity.key), is: other.account)
     #expect(try isLive(other.session, in: store))
   }
 
@@ -79,19 +80,18 @@ struct AccountChangeTests {
     var nobody = person.proof
     nobody.account = "nobody"
     for proof in [late, foreign, unknown, nobody] {
-      #expect(try store.link(new, by: proof, at: now) == .notRecent)
-      #expect(try store.unlink(person.identity.key, by: proof, at: now) == .notRecent)
-      #expect(
-        try store.merge(other.account, provenBy: other.identity.key, by: proof, at: now) == .notRecent)
-      #expect(try store.deleteAccount(person.account, by: proof, at: now) == nil)
+      try expect(store.link(new, by: proof, at: now), is: .notRecent)
+      try expect(store.unlink(person.identity.key, by: proof, at: now), is: .notRecent)
+      try expect(store.merge(other.account, provenBy: other.identity.key, by: proof, at: now), is: .notRecent)
+      try expect(store.deleteAccount(person.account, by: proof, at: now), is: nil)
     }
     // One account's proof deletes no other.
-    #expect(try store.deleteAccount(other.account, by: person.proof, at: now) == nil)
+    try expect(store.deleteAccount(other.account, by: person.proof, at: now), is: nil)
     try store.endSession(tokenHash: person.session.tokenHash)
-    #expect(try store.link(new, by: person.proof, at: now) == .notRecent)
-    #expect(try store.account(of: new.key) == nil)
-    #expect(try store.count("accounts") == 2)
-    #expect(try store.count("identities") == 3)
+    try expect(store.link(new, by: person.proof, at: now), is: .notRecent)
+    try expect(store.account(of: new.key), is: nil)
+    try expect(store.count("accounts"), is: 2)
+    try expect(store.count("identities"), is: 3)
   }
 
   @Test(
@@ -105,8 +105,8 @@ struct AccountChangeTests {
         try store.link(new, by: people[thread].proof, at: Sample.now)
       }
       let owner = try #require(try store.account(of: new.key))
-      #expect(outcomes.count { $0 == .linked } == 1)
-      #expect(outcomes.count { $0 == .other(account: owner) } == people.count - 1)
+      expect(outcomes.count { $0 == .linked }, is: 1)
+      expect(outcomes.count { $0 == .other(account: owner) }, is: people.count - 1)
     }
   }
 
@@ -125,16 +125,16 @@ struct AccountChangeTests {
     let code = Sample.code(provider: "work")
     _ = try store.signIn(second, newAccountID: Sample.id(), beginning: .code(code), at: now)
     try store.keepToken("sealed", of: second.key)
-    #expect(
-      try store.unlink(second.key, by: person.proof, at: now)
-        == .unlinked(
-          endedSessions: 1, token: KeptProviderToken(identity: second.key, sealed: "sealed")))
+    try expect(
+      store.unlink(second.key, by: person.proof, at: now),
+      is: .unlinked(
+        endedSessions: 1, token: KeptProviderToken(identity: second.key, sealed: "sealed")))
     #expect(try !isLive(begun, in: store))
     #expect(try isLive(person.session, in: store))
     let redeemed = try store.redeem(
       codeHash: code.codeHash, provider: "work", challenge: "challenge", session: Sample.session(), at: now)
-    #expect(redeemed == .unknown)
-    #expect(try store.unlink(second.key, by: person.proof, at: now) == .unknown)
+    expect(redeemed, is: .unknown)
+    try expect(store.unlink(second.key, by: person.proof, at: now), is: .unknown)
     // Whoever signs in with it now is somebody new.
     #expect(try store.begin(Sample.session(), for: second).isNew)
   }
@@ -144,11 +144,11 @@ struct AccountChangeTests {
     let store = try database.store()
     let person = try Self.person(in: store)
     let other = try Self.person(in: store)
-    #expect(try store.unlink(person.identity.key, by: person.proof, at: now) == .last)
-    #expect(try store.unlink(other.identity.key, by: person.proof, at: now) == .unknown)
+    try expect(store.unlink(person.identity.key, by: person.proof, at: now), is: .last)
+    try expect(store.unlink(other.identity.key, by: person.proof, at: now), is: .unknown)
     let hostile = IdentityKey(provider: "google", subject: "a\0b")
-    #expect(try store.unlink(hostile, by: person.proof, at: now) == .unknown)
-    #expect(try store.count("identities") == 2)
+    try expect(store.unlink(hostile, by: person.proof, at: now), is: .unknown)
+    try expect(store.count("identities"), is: 2)
   }
 
   @Test("of two identities that are unlinked at once one stays", arguments: Database.installed)
@@ -164,7 +164,7 @@ struct AccountChangeTests {
       try store.begin(third, for: keys[0])
       let proof = RecentSignIn(tokenHash: third.tokenHash, account: person.account, since: now)
       let outcomes = try onThreads(2) { try store.unlink(keys[$0].key, by: proof, at: Sample.now) }
-      #expect(try store.identities(ofAccount: person.account).count == 1)
+      try expect(store.identities(ofAccount: person.account).count, is: 1)
       let isOne = outcomes.count { if case .unlinked = $0 { true } else { false } } == 1
       #expect(isOne, "\(outcomes)")
     }
@@ -186,21 +186,21 @@ struct AccountChangeTests {
     let merging = {
       try store.merge(other.account, provenBy: other.identity.key, by: person.proof, at: now)
     }
-    #expect(try merging() == .merged(endedSessions: 1))
-    #expect(try merging() == .already)
+    try expect(merging(), is: .merged(endedSessions: 1))
+    try expect(merging(), is: .already)
     #expect(try !isLive(other.session, in: store))
     #expect(try isLive(person.session, in: store))
-    #expect(try store.account(of: other.identity.key) == person.account)
-    #expect(try store.account(of: second.key) == person.account)
+    try expect(store.account(of: other.identity.key), is: person.account)
+    try expect(store.account(of: second.key), is: person.account)
     let redeemed = try store.redeem(
       codeHash: code.codeHash, provider: "google", challenge: "challenge", session: Sample.session(),
       at: now)
-    #expect(redeemed == .unknown)
-    #expect(try store.count("accounts") == 1)
+    expect(redeemed, is: .unknown)
+    try expect(store.count("accounts"), is: 1)
     // A token stays with its identity.
-    #expect(
-      try store.deleteAccount(person.account, by: nil, at: now)?.tokens
-        == [KeptProviderToken(identity: second.key, sealed: "sealed")])
+    try expect(
+      store.deleteAccount(person.account, by: nil, at: now)?.tokens,
+      is: [KeptProviderToken(identity: second.key, sealed: "sealed")])
   }
 
   @Test(
@@ -209,14 +209,11 @@ struct AccountChangeTests {
     let store = try database.store()
     let (person, other) = (try Self.person(in: store), try Self.person(in: store))
     let third = try Self.person(in: store)
-    #expect(
-      try store.merge(other.account, provenBy: third.identity.key, by: person.proof, at: now) == .gone)
-    #expect(
-      try store.merge("nobody", provenBy: other.identity.key, by: person.proof, at: now) == .gone)
+    try expect(store.merge(other.account, provenBy: third.identity.key, by: person.proof, at: now), is: .gone)
+    try expect(store.merge("nobody", provenBy: other.identity.key, by: person.proof, at: now), is: .gone)
     _ = try store.deleteAccount(other.account, by: nil, at: now)
-    #expect(
-      try store.merge(other.account, provenBy: other.identity.key, by: person.proof, at: now) == .gone)
-    #expect(try store.count("accounts") == 2)
+    try expect(store.merge(other.account, provenBy: other.identity.key, by: person.proof, at: now), is: .gone)
+    try expect(store.count("accounts"), is: 2)
   }
 
   @Test(
@@ -235,10 +232,10 @@ struct AccountChangeTests {
           "\(try store.merge(other.account, provenBy: other.identity.key, by: mine.proof, at: Sample.now))"
       }
       let owners = Set(try people.map { try store.account(of: $0.identity.key) })
-      #expect(owners.count == 1, "\(outcomes)")
+      expect(owners.count, is: 1, "\(outcomes)")
       #expect(!outcomes.contains("new"))
-      #expect(outcomes.count { $0.hasPrefix("merged") } == 1, "\(outcomes)")
-      #expect(try store.orphans == 0)
+      expect(outcomes.count { $0.hasPrefix("merged") }, is: 1, "\(outcomes)")
+      try expect(store.orphans, is: 0)
     }
   }
 
@@ -254,13 +251,13 @@ struct AccountChangeTests {
     try store.keepToken("sealed", of: second.key)
     _ = try store.signIn(second, newAccountID: Sample.id(), beginning: .code(Sample.code()), at: now)
     let deleted = try #require(try store.deleteAccount(person.account, by: person.proof, at: now))
-    #expect(Set(deleted.identities.map(\.key)) == [person.identity.key, second.key])
-    #expect(deleted.tokens == [KeptProviderToken(identity: second.key, sealed: "sealed")])
-    #expect(try store.deleteAccount(person.account, by: person.proof, at: now) == nil)
+    expect(Set(deleted.identities.map(\.key)), is: [person.identity.key, second.key])
+    expect(deleted.tokens, is: [KeptProviderToken(identity: second.key, sealed: "sealed")])
+    try expect(store.deleteAccount(person.account, by: person.proof, at: now), is: nil)
     #expect(try !isLive(person.session, in: store))
     #expect(try isLive(bystander.session, in: store))
-    for table in ["accounts", "identities", "sessions"] { #expect(try store.count(table) == 1, "\(table)") }
-    #expect(try store.count("app_codes") == 0)
+    for table in ["accounts", "identities", "sessions"] { try expect(store.count(table), is: 1, "\(table)") }
+    try expect(store.count("app_codes"), is: 0)
     #expect(try store.begin(Sample.session(), for: person.identity).isNew)
     // Nothing is kept for somebody who is gone.
     try store.keepToken("sealed", of: second.key)
@@ -293,11 +290,10 @@ struct AccountChangeTests {
       let accounts = Set(signedIn.compactMap { $0?.account.id })
       #expect(accounts.subtracting([person.account]).count <= 1)
       #expect(try store.identities(ofAccount: person.account).isEmpty)
-      #expect(try store.account(of: late.key) == nil)
-      #expect(try store.orphans == 0)
-      #expect(
-        try store.number("SELECT count(*) FROM sessions WHERE account NOT IN (SELECT id FROM accounts)")
-          == 0)
+      try expect(store.account(of: late.key), is: nil)
+      try expect(store.orphans, is: 0)
+      try expect(
+        store.number("SELECT count(*) FROM sessions WHERE account NOT IN (SELECT id FROM accounts)"), is: 0)
     }
   }
 
@@ -317,12 +313,12 @@ struct AccountChangeTests {
     func end(_ name: String?, until end: UnixTime = Sample.now) throws -> Int {
       try store.endSessions(ofIdentity: person.key, providerSession: name, begunUntil: end, at: Sample.now)
     }
-    #expect(try end("iss 1", until: now - 1) == 0)
+    try expect(end("iss 1", until: now - 1), is: 0)
     // The session that is named, and the one of which nobody knows.
-    #expect(try end("iss 1") == 2)
+    try expect(end("iss 1"), is: 2)
     #expect(try isLive(second, in: store))
-    #expect(try end(nil) == 1)
-    #expect(try store.count("sessions") == 0)
+    try expect(end(nil), is: 1)
+    try expect(store.count("sessions"), is: 0)
   }
 
   @Test(
@@ -351,18 +347,18 @@ struct AccountChangeTests {
     let first = try begin()
     _ = try redeem(first)
     #expect(try isLive(first.session, in: store))
-    #expect(try end(nil, "iss 3", at: "work") == 0)
-    #expect(try end(nil, "iss 4") == 0)
-    #expect(try end(person.subject, "iss 4") == 0)
+    try expect(end(nil, "iss 3", at: "work"), is: 0)
+    try expect(end(nil, "iss 4"), is: 0)
+    try expect(end(person.subject, "iss 4"), is: 0)
     #expect(try isLive(first.session, in: store))
-    #expect(try end(nil, "iss 3") == 1)
+    try expect(end(nil, "iss 3"), is: 1)
     #expect(try !isLive(first.session, in: store))
     for (subject, session) in [(nil, "iss 3"), (person.subject, "iss 3"), (person.subject, nil)] {
       let waiting = try begin()
-      #expect(try end(subject, session) == 0)
-      #expect(try redeem(waiting) == .unknown)
+      try expect(end(subject, session), is: 0)
+      try expect(redeem(waiting), is: .unknown)
       try store.begin(Sample.session(), for: person)
-      #expect(try end(subject, session) == 1)
+      try expect(end(subject, session), is: 1)
     }
     #expect(throws: StoreFailure.self) { try end("a\0", nil) }
   }
@@ -375,15 +371,15 @@ struct AccountChangeTests {
     let logout = ProviderLogout(
       provider: "google", subject: person.subject, session: nil, hash: Sample.hash(), expires: now + 60)
     let ended = try onThreads(8) { _ in try store.end(logout, at: Sample.now) }
-    #expect(ended.compactMap { $0 } == [1])
+    expect(ended.compactMap { $0 }, is: [1])
     try store.begin(Sample.session(), for: person)
-    #expect(try store.end(logout, at: now) == nil)
-    #expect(try store.count("sessions") == 1)
+    try expect(store.end(logout, at: now), is: nil)
+    try expect(store.count("sessions"), is: 1)
     // It is forgotten three days after its end, by both clocks.
     let long = UnixTime(seconds: 1_700_000_000)
     _ = try store.number("UPDATE spent SET expires = \(long.seconds)")
-    #expect(try store.prune(at: long + 3 * Sample.day - 1) == 0)
-    #expect(try store.prune(at: long + 3 * Sample.day) == 1)
-    #expect(try store.end(logout, at: now) == 1)
+    try expect(store.prune(at: long + 3 * Sample.day - 1), is: 0)
+    try expect(store.prune(at: long + 3 * Sample.day), is: 1)
+    try expect(store.end(logout, at: now), is: 1)
   }
 }

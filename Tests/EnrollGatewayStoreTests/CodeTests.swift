@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGateway
+import Expectations
 import Testing
 
 @testable import EnrollGatewayStore
@@ -34,15 +35,15 @@ struct CodeTests {
     let code = Sample.code(app: "notes")
     let account = try add(code, to: store)
     let session = Sample.session(app: "another", device: "Pixel", idle: 1_000)
-    #expect(try redeem(code, in: store, for: session) == .begun(account))
+    try expect(redeem(code, in: store, for: session), is: .begun(account))
     let live = try #require(try store.session(tokenHash: session.tokenHash, at: now + 2))
-    #expect(live.account == account)
-    #expect(live.app == "notes")
-    #expect(live.device == "Pixel")
-    #expect(live.identity.subject == "1")
-    #expect(live.created == now + 1)
-    #expect(live.expires == now + 1_001)
-    #expect(try store.count("sessions") == 1)
+    expect(live.account, is: account)
+    expect(live.app, is: "notes")
+    expect(live.device, is: "Pixel")
+    expect(live.identity.subject, is: "1")
+    expect(live.created, is: now + 1)
+    expect(live.expires, is: now + 1_001)
+    try expect(store.count("sessions"), is: 1)
   }
 
   @Test(
@@ -52,13 +53,13 @@ struct CodeTests {
     let store = try database.store()
     let code = Sample.code(lasting: 60)
     let account = try add(code, to: store)
-    #expect(try redeem(Sample.code(), in: store) == .unknown)
-    #expect(try redeem(code, in: store, provider: "apple") == .otherProvider)
-    #expect(try redeem(code, in: store, provider: "goo\0gle") == .unknown)
-    #expect(try redeem(code, in: store, after: 60) == .expired)
-    #expect(try redeem(code, in: store, challenge: "other", after: 60) == .expired)
-    #expect(try store.count("sessions") == 0)
-    #expect(try redeem(code, in: store, after: 59) == .begun(account))
+    try expect(redeem(Sample.code(), in: store), is: .unknown)
+    try expect(redeem(code, in: store, provider: "apple"), is: .otherProvider)
+    try expect(redeem(code, in: store, provider: "goo\0gle"), is: .unknown)
+    try expect(redeem(code, in: store, after: 60), is: .expired)
+    try expect(redeem(code, in: store, challenge: "other", after: 60), is: .expired)
+    try expect(store.count("sessions"), is: 0)
+    try expect(redeem(code, in: store, after: 59), is: .begun(account))
   }
 
   @Test("another verifier begins nothing and leaves the code good", arguments: Database.installed)
@@ -66,9 +67,9 @@ struct CodeTests {
     let store = try database.store()
     let code = Sample.code()
     let account = try add(code, to: store)
-    #expect(try redeem(code, in: store, challenge: "other") == .otherVerifier)
-    #expect(try store.count("sessions") == 0)
-    #expect(try redeem(code, in: store) == .begun(account))
+    try expect(redeem(code, in: store, challenge: "other"), is: .otherVerifier)
+    try expect(store.count("sessions"), is: 0)
+    try expect(redeem(code, in: store), is: .begun(account))
   }
 
   @Test(
@@ -85,11 +86,11 @@ struct CodeTests {
       let session = Sample.session()
       let bystander = Sample.session()
       try store.begin(bystander, for: Sample.person("1"))
-      #expect(try redeem(code, in: store, for: session) == .begun(account))
-      #expect(
-        try redeem(code, in: store, provider: provider, challenge: challenge, after: seconds) == .reused)
-      #expect(try store.session(tokenHash: session.tokenHash, at: now) == nil)
-      #expect(try store.session(tokenHash: bystander.tokenHash, at: now) != nil)
+      try expect(redeem(code, in: store, for: session), is: .begun(account))
+      try expect(
+        redeem(code, in: store, provider: provider, challenge: challenge, after: seconds), is: .reused)
+      try expect(store.session(tokenHash: session.tokenHash, at: now), is: nil)
+      try expect(store.session(tokenHash: bystander.tokenHash, at: now), isNot: nil)
     }
   }
 
@@ -99,9 +100,9 @@ struct CodeTests {
     let code = Sample.code()
     let account = try add(code, to: store)
     let session = Sample.session()
-    #expect(try redeem(code, in: store, for: session) == .begun(account))
-    #expect(try redeem(code, in: store, for: session) == .reused)
-    #expect(try store.count("sessions") == 0)
+    try expect(redeem(code, in: store, for: session), is: .begun(account))
+    try expect(redeem(code, in: store, for: session), is: .reused)
+    try expect(store.count("sessions"), is: 0)
   }
 
   @Test(
@@ -121,9 +122,9 @@ struct CodeTests {
           codeHash: code.codeHash, provider: "google", challenge: "challenge", session: sessions[number],
           at: now + 1)
       }
-      #expect(answers.filter { $0 == .begun(account) }.count == 1)
-      #expect(answers.filter { $0 == .reused }.count == 31)
-      #expect(try store.count("sessions") == 0)
+      expect(answers.filter { $0 == .begun(account) }.count, is: 1)
+      expect(answers.filter { $0 == .reused }.count, is: 31)
+      try expect(store.count("sessions"), is: 0)
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGateway
+import Expectations
 import Testing
 
 @testable import EnrollGatewayStore
@@ -27,18 +28,18 @@ struct ForgettingTests {
       return
     }
     #expect(id == person.account && deleted.endedSessions == 1)
-    #expect(deleted.identities.map(\.key) == [person.identity.key])
-    #expect(try store.count("revocations") == 1)
+    expect(deleted.identities.map(\.key), is: [person.identity.key])
+    try expect(store.count("revocations"), is: 1)
     #expect(try store.isForgotten(hash: deletion.hash, at: now + 3_599))
     #expect(try !store.isForgotten(hash: deletion.hash, at: now + 3_600))
     #expect(try !store.isForgotten(hash: Sample.hash(), at: now))
     // Said again, it takes nothing of whoever came back.
     try store.begin(Sample.session(), for: person.identity)
-    #expect(try store.forget(deletion, at: now) == .repeated)
-    #expect(try store.account(of: person.identity.key) != nil)
-    #expect(try store.session(tokenHash: bystander.session.tokenHash, at: now) != nil)
-    #expect(
-      try store.audit(ofAccount: person.account, limit: 2).map(\.event) == [.deleted, .providerDeletion])
+    try expect(store.forget(deletion, at: now), is: .repeated)
+    try expect(store.account(of: person.identity.key), isNot: nil)
+    try expect(store.session(tokenHash: bystander.session.tokenHash, at: now), isNot: nil)
+    try expect(
+      store.audit(ofAccount: person.account, limit: 2).map(\.event), is: [.deleted, .providerDeletion])
   }
 
   @Test("an account with another identity stays, with what that one began", arguments: Database.installed)
@@ -55,11 +56,11 @@ struct ForgettingTests {
       return
     }
     #expect(account == person.account && ended == 1)
-    #expect(Set(before.map(\.key)) == [person.identity.key, second.key])
-    #expect(try store.session(tokenHash: begun.tokenHash, at: now) == nil)
-    #expect(try store.session(tokenHash: person.session.tokenHash, at: now) != nil)
-    #expect(try store.count("app_codes") == 0)
-    #expect(try store.identities(ofAccount: person.account).map(\.key) == [person.identity.key])
+    expect(Set(before.map(\.key)), is: [person.identity.key, second.key])
+    try expect(store.session(tokenHash: begun.tokenHash, at: now), is: nil)
+    try expect(store.session(tokenHash: person.session.tokenHash, at: now), isNot: nil)
+    try expect(store.count("app_codes"), is: 0)
+    try expect(store.identities(ofAccount: person.account).map(\.key), is: [person.identity.key])
   }
 
   @Test("an identity that nobody has is noted, and nothing goes", arguments: Database.installed)
@@ -67,9 +68,9 @@ struct ForgettingTests {
     let store = try database.store()
     _ = try AccountChangeTests.person(in: store)
     let deletion = deletion(Sample.person())
-    #expect(try store.forget(deletion, at: now) == .nobody)
+    try expect(store.forget(deletion, at: now), is: .nobody)
     #expect(try store.isForgotten(hash: deletion.hash, at: now))
-    #expect(try store.count("accounts") == 1)
+    try expect(store.count("accounts"), is: 1)
     var hostile = deletion
     hostile.identity.subject = "a\0b"
     #expect(throws: StoreFailure.self) { try store.forget(hostile, at: now) }
@@ -100,11 +101,11 @@ struct ForgettingTests {
           "\(try store.merge(person.account, provenBy: person.identity.key, by: other.proof, at: Sample.now))"
         }
       }
-      #expect(outcomes.count { $0 == "repeated" } == 1, "\(outcomes)")
-      #expect(try store.account(of: person.identity.key) == nil, "\(outcomes)")
-      #expect(try store.account(of: other.identity.key) == other.account, "\(outcomes)")
+      expect(outcomes.count { $0 == "repeated" }, is: 1, "\(outcomes)")
+      try expect(store.account(of: person.identity.key), is: nil, "\(outcomes)")
+      try expect(store.account(of: other.identity.key), is: other.account, "\(outcomes)")
       #expect(try store.account(of: late.key) != nil || !outcomes.contains("linked"), "\(outcomes)")
-      #expect(try store.orphans == 0)
+      try expect(store.orphans, is: 0)
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGateway
+import Expectations
 import Testing
 
 @testable import EnrollGatewayStore
@@ -48,10 +49,10 @@ struct MailTests {
       let told = MailLink(
         email: "ada@example.org", name: "Ada", subject: nil, device: "Firefox",
         browserHash: link.browserHash, visit: "{}")
-      #expect(state == .live(told))
+      expect(state, is: .live(told))
     }
-    #expect(try store.link(tokenHash: link.tokenHash, purpose: .signIn, at: Sample.now) == .unknown)
-    #expect(try store.link(tokenHash: Sample.hash(), purpose: .activation, at: Sample.now) == .unknown)
+    try expect(store.link(tokenHash: link.tokenHash, purpose: .signIn, at: Sample.now), is: .unknown)
+    try expect(store.link(tokenHash: Sample.hash(), purpose: .activation, at: Sample.now), is: .unknown)
 
     let session = Sample.session()
     guard case .signedIn(let signedIn) = try store.register(link, session: session) else {
@@ -60,16 +61,16 @@ struct MailTests {
     }
     #expect(signedIn.isNew)
     let live = try #require(try store.session(tokenHash: session.tokenHash, at: Sample.now))
-    #expect(live.account.id == signedIn.account.id)
-    #expect(
-      live.identity
-        == Identity(
-          provider: "email", subject: signedIn.account.id, email: "ada@example.org", isEmailVerified: true,
-          name: "Ada"))
-    #expect(try store.register(link) == .spent)
-    #expect(try store.link(tokenHash: link.tokenHash, purpose: .activation, at: Sample.now) == .spent)
-    #expect(try store.count("people") == 1)
-    #expect(try store.count("accounts") == 1)
+    expect(live.account.id, is: signedIn.account.id)
+    expect(
+      live.identity,
+      is: Identity(
+        provider: "email", subject: signedIn.account.id, email: "ada@example.org", isEmailVerified: true,
+        name: "Ada"))
+    try expect(store.register(link), is: .spent)
+    try expect(store.link(tokenHash: link.tokenHash, purpose: .activation, at: Sample.now), is: .spent)
+    try expect(store.count("people"), is: 1)
+    try expect(store.count("accounts"), is: 1)
   }
 
   @Test(
@@ -80,18 +81,18 @@ struct MailTests {
     let (first, second) = (try Sample.link(), try Sample.link(.activation, "ADA@Example.org"))
     try store.keep(first, mail: Sample.mail(), at: Sample.now)
     try store.keep(second, mail: Sample.mail(), at: Sample.now)
-    #expect(try store.register(first) == .unknown)
+    try expect(store.register(first), is: .unknown)
     let wrong = try store.spend(
       tokenHash: second.tokenHash, purpose: .reset, owner: .newPerson(id: Sample.id(), password: nil),
       beginning: .session(Sample.session()), at: Sample.now)
-    #expect(wrong == .unknown)
-    #expect(try store.register(second, at: Sample.now + Sample.day) == .expired)
-    #expect(try store.register(second, at: Sample.now + Sample.day - 1).account != nil)
-    #expect(try store.count("accounts") == 1)
+    expect(wrong, is: .unknown)
+    try expect(store.register(second, at: Sample.now + Sample.day), is: .expired)
+    try expect(store.register(second, at: Sample.now + Sample.day - 1).account, isNot: nil)
+    try expect(store.count("accounts"), is: 1)
     // What is long over is forgotten.
     _ = try store.number("UPDATE mail_links SET expires = 1000")
     _ = try store.prune(at: Sample.now)
-    #expect(try store.count("mail_links") == 0)
+    try expect(store.count("mail_links"), is: 0)
   }
 
   @Test("two links for one address make one account, whoever comes first", arguments: Database.installed)
@@ -115,12 +116,12 @@ struct MailTests {
         try stores[thread % 2].register(links[thread / 2]).account
       }
       // Each link was spent by one of its two callers, and all of them are one person.
-      #expect(accounts.compactMap { $0 }.count == 8)
-      #expect(Set(accounts.compactMap { $0 }).count == 1)
+      expect(accounts.compactMap { $0 }.count, is: 8)
+      expect(Set(accounts.compactMap { $0 }).count, is: 1)
     }
-    #expect(try stores[0].count("people") == 20)
-    #expect(try stores[0].count("accounts") == 20)
-    #expect(try stores[0].orphans == 0)
+    try expect(stores[0].count("people"), is: 20)
+    try expect(stores[0].count("accounts"), is: 20)
+    try expect(stores[0].orphans, is: 0)
   }
 
   @Test(
@@ -131,8 +132,8 @@ struct MailTests {
     try store.keep(activation, mail: Sample.mail(), at: Sample.now)
     let account = try #require(try store.register(activation).account)
     let person = try #require(try store.person(emailKey: "ada@example.org"))
-    #expect(person == StoredPerson(id: account, email: "ada@example.org", password: nil))
-    #expect(try store.person(id: account) == person)
+    expect(person, is: StoredPerson(id: account, email: "ada@example.org", password: nil))
+    try expect(store.person(id: account), is: person)
 
     let link = try Sample.link(.signIn, subject: person.id)
     try store.keep(link, mail: Sample.mail(), at: Sample.now)
@@ -143,15 +144,15 @@ struct MailTests {
       Issue.record("nobody was signed in")
       return
     }
-    #expect(signedIn.account.id == account)
+    expect(signedIn.account.id, is: account)
     #expect(!signedIn.isNew)
     let gone = try Sample.link(.signIn, subject: Sample.id())
     try store.keep(gone, mail: Sample.mail(), at: Sample.now)
     let nobody = try store.spend(
       tokenHash: gone.tokenHash, purpose: .signIn, owner: .knownPerson(password: nil),
       beginning: .session(Sample.session()), at: Sample.now)
-    #expect(nobody == .unknown)
-    #expect(try store.count("accounts") == 1)
+    expect(nobody, is: .unknown)
+    try expect(store.count("accounts"), is: 1)
   }
 
   @Test("a new password ends the other sessions of the account", arguments: Database.installed)
@@ -161,7 +162,7 @@ struct MailTests {
     try store.keep(activation, mail: Sample.mail(), at: Sample.now)
     let first = Sample.session()
     let id = try #require(try store.register(activation, password: "hash 1", session: first).account)
-    #expect(try store.person(id: id)?.password == "hash 1")
+    try expect(store.person(id: id)?.password, is: "hash 1")
 
     #expect(try store.isCurrent("hash 1", ofPerson: id))
     let older = try Sample.link(.signIn, subject: id)
@@ -176,13 +177,13 @@ struct MailTests {
     let spending = try store.spend(
       tokenHash: link.tokenHash, purpose: .reset, owner: .knownPerson(password: "hash 2"),
       beginning: .session(second), at: Sample.now)
-    #expect(spending.account == id)
-    #expect(try store.person(id: id)?.password == "hash 2")
-    #expect(try store.session(tokenHash: first.tokenHash, at: Sample.now) == nil)
-    #expect(try store.session(tokenHash: second.tokenHash, at: Sample.now) != nil)
+    expect(spending.account, is: id)
+    try expect(store.person(id: id)?.password, is: "hash 2")
+    try expect(store.session(tokenHash: first.tokenHash, at: Sample.now), is: nil)
+    try expect(store.session(tokenHash: second.tokenHash, at: Sample.now), isNot: nil)
     #expect(try !store.isCurrent("hash 1", ofPerson: id))
-    #expect(try store.link(tokenHash: older.tokenHash, purpose: .signIn, at: Sample.now) == .unknown)
-    #expect(try store.count("app_codes") == 0)
+    try expect(store.link(tokenHash: older.tokenHash, purpose: .signIn, at: Sample.now), is: .unknown)
+    try expect(store.count("app_codes"), is: 0)
 
     let newer = try Sample.link(.reset, subject: id)
     try store.keep(newer, mail: Sample.mail(), at: Sample.now)
@@ -192,10 +193,10 @@ struct MailTests {
     let third = Sample.session()
     try store.begin(third, for: Sample.person(id, at: "email"))
     #expect(try store.setPassword("hash 3", ofPerson: id, exceptTokenHash: third.tokenHash, at: Sample.now))
-    #expect(try store.session(tokenHash: second.tokenHash, at: Sample.now) == nil)
-    #expect(try store.session(tokenHash: third.tokenHash, at: Sample.now) != nil)
-    #expect(try store.link(tokenHash: newer.tokenHash, purpose: .reset, at: Sample.now) == .unknown)
-    #expect(try store.count("app_codes") == 0)
+    try expect(store.session(tokenHash: second.tokenHash, at: Sample.now), is: nil)
+    try expect(store.session(tokenHash: third.tokenHash, at: Sample.now), isNot: nil)
+    try expect(store.link(tokenHash: newer.tokenHash, purpose: .reset, at: Sample.now), is: .unknown)
+    try expect(store.count("app_codes"), is: 0)
     #expect(try !store.setPassword("hash", ofPerson: Sample.id(), exceptTokenHash: nil, at: Sample.now))
   }
 
@@ -213,8 +214,8 @@ struct MailTests {
         at: Sample.now)
       accounts.insert(try #require(spending.account))
     }
-    #expect(accounts.count == 1)
-    #expect(try store.count("people") == 0)
+    expect(accounts.count, is: 1)
+    try expect(store.count("people"), is: 0)
   }
 
   @Test(
@@ -224,19 +225,19 @@ struct MailTests {
     let store = try database.store()
     let mails = (0..<40).map { _ in Sample.mail() }
     for mail in mails { try store.keep(nil, mail: mail, at: Sample.now) }
-    #expect(try store.waitingMails() == 40)
+    try expect(store.waitingMails(), is: 40)
     let taken = try onThreads(8) { _ in try store.takeMails(5, leaseSeconds: 120, at: Sample.now) }
       .flatMap { $0 }
-    #expect(taken.count == 40)
-    #expect(Set(taken.map(\.id)) == Set(mails.map(\.id)))
+    expect(taken.count, is: 40)
+    expect(Set(taken.map(\.id)), is: Set(mails.map(\.id)))
     #expect(try store.takeMails(5, leaseSeconds: 120, at: Sample.now + 119).isEmpty)
     for mail in taken.dropFirst(2) { try store.removeMail(mail.id) }
     try store.putOffMail(taken[0].id, until: Sample.now + 500)
     let again = try store.takeMails(5, leaseSeconds: 120, at: Sample.now + 120)
-    #expect(
-      again == [TakenMail(id: taken[1].id, sealed: "sealed", expires: Sample.now + Sample.day, attempts: 2)]
+    expect(
+      again, is: [TakenMail(id: taken[1].id, sealed: "sealed", expires: Sample.now + Sample.day, attempts: 2)]
     )
-    #expect(try store.takeMails(5, leaseSeconds: 120, at: Sample.now + 500).count == 2)
+    try expect(store.takeMails(5, leaseSeconds: 120, at: Sample.now + 500).count, is: 2)
   }
 
   @Test("a clock that was far ahead for a while leaves no mail behind", arguments: Database.installed)
@@ -245,9 +246,9 @@ struct MailTests {
     try store.keep(nil, mail: Sample.mail(), at: Sample.now)
     let ahead = Sample.now + 1_000 * Sample.day
     let taken = try store.takeMails(5, leaseSeconds: 120, at: ahead)
-    #expect(taken.count == 1)
+    expect(taken.count, is: 1)
     try store.putOffMail(taken[0].id, until: ahead + Outbox.longestPauseSeconds)
-    #expect(try store.takeMails(5, leaseSeconds: 120, at: Sample.now).map(\.attempts) == [2])
+    try expect(store.takeMails(5, leaseSeconds: 120, at: Sample.now).map(\.attempts), is: [2])
     // The lease of a clock that is right holds.
     #expect(try store.takeMails(5, leaseSeconds: 120, at: Sample.now + 1).isEmpty)
     try store.putOffMail(taken[0].id, until: Sample.now + Outbox.longestPauseSeconds)

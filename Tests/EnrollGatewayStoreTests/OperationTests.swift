@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGateway
+import Expectations
 import Testing
 
 @testable import EnrollGatewayStore
@@ -24,24 +25,25 @@ struct OperationTests {
         codeHash: code.codeHash, provider: code.provider, challenge: code.challenge,
         session: Sample.session(), at: Sample.now + 3)
     }
-    #expect(try redeem() == .begun(signedIn.account.later(2)))
-    #expect(try redeem() == .reused)
+    try expect(redeem(), is: .begun(signedIn.account.later(2)))
+    try expect(redeem(), is: .reused)
     try store.endSession(tokenHash: session.tokenHash)
     try store.endSession(tokenHash: session.tokenHash)
     try store.begin(Sample.session(), for: Sample.person("1"), at: Sample.now + 4)
-    #expect(try store.endSessions(ofAccount: signedIn.account.id, exceptTokenHash: nil) == 1)
+    try expect(store.endSessions(ofAccount: signedIn.account.id, exceptTokenHash: nil), is: 1)
     let entries = try store.audit(ofAccount: signedIn.account.id, limit: 100).reversed()
     let events = entries.map(\.event)
-    #expect(events.first == .registered)
-    #expect(
-      events.filter { $0 != .signedIn } == [
+    expect(events.first, is: .registered)
+    expect(
+      events.filter { $0 != .signedIn },
+      is: [
         .registered, .sessionBegun, .codeReused, .sessionEnded, .sessionsEnded,
       ])
     #expect(entries.allSatisfy { $0.origin == Sample.origin && $0.account == signedIn.account.id })
-    #expect(entries.first { $0.event == .sessionBegun }?.detail == code.app)
-    #expect(entries.first { $0.event == .codeReused }?.outcome == .refused)
-    #expect(entries.first { $0.event == .sessionEnded }?.detail == session.id)
-    #expect(try store.audit(ofAccount: signedIn.account.id, limit: 2).count == 2)
+    expect(entries.first { $0.event == .sessionBegun }?.detail, is: code.app)
+    expect(entries.first { $0.event == .codeReused }?.outcome, is: .refused)
+    expect(entries.first { $0.event == .sessionEnded }?.detail, is: session.id)
+    try expect(store.audit(ofAccount: signedIn.account.id, limit: 2).count, is: 2)
   }
 
   /// The entries of an account, the oldest first: event and detail.
@@ -67,7 +69,7 @@ struct OperationTests {
         let spent = try store.spend(
           tokenHash: link.tokenHash, purpose: purpose, owner: .knownPerson(password: password),
           beginning: beginning, at: Sample.now)
-        #expect(spent.account == account)
+        expect(spent.account, is: account)
       }
       try spend(.signIn, nil, .session(Sample.session()))
       try spend(.signIn, nil, .code(Sample.code(provider: "email")))
@@ -77,7 +79,7 @@ struct OperationTests {
         "password_changed 2",
       ]
       // Within one statement of PostgreSQL entries have no order.
-      #expect(try notes(of: account, in: store).sorted() == expected.map { $0 + " 192.0.2.7" }.sorted())
+      try expect(notes(of: account, in: store).sorted(), is: expected.map { $0 + " 192.0.2.7" }.sorted())
     }
   }
 
@@ -96,7 +98,7 @@ struct OperationTests {
         try store.setPassword(hash, ofPerson: own.subject, exceptTokenHash: kept.tokenHash, at: Sample.now))
     }
     let notes = try notes(of: account, in: store).filter { $0.hasPrefix("password") }
-    #expect(notes == ["password_set 1 -", "password_changed 0 -"])
+    expect(notes, is: ["password_set 1 -", "password_changed 0 -"])
   }
 
   @Test("sessions that a provider ended are an entry of each account", arguments: Database.installed)
@@ -115,17 +117,17 @@ struct OperationTests {
           provider: "google", subject: subject, session: session, hash: Sample.hash(),
           expires: Sample.now + 60), at: Sample.now)
     }
-    #expect(try logout(nil, "one sid") == 4)
-    #expect(try logout(nil, "one sid") == 0)
+    try expect(logout(nil, "one sid"), is: 4)
+    try expect(logout(nil, "one sid"), is: 0)
     try store.begin(Sample.session(), for: Sample.person(people[0].key.subject))
-    #expect(try logout(people[0].key.subject, nil) == 1)
+    try expect(logout(people[0].key.subject, nil), is: 1)
     try store.begin(Sample.session(), for: Sample.person(people[0].key.subject))
-    #expect(
-      try store.endSessions(
-        ofIdentity: people[0].key, providerSession: nil, begunUntil: Sample.now, at: Sample.now) == 1)
+    try expect(
+      store.endSessions(
+        ofIdentity: people[0].key, providerSession: nil, begunUntil: Sample.now, at: Sample.now), is: 1)
     for (person, count) in zip(people, [3, 1]) {
       let notes = try notes(of: person.account, in: store).filter { $0.hasPrefix("provider_logout") }
-      #expect(notes == Array(repeating: "provider_logout google -", count: count))
+      expect(notes, is: Array(repeating: "provider_logout google -", count: count))
     }
   }
 
@@ -140,7 +142,7 @@ struct OperationTests {
     func surplus() throws -> [String] {
       try notes(of: account, in: store).filter { $0.hasPrefix("surplus") }
     }
-    #expect(try surplus() == ["surplus_ended 1 192.0.2.7"])
+    try expect(surplus(), is: ["surplus_ended 1 192.0.2.7"])
     let code = Sample.code(lasting: 1_000)
     _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: Sample.now + 200)
     let redeemed = try store.redeem(
@@ -150,8 +152,8 @@ struct OperationTests {
       Issue.record("\(redeemed)")
       return
     }
-    #expect(try surplus().count == 2)
-    #expect(try store.count("sessions") == 100)
+    try expect(surplus().count, is: 2)
+    try expect(store.count("sessions"), is: 100)
   }
 
   @Test("nobody changes an entry, or removes one within thirty days", arguments: Database.installed)
@@ -169,11 +171,11 @@ struct OperationTests {
         try store.number("INSERT OR REPLACE INTO audit SELECT * FROM audit")
       }
     }
-    #expect(try store.count("audit") == 2)
+    try expect(store.count("audit"), is: 2)
     // What a gateway with a wrong date asks for does not go either.
-    #expect(try store.pruneAudit(before: UnixTime(seconds: 5_000_000_000)) == 1)
-    #expect(try store.count("audit") == 1)
-    #expect(try store.audit(ofAccount: id, limit: 10) == [])
+    try expect(store.pruneAudit(before: UnixTime(seconds: 5_000_000_000)), is: 1)
+    try expect(store.count("audit"), is: 1)
+    try expect(store.audit(ofAccount: id, limit: 10), is: [])
   }
 
   @Test("a counter gives what its rule holds, to a thousand at once", arguments: Database.installed)
@@ -183,19 +185,19 @@ struct OperationTests {
     let verdicts = try onThreads(8) { _ in
       try (0..<25).map { _ in try store.take(key, by: Self.rule, at: Sample.now) }
     }
-    #expect(verdicts.flatMap { $0 }.filter { $0 == .granted }.count == 10)
-    #expect(try store.take(key, by: Self.rule, at: Sample.now) == .refused(retryAfterSeconds: 6))
-    #expect(try store.take(Sample.hash(), by: Self.rule, at: Sample.now) == .granted)
-    #expect(try store.take(key, by: Self.rule, at: Sample.now + 6) == .granted)
-    #expect(try store.take(key, by: Self.rule, at: Sample.now + 6) == .refused(retryAfterSeconds: 6))
+    expect(verdicts.flatMap { $0 }.filter { $0 == .granted }.count, is: 10)
+    try expect(store.take(key, by: Self.rule, at: Sample.now), is: .refused(retryAfterSeconds: 6))
+    try expect(store.take(Sample.hash(), by: Self.rule, at: Sample.now), is: .granted)
+    try expect(store.take(key, by: Self.rule, at: Sample.now + 6), is: .granted)
+    try expect(store.take(key, by: Self.rule, at: Sample.now + 6), is: .refused(retryAfterSeconds: 6))
   }
 
   @Test("a gateway with a wrong date does not close a counter", arguments: Database.installed)
   func wrongDate(database: Database) throws {
     let store = try database.store()
     let key = Sample.hash()
-    #expect(try store.take(key, by: Self.rule, at: Sample.now + 1_000_000) == .granted)
-    #expect(try store.take(key, by: Self.rule, at: Sample.now) == .granted)
+    try expect(store.take(key, by: Self.rule, at: Sample.now + 1_000_000), is: .granted)
+    try expect(store.take(key, by: Self.rule, at: Sample.now), is: .granted)
   }
 
   @Test("a full bucket is forgotten", arguments: Database.installed)
@@ -203,19 +205,19 @@ struct OperationTests {
     let store = try database.store()
     _ = try store.take(Sample.hash(), by: Self.rule, at: Sample.now)
     _ = try store.take(Sample.hash(), by: Self.rule, at: Sample.now + 60)
-    #expect(try store.pruneLimits(at: Sample.now + 30) == 1)
-    #expect(try store.count("limit_counters") == 1)
+    try expect(store.pruneLimits(at: Sample.now + 30), is: 1)
+    try expect(store.count("limit_counters"), is: 1)
   }
 
   @Test("an account is found by its address and by its id", arguments: Database.installed)
   func found(database: Database) throws {
     let store = try database.store()
     let account = try store.begin(Sample.session(), for: Sample.person()).account
-    #expect(try store.accounts(withEmail: "A@Example.com") == [account])
-    #expect(try store.accounts(withEmail: "b@example.com") == [])
-    #expect(try store.account(account.id) == account)
-    #expect(try store.account(Sample.id()) == nil)
-    #expect(try store.account("nothing") == nil)
+    try expect(store.accounts(withEmail: "A@Example.com"), is: [account])
+    try expect(store.accounts(withEmail: "b@example.com"), is: [])
+    try expect(store.account(account.id), is: account)
+    try expect(store.account(Sample.id()), is: nil)
+    try expect(store.account("nothing"), is: nil)
   }
 }
 
@@ -242,28 +244,29 @@ struct RevocationTests {
     let taken = try onThreads(8) { _ in try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now) }
       .flatMap { $0 }
     let first = try #require(taken.first)
-    #expect(
-      taken == [
+    expect(
+      taken,
+      is: [
         TakenRevocation(
           id: first.id, provider: "apple", sealed: "one.sealed", account: account,
           expires: Sample.now + RevocationTimes.triedSeconds, attempts: 1)
       ])
-    #expect(try take(119) == [])
-    #expect(try take(120).map(\.attempts) == [2])
+    try expect(take(119), is: [])
+    try expect(take(120).map(\.attempts), is: [2])
     try store.putOffRevocation(first.id, until: Sample.now + 1_000)
-    #expect(try take(999) == [])
-    #expect(try take(1_000).map(\.attempts) == [3])
+    try expect(take(999), is: [])
+    try expect(take(1_000).map(\.attempts), is: [3])
     try store.removeRevocation(first.id)
-    #expect(try store.count("revocations") == 0)
+    try expect(store.count("revocations"), is: 0)
   }
 
   @Test("a clock that was far ahead for a while leaves no token behind", arguments: Database.installed)
   func clock(database: Database) throws {
     let store = try database.store()
     _ = try deleted(in: store)
-    #expect(try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now + 1_000 * Sample.day).count == 1)
-    #expect(try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now).count == 1)
-    #expect(try store.takeRevocations(4, leaseSeconds: 120, at: Sample.now).count == 0)
+    try expect(store.takeRevocations(4, leaseSeconds: 120, at: Sample.now + 1_000 * Sample.day).count, is: 1)
+    try expect(store.takeRevocations(4, leaseSeconds: 120, at: Sample.now).count, is: 1)
+    try expect(store.takeRevocations(4, leaseSeconds: 120, at: Sample.now).count, is: 0)
   }
 
   @Test("a token that is given up leaves an entry", arguments: Database.installed)
@@ -274,9 +277,9 @@ struct RevocationTests {
     try store.dropRevocation(taken, at: Sample.now + 5)
     try store.dropRevocation(taken, at: Sample.now + 6)
     let entries = try store.audit(ofAccount: account, limit: 10).filter { $0.event == .revocationDropped }
-    #expect(entries.map(\.at) == [Sample.now + 5])
-    #expect(entries.map(\.detail) == ["apple"])
-    #expect(try store.count("revocations") == 0)
+    expect(entries.map(\.at), is: [Sample.now + 5])
+    expect(entries.map(\.detail), is: ["apple"])
+    try expect(store.count("revocations"), is: 0)
   }
 
   @Test("signing out everywhere ends the links of e-mails, too", arguments: Database.installed)
@@ -291,15 +294,15 @@ struct RevocationTests {
     for link in [mine, reset, others] {
       try store.keep(link, mail: nil, replacingOlder: true, at: Sample.now)
     }
-    #expect(try store.endSessions(ofAccount: account, exceptTokenHash: nil) == 1)
+    try expect(store.endSessions(ofAccount: account, exceptTokenHash: nil), is: 1)
     func state(_ link: NewMailLink) throws -> LinkState {
       try store.link(tokenHash: link.tokenHash, purpose: link.purpose, at: Sample.now)
     }
-    #expect(try state(mine) == .unknown)
-    #expect(try state(reset) == .unknown)
-    #expect(try state(others) != .unknown)
+    try expect(state(mine), is: .unknown)
+    try expect(state(reset), is: .unknown)
+    try expect(state(others), isNot: .unknown)
     // One that was used is known to be used.
-    #expect(try state(activation) == .spent)
+    try expect(state(activation), is: .spent)
   }
 }
 

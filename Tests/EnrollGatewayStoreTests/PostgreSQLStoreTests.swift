@@ -3,6 +3,7 @@
 import EnrollCore
 import EnrollGateway
 import EnrollPosix
+import Expectations
 import Foundation
 import Testing
 
@@ -34,18 +35,18 @@ struct PostgreSQLStoreTests {
   )
   func defaults() throws {
     let plain = try parameters("host=a,b user=gateway")
-    #expect(plain["host"] == "a,b")
-    #expect(plain["target_session_attrs"] == "read-write")
-    #expect(plain["tcp_user_timeout"] == "4000")
-    #expect(plain["keepalives_idle"] == "1")
-    #expect(plain["connect_timeout"] == "3")
+    expect(plain["host"], is: "a,b")
+    expect(plain["target_session_attrs"], is: "read-write")
+    expect(plain["tcp_user_timeout"], is: "4000")
+    expect(plain["keepalives_idle"], is: "1")
+    expect(plain["connect_timeout"], is: "3")
     let own = try parameters(
       "postgresql://gateway@a:5440,b:5441/db?target_session_attrs=any&connect_timeout=9&client_encoding=LATIN1"
     )
-    #expect(own["port"] == "5440,5441")
-    #expect(own["target_session_attrs"] == "any")
-    #expect(own["connect_timeout"] == "9")
-    #expect(own["client_encoding"] == "UTF8")
+    expect(own["port"], is: "5440,5441")
+    expect(own["target_session_attrs"], is: "any")
+    expect(own["connect_timeout"], is: "9")
+    expect(own["client_encoding"], is: "UTF8")
   }
 
   @Test(
@@ -71,7 +72,7 @@ struct PostgreSQLStoreTests {
   @Test("libpq's words are shown on one line, without the password")
   func redaction() throws {
     let string = try ConnectionString("host=a password=secret-1", by: PostgreSQLLibrary.functions())
-    #expect(string.redacted("no \"secret-1\" here\n\tsecret-1\n") == "no \"…\" here; \t…")
+    expect(string.redacted("no \"secret-1\" here\n\tsecret-1\n"), is: "no \"…\" here; \t…")
   }
 
   // MARK: Connecting
@@ -85,7 +86,7 @@ struct PostgreSQLStoreTests {
     let port = try PostgreSQLServer.shared.get().port
     let both = try PostgreSQLStore(
       "host=127.0.0.1,127.0.0.1 port=\(nobody),\(port) user=gateway dbname=postgres")
-    #expect(try both.number("SELECT 1::bigint") == 1)
+    try expect(both.number("SELECT 1::bigint"), is: 1)
   }
 
   @Test("a server that takes no writes is not used")
@@ -115,7 +116,7 @@ struct PostgreSQLStoreTests {
     // Whether the store answers does not depend on how busy it is.
     try store.check()
     store.pool.give(taken)
-    #expect(try store.count("accounts") == 0)
+    try expect(store.count("accounts"), is: 0)
   }
 
   // MARK: Losing connections
@@ -134,21 +135,21 @@ struct PostgreSQLStoreTests {
       // Several, so that a call that fell back on another idle connection would fall on a dead one.
       let several = try (0..<4).map { _ in try store.pool.take() }
       for connection in several { store.pool.give(connection) }
-      #expect(
-        try admin.number(
+      try expect(
+        admin.number(
           "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE application_name = 'ended'"
-        ) == 4)
+        ), is: 4)
     }
     try endAll()
-    #expect(try store.session(tokenHash: session.tokenHash, at: Sample.now) != nil)
+    try expect(store.session(tokenHash: session.tokenHash, at: Sample.now), isNot: nil)
     try endAll()
     #expect(try !store.begin(Sample.session(), for: person).isNew)
     try endAll()
     #expect(try store.endSession(id: session.id, ofAccount: account))
     try endAll()
-    #expect(try store.endSessions(ofAccount: account, exceptTokenHash: nil) == 1)
+    try expect(store.endSessions(ofAccount: account, exceptTokenHash: nil), is: 1)
     try endAll()
-    #expect(try store.migrate() == [])
+    try expect(store.migrate(), is: [])
   }
 
   /// Runs a call that has to wait for the locks of `blocking`, and ends its connection while it waits. Then lets go.
@@ -194,12 +195,12 @@ struct PostgreSQLStoreTests {
       try store.begin(session, for: person)
     }
     #expect(try !result.get().isNew)
-    #expect(try store.count("sessions") == 2)
+    try expect(store.count("sessions"), is: 2)
     let second = try cut("lost", conninfo, blocking: "SELECT 1 FROM identities FOR UPDATE", cuts: 2) {
       try store.begin(Sample.session(), for: person)
     }
     #expect { try second.get() } throws: { isUnknownOutcome($0) }
-    #expect(try store.count("sessions") == 2)
+    try expect(store.count("sessions"), is: 2)
   }
 
   @Test("a change whose answer cannot be had again has an unknown outcome")
@@ -237,7 +238,7 @@ struct PostgreSQLStoreTests {
       (connection, isRepeated) throws(PostgreSQLError) -> Bool in
       if isFirst {
         isFirst = false
-        do { #expect(try redeem() == .begun(account)) } catch { Issue.record(error) }
+        do { try expect(redeem(), is: .begun(account)) } catch { Issue.record(error) }
         throw .lost("gone", mayHaveHappened: true)
       }
       let own = try connection.first(.isOwnSession, [.bytes(code.codeHash), .bytes(session.tokenHash)]) {
@@ -249,7 +250,7 @@ struct PostgreSQLStoreTests {
     let foreign = try store.perform(.reading) { (connection, _) throws(PostgreSQLError) in
       try connection.first(.isOwnSession, [.bytes(code.codeHash), .bytes(Sample.hash())]) { $0.integer(0) }
     }
-    #expect(foreign == nil)
+    expect(foreign, is: nil)
   }
 
   @Test("a statement that takes too long is ended, and nothing happened")
@@ -265,7 +266,7 @@ struct PostgreSQLStoreTests {
       isUnavailable($0) && "\($0)".contains("statement timeout")
     }
     blocker.close()
-    #expect(try store.count("sessions") == 1)
+    try expect(store.count("sessions"), is: 1)
   }
 
   @Test(
@@ -276,8 +277,8 @@ struct PostgreSQLStoreTests {
     let backend = pid_t(try store.number("SELECT pg_backend_pid()::bigint"))
     kill(backend, SIGSTOP)
     defer { kill(backend, SIGCONT) }
-    #expect(try store.count("accounts") == 0)
-    #expect(try store.number("SELECT pg_backend_pid()::bigint") != Int64(backend))
+    try expect(store.count("accounts"), is: 0)
+    try expect(store.number("SELECT pg_backend_pid()::bigint"), isNot: Int64(backend))
   }
 
   @Test(
@@ -307,7 +308,7 @@ struct PostgreSQLStoreTests {
       left = try admin.number("SELECT count(*) \(waiting)")
       if left != 0 { try admin.execute("SELECT pg_sleep(0.01)") }
     }
-    #expect(left == 0, "the server keeps the connections of calls that were given up")
+    expect(left, is: 0, "the server keeps the connections of calls that were given up")
     var calls = 0
     #expect {
       try store.perform(.repeatable) { (_, _) throws(PostgreSQLError) in
@@ -317,7 +318,7 @@ struct PostgreSQLStoreTests {
     } throws: {
       isUnknownOutcome($0)
     }
-    #expect(calls == 1)
+    expect(calls, is: 1)
   }
 
   @Test("a role that may read and write rows alone is enough for a schema that is there")
@@ -334,7 +335,7 @@ struct PostgreSQLStoreTests {
       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO rows_only
       """)
     let humble = try PostgreSQLStore(conninfo.replacing("user=gateway", with: "user=rows_only"))
-    #expect(try humble.migrate() == [])
+    try expect(humble.migrate(), is: [])
     try humble.check()
     #expect(try humble.begin(Sample.session(), for: Sample.person()).isNew)
     #expect { try humble.number("CREATE TABLE more ()") } throws: { isFull($0) }
@@ -346,10 +347,10 @@ struct PostgreSQLStoreTests {
       }
     }
     try humble.check()
-    #expect(
-      try admin.number(
-        "SELECT count(*) FROM pg_tables WHERE schemaname = '\(schema)' AND tablename <> 'schema_versions'")
-        == Int64(PostgreSQLStore.tables.count))
+    try expect(
+      admin.number(
+        "SELECT count(*) FROM pg_tables WHERE schemaname = '\(schema)' AND tablename <> 'schema_versions'"),
+      is: Int64(PostgreSQLStore.tables.count))
   }
 
   @Test("the database's own isolation level does not make sign-ins fail")
@@ -360,7 +361,7 @@ struct PostgreSQLStoreTests {
     _ = try store.migrate()
     let person = Sample.person()
     _ = try onThreads(8) { _ in for _ in 0..<10 { try store.begin(Sample.session(), for: person) } }
-    #expect(try store.count("sessions") == 80)
+    try expect(store.count("sessions"), is: 80)
   }
 
   @Test(

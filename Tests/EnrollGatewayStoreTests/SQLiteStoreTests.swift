@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGateway
+import Expectations
 import Foundation
 import Testing
 
@@ -22,7 +23,7 @@ struct SQLiteStoreTests {
     let path = try newPath()
     let store = try SQLiteStore(path: path)
     _ = try store.migrate()
-    for suffix in ["", "-wal", "-shm"] { #expect(try mode(path + suffix) == 0o600, "\(suffix)") }
+    for suffix in ["", "-wal", "-shm"] { try expect(mode(path + suffix), is: 0o600, "\(suffix)") }
   }
 
   @Test("a file that others can read is refused, and the sentence says what to do")
@@ -40,9 +41,9 @@ struct SQLiteStoreTests {
   @Test("changes are durable when a call returns, and references hold")
   func pragmas() throws {
     let store = try SQLiteStore(path: newPath())
-    #expect(try store.number("PRAGMA synchronous") == 2)
-    #expect(try store.number("PRAGMA foreign_keys") == 1)
-    #expect(try store.number("SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'") == 1)
+    try expect(store.number("PRAGMA synchronous"), is: 2)
+    try expect(store.number("PRAGMA foreign_keys"), is: 1)
+    try expect(store.number("SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"), is: 1)
   }
 
   @Test("what was written is there for the next program")
@@ -53,11 +54,11 @@ struct SQLiteStoreTests {
     let session = Sample.session()
     try first.begin(session, for: Sample.person())
     let second = try SQLiteStore(path: path)
-    #expect(try second.session(tokenHash: session.tokenHash, at: Sample.now) != nil)
+    try expect(second.session(tokenHash: session.tokenHash, at: Sample.now), isNot: nil)
     first.close()
     second.close()
     let third = try SQLiteStore(path: path)
-    #expect(try third.session(tokenHash: session.tokenHash, at: Sample.now) != nil)
+    try expect(third.session(tokenHash: session.tokenHash, at: Sample.now), isNot: nil)
   }
 
   @Test("a file that is no database is told, and stays as it was")
@@ -71,7 +72,7 @@ struct SQLiteStoreTests {
     } throws: {
       isFault($0) && ($0 as? StoreFailure)?.message.hasPrefix("\(path) is no SQLite database") == true
     }
-    #expect(FileManager.default.contents(atPath: path) == text)
+    expect(FileManager.default.contents(atPath: path), is: text)
   }
 
   @Test(
@@ -82,14 +83,14 @@ struct SQLiteStoreTests {
     try SQLiteFile.prepare(path)
     let other = try SQLiteConnection.open(path, forWriting: true, busyMilliseconds: 20)
     try other.execute("CREATE TABLE \(table)")
-    #expect(try other.first("PRAGMA journal_mode = DELETE") { $0.text(0) } == "delete")
+    try expect(other.first("PRAGMA journal_mode = DELETE") { $0.text(0) }, is: "delete")
     other.close()
     let before = try Data(contentsOf: URL(filePath: path))
     #expect { try SQLiteStore(path: path) } throws: { error in
       let message = (error as? StoreFailure)?.message ?? ""
       return isFault(error) && message.contains("another program") && !message.contains("migrate")
     }
-    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    try expect(Data(contentsOf: URL(filePath: path)), is: before)
   }
 
   @Test("a damaged database is told")
@@ -133,7 +134,7 @@ struct SQLiteStoreTests {
     let other = try SQLiteStore(path: path)
     _ = try other.migrate()
     expectUnavailable()
-    #expect(try other.count("accounts") == 0)
+    try expect(other.count("accounts"), is: 0)
     other.close()
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.moveItem(atPath: path + ".old", toPath: path)
@@ -167,7 +168,7 @@ struct SQLiteStoreTests {
     store.close()
     let next = try SQLiteStore(path: path)
     defer { next.close() }
-    #expect(try next.session(tokenHash: session.tokenHash, at: Sample.now) != nil)
+    try expect(next.session(tokenHash: session.tokenHash, at: Sample.now), isNot: nil)
   }
 
   @Test("programs that come and go beside it, and its own end, are no alarm")
@@ -194,7 +195,7 @@ struct SQLiteStoreTests {
     let other = try SQLiteConnection.open(path, forWriting: true, busyMilliseconds: 20)
     defer { other.close() }
     try other.execute("BEGIN IMMEDIATE")
-    #expect(try store.migrate() == [])
+    try expect(store.migrate(), is: [])
     try store.check()
   }
 
@@ -221,12 +222,12 @@ struct SQLiteStoreTests {
       isUnavailable($0) && ($0 as? StoreFailure)?.message.contains("locked by another program") == true
     }
     // Readers go on, and a use that cannot be noted signs nobody out.
-    #expect(try store.session(tokenHash: session.tokenHash, at: Sample.now + 100)?.lastSeen == Sample.now)
+    try expect(store.session(tokenHash: session.tokenHash, at: Sample.now + 100)?.lastSeen, is: Sample.now)
     try other.execute("ROLLBACK")
     #expect(try store.begin(Sample.session(), for: Sample.person()).isNew)
-    #expect(try store.count("accounts") == 2)
-    #expect(
-      try store.session(tokenHash: session.tokenHash, at: Sample.now + 100)?.lastSeen == Sample.now + 100)
+    try expect(store.count("accounts"), is: 2)
+    try expect(
+      store.session(tokenHash: session.tokenHash, at: Sample.now + 100)?.lastSeen, is: Sample.now + 100)
     other.close()
   }
 
@@ -242,11 +243,11 @@ struct SQLiteStoreTests {
       do { try store.begin(Sample.session(), for: Sample.person()) } catch { failure = error }
       accounts += 1
     }
-    #expect(failure.map(isFull) == true)
-    #expect((failure as? StoreFailure)?.message.contains("is full") == true)
-    #expect(try store.count("accounts") == accounts - 1)
-    #expect(try store.count("sessions") == accounts - 1)
-    #expect(try store.orphans == 0)
+    expect(failure.map(isFull), is: true)
+    expect((failure as? StoreFailure)?.message.contains("is full"), is: true)
+    try expect(store.count("accounts"), is: accounts - 1)
+    try expect(store.count("sessions"), is: accounts - 1)
+    try expect(store.orphans, is: 0)
     _ = try store.number("PRAGMA max_page_count = 100000")
     #expect(try store.begin(Sample.session(), for: Sample.person()).isNew)
   }
@@ -261,7 +262,7 @@ struct SQLiteStoreTests {
     #expect { try store.begin(Sample.session(), for: Sample.person()) } throws: {
       isFull($0) && ($0 as? StoreFailure)?.message.contains("cannot be written") == true
     }
-    #expect(try store.session(tokenHash: session.tokenHash, at: Sample.now) != nil)
+    try expect(store.session(tokenHash: session.tokenHash, at: Sample.now), isNot: nil)
   }
 
   @Test(

@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGateway
+import Expectations
 import Testing
 
 @testable import EnrollGatewayStore
@@ -12,17 +13,17 @@ struct SchemaTests {
   func once(database: Database) throws {
     let place = try database.place()
     let store = try place.open()
-    #expect(try store.migrate() == Migration.all.map(\.version))
-    #expect(try store.migrate() == [])
+    try expect(store.migrate(), is: Migration.all.map(\.version))
+    try expect(store.migrate(), is: [])
     try store.check()
     let again = try place.open()
-    #expect(try again.migrate() == [])
+    try expect(again.migrate(), is: [])
     try again.check()
   }
 
   @Test("versions rise, and each has statements for both databases")
   func versions() {
-    #expect(Migration.all.map(\.version) == Set(Migration.all.map(\.version)).sorted())
+    expect(Migration.all.map(\.version), is: Set(Migration.all.map(\.version)).sorted())
     #expect(Migration.all.allSatisfy { !$0.sqlite.isEmpty && !$0.postgresql.isEmpty })
   }
 
@@ -36,7 +37,7 @@ struct SchemaTests {
       try store.check()
       return versions
     }
-    #expect(applied.flatMap { $0 } == Migration.all.map(\.version))
+    expect(applied.flatMap { $0 }, is: Migration.all.map(\.version))
   }
 
   @Test("a database without tables says that it has to be migrated", arguments: Database.installed)
@@ -48,9 +49,9 @@ struct SchemaTests {
     #expect(throws: expected) { try store.session(tokenHash: Sample.hash(), at: Sample.now) }
     #expect(throws: expected) { try store.prune(at: Sample.now) }
     // A failed statement leaves the connections usable.
-    #expect(try store.migrate() == Migration.all.map(\.version))
+    try expect(store.migrate(), is: Migration.all.map(\.version))
     #expect(try store.begin(Sample.session(), for: Sample.person()).isNew)
-    #expect(try store.session(tokenHash: Sample.hash(), at: Sample.now) == nil)
+    try expect(store.session(tokenHash: Sample.hash(), at: Sample.now), is: nil)
   }
 
   @Test(
@@ -62,7 +63,7 @@ struct SchemaTests {
     _ = try store.number("INSERT INTO schema_versions VALUES (77, 0)")
     let expected = StoreFailure.schema(found: 77, expected: Migration.current)
     #expect(throws: expected) { try store.check() }
-    #expect(try store.migrate() == [])
+    try expect(store.migrate(), is: [])
     #expect(try store.begin(Sample.session(), for: Sample.person()).isNew)
   }
 
@@ -88,7 +89,7 @@ struct SchemaTests {
       Sample.person("1"), newAccountID: Sample.id(), beginning: .code(Sample.code()), at: Sample.now)
     _ = try store.number("DELETE FROM accounts")
     for table in ["identities", "sessions", "app_codes"] {
-      #expect(try store.count(table) == 0, "\(table)")
+      try expect(store.count(table), is: 0, "\(table)")
     }
   }
 }

@@ -3,6 +3,7 @@
 import EnrollCore
 import EnrollGateway
 import EnrollPosix
+import Expectations
 import Testing
 
 @testable import EnrollGatewayStore
@@ -16,13 +17,13 @@ struct SessionTests {
     let store = try database.store()
     let session = Sample.session(idle: 1_000, absolute: 10_000)
     try store.begin(session, for: Sample.person())
-    #expect(try store.session(tokenHash: session.tokenHash, at: now + 999)?.expires == now + 1_999)
-    #expect(try store.session(tokenHash: session.tokenHash, at: now + 1_998) != nil)
+    try expect(store.session(tokenHash: session.tokenHash, at: now + 999)?.expires, is: now + 1_999)
+    try expect(store.session(tokenHash: session.tokenHash, at: now + 1_998), isNot: nil)
     let other = Sample.session(idle: 1_000, absolute: 10_000)
     try store.begin(other, for: Sample.person())
-    #expect(try store.session(tokenHash: other.tokenHash, at: now + 1_000) == nil)
+    try expect(store.session(tokenHash: other.tokenHash, at: now + 1_000), is: nil)
     // It does not come back.
-    #expect(try store.session(tokenHash: other.tokenHash, at: now + 1_001) == nil)
+    try expect(store.session(tokenHash: other.tokenHash, at: now + 1_001), is: nil)
   }
 
   @Test(
@@ -32,9 +33,9 @@ struct SessionTests {
     let session = Sample.session(idle: 1_000, absolute: 1_500)
     try store.begin(session, for: Sample.person())
     let live = try #require(try store.session(tokenHash: session.tokenHash, at: now + 900))
-    #expect(live.expires == now + 1_500)
-    #expect(try store.session(tokenHash: session.tokenHash, at: now + 1_499) != nil)
-    #expect(try store.session(tokenHash: session.tokenHash, at: now + 1_500) == nil)
+    expect(live.expires, is: now + 1_500)
+    try expect(store.session(tokenHash: session.tokenHash, at: now + 1_499), isNot: nil)
+    try expect(store.session(tokenHash: session.tokenHash, at: now + 1_500), is: nil)
   }
 
   @Test("a use is noted at most once a minute", arguments: Database.installed)
@@ -44,18 +45,18 @@ struct SessionTests {
     try store.begin(session, for: Sample.person())
     func noted() throws -> Int64 { try store.number("SELECT last_seen FROM sessions") - now.seconds }
     let early = try #require(try store.session(tokenHash: session.tokenHash, at: now + 59))
-    #expect(early.lastSeen == now)
-    #expect(try noted() == 0)
+    expect(early.lastSeen, is: now)
+    try expect(noted(), is: 0)
     let due = try #require(try store.session(tokenHash: session.tokenHash, at: now + 60))
-    #expect(due.lastSeen == now + 60)
-    #expect(due.expires == now + 1_060)
-    #expect(due.created == now)
-    #expect(try noted() == 60)
-    #expect(try store.session(tokenHash: session.tokenHash, at: now + 119)?.lastSeen == now + 60)
-    #expect(try noted() == 60)
+    expect(due.lastSeen, is: now + 60)
+    expect(due.expires, is: now + 1_060)
+    expect(due.created, is: now)
+    try expect(noted(), is: 60)
+    try expect(store.session(tokenHash: session.tokenHash, at: now + 119)?.lastSeen, is: now + 60)
+    try expect(noted(), is: 60)
     // A replica whose clock is behind takes nothing back.
-    #expect(try store.session(tokenHash: session.tokenHash, at: now + 10)?.lastSeen == now + 60)
-    #expect(try noted() == 60)
+    try expect(store.session(tokenHash: session.tokenHash, at: now + 10)?.lastSeen, is: now + 60)
+    try expect(noted(), is: 60)
   }
 
   @Test("lifetimes beyond every calendar do no harm", arguments: Database.installed)
@@ -64,10 +65,10 @@ struct SessionTests {
     let session = Sample.session(idle: .max, absolute: .max)
     try store.begin(session, for: Sample.person())
     let late = now + 1_000 * 366 * Sample.day
-    #expect(try store.session(tokenHash: session.tokenHash, at: late)?.lastSeen == late)
+    try expect(store.session(tokenHash: session.tokenHash, at: late)?.lastSeen, is: late)
     let none = Sample.session(idle: -1, absolute: -1)
     try store.begin(none, for: Sample.person())
-    #expect(try store.session(tokenHash: none.tokenHash, at: now) == nil)
+    try expect(store.session(tokenHash: none.tokenHash, at: now), is: nil)
   }
 
   @Test(
@@ -82,11 +83,11 @@ struct SessionTests {
     try store.begin(second, for: person, at: now + 1)
     try store.begin(ended, for: person, at: now + 2)
     try store.begin(Sample.session(), for: Sample.person(), at: now)
-    #expect(try store.sessions(ofAccount: account.id, at: now + 20).map(\.id) == [second.id, first.id])
+    try expect(store.sessions(ofAccount: account.id, at: now + 20).map(\.id), is: [second.id, first.id])
     _ = try store.session(tokenHash: first.tokenHash, at: now + 100)
     let listed = try store.sessions(ofAccount: account.id, at: now + 100)
-    #expect(listed.map(\.id) == [first.id, second.id])
-    #expect(listed.first == (try store.session(tokenHash: first.tokenHash, at: now + 100)))
+    expect(listed.map(\.id), is: [first.id, second.id])
+    expect(listed.first, is: try store.session(tokenHash: first.tokenHash, at: now + 100))
     #expect(try store.sessions(ofAccount: Sample.id(), at: now).isEmpty)
     #expect(try store.sessions(ofAccount: "nobody", at: now).isEmpty)
   }
@@ -99,9 +100,9 @@ struct SessionTests {
     try store.begin(session, for: Sample.person())
     try store.begin(other, for: Sample.person())
     try store.endSession(tokenHash: session.tokenHash)
-    #expect(try store.session(tokenHash: session.tokenHash, at: now) == nil)
+    try expect(store.session(tokenHash: session.tokenHash, at: now), is: nil)
     try store.endSession(tokenHash: session.tokenHash)
-    #expect(try store.session(tokenHash: other.tokenHash, at: now) != nil)
+    try expect(store.session(tokenHash: other.tokenHash, at: now), isNot: nil)
   }
 
   @Test("a session ends by its id for its own account alone", arguments: Database.installed)
@@ -111,9 +112,9 @@ struct SessionTests {
     let mine = try store.begin(session, for: Sample.person()).account.id
     let other = try store.begin(Sample.session(), for: Sample.person()).account.id
     #expect(try !store.endSession(id: session.id, ofAccount: other))
-    #expect(try store.session(tokenHash: session.tokenHash, at: now) != nil)
+    try expect(store.session(tokenHash: session.tokenHash, at: now), isNot: nil)
     #expect(try store.endSession(id: session.id, ofAccount: mine))
-    #expect(try store.session(tokenHash: session.tokenHash, at: now) == nil)
+    try expect(store.session(tokenHash: session.tokenHash, at: now), is: nil)
     #expect(try !store.endSession(id: session.id, ofAccount: mine))
     #expect(try !store.endSession(id: "' OR 1=1 --", ofAccount: mine))
   }
@@ -127,12 +128,12 @@ struct SessionTests {
     for _ in 0..<3 { try store.begin(Sample.session(), for: person) }
     let stranger = Sample.session()
     try store.begin(stranger, for: Sample.person())
-    #expect(try store.endSessions(ofAccount: account, exceptTokenHash: kept.tokenHash) == 3)
-    #expect(try store.sessions(ofAccount: account, at: now).map(\.id) == [kept.id])
-    #expect(try store.endSessions(ofAccount: account, exceptTokenHash: nil) == 1)
+    try expect(store.endSessions(ofAccount: account, exceptTokenHash: kept.tokenHash), is: 3)
+    try expect(store.sessions(ofAccount: account, at: now).map(\.id), is: [kept.id])
+    try expect(store.endSessions(ofAccount: account, exceptTokenHash: nil), is: 1)
     #expect(try store.sessions(ofAccount: account, at: now).isEmpty)
-    #expect(try store.session(tokenHash: stranger.tokenHash, at: now) != nil)
-    #expect(try store.endSessions(ofAccount: "nobody", exceptTokenHash: nil) == 0)
+    try expect(store.session(tokenHash: stranger.tokenHash, at: now), isNot: nil)
+    try expect(store.endSessions(ofAccount: "nobody", exceptTokenHash: nil), is: 0)
   }
 
   @Test(
@@ -150,24 +151,24 @@ struct SessionTests {
     let stranger = Sample.session()
     try store.begin(stranger, for: Sample.person(), at: now - 1)
     // Sessions that have ended take no place.
-    #expect(try store.count("sessions") == 102)
-    #expect(try store.sessions(ofAccount: account, at: now + 200).count == 100)
+    try expect(store.count("sessions"), is: 102)
+    try expect(store.sessions(ofAccount: account, at: now + 200).count, is: 100)
     // The first one is used; then the second is the one that nobody has used for longest.
     _ = try store.session(tokenHash: sessions[0].tokenHash, at: now + 200)
     let late = Sample.session()
     try store.begin(late, for: person, at: now + 201)
     let left = try store.sessions(ofAccount: account, at: now + 201).map(\.id)
-    #expect(Set(left) == Set(sessions.map(\.id) + [late.id]).subtracting([sessions[1].id]))
+    expect(Set(left), is: Set(sessions.map(\.id) + [late.id]).subtracting([sessions[1].id]))
     // An app's session takes a place as well.
     let code = Sample.code(lasting: 1_000)
     _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: now + 202)
-    #expect(try store.session(tokenHash: sessions[2].tokenHash, at: now + 202) != nil)
+    try expect(store.session(tokenHash: sessions[2].tokenHash, at: now + 202), isNot: nil)
     _ = try store.redeem(
       codeHash: code.codeHash, provider: "google", challenge: "challenge", session: Sample.session(),
       at: now + 203)
-    #expect(try store.sessions(ofAccount: account, at: now + 203).count == 100)
-    #expect(try store.session(tokenHash: sessions[3].tokenHash, at: now + 203) == nil)
-    #expect(try store.session(tokenHash: stranger.tokenHash, at: now + 203) != nil)
+    try expect(store.sessions(ofAccount: account, at: now + 203).count, is: 100)
+    try expect(store.session(tokenHash: sessions[3].tokenHash, at: now + 203), is: nil)
+    try expect(store.session(tokenHash: stranger.tokenHash, at: now + 203), isNot: nil)
   }
 
   @Test(
@@ -187,14 +188,14 @@ struct SessionTests {
         at: now + 1)
     }
     _ = try redeem(spent)
-    #expect(try store.endSessions(ofAccount: account, exceptTokenHash: kept.tokenHash) == 1)
-    #expect(try redeem(waiting) == .unknown)
-    #expect(try redeem(spent) == .reused)
-    #expect(try store.sessions(ofAccount: account, at: now + 1).map(\.id) == [kept.id])
+    try expect(store.endSessions(ofAccount: account, exceptTokenHash: kept.tokenHash), is: 1)
+    try expect(redeem(waiting), is: .unknown)
+    try expect(redeem(spent), is: .reused)
+    try expect(store.sessions(ofAccount: account, at: now + 1).map(\.id), is: [kept.id])
     let next = Sample.code()
     _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(next), at: now)
-    #expect(try store.endSessions(ofAccount: account, exceptTokenHash: nil) == 1)
-    #expect(try redeem(next) == .unknown)
+    try expect(store.endSessions(ofAccount: account, exceptTokenHash: nil), is: 1)
+    try expect(redeem(next), is: .unknown)
     if case .begun = try redeem(other) {} else { Issue.record("somebody else's code was ended") }
   }
 
@@ -214,12 +215,12 @@ struct SessionTests {
       code.expires = now + seconds
       _ = try store.signIn(person, newAccountID: Sample.id(), beginning: .code(code), at: now)
     }
-    #expect(try store.prune(at: now + kept + 49) == 0)
-    #expect(try store.prune(at: now + kept + 100) == 3)
-    #expect(try store.count("sessions") == 1)
-    #expect(try store.count("app_codes") == 1)
-    #expect(try store.session(tokenHash: live.tokenHash, at: now + 100) != nil)
-    #expect(try store.prune(at: now + kept + 100) == 0)
+    try expect(store.prune(at: now + kept + 49), is: 0)
+    try expect(store.prune(at: now + kept + 100), is: 3)
+    try expect(store.count("sessions"), is: 1)
+    try expect(store.count("app_codes"), is: 1)
+    try expect(store.session(tokenHash: live.tokenHash, at: now + 100), isNot: nil)
+    try expect(store.prune(at: now + kept + 100), is: 0)
   }
 
   @Test(
@@ -230,20 +231,20 @@ struct SessionTests {
     let today = SystemClock().wallTime()
     let session = Sample.session()
     try store.begin(session, for: Sample.person(), at: today)
-    #expect(try store.prune(at: today + 1_000 * Sample.day) == 0)
-    #expect(try store.session(tokenHash: session.tokenHash, at: today + 1) != nil)
+    try expect(store.prune(at: today + 1_000 * Sample.day), is: 0)
+    try expect(store.session(tokenHash: session.tokenHash, at: today + 1), isNot: nil)
     // Nor a provider's word that would count again, nor a link.
     let logout = ProviderLogout(
       provider: "google", subject: "nobody", session: nil, hash: Sample.hash(), expires: today + 60)
-    #expect(try store.end(logout, at: today) == 0)
+    try expect(store.end(logout, at: today), is: 0)
     let link = try Sample.link()
     try store.keep(link, mail: nil, replacingOlder: true, at: today)
-    #expect(try store.prune(at: today + 1_000 * Sample.day) == 0)
-    #expect(try store.end(logout, at: today) == nil)
+    try expect(store.prune(at: today + 1_000 * Sample.day), is: 0)
+    try expect(store.end(logout, at: today), is: nil)
     // Nor does one whose date is behind.
     try store.begin(Sample.session(idle: 1), for: Sample.person(), at: today - 10 * Sample.day)
-    #expect(try store.prune(at: today - 10 * Sample.day) == 0)
-    #expect(try store.prune(at: today) == 1)
+    try expect(store.prune(at: today - 10 * Sample.day), is: 0)
+    try expect(store.prune(at: today), is: 1)
   }
 
   @Test("a session whose identity has left the account signs nobody in", arguments: Database.installed)
@@ -254,7 +255,7 @@ struct SessionTests {
     let other = try store.begin(Sample.session(), for: Sample.person("2")).account.id
     _ = try store.number(
       "UPDATE identities SET account = (SELECT account FROM identities WHERE subject = '2')")
-    #expect(try store.session(tokenHash: session.tokenHash, at: now) == nil)
-    #expect(try store.identities(ofAccount: other).count == 2)
+    try expect(store.session(tokenHash: session.tokenHash, at: now), is: nil)
+    try expect(store.identities(ofAccount: other).count, is: 2)
   }
 }

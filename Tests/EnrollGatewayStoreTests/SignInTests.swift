@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollGateway
+import Expectations
 import Testing
 
 @testable import EnrollGatewayStore
@@ -16,15 +17,15 @@ struct SignInTests {
     let first = try store.signIn(
       person, newAccountID: id, beginning: .session(Sample.session()), at: Sample.now)
     #expect(first.isNew)
-    #expect(first.account == Account(id: id, created: Sample.now, lastLogin: Sample.now))
+    expect(first.account, is: Account(id: id, created: Sample.now, lastLogin: Sample.now))
     let later = Sample.now + 100
     let second = try store.begin(Sample.session(), for: person, at: later)
     #expect(!second.isNew)
-    #expect(second.account == Account(id: id, created: Sample.now, lastLogin: later))
-    #expect(try store.count("accounts") == 1)
-    #expect(try store.count("identities") == 1)
-    #expect(try store.number("SELECT last_login FROM accounts") == later.seconds)
-    #expect(try store.number("SELECT last_login FROM identities") == later.seconds)
+    expect(second.account, is: Account(id: id, created: Sample.now, lastLogin: later))
+    try expect(store.count("accounts"), is: 1)
+    try expect(store.count("identities"), is: 1)
+    try expect(store.number("SELECT last_login FROM accounts"), is: later.seconds)
+    try expect(store.number("SELECT last_login FROM identities"), is: later.seconds)
   }
 
   @Test("one subject at two providers is two people", arguments: Database.installed)
@@ -33,7 +34,7 @@ struct SignInTests {
     let one = try store.begin(Sample.session(), for: Sample.person("1", at: "google"))
     let other = try store.begin(Sample.session(), for: Sample.person("1", at: "apple"))
     #expect(other.isNew)
-    #expect(one.account.id != other.account.id)
+    expect(one.account.id, isNot: other.account.id)
   }
 
   @Test("one address at two subjects is two people", arguments: Database.installed)
@@ -41,7 +42,7 @@ struct SignInTests {
     let store = try database.store()
     let one = try store.begin(Sample.session(), for: Sample.person("1"))
     let other = try store.begin(Sample.session(), for: Sample.person("2"))
-    #expect(one.account.id != other.account.id)
+    expect(one.account.id, isNot: other.account.id)
   }
 
   @Test(
@@ -58,10 +59,10 @@ struct SignInTests {
     func known(_ email: String?, _ isVerified: Bool, _ name: String?) -> Identity {
       Identity(provider: "google", subject: "1", email: email, isEmailVerified: isVerified, name: name)
     }
-    #expect(try sign("a@example.com", true, "Alice") == known("a@example.com", true, "Alice"))
-    #expect(try sign(nil, false, nil) == known("a@example.com", true, "Alice"))
-    #expect(try sign("b@example.com", false, nil) == known("b@example.com", false, "Alice"))
-    #expect(try sign(nil, true, "Alicia") == known("b@example.com", false, "Alicia"))
+    try expect(sign("a@example.com", true, "Alice"), is: known("a@example.com", true, "Alice"))
+    try expect(sign(nil, false, nil), is: known("a@example.com", true, "Alice"))
+    try expect(sign("b@example.com", false, nil), is: known("b@example.com", false, "Alice"))
+    try expect(sign(nil, true, "Alicia"), is: known("b@example.com", false, "Alicia"))
   }
 
   @Test("texts come back as they were", arguments: Database.installed)
@@ -72,13 +73,13 @@ struct SignInTests {
     )
     let session = Sample.session(app: "", device: "Ünïx; DROP TABLE accounts;--")
     let account = try store.begin(session, for: identity).account
-    #expect(try store.identities(ofAccount: account.id) == [identity])
+    try expect(store.identities(ofAccount: account.id), is: [identity])
     let live = try #require(try store.session(tokenHash: session.tokenHash, at: Sample.now))
-    #expect(live.identity == identity)
-    #expect(live.app == "")
-    #expect(live.device == session.device)
-    #expect(live.id == session.id)
-    #expect(live.account == account)
+    expect(live.identity, is: identity)
+    expect(live.app, is: "")
+    expect(live.device, is: session.device)
+    expect(live.id, is: session.id)
+    expect(live.account, is: account)
   }
 
   @Test("identities are distinguished byte by byte", arguments: Database.installed)
@@ -100,7 +101,7 @@ struct SignInTests {
         person, newAccountID: id, beginning: .session(session), at: Sample.now)
       #expect(signedIn.isNew)
     }
-    #expect(try store.count("sessions") == 1)
+    try expect(store.count("sessions"), is: 1)
   }
 
   @Test(
@@ -115,8 +116,8 @@ struct SignInTests {
       try store.signIn(
         Sample.person("2"), newAccountID: id, beginning: .session(Sample.session()), at: Sample.now)
     } throws: { isFault($0) }
-    #expect(try store.count("identities") == 1)
-    #expect(try store.count("sessions") == 1)
+    try expect(store.count("identities"), is: 1)
+    try expect(store.count("sessions"), is: 1)
   }
 
   @Test(
@@ -134,10 +135,10 @@ struct SignInTests {
     var short = Sample.session()
     short.tokenHash = [1, 2, 3]
     #expect { try store.begin(short, for: Sample.person()) } throws: { isFault($0) }
-    #expect(try store.count("accounts") == 0)
+    try expect(store.count("accounts"), is: 0)
     let named = Identity(provider: "google", subject: "1", name: "A\0lice")
     let account = try store.begin(Sample.session(), for: named).account.id
-    #expect(try store.identities(ofAccount: account).first?.name == "Alice")
+    try expect(store.identities(ofAccount: account).first?.name, is: "Alice")
   }
 
   @Test(
@@ -147,10 +148,10 @@ struct SignInTests {
     let account = try store.begin(Sample.session(), for: Sample.person("2"), at: Sample.now + 1).account.id
     try store.begin(Sample.session(), for: Sample.person("1"), at: Sample.now)
     try store.begin(Sample.session(), for: Sample.person("3"), at: Sample.now + 2)
-    #expect(try store.identities(ofAccount: account).map(\.subject) == ["2"])
+    try expect(store.identities(ofAccount: account).map(\.subject), is: ["2"])
     _ = try store.number(
       "UPDATE identities SET account = (SELECT account FROM identities WHERE subject = '2')")
-    #expect(try store.identities(ofAccount: account).map(\.subject) == ["1", "2", "3"])
+    try expect(store.identities(ofAccount: account).map(\.subject), is: ["1", "2", "3"])
     #expect(try store.identities(ofAccount: Sample.id()).isEmpty)
     #expect(try store.identities(ofAccount: "nobody").isEmpty)
   }

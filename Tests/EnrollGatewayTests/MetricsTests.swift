@@ -3,6 +3,7 @@
 import EnrollCore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -17,7 +18,7 @@ struct MetricsTests {
   @Test("each address counts under its own route, and every unknown one under other")
   func routes() {
     for (path, _) in Route.fixed {
-      #expect(RouteLabel.all[RouteLabel.place(of: Route(path: path))] == path)
+      expect(RouteLabel.all[RouteLabel.place(of: Route(path: path))], is: path)
     }
     for (path, label) in [
       ("/v1/auth/a", "/v1/auth/{provider}"), ("/v1/auth/b/callback", "/v1/auth/{provider}/callback"),
@@ -30,9 +31,9 @@ struct MetricsTests {
       ("/welcome/" + String(repeating: "A", count: 43), "/welcome/{token}"),
       ("/account/password", "/account/password"), ("/x\"y", "other"), ("/nowhere", "other"),
     ] {
-      #expect(RouteLabel.all[RouteLabel.place(of: Route(path: path))] == label, "\(path)")
+      expect(RouteLabel.all[RouteLabel.place(of: Route(path: path))], is: label, "\(path)")
     }
-    #expect(Set(RouteLabel.all).count == RouteLabel.all.count)
+    expect(Set(RouteLabel.all).count, is: RouteLabel.all.count)
   }
 
   @Test("requests, sign-ins and sessions are counted")
@@ -69,7 +70,7 @@ struct MetricsTests {
     let named = lines.filter { $0.hasPrefix("enroll_gateway_limits_total{") }.compactMap {
       $0.split(separator: "\"").dropFirst().first.map { String($0) }
     }
-    #expect(named == LimitRules.keys.map(\.name))
+    expect(named, is: LimitRules.keys.map(\.name))
   }
 
   @Test("what strangers send makes no line more")
@@ -81,7 +82,7 @@ struct MetricsTests {
     for number in 0..<50 {
       for path in ["/a\(number)", "/v1/auth/p\(number)", "/assets/x\(number)"] { browser.get(path) }
     }
-    #expect(shown(world).count == before)
+    expect(shown(world).count, is: before)
   }
 
   @Test("text of labels is escaped, and a histogram counts upwards")
@@ -121,6 +122,6 @@ struct MetricsTests {
     if ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1" {
       try drawn.write(to: page, atomically: true, encoding: .utf8)
     }
-    #expect(text == drawn, "run with ENROLL_WRITE_DOCS=1 and look at the difference")
+    expect(text, is: drawn, "run with ENROLL_WRITE_DOCS=1 and look at the difference")
   }
 }

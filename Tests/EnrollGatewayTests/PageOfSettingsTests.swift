@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollJSON
+import Expectations
 import Foundation
 import Testing
 
@@ -40,7 +41,7 @@ struct PageOfSettingsTests {
     if ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1" {
       try drawn.write(to: page, atomically: true, encoding: .utf8)
     }
-    #expect(text == drawn, "run with ENROLL_WRITE_DOCS=1 and look at the difference")
+    expect(text, is: drawn, "run with ENROLL_WRITE_DOCS=1 and look at the difference")
   }
 
   @Test("the configuration of the page is one that the gateway takes, but for the secrets in files")
@@ -49,8 +50,8 @@ struct PageOfSettingsTests {
     let text = try String(contentsOf: file, encoding: .utf8)
       .replacingOccurrences(of: "clientSecretFile", with: "clientSecret")
     let settings = try GatewaySettings(json: try JSON.parse(Array(text.utf8)))
-    #expect(settings.providers.map { $0.name } == ["google", "work"])
-    #expect(settings.providers[0].configuration.preset == "google")
-    #expect(settings.providers[0].configuration.redirectURI == "https://id.example/v1/auth/google/callback")
+    expect(settings.providers.map { $0.name }, is: ["google", "work"])
+    expect(settings.providers[0].configuration.preset, is: "google")
+    expect(settings.providers[0].configuration.redirectURI, is: "https://id.example/v1/auth/google/callback")
   }
 }

@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -22,16 +23,16 @@ struct ReadinessTests {
     "it is ready when the last look found the store well, not before the first, and not long after the last"
   )
   func looks() {
-    #expect(browser.get("/readyz").status == 503)
+    expect(browser.get("/readyz").status, is: 503)
     world.gateway.probe()
-    #expect(browser.get("/readyz").status == 204)
+    expect(browser.get("/readyz").status, is: 204)
     world.clock.advance(seconds: Readiness.staleSeconds - 1)
-    #expect(browser.get("/readyz").status == 204)
+    expect(browser.get("/readyz").status, is: 204)
     world.clock.advance(seconds: 1)
-    #expect(browser.get("/readyz").status == 503)
+    expect(browser.get("/readyz").status, is: 503)
     world.gateway.probe()
-    #expect(browser.get("/readyz").status == 204)
-    #expect(browser.get("/livez").status == 204)
+    expect(browser.get("/readyz").status, is: 204)
+    expect(browser.get("/livez").status, is: 204)
   }
 
   @Test("a store that stops answering is noticed by the next look, and said once")
@@ -39,11 +40,11 @@ struct ReadinessTests {
     // Its caller looks more often while the store does not answer.
     #expect(world.gateway.probe())
     world.store.close()
-    #expect(browser.get("/readyz").status == 204)
+    expect(browser.get("/readyz").status, is: 204)
     for _ in 0..<3 { #expect(!world.gateway.probe()) }
-    #expect(browser.get("/readyz").status == 503)
-    #expect(browser.get("/livez").status == 204)
-    #expect(world.log.all.filter { $0.hasPrefix("not ready: ") }.count == 1)
+    expect(browser.get("/readyz").status, is: 503)
+    expect(browser.get("/livez").status, is: 204)
+    expect(world.log.all.filter { $0.hasPrefix("not ready: ") }.count, is: 1)
   }
 
   @Test(
@@ -52,25 +53,25 @@ struct ReadinessTests {
   func full() throws {
     _ = try world.store.number("PRAGMA max_page_count = 1")
     world.gateway.probe()
-    #expect(browser.get("/readyz").status == 503)
+    expect(browser.get("/readyz").status, is: 503)
     #expect(world.log.all.contains { $0.hasPrefix("not ready: The disk that holds") })
     _ = try world.store.number("PRAGMA max_page_count = 100000")
     world.gateway.probe()
-    #expect(browser.get("/readyz").status == 503)
+    expect(browser.get("/readyz").status, is: 503)
     world.clock.advance(seconds: 1)
     world.gateway.probe()
-    #expect(browser.get("/readyz").status == 204)
-    #expect(world.log.all.last == "ready again")
+    expect(browser.get("/readyz").status, is: 204)
+    expect(world.log.all.last, is: "ready again")
     // Full again: without the row there is no page for it.
     for text in ["DELETE FROM write_probe", "VACUUM", "PRAGMA max_page_count = 1"] {
       _ = try world.store.number(text)
     }
     world.clock.advance(seconds: Readiness.roomSeconds - 1)
     world.gateway.probe()
-    #expect(browser.get("/readyz").status == 204)
+    expect(browser.get("/readyz").status, is: 204)
     world.clock.advance(seconds: 1)
     world.gateway.probe()
-    #expect(browser.get("/readyz").status == 503)
+    expect(browser.get("/readyz").status, is: 503)
   }
 
   @Test(
@@ -83,12 +84,12 @@ struct ReadinessTests {
     ])
   func lanes(path: String, hasCookie: Bool, lane: Lane) {
     let headers = hasCookie ? [HTTPHeader("Cookie", "\(Gateway.sessionCookie)=x")] : []
-    #expect(world.gateway.lane(for: WebRequest(.get, path, headers: headers)) == lane)
+    expect(world.gateway.lane(for: WebRequest(.get, path, headers: headers)), is: lane)
   }
 
   @Test("without a cookie the first page and the account lead to the sign-in, even when the store is away")
   func withoutStore() {
     world.store.close()
-    for path in ["/", "/account"] { #expect(browser.get(path).header("Location") == "/login") }
+    for path in ["/", "/account"] { expect(browser.get(path).header("Location"), is: "/login") }
   }
 }

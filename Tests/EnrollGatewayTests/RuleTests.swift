@@ -6,6 +6,7 @@ import EnrollGatewayStore
 import EnrollJSON
 import EnrollPosix
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -40,18 +41,18 @@ struct RuleTests {
     let text = Secret("a text")
     let now = clock.wallTime()
     let sealed = try after.seal(text, for: .attempt, at: now, random: random)
-    #expect(before.open(sealed, for: .attempt) == text)
+    expect(before.open(sealed, for: .attempt), is: text)
     let later = try after.seal(text, for: .attempt, at: now + 86_400, random: random)
-    #expect(before.open(later, for: .attempt) == nil)
-    #expect(after.open(later, for: .attempt) == text)
-    #expect(after.open(sealed, for: .attempt) == text)
+    expect(before.open(later, for: .attempt), is: nil)
+    expect(after.open(later, for: .attempt), is: text)
+    expect(after.open(sealed, for: .attempt), is: text)
   }
 
   @Test("what is sealed for one purpose opens for no other")
   func purposes() throws {
     let keys = try ring([("one", 500_000)])
     let sealed = try keys.seal(Secret("a text"), for: .attempt, at: clock.wallTime(), random: random)
-    #expect(keys.open(sealed, for: .form) == nil)
+    expect(keys.open(sealed, for: .form), is: nil)
     let mark = try keys.mark([1, 2], for: .form, at: clock.wallTime())
     #expect(keys.isMark(mark, of: [1, 2], for: .form))
     #expect(!keys.isMark(mark, of: [1, 3], for: .form))
@@ -76,7 +77,7 @@ struct RuleTests {
     let ones = [UInt8](repeating: 255, count: 10)
     let early = UUID7.make(at: UnixTime(seconds: 1_700_000_000), random: ones)
     let late = UUID7.make(at: UnixTime(seconds: 1_700_000_001), random: zeros)
-    #expect(late == "018bcfe5-6be8-7000-8000-000000000000")
+    expect(late, is: "018bcfe5-6be8-7000-8000-000000000000")
     #expect(early < late)
     #expect(early.hasPrefix("018bcfe5-6800-7fff-bfff-"))
   }
@@ -86,10 +87,10 @@ struct RuleTests {
     let request = WebRequest(
       .get, "/",
       headers: [HTTPHeader("Cookie", "a=1; __Host-enroll=x=y ;b"), HTTPHeader("Cookie", "c=2; a=3")])
-    #expect(request.cookie("__Host-enroll") == .value("x=y"))
-    #expect(request.cookie("a") == .ambiguous)
-    #expect(request.cookie("c") == .value("2"))
-    #expect(request.cookie("b") == .absent)
+    expect(request.cookie("__Host-enroll"), is: .value("x=y"))
+    expect(request.cookie("a"), is: .ambiguous)
+    expect(request.cookie("c"), is: .value("2"))
+    expect(request.cookie("b"), is: .absent)
   }
 
   @Test(
@@ -129,7 +130,7 @@ struct RuleTests {
       ("a@b@c", false),
       ("a\r\n@b", false), (String(repeating: "a", count: 250) + "@b.example", false),
     ])
-  func emails(text: String, isTaken: Bool) { #expect((SignInProvider.email(text) == text) == isTaken) }
+  func emails(text: String, isTaken: Bool) { expect((SignInProvider.email(text) == text), is: isTaken) }
 }
 
 @Suite("the browser's session")
@@ -153,10 +154,10 @@ struct SessionPageTests {
   func signOut() throws {
     let token = browser.cookies[0].value
     let answer = browser.post("/signout", form: [("token", try formToken(browser))])
-    #expect(answer.header("Location") == "/signed-out")
+    expect(answer.header("Location"), is: "/signed-out")
     #expect(browser.cookies.isEmpty)
     browser.cookies = [("__Host-enroll", token)]
-    #expect(browser.get("/account").header("Location") == "/login")
+    expect(browser.get("/account").header("Location"), is: "/login")
   }
 
   @Test("a form of another site, of another session, or without a mark does nothing (CSRF)")
@@ -171,11 +172,11 @@ struct SessionPageTests {
       ([("token", mark)], [HTTPHeader("Origin", "null")]),
       ([("token", mark)], [HTTPHeader("Sec-Fetch-Site", "cross-site")]),
     ] as [([(String, String)], [HTTPHeader])] {
-      #expect(browser.post("/signout", form: form, headers: headers).status == 403)
+      expect(browser.post("/signout", form: form, headers: headers).status, is: 403)
     }
-    #expect(browser.get("/account").status == 200)
+    expect(browser.get("/account").status, is: 200)
     let own = [HTTPHeader("Origin", TestGateway.origin), HTTPHeader("Sec-Fetch-Site", "same-origin")]
-    #expect(browser.post("/signout", form: [("token", mark)], headers: own).status == 303)
+    expect(browser.post("/signout", form: [("token", mark)], headers: own).status, is: 303)
   }
 
   @Test("another session of the account is ended from its list, and no other account's")
@@ -187,11 +188,11 @@ struct SessionPageTests {
     let mark = try formToken(browser)
     #expect(text(browser.get("/account")).contains(id))
     let none = browser.post("/account/sessions/end", form: [("token", mark), ("session", "of nobody")])
-    #expect(none.header("Location") == "/account")
+    expect(none.header("Location"), is: "/account")
     let answer = browser.post("/account/sessions/end", form: [("token", mark), ("session", id)])
-    #expect(answer.header("Location") == "/account?notice=ended")
-    #expect(second.get("/account").header("Location") == "/login")
-    #expect(browser.get("/account").status == 200)
+    expect(answer.header("Location"), is: "/account?notice=ended")
+    expect(second.get("/account").header("Location"), is: "/login")
+    expect(browser.get("/account").status, is: 200)
   }
 
   @Test("signing out everywhere ends every session of the account")
@@ -199,8 +200,8 @@ struct SessionPageTests {
     let second = TestBrowser(world.gateway)
     _ = second.comeBack(from: second.get("/v1/auth/fake"), by: world.provider)
     let answer = browser.post("/account/sessions/end-all", form: [("token", try formToken(browser))])
-    #expect(answer.header("Location") == "/signed-out-everywhere")
-    #expect(second.get("/account").header("Location") == "/login")
+    expect(answer.header("Location"), is: "/signed-out-everywhere")
+    expect(second.get("/account").header("Location"), is: "/login")
     #expect(browser.cookies.isEmpty)
   }
 
@@ -208,13 +209,13 @@ struct SessionPageTests {
   func ends() {
     for _ in 0..<7 {
       world.clock.advance(seconds: 25 * 86_400)
-      #expect(browser.get("/account").status == 200)
+      expect(browser.get("/account").status, is: 200)
     }
     world.clock.advance(seconds: 6 * 86_400)
-    #expect(browser.get("/account").header("Location") == "/login")
+    expect(browser.get("/account").header("Location"), is: "/login")
     let idle = TestBrowser(world.gateway)
     _ = idle.comeBack(from: idle.get("/v1/auth/fake"), by: world.provider)
     world.clock.advance(seconds: 30 * 86_400 + 1)
-    #expect(idle.get("/account").header("Location") == "/login")
+    expect(idle.get("/account").header("Location"), is: "/login")
   }
 }

@@ -6,6 +6,7 @@ import EnrollGatewayStore
 import EnrollJSON
 import EnrollPosix
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -26,20 +27,20 @@ struct SignInTests {
   @Test("a browser that signs in gets a session under a token that is stored as a hash alone")
   func web() throws {
     let start = browser.get("/v1/auth/fake")
-    #expect(start.status == 303)
-    #expect(
-      parameter("redirect_uri", of: start.header("Location") ?? "")
-        == "https://gateway.example/v1/auth/fake/callback")
+    expect(start.status, is: 303)
+    expect(
+      parameter("redirect_uri", of: start.header("Location") ?? ""),
+      is: "https://gateway.example/v1/auth/fake/callback")
     let back = browser.comeBack(from: start, by: world.provider)
-    #expect(back.status == 303)
-    #expect(back.header("Location") == "/account")
-    #expect(browser.cookies.map { $0.name } == ["__Host-enroll"])
+    expect(back.status, is: 303)
+    expect(back.header("Location"), is: "/account")
+    expect(browser.cookies.map { $0.name }, is: ["__Host-enroll"])
     let page = browser.get("/account")
-    #expect(page.status == 200)
+    expect(page.status, is: 200)
     let hash = try #require(OneTimeText.hash(of: browser.cookies[0].value))
     let session = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime()))
-    #expect(session.identity.provider == "fake")
-    #expect(session.device == "Test/1")
+    expect(session.identity.provider, is: "fake")
+    expect(session.device, is: "Test/1")
   }
 
   @Test("every cookie is for this host alone, over a secure connection, and closed to scripts")
@@ -47,7 +48,7 @@ struct SignInTests {
     let start = browser.get("/v1/auth/fake")
     let back = browser.comeBack(from: start, by: world.provider)
     let set = (start.headers + back.headers).filter { $0.name == "Set-Cookie" }.map { $0.value }
-    #expect(set.count == 3)
+    expect(set.count, is: 3)
     for text in set {
       #expect(text.hasPrefix("__Host-"))
       for word in ["; Path=/;", "; Secure;", "; HttpOnly;", "; SameSite=Lax"] {
@@ -67,7 +68,7 @@ struct SignInTests {
       accounts.insert(
         try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime())).account.id)
     }
-    #expect(accounts.count == 1)
+    expect(accounts.count, is: 1)
   }
 
   @Test(
@@ -77,9 +78,9 @@ struct SignInTests {
     _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
     let before = browser.cookies[0].value
     _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
-    #expect(browser.cookies[0].value != before)
+    expect(browser.cookies[0].value, isNot: before)
     let hash = try #require(OneTimeText.hash(of: before))
-    #expect(try world.store.session(tokenHash: hash, at: world.clock.wallTime()) == nil)
+    try expect(world.store.session(tokenHash: hash, at: world.clock.wallTime()), is: nil)
   }
 
   @Test("the answer to another browser's sign-in is refused, and leaves nothing behind (login CSRF)")
@@ -87,7 +88,7 @@ struct SignInTests {
     let stranger = TestBrowser(world.gateway)
     let target = stranger.callback(from: stranger.get("/v1/auth/fake"), by: world.provider)
     let answer = browser.get(target)
-    #expect(answer.status == 400)
+    expect(answer.status, is: 400)
     #expect(browser.cookies.isEmpty)
     #expect(world.provider.requests(.token).isEmpty)
   }
@@ -99,8 +100,8 @@ struct SignInTests {
     let other = second.get("/v1/auth/fake")
     let target = second.callback(from: other, by: world.provider)
     browser.cookies = [(name: second.cookies[0].name, value: browser.cookies[0].value)]
-    #expect(first.status == 303)
-    #expect(browser.get(target).status == 400)
+    expect(first.status, is: 303)
+    expect(browser.get(target).status, is: 400)
     #expect(world.provider.requests(.token).isEmpty)
   }
 
@@ -114,9 +115,9 @@ struct SignInTests {
     let browser = TestBrowser(world.gateway)
     let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
     let elsewhere = "/v1/auth/other/callback" + target.dropFirst("/v1/auth/fake/callback".count)
-    #expect(browser.get(elsewhere).status == 400)
+    expect(browser.get(elsewhere).status, is: 400)
     #expect(world.provider.requests(.token).isEmpty)
-    #expect(browser.get(target).status == 303)
+    expect(browser.get(target).status, is: 303)
   }
 
   @Test("an answer after ten minutes is refused as late, and the app that waits is told")
@@ -125,11 +126,11 @@ struct SignInTests {
     let ofApp = browser.callback(from: try appStart(), by: world.provider)
     world.clock.advance(seconds: 601)
     let answer = browser.get(target)
-    #expect(answer.status == 400)
+    expect(answer.status, is: 400)
     #expect(text(answer).contains("The sign-in took too long"))
     let location = try #require(browser.get(ofApp).header("Location"))
     #expect(location.hasPrefix("com.example.app:/callback?error=invalid_request"))
-    #expect(parameter("state", of: location) == "s1")
+    expect(parameter("state", of: location), is: "s1")
     #expect(browser.cookies.isEmpty)
     #expect(world.provider.requests(.token).isEmpty)
   }
@@ -137,52 +138,52 @@ struct SignInTests {
   @Test("a callback that comes twice signs in once; the second leads to the account, without a request")
   func twice() throws {
     let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
-    #expect(browser.get(target).status == 303)
+    expect(browser.get(target).status, is: 303)
     let token = browser.cookies[0].value
-    #expect(browser.get(target).header("Location") == "/account")
-    #expect(browser.cookies.map { $0.value } == [token])
-    #expect(world.provider.requests(.token).count == 1)
+    expect(browser.get(target).header("Location"), is: "/account")
+    expect(browser.cookies.map { $0.value }, is: [token])
+    expect(world.provider.requests(.token).count, is: 1)
     // Without the session it is an answer that nobody waits for.
     browser.cookies = []
-    #expect(browser.get(target).status == 400)
-    #expect(world.provider.requests(.token).count == 1)
+    expect(browser.get(target).status, is: 400)
+    expect(world.provider.requests(.token).count, is: 1)
   }
 
   @Test("HEAD at a callback signs nobody in and spends nothing; elsewhere it is answered as GET")
   func head() {
-    #expect(browser.head("/login").status == 200)
+    expect(browser.head("/login").status, is: 200)
     let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
     let before = browser.cookies.map { $0.name }
     for address in [target, "/v1/auth/fake/callback?error=access_denied"] {
       let answer = browser.head(address)
-      #expect(answer.status == 405)
-      #expect(answer.header("Allow") == "GET")
+      expect(answer.status, is: 405)
+      expect(answer.header("Allow"), is: "GET")
     }
-    #expect(browser.cookies.map { $0.name } == before)
+    expect(browser.cookies.map { $0.name }, is: before)
     #expect(world.provider.requests(.token).isEmpty)
-    #expect(browser.get(target).status == 303)
+    expect(browser.get(target).status, is: 303)
   }
 
   @Test("an answer that a browser repeats with its cookie goes to the provider once")
   func repeated() throws {
     let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
     let before = browser.cookies
-    #expect(browser.get(target).status == 303)
+    expect(browser.get(target).status, is: 303)
     browser.cookies = before
     let second = try #require(browser.get(target).header("Location"))
-    #expect(second == "/v1/auth/fake/callback?used=1")
+    expect(second, is: "/v1/auth/fake/callback?used=1")
     let page = browser.get(second)
-    #expect(page.status == 400)
+    expect(page.status, is: 400)
     #expect(text(page).contains("This sign-in is already finished"))
-    #expect(world.provider.requests(.token).count == 1)
+    expect(world.provider.requests(.token).count, is: 1)
     // An app is told by its redirect.
     let ofApp = browser.callback(from: try appStart(), by: world.provider)
     let waiting = browser.cookies
-    #expect(browser.get(ofApp).header("Location")?.contains("code=") == true)
+    expect(browser.get(ofApp).header("Location")?.contains("code="), is: true)
     browser.cookies = waiting
     let told = try #require(browser.get(ofApp).header("Location"))
     #expect(told.hasPrefix("com.example.app:/callback?error=invalid_request"))
-    #expect(world.provider.requests(.token).count == 2)
+    expect(world.provider.requests(.token).count, is: 2)
   }
 
   @Test("of two callbacks at once one goes to the provider, and the other leads where the first has led")
@@ -201,14 +202,14 @@ struct SignInTests {
         let answer = gateway.answer(request)
         other.withLock { $0 = answer }
       })
-    #expect(browser.get(target).header("Location") == address)
+    expect(browser.get(target).header("Location"), is: address)
     let second = try #require(other.withLock { $0 })
     // The first one may still fail: then the cookie is needed again.
-    #expect(second.header("Set-Cookie") == nil)
+    expect(second.header("Set-Cookie"), is: nil)
     let location = try #require(second.header("Location"))
     #expect(location.hasPrefix("/v1/auth/fake/callback?used=1"))
-    #expect(browser.get(location).header("Location") == address)
-    #expect(world.provider.requests(.token).count == 1)
+    expect(browser.get(location).header("Location"), is: address)
+    expect(world.provider.requests(.token).count, is: 1)
   }
 
   @Test("an answer that another replica has sent, and the provider refuses, leads where that one has led")
@@ -222,17 +223,17 @@ struct SignInTests {
     let loser = try #require(browser.get(target).header("Location"))
     #expect(loser.hasPrefix("/v1/auth/fake/callback?used=1"))
     // The browser goes there with what it has by then.
-    #expect(browser.get(loser).header("Location") == address)
-    #expect(browser.cookies.map { $0.value } == signedIn.map { $0.value })
+    expect(browser.get(loser).header("Location"), is: address)
+    expect(browser.cookies.map { $0.value }, is: signedIn.map { $0.value })
     // A browser that is not signed in is told; an address that is not on the list leads nowhere.
     browser.cookies = []
     let refused = browser.get(loser)
-    #expect(refused.status == 400)
+    expect(refused.status, is: 400)
     #expect(text(refused).contains("This sign-in is already finished"))
     browser.cookies = signedIn
     let elsewhere =
       "/v1/auth/fake/callback?used=1&return_to=" + PercentEncoding.encode("https://evil.example/")
-    #expect(browser.get(elsewhere).status == 400)
+    expect(browser.get(elsewhere).status, is: 400)
   }
 
   @Test("what was finished is remembered for as long as the cookie, and only so much of it")
@@ -259,10 +260,10 @@ struct SignInTests {
   func awayBeforeTheCode() {
     let target = browser.callback(from: browser.get("/v1/auth/fake"), by: world.provider)
     world.provider.next(.keys, .unreachable)
-    #expect(browser.get(target).status == 503)
+    expect(browser.get(target).status, is: 503)
     world.clock.advance(seconds: 61)
-    #expect(browser.get(target).header("Location") == "/account")
-    #expect(world.provider.requests(.token).count == 1)
+    expect(browser.get(target).header("Location"), is: "/account")
+    expect(world.provider.requests(.token).count, is: 1)
   }
 
   @Test("what the person refuses is told in words, and the cookie goes")
@@ -271,7 +272,7 @@ struct SignInTests {
     let state = parameter("state", of: start.header("Location") ?? "") ?? ""
     let answer = browser.get(
       "/v1/auth/fake/callback?error=access_denied&state=\(state)&iss=https://id.example")
-    #expect(answer.status == 400)
+    expect(answer.status, is: 400)
     #expect(browser.cookies.isEmpty)
     #expect(text(answer).contains("Fake"))
   }
@@ -279,10 +280,10 @@ struct SignInTests {
   @Test("five sign-ins may be under way in one browser; the sixth takes the place of the oldest")
   func many() {
     let starts = (0..<6).map { _ in browser.get("/v1/auth/fake") }
-    #expect(browser.cookies.count == 5)
-    #expect(browser.comeBack(from: starts[0], by: world.provider).status == 400)
-    #expect(browser.comeBack(from: starts[1], by: world.provider).status == 303)
-    #expect(browser.comeBack(from: starts[5], by: world.provider).status == 303)
+    expect(browser.cookies.count, is: 5)
+    expect(browser.comeBack(from: starts[0], by: world.provider).status, is: 400)
+    expect(browser.comeBack(from: starts[1], by: world.provider).status, is: 303)
+    expect(browser.comeBack(from: starts[5], by: world.provider).status, is: 303)
   }
 
   @Test(
@@ -294,9 +295,9 @@ struct SignInTests {
     ])
   func returnTo(address: String, status: Int) {
     let start = browser.get("/v1/auth/fake?return_to=" + PercentEncoding.encode(address))
-    #expect(start.status == status)
+    expect(start.status, is: status)
     guard status == 303 else { return }
-    #expect(browser.comeBack(from: start, by: world.provider).header("Location") == address)
+    expect(browser.comeBack(from: start, by: world.provider).header("Location"), is: address)
   }
 
   @Test(
@@ -306,7 +307,7 @@ struct SignInTests {
       "prompt=a%00",
     ])
   func malformed(query: String) {
-    #expect(browser.get("/v1/auth/fake?" + query).status == 400)
+    expect(browser.get("/v1/auth/fake?" + query).status, is: 400)
     #expect(browser.cookies.isEmpty)
   }
 
@@ -323,13 +324,13 @@ struct SignInTests {
     ]
     for value in bad {
       browser.cookies = [(good.name, value)]
-      #expect(browser.get(target).status == 400)
+      expect(browser.get(target).status, is: 400)
     }
     browser.cookies = [good, good]
-    #expect(browser.get(target).status == 400)
+    expect(browser.get(target).status, is: 400)
     #expect(world.provider.requests(.token).isEmpty)
     browser.cookies = [good]
-    #expect(browser.get(target).status == 303)
+    expect(browser.get(target).status, is: 303)
   }
 
   @Test("a page is in the language that the browser asks for, or in the one of its address")
@@ -345,12 +346,12 @@ struct SignInTests {
 
   @Test("an unknown provider, an unknown path and another method are refused")
   func elsewhere() {
-    #expect(browser.get("/v1/auth/other").status == 404)
-    #expect(browser.get("/v1/auth/fake/").status == 404)
-    #expect(browser.get("/v1/auth/%66ake").status == 404)
-    #expect(browser.get("/v1/auth/../auth/fake").status == 404)
-    #expect(browser.post("/v1/auth/fake", form: []).status == 405)
-    #expect(browser.get("/v1/auth/fake/redeem").status == 405)
+    expect(browser.get("/v1/auth/other").status, is: 404)
+    expect(browser.get("/v1/auth/fake/").status, is: 404)
+    expect(browser.get("/v1/auth/%66ake").status, is: 404)
+    expect(browser.get("/v1/auth/../auth/fake").status, is: 404)
+    expect(browser.post("/v1/auth/fake", form: []).status, is: 405)
+    expect(browser.get("/v1/auth/fake/redeem").status, is: 405)
   }
 
   // MARK: By an app
@@ -382,15 +383,15 @@ struct SignInTests {
     let back = browser.comeBack(from: try appStart(), by: world.provider)
     let location = try #require(back.header("Location"))
     #expect(location.hasPrefix("com.example.app:/callback?code="))
-    #expect(parameter("state", of: location) == "s1")
+    expect(parameter("state", of: location), is: "s1")
     #expect(browser.cookies.isEmpty)
     let answer = redeem(try #require(parameter("code", of: location)))
-    #expect(answer.status == 200)
+    expect(answer.status, is: 200)
     let json = try JSON.parse(answer.body)
-    #expect(json["expires_in"]?.integer == 15_552_000)
+    expect(json["expires_in"]?.integer, is: 15_552_000)
     let info = bearer("/v1/userinfo", try #require(json["session_token"]?.string))
-    #expect(info.status == 200)
-    #expect(try JSON.parse(info.body)["sub"]?.string?.count == 36)
+    expect(info.status, is: 200)
+    try expect(JSON.parse(info.body)["sub"]?.string?.count, is: 36)
   }
 
   @Test("a code works once; the second use ends the session that it gave (RFC 6749 §4.1.2)")
@@ -398,9 +399,9 @@ struct SignInTests {
     let back = browser.comeBack(from: try appStart(), by: world.provider)
     let code = try #require(parameter("code", of: back.header("Location") ?? ""))
     let token = try #require(try JSON.parse(redeem(code).body)["session_token"]?.string)
-    #expect(bearer("/v1/userinfo", token).status == 200)
-    #expect(redeem(code).status == 400)
-    #expect(bearer("/v1/userinfo", token).status == 401)
+    expect(bearer("/v1/userinfo", token).status, is: 200)
+    expect(redeem(code).status, is: 400)
+    expect(bearer("/v1/userinfo", token).status, is: 401)
   }
 
   @Test(
@@ -408,11 +409,11 @@ struct SignInTests {
   func wrongRedeem() throws {
     let back = browser.comeBack(from: try appStart(), by: world.provider)
     let code = try #require(parameter("code", of: back.header("Location") ?? ""))
-    #expect(redeem(code, verifier: String(repeating: "w", count: 43)).status == 400)
-    #expect(redeem(code, verifier: "short").status == 400)
-    #expect(redeem(code, at: "/v1/auth/other/redeem").status == 404)
-    #expect(redeem(String(code.dropLast())).status == 400)
-    #expect(redeem(code).status == 200)
+    expect(redeem(code, verifier: String(repeating: "w", count: 43)).status, is: 400)
+    expect(redeem(code, verifier: "short").status, is: 400)
+    expect(redeem(code, at: "/v1/auth/other/redeem").status, is: 404)
+    expect(redeem(String(code.dropLast())).status, is: 400)
+    expect(redeem(code).status, is: 200)
   }
 
   @Test("a code lives for 60 seconds")
@@ -420,18 +421,18 @@ struct SignInTests {
     let back = browser.comeBack(from: try appStart(), by: world.provider)
     let code = try #require(parameter("code", of: back.header("Location") ?? ""))
     world.clock.advance(seconds: 61)
-    #expect(redeem(code).status == 400)
+    expect(redeem(code).status, is: 400)
   }
 
   @Test("a state that is not visible ASCII is refused, so that no cookie grows beyond what browsers take")
   func stateOfAnApp() throws {
     for state in ["%01", "%C3%A9", String(repeating: "a", count: 513)] {
-      #expect(try appStart("", state: state).status == 400)
+      try expect(appStart("", state: state).status, is: 400)
     }
     for _ in 0..<20 {
       let start = try appStart("", state: String(repeating: "%22", count: 512))
       let sizes = browser.cookies.map { $0.name.utf8.count + $0.value.utf8.count }
-      #expect(start.status == 303)
+      expect(start.status, is: 303)
       #expect(sizes.max() ?? 0 <= 4096)
       #expect(sizes.reduce(0, +) < 12_000)
     }
@@ -443,11 +444,11 @@ struct SignInTests {
     let code = try #require(parameter("code", of: back.header("Location") ?? ""))
     let token = try #require(try JSON.parse(redeem(code).body)["session_token"]?.string)
     browser.cookies = [("__Host-enroll", token)]
-    #expect(browser.get("/account").header("Location") == "/login")
+    expect(browser.get("/account").header("Location"), is: "/login")
     _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
     let cookie = try #require(browser.cookies.first { $0.name == "__Host-enroll" }?.value)
-    #expect(browser.get("/account").status == 200)
-    #expect(bearer("/v1/userinfo", cookie).status == 401)
+    expect(browser.get("/account").status, is: 200)
+    expect(bearer("/v1/userinfo", cookie).status, is: 401)
   }
 
   @Test("an account belongs to a subject of an issuer, whatever the provider is called")
@@ -464,7 +465,7 @@ struct SignInTests {
       ("Jürgen Groß 王小明", "Jürgen Groß 王小明"), ("  a\u{202E}b\u{200B}\r\nc ", "abc"),
       ("\u{85}\u{2066}", nil), (String(repeating: "é", count: 150), String(repeating: "é", count: 100)),
     ])
-  func names(given: String, shown: String?) { #expect(PersonalText.shown(given) == shown) }
+  func names(given: String, shown: String?) { expect(PersonalText.shown(given), is: shown) }
 
   @Test("reports without a session are taken a hundred in ten seconds")
   func reports() {
@@ -475,9 +476,9 @@ struct SignInTests {
         .status
     }
     #expect((0..<100).allSatisfy { _ in send() == 204 })
-    #expect(send() == 429)
+    expect(send(), is: 429)
     world.clock.advance(seconds: 10)
-    #expect(send() == 204)
+    expect(send(), is: 204)
   }
 
   @Test(
@@ -490,7 +491,7 @@ struct SignInTests {
   func noChallenge(query: String) throws {
     let location = try #require(browser.get("/v1/auth/fake?" + query).header("Location"))
     #expect(location.hasPrefix("com.example.app:/callback?error=invalid_request"))
-    #expect(parameter("state", of: location) == "s1")
+    expect(parameter("state", of: location), is: "s1")
     #expect(browser.cookies.isEmpty)
   }
 
@@ -504,10 +505,10 @@ struct SignInTests {
     ])
   func redirects(address: String, isTaken: Bool) throws {
     let start = try appStart("&redirect_uri=" + PercentEncoding.encode(address))
-    #expect(start.status == (isTaken ? 303 : 400))
+    expect(start.status, is: isTaken ? 303 : 400)
     guard isTaken else { return }
     let back = browser.comeBack(from: start, by: world.provider)
-    #expect(back.header("Location")?.hasPrefix(address) == true)
+    expect(back.header("Location")?.hasPrefix(address), is: true)
   }
 
   @Test("an app's sign-in beside a session of the browser leaves that session alone")
@@ -515,8 +516,8 @@ struct SignInTests {
     _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)
     let before = browser.cookies.first { $0.name == "__Host-enroll" }?.value
     _ = browser.comeBack(from: try appStart(), by: world.provider)
-    #expect(browser.cookies.first { $0.name == "__Host-enroll" }?.value == before)
-    #expect(browser.get("/account").status == 200)
+    expect(browser.cookies.first { $0.name == "__Host-enroll" }?.value, is: before)
+    expect(browser.get("/account").status, is: 200)
   }
 
   @Test("a failure at the provider reaches the app as an error with its state")
@@ -524,9 +525,9 @@ struct SignInTests {
     let start = try appStart()
     world.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
     let location = try #require(browser.comeBack(from: start, by: world.provider).header("Location"))
-    #expect(parameter("error", of: location) == "server_error")
-    #expect(parameter("state", of: location) == "s1")
-    #expect(parameter("error_description", of: location)?.isEmpty == false)
+    expect(parameter("error", of: location), is: "server_error")
+    expect(parameter("state", of: location), is: "s1")
+    expect(parameter("error_description", of: location)?.isEmpty, is: false)
   }
 
   @Test("no log line holds a token, a code, a state or a cookie")

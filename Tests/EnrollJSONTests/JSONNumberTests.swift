@@ -1,6 +1,7 @@
 // Numbers: exact where they fit, tamed where they do not (R32), refused where they are none.
 
 import EnrollJSON
+import Expectations
 import Testing
 
 @Suite struct JSONNumberTests {
@@ -32,7 +33,7 @@ import Testing
     ] {
       let whole = try JSON.parse(Array((before + text + after).utf8))
       let found = whole.array.map { $0.count == 1 ? $0[0] : $0[1] } ?? whole["a"] ?? whole
-      #expect(found == value, "\(before)\(text)\(after)")
+      expect(found, is: value, "\(before)\(text)\(after)")
     }
   }
 
@@ -40,14 +41,14 @@ import Testing
   func longNumbers() throws {
     let ones = String(repeating: "1", count: 100_000)
     let zeros = String(repeating: "0", count: 400)
-    #expect(try JSON.parse(Array(ones.utf8)) == .number(Self.greatest))
-    #expect(try JSON.parse(Array("-\(ones)".utf8)) == .number(-Self.greatest))
-    #expect(try JSON.parse(Array("\(ones)e-99999".utf8)) == .number(1.1111111111111112))
-    #expect(try JSON.parse(Array("0.\(zeros)1e401".utf8)) == .number(1))
-    #expect(try JSON.parse(Array("0.\(ones)".utf8)) == .number(0.1111111111111111))
-    #expect(
-      try JSON.parse(Array("[9e999,99999999999999999999,7]".utf8))
-        == .array([.number(Self.greatest), .number(1e20), .integer(7)]))
+    try expect(JSON.parse(Array(ones.utf8)), is: .number(Self.greatest))
+    try expect(JSON.parse(Array("-\(ones)".utf8)), is: .number(-Self.greatest))
+    try expect(JSON.parse(Array("\(ones)e-99999".utf8)), is: .number(1.1111111111111112))
+    try expect(JSON.parse(Array("0.\(zeros)1e401".utf8)), is: .number(1))
+    try expect(JSON.parse(Array("0.\(ones)".utf8)), is: .number(0.1111111111111111))
+    try expect(
+      JSON.parse(Array("[9e999,99999999999999999999,7]".utf8)),
+      is: .array([.number(Self.greatest), .number(1e20), .integer(7)]))
   }
 
   @Test(
@@ -67,10 +68,10 @@ import Testing
   @Test("digits in strings are text")
   func digitsInStrings() throws {
     let text = #"["1e999","\"1e999","99999999999999999999\\",1e999]"#
-    #expect(
-      try JSON.parse(Array(text.utf8))
-        == .array([
-          .string("1e999"), .string("\"1e999"), .string("99999999999999999999\\"), .number(Self.greatest),
-        ]))
+    try expect(
+      JSON.parse(Array(text.utf8)),
+      is: .array([
+        .string("1e999"), .string("\"1e999"), .string("99999999999999999999\\"), .number(Self.greatest),
+      ]))
   }
 }

@@ -1,6 +1,7 @@
 // Reading: whole suites, then every limit of R37 by itself.
 
 import EnrollJSON
+import Expectations
 import TestVectors
 import Testing
 
@@ -19,7 +20,7 @@ private func message(_ text: String) -> String? { message(Array(text.utf8)) }
 
 @Suite struct JSONReaderTests {
   @Test("the published vectors are at hand, too", Vectors.needPublished)
-  func published() { #expect(Vectors.atHand == Vectors.allCases) }
+  func published() { expect(Vectors.atHand, is: Vectors.allCases) }
 
   /// Where this reader is stricter than RFC 8259 asks, and why.
   static let refusedThoughValid = [
@@ -48,8 +49,8 @@ private func message(_ text: String) -> String? { message(Array(text.utf8)) }
         case "i": Self.acceptedThoughFree.contains(name)
         default: false
         }
-      #expect((refusal == nil) == expected, "\(name): \(refusal ?? "accepted")")
-      if let reason = Self.refusedThoughValid[name] { #expect(refusal == reason, "\(name)") }
+      expect((refusal == nil), is: expected, "\(name): \(refusal ?? "accepted")")
+      if let reason = Self.refusedThoughValid[name] { expect(refusal, is: reason, "\(name)") }
     }
   }
 
@@ -65,17 +66,17 @@ private func message(_ text: String) -> String? { message(Array(text.utf8)) }
       // JSON wants these escaped, whatever UTF-8 says.
       if bytes.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) { continue }
       let refusal = message([0x22] + bytes + [0x22])
-      #expect((refusal == nil) == test["valid"]?.bool, "\(test["id"]?.string ?? "")")
+      expect((refusal == nil), is: test["valid"]?.bool, "\(test["id"]?.string ?? "")")
       if refusal == nil {
-        #expect(try JSON.parse([0x22] + bytes + [0x22]) == .string(String(decoding: bytes, as: UTF8.self)))
+        try expect(JSON.parse([0x22] + bytes + [0x22]), is: .string(String(decoding: bytes, as: UTF8.self)))
       }
     }
   }
 
   @Test("an invalid byte outside a string is refused (R37)")
   func invalidByteOutsideString() {
-    #expect(message([0xFF]) != nil)
-    #expect(message([0x5B, 0x31, 0xC3, 0x28, 0x5D]) != nil)
+    expect(message([0xFF]), isNot: nil)
+    expect(message([0x5B, 0x31, 0xC3, 0x28, 0x5D]), isNot: nil)
   }
 
   @Test("64 levels are read, 65 are refused (R37)")
@@ -83,63 +84,63 @@ private func message(_ text: String) -> String? { message(Array(text.utf8)) }
     func nested(_ levels: Int, _ open: String, _ close: String) -> String {
       String(repeating: open, count: levels) + "1" + String(repeating: close, count: levels)
     }
-    #expect(message(nested(64, "[", "]")) == nil)
-    #expect(message(nested(65, "[", "]")) == "nested too deeply")
-    #expect(message(nested(64, "{\"a\":", "}")) == nil)
-    #expect(message(nested(65, "{\"a\":", "}")) == "nested too deeply")
-    #expect(message(String(repeating: "[", count: 1_000_000)) == "nested too deeply")
-    #expect(message(String(repeating: "[{\"a\":", count: 100_000)) == "nested too deeply")
+    expect(message(nested(64, "[", "]")), is: nil)
+    expect(message(nested(65, "[", "]")), is: "nested too deeply")
+    expect(message(nested(64, "{\"a\":", "}")), is: nil)
+    expect(message(nested(65, "{\"a\":", "}")), is: "nested too deeply")
+    expect(message(String(repeating: "[", count: 1_000_000)), is: "nested too deeply")
+    expect(message(String(repeating: "[{\"a\":", count: 100_000)), is: "nested too deeply")
     // Siblings are no nesting, and brackets in strings are text.
-    #expect(message("[" + String(repeating: "[],", count: 100) + "[]]") == nil)
-    #expect(message("\"" + String(repeating: "[", count: 100) + "\"") == nil)
-    #expect(message("[\"\\\"[\\\\\"," + "\"" + String(repeating: "{\\\"", count: 100) + "\"]") == nil)
+    expect(message("[" + String(repeating: "[],", count: 100) + "[]]"), is: nil)
+    expect(message("\"" + String(repeating: "[", count: 100) + "\""), is: nil)
+    expect(message("[\"\\\"[\\\\\"," + "\"" + String(repeating: "{\\\"", count: 100) + "\"]"), is: nil)
   }
 
   @Test("duplicate keys are refused, however they are spelt (R37)")
   func duplicateKeys() {
-    #expect(message(#"{"a":1,"a":1}"#) == "duplicate object key")
-    #expect(message(#"{"a":1,"\u0061":2}"#) == "duplicate object key")
-    #expect(message(#"[{"b":{"a":1,"c":0,"a":1}}]"#) == "duplicate object key")
-    #expect(message(#"{"a":{"a":1}}"#) == nil)
+    expect(message(#"{"a":1,"a":1}"#), is: "duplicate object key")
+    expect(message(#"{"a":1,"\u0061":2}"#), is: "duplicate object key")
+    expect(message(#"[{"b":{"a":1,"c":0,"a":1}}]"#), is: "duplicate object key")
+    expect(message(#"{"a":{"a":1}}"#), is: nil)
   }
 
   @Test("keys that only look alike are different keys")
   func keysAreBytes() throws {
     // Precomposed and decomposed é are equal for String, not for JSON.
     let value = try parse("{\"\u{E9}\":1,\"e\u{301}\":2}")
-    #expect(value["\u{E9}"] == .integer(1))
-    #expect(value["e\u{301}"] == .integer(2))
+    expect(value["\u{E9}"], is: .integer(1))
+    expect(value["e\u{301}"], is: .integer(2))
   }
 
   @Test("NUL and lone surrogates are refused (R37)")
   func strings() throws {
-    #expect(message(#""\u0000""#) == "NUL in a string")
-    #expect(message(#"{"a\u0000b":1}"#) == "NUL in a string")
-    #expect(message([0x22, 0x00, 0x22]) != nil)
-    #expect(message(#""\uD800""#) != nil)
-    #expect(message(#""\uDC00""#) != nil)
-    #expect(message(#""\uD800\uD800""#) != nil)
-    #expect(message(#""\uDC00\uD800""#) != nil)
-    #expect(message(#""\uD83Dx""#) != nil)
-    #expect(try parse(#""\uD83D\uDE00""#) == .string("😀"))
+    expect(message(#""\u0000""#), is: "NUL in a string")
+    expect(message(#"{"a\u0000b":1}"#), is: "NUL in a string")
+    expect(message([0x22, 0x00, 0x22]), isNot: nil)
+    expect(message(#""\uD800""#), isNot: nil)
+    expect(message(#""\uDC00""#), isNot: nil)
+    expect(message(#""\uD800\uD800""#), isNot: nil)
+    expect(message(#""\uDC00\uD800""#), isNot: nil)
+    expect(message(#""\uD83Dx""#), isNot: nil)
+    try expect(parse(#""\uD83D\uDE00""#), is: .string("😀"))
   }
 
   @Test("the whole text is one value")
   func wholeText() throws {
-    #expect(message("") == "the text ends too early")
-    #expect(message(" \n") == "the text ends too early")
-    #expect(message("{} {}") == "more follows after the value")
-    #expect(message("1 x") != nil)
-    #expect(message([0x31, 0x00]) != nil)
-    #expect(message("\u{FEFF}{}") != nil)
-    #expect(try parse(" \t\r\n1\n") == .integer(1))
+    expect(message(""), is: "the text ends too early")
+    expect(message(" \n"), is: "the text ends too early")
+    expect(message("{} {}"), is: "more follows after the value")
+    expect(message("1 x"), isNot: nil)
+    expect(message([0x31, 0x00]), isNot: nil)
+    expect(message("\u{FEFF}{}"), isNot: nil)
+    try expect(parse(" \t\r\n1\n"), is: .integer(1))
   }
 
   @Test("members keep their order")
   func order() throws {
     let keys = (0..<200).map { "k\(($0 * 7919) % 200)" }
     let text = "{" + keys.map { "\"\($0)\":0" }.joined(separator: ",") + "}"
-    #expect(try parse(text).object?.members.map(\.key) == keys)
+    try expect(parse(text).object?.members.map(\.key), is: keys)
   }
 
   @Test("an error says where, and never quotes the text")
@@ -156,6 +157,6 @@ private func message(_ text: String) -> String? { message(Array(text.utf8)) }
   @Test("an object of a hundred thousand members is read in linear time")
   func manyMembers() throws {
     let text = "{" + (0..<100_000).map { "\"key\($0)\":\($0)" }.joined(separator: ",") + "}"
-    #expect(try parse(text).object?.members.count == 100_000)
+    try expect(parse(text).object?.members.count, is: 100_000)
   }
 }

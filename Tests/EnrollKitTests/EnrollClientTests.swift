@@ -1,5 +1,6 @@
 import EnrollKit
 import EnrollTesting
+import Expectations
 import Foundation
 import Synchronization
 import Testing
@@ -21,38 +22,38 @@ struct EnrollClientTests {
   @Test("signs in, confirms, hands out a token, renews it, logs out")
   func whole() async throws {
     let client = try client()
-    #expect(try await client.state() == .unregistered)
+    try await expect(client.state(), is: .unregistered)
     let begun = try await client.begin()
     let state = try await client.resume(provider.signIn(at: begun.url))
     guard case .awaitingConfirmation(let profile) = state else {
       Issue.record("\(state)")
       return
     }
-    #expect(profile["sub"] == .string("alice"))
-    #expect(try await client.confirm() == .active(.confirmed))
-    #expect(try await client.accessToken() == "access-2")
+    expect(profile["sub"], is: .string("alice"))
+    try await expect(client.confirm(), is: .active(.confirmed))
+    try await expect(client.accessToken(), is: "access-2")
     clock.advance(seconds: 3550)
-    #expect(try await client.accessToken() == "access-3")
-    #expect(try await client.state() == .active(.renewed))
-    #expect(try await client.userinfo()["email"] == .string("alice@example.com"))
-    #expect(try await client.account().profile?["sub"] == .string("alice"))
-    #expect(try await client.logout().url != nil)
+    try await expect(client.accessToken(), is: "access-3")
+    try await expect(client.state(), is: .active(.renewed))
+    try await expect(client.userinfo()["email"], is: .string("alice@example.com"))
+    try await expect(client.account().profile?["sub"], is: .string("alice"))
+    try await expect(client.logout().url, isNot: nil)
     await #expect(throws: EnrollError.self) { try await client.accessToken() }
-    #expect(try await client.access() == .reauthenticate(reason: "no user is signed in"))
+    try await expect(client.access(), is: .reauthenticate(reason: "no user is signed in"))
   }
 
   @Test("states are a stream that begins with the present one")
   func states() async throws {
     let client = try client(requiresConfirmation: false)
     var states = client.states.makeAsyncIterator()
-    #expect(await states.next() == .starting)
+    await expect(states.next(), is: .starting)
     let begun = try await client.begin()
-    #expect(await states.next() == .unregistered)
-    #expect(await states.next() == .authenticating(transactionID: begun.transactionID, step: .browser))
+    await expect(states.next(), is: .unregistered)
+    await expect(states.next(), is: .authenticating(transactionID: begun.transactionID, step: .browser))
     _ = try await client.resume(provider.signIn(at: begun.url))
-    #expect(await states.next()?.kind == .authenticating)
-    #expect(await states.next()?.kind == .awaitingConfirmation)
-    #expect(await states.next() == .active(.confirmed))
+    await expect(states.next()?.kind, is: .authenticating)
+    await expect(states.next()?.kind, is: .awaitingConfirmation)
+    await expect(states.next(), is: .active(.confirmed))
   }
 
   @Test("whoever waits for a transaction is told when another task resumes it")
@@ -83,7 +84,7 @@ struct EnrollClientTests {
         _ = try await client.begin(timeout: none)
         Issue.record("begun")
       } catch {
-        #expect(error.code == .deadlineExceeded)
+        expect(error.code, is: .deadlineExceeded)
       }
     }
     _ = try await client.begin(timeout: .milliseconds(500))
@@ -106,13 +107,13 @@ struct EnrollClientTests {
     }
     while !deaf.isAsked { try await Task.sleep(for: .milliseconds(1)) }
     client.close()
-    #expect(await beginning.value == .cancelled)
+    await expect(beginning.value, is: .cancelled)
   }
 
   @Test("Foundation shows an error's own words")
   func localized() {
     let error: any Error = EnrollError(.network, "no connection")
-    #expect(error.localizedDescription == "network: no connection")
+    expect(error.localizedDescription, is: "network: no connection")
   }
 
   @Test("errors are typed, and say who is to blame")
@@ -122,7 +123,7 @@ struct EnrollClientTests {
       _ = try await client.resume("com.example.app:/callback?code=x&state=nobody")
       Issue.record("accepted")
     } catch {
-      #expect(error.code == .unsolicited)
+      expect(error.code, is: .unsolicited)
       #expect(error.blame == .network && !error.isRetryable)
     }
     client.close()
@@ -130,7 +131,7 @@ struct EnrollClientTests {
       _ = try await client.access()
       Issue.record("open")
     } catch {
-      #expect(error.code == .handle)
+      expect(error.code, is: .handle)
     }
   }
 
@@ -143,8 +144,8 @@ struct EnrollClientTests {
       for _ in 1...100 { group.addTask { try await client.accessToken() } }
       return try await group.reduce(into: Set<String>()) { $0.insert($1) }
     }
-    #expect(tokens == ["access-3"])
-    #expect(provider.count(.token) == 2)
+    expect(tokens, is: ["access-3"])
+    expect(provider.count(.token), is: 2)
   }
 }
 

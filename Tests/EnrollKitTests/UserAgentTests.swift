@@ -1,5 +1,6 @@
 import EnrollKit
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("The browser as an interface")
@@ -20,16 +21,16 @@ struct UserAgentTests {
   func returned() async throws {
     let browser = FakeUserAgent(signingInAt: provider)
     let state = try await client.signIn(using: browser, SignInOptions(loginHint: "alice"))
-    #expect(state.kind == .awaitingConfirmation)
+    expect(state.kind, is: .awaitingConfirmation)
     #expect(browser.opened.count == 1 && browser.opened[0].contains("login_hint=alice"))
   }
 
   @Test("a dismissal is a hint: the state is as before, and a late redirect still wins")
   func dismissed() async throws {
     let browser = FakeUserAgent { _ in .dismissed }
-    #expect(try await client.signIn(using: browser) == .unregistered)
+    try await expect(client.signIn(using: browser), is: .unregistered)
     let late = provider.signIn(at: browser.opened[0])
-    #expect(try await client.resume(late).kind == .awaitingConfirmation)
+    try await expect(client.resume(late).kind, is: .awaitingConfirmation)
   }
 
   @Test("what comes elsewhere is waited for")
@@ -39,7 +40,7 @@ struct UserAgentTests {
       Task { try await client.handle(provider.signIn(at: url)) }
       return .elsewhere
     }
-    #expect(try await client.signIn(using: browser).kind == .awaitingConfirmation)
+    try await expect(client.signIn(using: browser).kind, is: .awaitingConfirmation)
   }
 
   @Test("a sign-in whose task is cancelled leaves no transaction")
@@ -49,15 +50,15 @@ struct UserAgentTests {
     for await _ in opened.stream { break }
     signingIn.cancel()
     let error = await #expect(throws: EnrollError.self) { try await signingIn.value }
-    #expect(error?.code == .cancelled)
-    #expect(try await client.state() == .unregistered)
+    expect(error?.code, is: .cancelled)
+    try await expect(client.state(), is: .unregistered)
   }
 
   @Test("what the redirect says is wrong is thrown")
   func wrong() async throws {
     let browser = FakeUserAgent { _ in .returned("com.example.app:/callback?code=x&state=nobody") }
     await #expect(throws: EnrollError.self) { try await client.signIn(using: browser) }
-    #expect(try await client.state().kind == .authenticating)
+    try await expect(client.state().kind, is: .authenticating)
   }
 
   @Test("a closure shows the URL, another one confirms the profile")
@@ -68,7 +69,7 @@ struct UserAgentTests {
     } confirming: { profile in
       profile["sub"]?.string == "alice"
     }
-    #expect(state == .active(.confirmed))
+    expect(state, is: .active(.confirmed))
   }
 
   @Test("a profile that is refused ends the sign-in, and the tokens are revoked")

@@ -1,5 +1,6 @@
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("The data of the zoo")
@@ -23,8 +24,8 @@ struct DialectTests {
   @Test("every leaf of every dialect rests on a fact, and every fact but a guess on a source")
   func whole() throws {
     let entries = try Zoo.entries()
-    #expect(entries.count == 31)
-    #expect(Set(entries.map(\.id)).count == 31)
+    expect(entries.count, is: 31)
+    expect(Set(entries.map(\.id)).count, is: 31)
     for entry in entries {
       #expect(!entry.facts.isEmpty && entry.leaves.count >= entry.facts.count - 2, "\(entry.id)")
     }
@@ -33,9 +34,9 @@ struct DialectTests {
   @Test("a leaf without a fact is refused")
   func leaf() throws {
     let dialect = #"{"issuer":"https://one.example","token":{"expiresIn":7200}}"#
-    #expect(try refusal(provider(dialect, issuer)) == "one: /token/expiresIn: no fact speaks for it")
+    try expect(refusal(provider(dialect, issuer)), is: "one: /token/expiresIn: no fact speaks for it")
     let fact = #"{"at":"/token","kind":"guess"}"#
-    #expect(try refusal(provider(dialect, "\(issuer),\(fact)")) == nil)
+    try expect(refusal(provider(dialect, "\(issuer),\(fact)")), is: nil)
   }
 
   @Test("a fact without a source is refused unless it is a guess", arguments: ["documented", "reported"])
@@ -63,7 +64,7 @@ struct DialectTests {
       (#""accessToken":"now and then""#, "one: /token/accessToken: expected one of always, forAPIScope"),
     ] {
       let dialect = #"{"issuer":"https://one.example","token":{\#(member)}}"#
-      #expect(try refusal(provider(dialect, "\(issuer),\(fact)")) == problem)
+      try expect(refusal(provider(dialect, "\(issuer),\(fact)")), is: problem)
     }
   }
 
@@ -76,11 +77,11 @@ struct DialectTests {
       #"{"issuer":"https://two.example"}"#, issuer, id: "two", like: #""like":"one","#)
     let json = try JSON.parse(Array(#"{"providers":[\#(first),\#(second)]}"#.utf8))
     let entries = try Zoo.entries(json)
-    #expect(entries[1].dialect.issuer == "https://two.example")
+    expect(entries[1].dialect.issuer, is: "https://two.example")
     #expect(!entries[1].dialect.hasDeviceFlow)
-    #expect(entries[1].leaves.map(\.at) == ["/issuer"])
-    #expect(entries[1].basis.map(\.at) == ["/issuer", "/device/style"])
+    expect(entries[1].leaves.map(\.at), is: ["/issuer"])
+    expect(entries[1].basis.map(\.at), is: ["/issuer", "/device/style"])
     #expect(entries[1].count(.documented) == 1 && entries[1].count(.guess) == 0)
-    #expect(try refusal(second) == "two: it is like one, which is not before it")
+    try expect(refusal(second), is: "two: it is like one, which is not before it")
   }
 }

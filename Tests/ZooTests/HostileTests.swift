@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("A hostile provider of the zoo")
@@ -32,14 +33,14 @@ struct HostileTests {
     ], FaceName.allCases)
   func tenant(twist: ZooProvider.Twist, face: FaceName) throws {
     let stage = try stage("entra-common", face, twist)
-    #expect(refusal { try stage.signIn() } == .idTokenInvalid)
-    #expect(refusal { _ = try stage.profile() } == .notFound)
+    expect(refusal { try stage.signIn() }, is: .idTokenInvalid)
+    expect(refusal { _ = try stage.profile() }, is: .notFound)
   }
 
   @Test("an id_token for another client is refused", arguments: ["zitadel", "okta"], FaceName.allCases)
   func audience(id: String, face: FaceName) throws {
     let stage = try stage(id, face, .audienceWithoutUs)
-    #expect(refusal { try stage.signIn() } == .idTokenInvalid)
+    expect(refusal { try stage.signIn() }, is: .idTokenInvalid)
   }
 
   @Test(
@@ -47,34 +48,34 @@ struct HostileTests {
   func renewedAudience(face: FaceName) throws {
     let stage = try stage("zitadel", face)
     try stage.signIn()
-    #expect(try stage.renew() == "valid")
+    try expect(stage.renew(), is: "valid")
     stage.zoo.twist(.audienceWithoutUs)
-    #expect(try stage.renew() == "reauthenticate")
+    try expect(stage.renew(), is: "reauthenticate")
   }
 
   @Test("a renewal whose auth_time is earlier keeps the old id_token", arguments: FaceName.allCases)
   func authTime(face: FaceName) throws {
     let stage = try stage("spring-as", face)
     try stage.signIn()
-    #expect(try stage.renew() == "valid")
+    try expect(stage.renew(), is: "valid")
     let before = try stage.profile()?["auth_time"]
-    #expect(before != nil)
+    expect(before, isNot: nil)
     stage.zoo.twist(.authTimeBackwards)
-    #expect(try stage.renew() == "valid")
-    #expect(try stage.profile()?["auth_time"] == before)
+    try expect(stage.renew(), is: "valid")
+    try expect(stage.profile()?["auth_time"], is: before)
   }
 
   @Test("two different keys that fit one kid and alg are refused", arguments: FaceName.allCases)
   func keys(face: FaceName) throws {
     let stage = try stage("forgerock", face, .twoKeysOneKid)
-    #expect(refusal { try stage.signIn() } == .idTokenInvalid)
+    expect(refusal { try stage.signIn() }, is: .idTokenInvalid)
   }
 
   @Test("an error beside tokens is no sign-in", arguments: ["github", "okta"], FaceName.allCases)
   func error(id: String, face: FaceName) throws {
     let stage = try stage(id, face, .errorBesideToken)
-    #expect(refusal { try stage.signIn() } == .responseInvalid)
-    #expect(refusal { _ = try stage.profile() } == .notFound)
+    expect(refusal { try stage.signIn() }, is: .responseInvalid)
+    expect(refusal { _ = try stage.profile() }, is: .notFound)
   }
 
   @Test(
@@ -83,9 +84,9 @@ struct HostileTests {
     let stage = try stage(id, face, .anotherUserinfoSubject)
     try stage.signIn()
     let profile = try stage.profile()
-    #expect(profile?["sub"]?.string == "alice")
-    #expect(profile?["email"] == nil)
-    #expect(refusal { _ = try stage.client.call("identity.userinfo", []) } == .profileMismatch)
+    expect(profile?["sub"]?.string, is: "alice")
+    expect(profile?["email"], is: nil)
+    expect(refusal { _ = try stage.client.call("identity.userinfo", []) }, is: .profileMismatch)
   }
 
   @Test(
@@ -102,7 +103,8 @@ struct HostileTests {
     let first = try out()
     let second = try out()
     #expect(first == second && first == "com.example.app:/logout")
-    #expect(refusal { _ = try stage.client.call("logout.resume", [("url", .string(first))]) } == .unsolicited)
+    expect(
+      refusal { _ = try stage.client.call("logout.resume", [("url", .string(first))]) }, is: .unsolicited)
     let alone = try self.stage("cognito", face)
     try alone.signIn()
     try alone.signOut()

@@ -1,6 +1,7 @@
 import EnrollCore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -82,16 +83,16 @@ struct ZooProviderTests {
     "refuses a scope that it does not know",
     arguments: [("gitlab", "openid offline_access"), ("kanidm", "openid groups"), ("dex", "email")])
   func scope(id: String, scopes: String) throws {
-    #expect(try Caller(id).back(["scope": scopes])?["error"] == "invalid_scope")
-    #expect(try Caller(id).back(["scope": "openid email"])?["code"] != nil)
+    try expect(Caller(id).back(["scope": scopes])?["error"], is: "invalid_scope")
+    try expect(Caller(id).back(["scope": "openid email"])?["code"], isNot: nil)
   }
 
   @Test("shows an error page for a prompt that it does not know, or ignores it")
   func prompt() throws {
     let google = try Caller("google-desktop")
-    #expect(google.page(["prompt": "login"]) == "Invalid parameter value for prompt: login")
-    #expect(google.back(["prompt": "select_account"])?["code"] != nil)
-    #expect(try Caller("github").back(["prompt": "login"])?["code"] != nil)
+    expect(google.page(["prompt": "login"]), is: "Invalid parameter value for prompt: login")
+    expect(google.back(["prompt": "select_account"])?["code"], isNot: nil)
+    try expect(Caller("github").back(["prompt": "login"])?["code"], isNot: nil)
   }
 
   @Test(
@@ -108,7 +109,7 @@ struct ZooProviderTests {
     let zoo = try ZooProvider(id, registration: registration, clock: FakeClock())
     let caller = try Caller(id)
     let url = caller.url(["redirect_uri": uri, "client_id": "native"])
-    #expect(zoo.authorize(url) == .stays(status: 400, text: "redirect_uri: \(problem)"))
+    expect(zoo.authorize(url), is: .stays(status: 400, text: "redirect_uri: \(problem)"))
   }
 
   @Test("takes any port of a loopback redirect, or the registered one alone")
@@ -123,13 +124,13 @@ struct ZooProviderTests {
 
   @Test("wants PKCE, or refuses it")
   func proof() throws {
-    #expect(try Caller("x").back(["code_challenge": String?.none])?["error"] == "invalid_request")
-    #expect(try Caller("okta").back(["code_challenge": String?.none])?["code"] != nil)
+    try expect(Caller("x").back(["code_challenge": String?.none])?["error"], is: "invalid_request")
+    try expect(Caller("okta").back(["code_challenge": String?.none])?["code"], isNot: nil)
     let linkedIn = try Caller("linkedin")
     let answer = try linkedIn.redeem(
       linkedIn.back()?["code"], secret: linkedIn.zoo.registration.secret,
       to: "https://www.linkedin.com/oauth/token")
-    #expect(answer.json["error"]?.string == "invalid_client")
+    expect(answer.json["error"]?.string, is: "invalid_client")
   }
 
   @Test("wants a secret, wants none, or takes either")
@@ -137,15 +138,15 @@ struct ZooProviderTests {
     let google = try Caller("google-desktop")
     let address = "https://oauth2.googleapis.com/token"
     let without = try google.redeem(google.back()?["code"], to: address)
-    #expect(without.status == 400)
-    #expect(without.json["error_description"]?.string == "client_secret is missing.")
-    #expect(try google.redeem(google.back()?["code"], secret: "wrong", to: address).status == 401)
+    expect(without.status, is: 400)
+    expect(without.json["error_description"]?.string, is: "client_secret is missing.")
+    try expect(google.redeem(google.back()?["code"], secret: "wrong", to: address).status, is: 401)
     let secret = google.zoo.registration.secret
-    #expect(try google.redeem(google.back()?["code"], secret: secret, to: address).status == 200)
+    try expect(google.redeem(google.back()?["code"], secret: secret, to: address).status, is: 200)
     let salesforce = try Caller("salesforce")
     let refused = try salesforce.redeem(
       salesforce.back()?["code"], secret: secret, to: "https://login.salesforce.com/token")
-    #expect(refused.json["error"]?.string == "invalid_client")
+    expect(refused.json["error"]?.string, is: "invalid_client")
   }
 
   @Test("GitHub says errors with 200, answers as a form unless JSON is accepted, and wants a User-Agent")
@@ -159,14 +160,14 @@ struct ZooProviderTests {
     let form = try github.redeem(github.back(scopes)?["code"], secret: secret, to: address, accept: nil)
     #expect(form.text.contains("access_token=access") && form.text.contains("token_type=bearer"))
     let tokens = try github.redeem(github.back(scopes)?["code"], secret: secret, to: address).json
-    #expect(tokens["scope"]?.string == "read:user,user:email")
-    #expect(tokens["id_token"] == nil)
+    expect(tokens["scope"]?.string, is: "read:user,user:email")
+    expect(tokens["id_token"], is: nil)
     let bearer = HTTPHeader("Authorization", "Bearer \(tokens["access_token"]?.string ?? "")")
     for (headers, status) in [([bearer], 403), ([bearer, HTTPHeader("User-Agent", "app")], 200)] {
       let request = HTTPRequest(.get, "https://api.github.com/user", headers: headers)
-      #expect(try github.zoo.send(request, cancellation: nil).status == status)
+      try expect(github.zoo.send(request, cancellation: nil).status, is: status)
     }
-    #expect(try github.zoo.send(HTTPRequest(.get, github.zoo.issuer), cancellation: nil).status == 404)
+    try expect(github.zoo.send(HTTPRequest(.get, github.zoo.issuer), cancellation: nil).status, is: 404)
   }
 
   @Test("Facebook's and Slack's errors have shapes of their own")
@@ -177,7 +178,7 @@ struct ZooProviderTests {
     let slack = try Caller("slack")
     let other = try slack.redeem("wrong", to: "https://slack.com/api/openid.connect.token")
     #expect(other.status == 200 && other.json["ok"] == .bool(false))
-    #expect(other.json["error"]?.string == "invalid_request")
+    expect(other.json["error"]?.string, is: "invalid_request")
   }
 
   @Test("a used refresh token is refused, ends the family, keeps working, or has a time of grace")
@@ -195,13 +196,13 @@ struct ZooProviderTests {
       let first = try caller.redeem(caller.back(["scope": scopes])?["code"], to: address)
         .json["refresh_token"]
       let second = try caller.renew(first, to: address)["refresh_token"]
-      #expect(second != nil, "\(id)")
+      expect(second, isNot: nil, "\(id)")
       let again = try caller.renew(first, to: address)
-      #expect((again["access_token"] != nil) == isUsable, "\(id)")
+      expect((again["access_token"] != nil), is: isUsable, "\(id)")
       if id == "x" {
-        #expect(again["error_description"]?.string == "Value passed for the token was invalid.")
+        expect(again["error_description"]?.string, is: "Value passed for the token was invalid.")
       }
-      #expect((try caller.renew(second, to: address)["access_token"] != nil) == isFamilyAlive, "\(id)")
+      expect((try caller.renew(second, to: address)["access_token"] != nil), is: isFamilyAlive, "\(id)")
     }
   }
 
@@ -216,13 +217,13 @@ struct ZooProviderTests {
         headers: [HTTPHeader("Authorization", "Bearer \(tokens.json["access_token"]?.string ?? "")")])
       return try JSON.parse(okta.zoo.send(request, cancellation: nil).body)["sub"]?.string
     }
-    #expect(try subject("alice", prompt: nil) == "alice")
-    #expect(try subject("bob", prompt: nil) == "alice")
-    #expect(try subject("bob", prompt: "login") == "bob")
+    try expect(subject("alice", prompt: nil), is: "alice")
+    try expect(subject("bob", prompt: nil), is: "alice")
+    try expect(subject("bob", prompt: "login"), is: "bob")
     let logout = okta.zoo.logoutURL ?? ""
-    #expect(okta.zoo.visit(logout) == .stays(status: 400, text: "id_token_hint is missing"))
-    #expect(okta.zoo.visit(logout + "?id_token_hint=x") == .stays(status: 200, text: "signed out"))
-    #expect(try subject("carol", prompt: nil) == "carol")
+    expect(okta.zoo.visit(logout), is: .stays(status: 400, text: "id_token_hint is missing"))
+    expect(okta.zoo.visit(logout + "?id_token_hint=x"), is: .stays(status: 200, text: "signed out"))
+    try expect(subject("carol", prompt: nil), is: "carol")
   }
 
   @Test("Cognito's logout wants its own parameters and drops the state; Apple's page wants form_post")
@@ -230,14 +231,14 @@ struct ZooProviderTests {
     let cognito = try Caller("cognito").zoo
     let logout = cognito.logoutURL ?? ""
     let text = "Required String parameter redirect_uri is not present"
-    #expect(
-      cognito.visit(logout + "?post_logout_redirect_uri=com.example.app:/logout")
-        == .stays(status: 400, text: text))
-    #expect(
-      cognito.visit(logout + "?client_id=native&state=s&logout_uri=com.example.app:/logout")
-        == .redirect("com.example.app:/logout"))
+    expect(
+      cognito.visit(logout + "?post_logout_redirect_uri=com.example.app:/logout"),
+      is: .stays(status: 400, text: text))
+    expect(
+      cognito.visit(logout + "?client_id=native&state=s&logout_uri=com.example.app:/logout"),
+      is: .redirect("com.example.app:/logout"))
     let apple = try Caller("apple")
-    #expect(apple.back(["scope": "openid email"])?["error"] == "invalid_request")
-    #expect(apple.back(["scope": "openid email", "response_mode": "form_post"])?["code"] != nil)
+    expect(apple.back(["scope": "openid email"])?["error"], is: "invalid_request")
+    expect(apple.back(["scope": "openid email", "response_mode": "form_post"])?["code"], isNot: nil)
   }
 }

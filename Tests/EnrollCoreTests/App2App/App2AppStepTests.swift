@@ -5,6 +5,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import TestVectors
 import Testing
@@ -68,9 +69,9 @@ struct App2AppStepTests {
     let bench = try App2AppBench(requiresConfirmation: true)
     let engine = bench.engine()
     let begun = try bench.begin(engine)
-    #expect(begun.action == .openOtherApp("https://other.example/app?r=1"))
+    expect(begun.action, is: .openOtherApp("https://other.example/app?r=1"))
     #expect(begun.survivesProcess)
-    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .otherApp))
+    expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .otherApp))
     let first = try #require(bench.gateway.requests.first)
     #expect(first.url == "https://gate.example/init" && first.method == .post && first.body.isEmpty)
 
@@ -79,19 +80,19 @@ struct App2AppStepTests {
     guard case .succeeded(.awaitingConfirmation(let profile)) = ending else {
       throw Unexpected(what: "\(ending)")
     }
-    #expect(profile["email"] == .string("alice@example.com"))
+    expect(profile["email"], is: .string("alice@example.com"))
     let second = try #require(bench.gateway.requests.last)
     #expect(second.url == "https://gate.example/complete" && second.freshConnection)
-    #expect(
-      bench.gateway.lastBody
-        == .object([("sessionID", .string("session-1")), ("artefactId", .string("artefact-1"))]))
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.token() == "access-1")
-    #expect(try engine.readAccount().registrationType == nil)
+    expect(
+      bench.gateway.lastBody,
+      is: .object([("sessionID", .string("session-1")), ("artefactId", .string("artefact-1"))]))
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.token(), is: "access-1")
+    try expect(engine.readAccount().registrationType, is: nil)
     guard case .app2app(let app2app)? = try bench.record.transactions.first?.flow else {
       throw Unexpected(what: "another flow")
     }
-    #expect(app2app.session == nil)
+    expect(app2app.session, is: nil)
   }
 
   @Test("the way back reaches another process (R12); a second one is for nobody, or was settled before")
@@ -99,16 +100,16 @@ struct App2AppStepTests {
     let bench = try App2AppBench()
     let begun = try bench.begin(bench.engine())
     let second = bench.engine()
-    #expect(
-      try second.standing() == .known(.authenticating(transactionID: begun.transactionID, step: .otherApp)))
+    try expect(
+      second.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .otherApp)))
     bench.gateway.next(Self.tokens)
-    #expect(try second.failure(of: bench.answer()) == nil)
-    #expect(code { _ = try second.resume(bench.answer(), cancellation: nil) } == .unsolicited)
+    try expect(second.failure(of: bench.answer()), is: nil)
+    expect(code { _ = try second.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
     let named = code {
       _ = try second.resume(bench.answer(), transactionID: begun.transactionID, cancellation: nil)
     }
-    #expect(named == .alreadySettled)
-    #expect(bench.gateway.requests.count == 2)
+    expect(named, is: .alreadySettled)
+    expect(bench.gateway.requests.count, is: 2)
   }
 
   @Test("userinfo that cannot be had leaves an empty profile, and the tokens")
@@ -118,9 +119,9 @@ struct App2AppStepTests {
     _ = try bench.begin(engine)
     bench.gateway.next(Self.tokens)
     bench.issuer.next(.userinfo, .status(500))
-    #expect(
-      try engine.resume(bench.answer(), cancellation: nil).ending
-        == .succeeded(.awaitingConfirmation(profile: JSONObject())))
+    try expect(
+      engine.resume(bench.answer(), cancellation: nil).ending,
+      is: .succeeded(.awaitingConfirmation(profile: JSONObject())))
   }
 
   @Test("only a refresh token: renewed at once, tried again within bounds, revoked when it is no use")
@@ -135,26 +136,26 @@ struct App2AppStepTests {
     _ = try bench.begin(engine)
     bench.gateway.next(#"{"refresh_token": "\#(known)"}"#)
     bench.issuer.next(.token, .unreachable)
-    #expect(try engine.failure(of: bench.answer()) == nil)
+    try expect(engine.failure(of: bench.answer()), is: nil)
     let tokens = try #require(try bench.record.confirmed)
-    #expect(tokens.refreshToken?.reveal() != known, "rotated")
-    #expect(try engine.token() == tokens.accessToken.reveal())
+    expect(tokens.refreshToken?.reveal(), isNot: known, "rotated")
+    try expect(engine.token(), is: tokens.accessToken.reveal())
 
     let rotated = try #require(tokens.refreshToken?.reveal())
     _ = try bench.begin(engine)
     bench.gateway.next(#"{"refresh_token": "\#(rotated)"}"#)
     bench.issuer.next(.token, .unreachable, .timeout)
-    #expect(try engine.failure(of: bench.answer()) == .timeout)
+    try expect(engine.failure(of: bench.answer()), is: .timeout)
     engine.sendOutbox(cancellation: nil)
-    #expect(bench.issuer.revoked == [known, rotated], "the replaced session, and what is no use")
+    expect(bench.issuer.revoked, is: [known, rotated], "the replaced session, and what is no use")
 
     _ = try bench.begin(engine)
     bench.gateway.next(#"{"refresh_token": "unknown"}"#)
     let before = bench.issuer.count(.token)
-    #expect(try engine.failure(of: bench.answer()) == .oauth)
-    #expect(bench.issuer.count(.token) == before + 1, "a refusal is not tried again")
+    try expect(engine.failure(of: bench.answer()), is: .oauth)
+    expect(bench.issuer.count(.token), is: before + 1, "a refusal is not tried again")
     engine.sendOutbox(cancellation: nil)
-    #expect(bench.issuer.revoked == [known, rotated])
+    expect(bench.issuer.revoked, is: [known, rotated])
   }
 
   @Test("an id_token that comes along is checked like any other, and is the profile")
@@ -169,8 +170,8 @@ struct App2AppStepTests {
       _ = try bench.begin(engine)
       let text = isGood ? idToken : idToken.dropLast(4) + "AAAA"
       bench.gateway.next(#"{"access_token": "a", "token_type": "Bearer", "id_token": "\#(text)"}"#)
-      #expect(try engine.failure(of: bench.answer()) == (isGood ? nil : .idTokenInvalid))
-      #expect(try bench.record.confirmed?.identity?.subject == (isGood ? "alice" : nil))
+      try expect(engine.failure(of: bench.answer()), is: isGood ? nil : .idTokenInvalid)
+      try expect(bench.record.confirmed?.identity?.subject, is: isGood ? "alice" : nil)
     }
   }
 
@@ -182,19 +183,19 @@ struct App2AppStepTests {
     let second = try bench.begin(engine, session: "session-2")
     let signIn = try engine.begin(SignInOptions(), cancellation: nil)
     let before = try bench.record
-    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .unsolicited)
+    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
     for (id, expected) in [("nobody", EnrollError.Code.notFound), (signIn.transactionID, .unsolicited)] {
       let refused = code { _ = try engine.resume(bench.answer(), transactionID: id, cancellation: nil) }
-      #expect(refused == expected)
+      expect(refused, is: expected)
     }
     #expect(try bench.record == before && bench.gateway.requests.count == 2)
     bench.gateway.next(Self.tokens)
     _ = try engine.resume(bench.answer(), transactionID: second.transactionID, cancellation: nil)
-    #expect(bench.gateway.lastBody["sessionID"] == .string("session-2"))
+    expect(bench.gateway.lastBody["sessionID"], is: .string("session-2"))
     // The other one is the sole pending one now.
     bench.gateway.next(Self.tokens)
     let settled = try engine.resume(bench.answer(), cancellation: nil)
-    #expect(settled.transactionID == first.transactionID)
+    expect(settled.transactionID, is: first.transactionID)
   }
 
   @Test("a cancelled one still counts, an expired one does not (R12)")
@@ -205,14 +206,14 @@ struct App2AppStepTests {
     bench.clock.advance(seconds: 500)
     let begun = try bench.begin(engine, session: "session-2")
     _ = try engine.cancel(transactionID: begun.transactionID)
-    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .unsolicited)
+    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
     bench.clock.advance(seconds: 200)
     let expired = code {
       _ = try engine.resume(bench.answer(), transactionID: old.transactionID, cancellation: nil)
     }
-    #expect(expired == .transactionExpired)
+    expect(expired, is: .transactionExpired)
     bench.gateway.next(Self.tokens)
-    #expect(try engine.resume(bench.answer(), cancellation: nil).transactionID == begun.transactionID)
+    try expect(engine.resume(bench.answer(), cancellation: nil).transactionID, is: begun.transactionID)
   }
 
   @Test(
@@ -236,19 +237,19 @@ struct App2AppStepTests {
     let engine = bench.engine()
     _ = try bench.begin(engine)
     let before = try bench.record
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == expected)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: expected)
     #expect(try bench.record == before && bench.gateway.requests.count == 1)
     bench.gateway.next(Self.tokens)
-    #expect(try engine.failure(of: bench.answer()) == nil)
+    try expect(engine.failure(of: bench.answer()), is: nil)
   }
 
   @Test("with no transaction of this kind, a return is for nobody")
   func unsolicited() throws {
     let bench = try App2AppBench()
     let engine = bench.engine()
-    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .unsolicited)
+    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
     _ = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .unsolicited)
+    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
   }
 
   @Test(
@@ -267,14 +268,14 @@ struct App2AppStepTests {
       let engine = bench.engine()
       let begun = try bench.begin(engine)
       bench.gateway.next(body, status: status)
-      #expect(try engine.failure(of: bench.answer()) == expected, "\(body) \(status)")
-      #expect(engine.state.kind == .registrationFailed)
+      try expect(engine.failure(of: bench.answer()), is: expected, "\(body) \(status)")
+      expect(engine.state.kind, is: .registrationFailed)
       #expect(try !bench.record.hasTokens)
       let again = code {
         _ = try engine.resume(bench.answer(), transactionID: begun.transactionID, cancellation: nil)
       }
-      #expect(again == .alreadySettled)
-      #expect(bench.gateway.requests.count == 2)
+      expect(again, is: .alreadySettled)
+      expect(bench.gateway.requests.count, is: 2)
     }
   }
 
@@ -286,12 +287,12 @@ struct App2AppStepTests {
     let engine = bench.engine()
     let begun = try bench.begin(engine)
     bench.gateway.next(body, status: status)
-    #expect(code { _ = try engine.resume(bench.answer("forged"), cancellation: nil) } == .codeRejected)
-    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .otherApp))
+    expect(code { _ = try engine.resume(bench.answer("forged"), cancellation: nil) }, is: .codeRejected)
+    expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .otherApp))
     #expect(bench.seen.reported.isEmpty, "whoever forges links must not cause reports (R6)")
     bench.gateway.next(Self.tokens)
-    #expect(try engine.failure(of: bench.answer()) == nil)
-    #expect(try engine.token() == "access-1")
+    try expect(engine.failure(of: bench.answer()), is: nil)
+    try expect(engine.token(), is: "access-1")
   }
 
   @Test("no more than ten artefacts are tried, and none after the deadline")
@@ -302,17 +303,17 @@ struct App2AppStepTests {
     for _ in 1..<10 {
       bench.gateway.next("{}", status: 400)
       // Each try may reach another process.
-      #expect(code { _ = try bench.engine().resume(bench.answer(), cancellation: nil) } == .codeRejected)
+      expect(code { _ = try bench.engine().resume(bench.answer(), cancellation: nil) }, is: .codeRejected)
     }
     bench.gateway.next("{}", status: 400)
-    #expect(try engine.failure(of: bench.answer()) == .oauth)
-    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .unsolicited)
+    try expect(engine.failure(of: bench.answer()), is: .oauth)
+    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
 
     _ = try bench.begin(engine)
     bench.gateway.next("{}", status: 400)
-    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .codeRejected)
+    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .codeRejected)
     bench.clock.advance(seconds: 600)
-    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .unsolicited)
+    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
   }
 
   @Test("an issuer that cannot be reached before complete leaves the transaction pending")
@@ -321,10 +322,10 @@ struct App2AppStepTests {
     let engine = bench.engine()
     _ = try bench.begin(engine)
     bench.issuer.next(.discovery, .unreachable)
-    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .network)
-    #expect(bench.gateway.requests.count == 1)
+    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .network)
+    expect(bench.gateway.requests.count, is: 1)
     bench.gateway.next(Self.tokens)
-    #expect(try engine.failure(of: bench.answer()) == nil)
+    try expect(engine.failure(of: bench.answer()), is: nil)
   }
 
   @Test("an init that gives no session or no link begins nothing")
@@ -348,7 +349,7 @@ struct App2AppStepTests {
       let refused = code {
         _ = try bench.engine().begin(SignInOptions(kind: .app2app), cancellation: nil)
       }
-      #expect(refused == expected, "\(body) \(status)")
+      expect(refused, is: expected, "\(body) \(status)")
       #expect(try bench.record.transactions.isEmpty)
     }
   }
@@ -378,9 +379,9 @@ struct App2AppStepTests {
       "https://other.example/app", "nl.other:/start", "nl.third://host", "https://whole.example/",
     ])
     let error = refusal { try bench.begin(bench.engine(), link: link) }
-    #expect(error?.code == (isAllowed ? nil : .responseInvalid))
-    #expect(error?.message.contains("evil") != true, "no error text repeats the link")
-    #expect(try bench.record.transactions.isEmpty != isAllowed)
+    expect(error?.code, is: isAllowed ? nil : .responseInvalid)
+    expect(error?.message.contains("evil"), isNot: true, "no error text repeats the link")
+    try expect(bench.record.transactions.isEmpty, isNot: isAllowed)
   }
 
   @Test("of the look-alikes, none is opened for the claimed host", arguments: Vectors.atHand)
@@ -409,18 +410,18 @@ struct App2AppStepTests {
       throw Unexpected(what: "it did not fail")
     }
     #expect(error.code == .otherAppMissing && error.blame == .user)
-    #expect(engine.state == .registrationFailed(error))
+    expect(engine.state, is: .registrationFailed(error))
     #expect(bench.seen.names.contains("error.reported"))
-    #expect(code { _ = try engine.otherAppMissing(transactionID: begun.transactionID) } == .alreadySettled)
-    #expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) } == .unsolicited)
+    expect(code { _ = try engine.otherAppMissing(transactionID: begun.transactionID) }, is: .alreadySettled)
+    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
 
     let signIn = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(code { _ = try engine.otherAppMissing(transactionID: signIn.transactionID) } == .illegalState)
-    #expect(code { _ = try engine.otherAppMissing(transactionID: "nobody") } == .notFound)
-    #expect(try engine.failure(of: bench.issuer.signIn(at: signIn.url)) == nil)
+    expect(code { _ = try engine.otherAppMissing(transactionID: signIn.transactionID) }, is: .illegalState)
+    expect(code { _ = try engine.otherAppMissing(transactionID: "nobody") }, is: .notFound)
+    try expect(engine.failure(of: bench.issuer.signIn(at: signIn.url)), is: nil)
     let beside = try bench.begin(engine)
     _ = try engine.otherAppMissing(transactionID: beside.transactionID)
-    #expect(engine.state == .active(.confirmed))
+    expect(engine.state, is: .active(.confirmed))
   }
 
   @Test("what cannot be asked for is refused by its field; so is a redirect that no app link can reach")
@@ -438,21 +439,19 @@ struct App2AppStepTests {
       #expect(error?.code == .invalidArgument && error?.field == field)
     }
     let loopback = try App2AppBench(redirectURI: "http://127.0.0.1/callback")
-    #expect(refusal { try loopback.begin(loopback.engine()) }?.field == "redirectUri")
+    expect(refusal { try loopback.begin(loopback.engine()) }?.field, is: "redirectUri")
     let none = try Bench().engine()
-    #expect(
-      refusal { try none.begin(SignInOptions(kind: .app2app), cancellation: nil) }?.field == "app2app")
+    expect(refusal { try none.begin(SignInOptions(kind: .app2app), cancellation: nil) }?.field, is: "app2app")
     #expect(bench.gateway.requests.isEmpty)
   }
 
   @Test("links and names that the configuration may not have")
   func configuration() {
     for link in ["http://127.0.0.1/app", "https://other.example/app?x=1", "https://OTHER.example/"] {
-      #expect(refusal { try App2AppBench(allowedLinks: [link]) }?.field == "app2app.allowedLinks[0]")
+      expect(refusal { try App2AppBench(allowedLinks: [link]) }?.field, is: "app2app.allowedLinks[0]")
     }
-    #expect(refusal { try App2AppBench(allowedLinks: []) }?.field == "app2app.allowedLinks")
-    #expect(
-      refusal { try App2AppBench(artefactIDField: "state") }?.field == "app2app.fields.artefactId")
-    #expect(refusal { try App2AppBench(artefactIDField: "sessionID") }?.field == "app2app.fields")
+    expect(refusal { try App2AppBench(allowedLinks: []) }?.field, is: "app2app.allowedLinks")
+    expect(refusal { try App2AppBench(artefactIDField: "state") }?.field, is: "app2app.fields.artefactId")
+    expect(refusal { try App2AppBench(artefactIDField: "sessionID") }?.field, is: "app2app.fields")
   }
 }

@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollCrypto
+import Expectations
 import Testing
 
 @Suite("Authorize requests (RFC 6749 §4.1.1)")
@@ -31,17 +32,18 @@ struct AuthorizationRequestTests {
     let fields = try fields(request)
     #expect(
       request.url.hasPrefix("https://id.example.com/authorize?response_type=code&client_id=client%20one&"))
-    #expect(
-      fields.map(\.0) == [
+    expect(
+      fields.map(\.0),
+      is: [
         "response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge",
         "code_challenge_method",
       ])
-    #expect(try field("redirect_uri", request) == "com.example.app:/cb")
-    #expect(try field("scope", request) == "openid profile")
-    #expect(try field("state", request) == request.sent.redirect.state.reveal())
-    #expect(try field("nonce", request) == request.secrets.nonce.reveal())
-    #expect(try field("code_challenge", request) == PKCE.challenge(for: request.secrets.codeVerifier))
-    #expect(try field("code_challenge_method", request) == "S256")
+    try expect(field("redirect_uri", request), is: "com.example.app:/cb")
+    try expect(field("scope", request), is: "openid profile")
+    try expect(field("state", request), is: request.sent.redirect.state.reveal())
+    try expect(field("nonce", request), is: request.secrets.nonce.reveal())
+    try expect(field("code_challenge", request), is: PKCE.challenge(for: request.secrets.codeVerifier))
+    try expect(field("code_challenge_method", request), is: "S256")
     #expect(!request.url.contains(request.secrets.codeVerifier.reveal()))
   }
 
@@ -51,21 +53,21 @@ struct AuthorizationRequestTests {
     let request = try make(options)
     let (transaction, sent) = (request.transaction, request.sent)
     #expect(transaction.flow == .signIn(.init(sent)) && sent.secrets == request.secrets)
-    #expect(transaction.status == .pending)
-    #expect(transaction.issuer.text == Fixture.issuer)
-    #expect(transaction.redirectURI == "com.example.app:/cb")
-    #expect(transaction.scopes == ["openid", "profile"])
-    #expect(sent.demands.maxAgeSeconds == 0)
-    #expect(sent.demands.acrValues == ["urn:a", "b"])
-    #expect(sent.prompt == "login consent")
+    expect(transaction.status, is: .pending)
+    expect(transaction.issuer.text, is: Fixture.issuer)
+    expect(transaction.redirectURI, is: "com.example.app:/cb")
+    expect(transaction.scopes, is: ["openid", "profile"])
+    expect(sent.demands.maxAgeSeconds, is: 0)
+    expect(sent.demands.acrValues, is: ["urn:a", "b"])
+    expect(sent.prompt, is: "login consent")
     #expect(!sent.redirect.listensOnLoopback)
-    #expect(transaction.began == Fixture.moment().wall)
-    #expect(transaction.deadline.secondsLeft(at: Fixture.moment()) == 600)
+    expect(transaction.began, is: Fixture.moment().wall)
+    expect(transaction.deadline.secondsLeft(at: Fixture.moment()), is: 600)
     // 16, 32, 32 and 32 random bytes, none of them used twice.
-    #expect(Base64URL.decode(transaction.id.text) == Array(Self.random[..<16]))
-    #expect(Base64URL.decode(sent.redirect.state.reveal()) == Array(Self.random[16..<48]))
-    #expect(Base64URL.decode(request.secrets.nonce.reveal()) == Array(Self.random[48..<80]))
-    #expect(Base64URL.decode(request.secrets.codeVerifier.reveal()) == Array(Self.random[80...]))
+    expect(Base64URL.decode(transaction.id.text), is: Array(Self.random[..<16]))
+    expect(Base64URL.decode(sent.redirect.state.reveal()), is: Array(Self.random[16..<48]))
+    expect(Base64URL.decode(request.secrets.nonce.reveal()), is: Array(Self.random[48..<80]))
+    expect(Base64URL.decode(request.secrets.codeVerifier.reveal()), is: Array(Self.random[80...]))
   }
 
   @Test("fewer or more random bytes than needed are refused")
@@ -77,7 +79,7 @@ struct AuthorizationRequestTests {
         try AuthorizationRequest.make(
           configuration: configuration, metadata: metadata, at: Fixture.moment(), random: bytes)
       }
-      #expect(error?.code == .invalidArgument)
+      expect(error?.code, is: .invalidArgument)
     }
   }
 
@@ -88,20 +90,20 @@ struct AuthorizationRequestTests {
         scopes: ["openid", "api"], prompt: "none", loginHint: "a&b@example.com", maxAgeSeconds: 60,
         acrValues: ["x", "y"], uiLocales: ["de-CH", "fr"], idTokenHint: Secret("e30.e30."),
         parameters: [("idp", "go ogle")]))
-    #expect(try field("scope", request) == "openid api")
-    #expect(try field("prompt", request) == "none")
-    #expect(try field("login_hint", request) == "a&b@example.com")
-    #expect(try field("max_age", request) == "60")
-    #expect(try field("acr_values", request) == "x y")
-    #expect(try field("ui_locales", request) == "de-CH fr")
-    #expect(try field("id_token_hint", request) == "e30.e30.")
-    #expect(try field("idp", request) == "go ogle")
+    try expect(field("scope", request), is: "openid api")
+    try expect(field("prompt", request), is: "none")
+    try expect(field("login_hint", request), is: "a&b@example.com")
+    try expect(field("max_age", request), is: "60")
+    try expect(field("acr_values", request), is: "x y")
+    try expect(field("ui_locales", request), is: "de-CH fr")
+    try expect(field("id_token_hint", request), is: "e30.e30.")
+    try expect(field("idp", request), is: "go ogle")
   }
 
   @Test("no scopes, no scope parameter: nothing is added silently")
   func noScopes() throws {
     let request = try make(configuration: Fixture.configuration(scopes: []))
-    #expect(try field("scope", request) == nil)
+    try expect(field("scope", request), is: nil)
   }
 
   @Test("configured parameters come first, a host's own takes the place of one of the same name")
@@ -109,8 +111,8 @@ struct AuthorizationRequestTests {
     let configuration = try Fixture.configuration(parameters: [("audience", "a"), ("connection", "b")])
     let options = SignInOptions(parameters: [("x", "1"), ("audience", "c")])
     let fields = try fields(make(options, configuration: configuration)).suffix(3)
-    #expect(fields.map(\.0) == ["audience", "connection", "x"])
-    #expect(fields.map(\.1) == ["c", "b", "1"])
+    expect(fields.map(\.0), is: ["audience", "connection", "x"])
+    expect(fields.map(\.1), is: ["c", "b", "1"])
   }
 
   @Test(
@@ -123,8 +125,8 @@ struct AuthorizationRequestTests {
     ])
   func reserved(name: String) {
     let error = refusal { try make(SignInOptions(parameters: [(name, "x")])) }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.message.contains(name) == true)
+    expect(error?.code, is: .invalidArgument)
+    expect(error?.message.contains(name), is: true)
   }
 
   static let refused: [(SignInOptions, String)] = [
@@ -147,8 +149,8 @@ struct AuthorizationRequestTests {
   func badOptions(index: Int) {
     let (options, field) = Self.refused[index]
     let error = refusal { try make(options) }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.field == field)
+    expect(error?.code, is: .invalidArgument)
+    expect(error?.field, is: field)
   }
 
   @Test(
@@ -166,17 +168,17 @@ struct AuthorizationRequestTests {
   func overlap() throws {
     let own = try Fixture.metadata(authorization: "https://id.example.com/a?p=policy")
     let error = refusal { try make(SignInOptions(parameters: [("p", "x")]), metadata: own) }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.message.contains("p is in") == true)
+    expect(error?.code, is: .invalidArgument)
+    expect(error?.message.contains("p is in"), is: true)
     let broken = try Fixture.metadata(authorization: "https://id.example.com/a?st%61te=1")
-    #expect(refusal { try make(metadata: broken) }?.code == .responseInvalid)
+    expect(refusal { try make(metadata: broken) }?.code, is: .responseInvalid)
   }
 
   @Test("after a logout another account can be chosen, unless the host asks for something else (flows.md §5)")
   func asksForLogin() throws {
-    #expect(try make(asksForLogin: true).sent.prompt == "login")
-    #expect(try field("prompt", make(asksForLogin: true)) == "login")
-    #expect(try make().sent.prompt == nil)
+    try expect(make(asksForLogin: true).sent.prompt, is: "login")
+    try expect(field("prompt", make(asksForLogin: true)), is: "login")
+    try expect(make().sent.prompt, is: nil)
   }
 
   static let prompts: [(String, [String]?, String?)] = [
@@ -191,9 +193,9 @@ struct AuthorizationRequestTests {
     var metadata = try Fixture.metadata()
     metadata.promptValues = announced
     let request = try make(SignInOptions(prompt: asked), metadata: metadata, asksForLogin: true)
-    #expect(request.sent.prompt == expected)
-    #expect(try field("prompt", request) == expected)
-    #expect((request.warning != nil) == (announced == ["consent"]))
+    expect(request.sent.prompt, is: expected)
+    try expect(field("prompt", request), is: expected)
+    expect((request.warning != nil), is: announced == ["consent"])
     // With no log-in due nothing is added.
     let plain = try make(SignInOptions(prompt: asked), metadata: metadata)
     #expect(plain.sent.prompt == asked && plain.warning == nil)
@@ -203,7 +205,7 @@ struct AuthorizationRequestTests {
   func silentAfterLogout() throws {
     let error = refusal { try make(SignInOptions(prompt: "none"), asksForLogin: true) }
     #expect(error?.code == .loginRequired && error?.field == "prompt")
-    #expect(try make(SignInOptions(prompt: "none")).sent.prompt == "none")
+    try expect(make(SignInOptions(prompt: "none")).sent.prompt, is: "none")
   }
 
   @Test(
@@ -215,31 +217,31 @@ struct AuthorizationRequestTests {
     let request = try make(metadata: metadata, asksForLogin: true)
     #expect(try field("prompt", request) == nil && request.sent.prompt == nil)
     #expect(request.warning?.code == .unsupported && request.warning?.field == "prompt")
-    #expect(try make(metadata: metadata).warning == nil)
+    try expect(make(metadata: metadata).warning, is: nil)
     // What the host itself asks for is still no silent downgrade.
-    #expect(
-      refusal { try make(SignInOptions(prompt: "login"), metadata: metadata, asksForLogin: true) }?.code
-        == .unsupported)
+    expect(
+      refusal { try make(SignInOptions(prompt: "login"), metadata: metadata, asksForLogin: true) }?.code,
+      is: .unsupported)
   }
 
   @Test("a registration begins as configured, and waits for an e-mail (flows.md §3, R12)")
   func registration() throws {
     let register = SignInOptions(kind: .register)
-    #expect(try make(register).sent.prompt == nil)
-    #expect(try make(register).transaction.deadline.secondsLeft(at: Fixture.moment()) == 86_400)
+    try expect(make(register).sent.prompt, is: nil)
+    try expect(make(register).transaction.deadline.secondsLeft(at: Fixture.moment()), is: 86_400)
     let create = try Fixture.configuration(registration: .promptCreate)
-    #expect(try field("prompt", make(register, configuration: create)) == "create")
-    #expect(try make(configuration: create).sent.prompt == nil)
+    try expect(field("prompt", make(register, configuration: create)), is: "create")
+    try expect(make(configuration: create).sent.prompt, is: nil)
     let page = try Fixture.configuration(registration: .page("https://gate.example.com/"))
-    #expect(refusal { try make(register, configuration: page) }?.code == .unsupported)
+    expect(refusal { try make(register, configuration: page) }?.code, is: .unsupported)
   }
 
   @Test("what the provider says it cannot do is an error, not a silent downgrade")
   func abilities() throws {
     var metadata = try Fixture.metadata()
     metadata.promptValues = ["none", "login"]
-    #expect(refusal { try make(SignInOptions(prompt: "create"), metadata: metadata) }?.code == .unsupported)
-    #expect(refusal { try make(SignInOptions(prompt: "login"), metadata: metadata) } == nil)
+    expect(refusal { try make(SignInOptions(prompt: "create"), metadata: metadata) }?.code, is: .unsupported)
+    expect(refusal { try make(SignInOptions(prompt: "login"), metadata: metadata) }, is: nil)
   }
 
   static let loopback: [(String, String?, Bool)] = [
@@ -270,14 +272,14 @@ struct AuthorizationRequestTests {
       return
     }
     let error = refusal { try make(configuration: configuration, redirectURI: given) }
-    #expect((error == nil) == isAccepted)
+    expect((error == nil), is: isAccepted)
     guard isAccepted else {
-      #expect(error?.field == "redirectUri")
+      expect(error?.field, is: "redirectUri")
       return
     }
     let request = try make(configuration: configuration, redirectURI: given)
     #expect(request.sent.redirect.uri == given ?? configured)
-    #expect(request.sent.redirect.listensOnLoopback == (given?.hasPrefix("http://") == true))
+    expect(request.sent.redirect.listensOnLoopback, is: given?.hasPrefix("http://") == true)
     #expect(try field("redirect_uri", request) == given ?? configured)
   }
 }

@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Signing out while tokens are on their way (R35)")
@@ -54,11 +55,11 @@ struct LateTokensTests {
     let begun = try engine.begin(options(way), cancellation: nil)
     bench.provider.next(.token, .during { Self.end(ending, bench) })
     arrive(way, begun, engine, bench)
-    #expect(bench.provider.count(.token) == 1)
+    expect(bench.provider.count(.token), is: 1)
     #expect(try !bench.record.hasTokens)
     engine.sendOutbox(cancellation: nil)
     #expect(bench.provider.revoked.contains { $0.hasPrefix("refresh-") })
-    #expect(try engine.standing() == .known(.unregistered))
+    try expect(engine.standing(), is: .known(.unregistered))
   }
 
   @Test(
@@ -70,8 +71,8 @@ struct LateTokensTests {
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.change { $0.claims = { $0["nonce"] = .string("another") } }
     bench.provider.next(.token, .during { Self.end(ending, bench) })
-    #expect(try engine.failure(of: url) == .cancelled)
-    #expect(try engine.standing() == .known(.unregistered))
+    try expect(engine.failure(of: url), is: .cancelled)
+    try expect(engine.standing(), is: .known(.unregistered))
     #expect(bench.seen.reported.isEmpty)
   }
 
@@ -84,7 +85,7 @@ struct LateTokensTests {
     let begun = try engine.begin(options(way), cancellation: nil)
     Self.end(ending, bench)
     arrive(way, begun, engine, bench)
-    #expect(bench.provider.count(.token) == 0)
+    expect(bench.provider.count(.token), is: 0)
     #expect(try !bench.record.hasTokens)
   }
 
@@ -97,7 +98,7 @@ struct LateTokensTests {
       _ = try bench.engine().beginLogout(localOnly: true, cancellation: nil)
       return HTTPResponse(status: 200, headers: [], body: Array(App2AppStepTests.tokens.utf8))
     }
-    #expect(try engine.failure(of: bench.answer()) == .cancelled)
+    try expect(engine.failure(of: bench.answer()), is: .cancelled)
     #expect(try !bench.record.hasTokens)
     #expect(bench.issuer.revoked.contains("refresh-0"))
 
@@ -108,7 +109,7 @@ struct LateTokensTests {
       _ = try other.engine().beginLogout(localOnly: true, cancellation: nil)
       return HTTPResponse(status: 200, headers: [], body: Array(#"{"session_token": "s"}"#.utf8))
     }
-    #expect(try behind.failure(of: other.answer("code=c", to: begun)) == .cancelled)
+    try expect(behind.failure(of: other.answer("code=c", to: begun)), is: .cancelled)
     #expect(try !other.record.hasTokens)
   }
 }
@@ -126,8 +127,8 @@ struct DroppedTokensTests {
     let engine = bench.engine()
     bench.provider.change { $0.claims = { $0["aud"] = .string("other") } }
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    #expect(try engine.failure(of: url) == .idTokenInvalid)
-    #expect(revoked(engine, bench) == ["refresh-2", "access-2"])
+    try expect(engine.failure(of: url), is: .idTokenInvalid)
+    expect(revoked(engine, bench), is: ["refresh-2", "access-2"])
   }
 
   @Test("the tokens are revoked when userinfo, which the sign-in needs, is in trouble")
@@ -138,8 +139,8 @@ struct DroppedTokensTests {
     let begun = try engine.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
     let url = bench.provider.signIn(at: begun.url)
     bench.provider.next(.userinfo, .status(503))
-    #expect(try engine.failure(of: url) == .server)
-    #expect(revoked(engine, bench) == ["refresh-2", "access-2"])
+    try expect(engine.failure(of: url), is: .server)
+    expect(revoked(engine, bench), is: ["refresh-2", "access-2"])
   }
 
   @Test("the tokens of an answer that cannot be used are revoked")
@@ -150,8 +151,8 @@ struct DroppedTokensTests {
     bench.provider.next(
       .token,
       .status(200, body: #"{"access_token": "a", "refresh_token": "r", "token_type": "unknown-type"}"#))
-    #expect(try engine.failure(of: url) != nil)
-    #expect(revoked(engine, bench) == ["r", "a"])
+    try expect(engine.failure(of: url), isNot: nil)
+    expect(revoked(engine, bench), is: ["r", "a"])
   }
 
   @Test("a session that another sign-in replaces is revoked", arguments: [true, false])
@@ -160,13 +161,13 @@ struct DroppedTokensTests {
     let engine = try bench.signedIn()
     if requiresConfirmation { _ = try engine.confirm() }
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     if requiresConfirmation {
       #expect(revoked(engine, bench).isEmpty, "the old session stands until the user says yes")
       _ = try engine.confirm()
     }
-    #expect(revoked(engine, bench) == ["refresh-2"])
-    #expect(try engine.token() == "access-4")
+    expect(revoked(engine, bench), is: ["refresh-2"])
+    try expect(engine.token(), is: "access-4")
   }
 
   @Test("tokens that wait for confirmation are revoked when others take their place")
@@ -177,8 +178,8 @@ struct DroppedTokensTests {
     let begun = try [first, second].map { try $0.begin(SignInOptions(), cancellation: nil) }
     _ = try first.resume(bench.provider.signIn(at: begun[0].url), cancellation: nil)
     _ = try second.resume(bench.provider.signIn(at: begun[1].url), cancellation: nil)
-    #expect(revoked(second, bench) == ["refresh-2"])
-    #expect(try bench.record.provisional?.refreshToken == Secret("refresh-4"))
+    expect(revoked(second, bench), is: ["refresh-2"])
+    try expect(bench.record.provisional?.refreshToken, is: Secret("refresh-4"))
   }
 
   @Test("a step-up in the same session of the browser does not end that session (RFC 7009 §2.1)")
@@ -187,12 +188,12 @@ struct DroppedTokensTests {
     bench.provider.change { $0.claims = { $0["sid"] = .string("session-of-the-browser") } }
     let engine = try bench.signedIn()
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     #expect(revoked(engine, bench).isEmpty)
     // The same words about another user are no such thing.
     bench.provider.change { $0.subject = "bob" }
     let other = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: other.url)) == nil)
-    #expect(revoked(engine, bench) == ["refresh-4", "access-4"], "nobody uses that user's tokens any more")
+    try expect(engine.failure(of: bench.provider.signIn(at: other.url)), is: nil)
+    expect(revoked(engine, bench), is: ["refresh-4", "access-4"], "nobody uses that user's tokens any more")
   }
 }

@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Pushed authorization requests: the rules (RFC 9126)")
@@ -17,7 +18,7 @@ struct PushedAuthorizationRuleTests {
 
   @Test("pushed where the provider has the endpoint, unless the configuration says never", arguments: table)
   func decision(use: FeaturePolicy, has: Bool, requires: Bool, expected: String?) throws {
-    #expect(try decide(use, has, requires) == expected)
+    try expect(decide(use, has, requires), is: expected)
   }
 
   @Test(
@@ -29,8 +30,8 @@ struct PushedAuthorizationRuleTests {
   )
   func impossible(use: FeaturePolicy, has: Bool, requires: Bool) throws {
     let error = refusal { try decide(use, has, requires) }
-    #expect(error?.code == .unsupported)
-    #expect(error?.field == "pushedRequests")
+    expect(error?.code, is: .unsupported)
+    expect(error?.field, is: "pushedRequests")
   }
 
   private func decide(_ use: FeaturePolicy, _ has: Bool, _ requires: Bool) throws -> String? {
@@ -50,19 +51,18 @@ struct PushedAuthorizationRuleTests {
       at: Fixture.moment(), random: AuthorizationRequestTests.random)
     let http = PushedAuthorizationRequest.make(
       request, endpoint: Self.endpoint, from: ClientAuthentication(try Fixture.configuration(), at: nil))
-    #expect(http.method == .post)
-    #expect(http.url == Self.endpoint)
+    expect(http.method, is: .post)
+    expect(http.url, is: Self.endpoint)
     #expect(http.headers.contains(HTTPHeader("Content-Type", "application/x-www-form-urlencoded")))
     let query = try #require(request.url.firstIndex(of: "?"))
     let direct = try FormEncoding.decode(Array(request.url[query...].dropFirst().utf8)).dropFirst()
     let pushed = try FormEncoding.decode(http.body)
-    #expect(pushed.map(\.0) == direct.map(\.0))
-    #expect(pushed.map(\.1) == direct.map(\.1))
+    expect(pushed.map(\.0), is: direct.map(\.0))
+    expect(pushed.map(\.1), is: direct.map(\.1))
     #expect(pushed.contains { $0 == ("client_id", "client one") })
     let url = PushedAuthorizationRequest.url(
       naming: "urn:x:a&b", configuration: configuration, metadata: metadata)
-    #expect(
-      url == "https://id.example.com/authorize?p=1&client_id=client%20one&request_uri=urn%3Ax%3Aa%26b")
+    expect(url, is: "https://id.example.com/authorize?p=1&client_id=client%20one&request_uri=urn%3Ax%3Aa%26b")
   }
 
   @Test(
@@ -75,7 +75,7 @@ struct PushedAuthorizationRuleTests {
     ])
   func answer(status: Int, body: String) throws {
     let read = try PushedAuthorizationResponse(processing: Fixture.json(body, status: status))
-    #expect(read.requestURI == "urn:a")
+    expect(read.requestURI, is: "urn:a")
   }
 
   static let refused: [(Int, String, EnrollError.Code, String?)] = [
@@ -97,8 +97,8 @@ struct PushedAuthorizationRuleTests {
     let error = refusal {
       try PushedAuthorizationResponse(processing: Fixture.json(body, status: status))
     }
-    #expect(error?.code == code)
-    #expect(error?.oauthError == oauthError)
+    expect(error?.code, is: code)
+    expect(error?.oauthError, is: oauthError)
   }
 }
 
@@ -115,13 +115,14 @@ struct PushedAuthorizationStepTests {
     let bench = try bench()
     let engine = bench.engine()
     let url = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil).url
-    #expect(
-      url
-        == "https://id.example/authorize?client_id=native&request_uri=urn%3Aietf%3Aparams%3Aoauth%3Arequest_uri%3A1"
+    expect(
+      url,
+      is:
+        "https://id.example/authorize?client_id=native&request_uri=urn%3Aietf%3Aparams%3Aoauth%3Arequest_uri%3A1"
     )
-    #expect(try engine.failure(of: bench.provider.signIn(at: url)) == nil)
-    #expect(engine.state == .active(.confirmed))
-    #expect(bench.provider.count(.pushed) == 1)
+    try expect(engine.failure(of: bench.provider.signIn(at: url)), is: nil)
+    expect(engine.state, is: .active(.confirmed))
+    expect(bench.provider.count(.pushed), is: 1)
   }
 
   @Test("a push that fails and is insisted on leaves no transaction behind, and may be tried again")
@@ -133,12 +134,12 @@ struct PushedAuthorizationStepTests {
       .pushed, .unreachable, .status(503), .status(400, body: #"{"error":"invalid_request"}"#),
       .status(201, body: "{}"))
     for expected in [EnrollError.Code.network, .server, .oauth, .responseInvalid] {
-      #expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) } == expected)
-      #expect(try bench.record == before)
-      #expect(engine.state == .unregistered)
+      expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) }, is: expected)
+      try expect(bench.record, is: before)
+      expect(engine.state, is: .unregistered)
     }
     _ = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try bench.record.transactions.count == 1)
+    try expect(bench.record.transactions.count, is: 1)
   }
 
   @Test("never means never")
@@ -146,6 +147,6 @@ struct PushedAuthorizationStepTests {
     let bench = try bench(.never)
     let url = try bench.engine().begin(SignInOptions(), cancellation: nil).url
     #expect(url.contains("code_challenge="))
-    #expect(bench.provider.count(.pushed) == 0)
+    expect(bench.provider.count(.pushed), is: 0)
   }
 }

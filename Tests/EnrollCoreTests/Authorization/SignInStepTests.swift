@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -11,23 +12,23 @@ struct SignInStepTests {
   func whole() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()
-    #expect(try engine.standing() == .known(.unregistered))
+    try expect(engine.standing(), is: .known(.unregistered))
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     #expect(begun.url.contains("code_challenge_method=S256"))
-    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .browser))
+    expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
 
     let settlement = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     guard case .succeeded(.awaitingConfirmation(let profile)) = settlement.ending else {
       throw Unexpected(what: "\(settlement)")
     }
-    #expect(profile["sub"] == .string("alice"))
-    #expect(code { _ = try engine.token() } == .illegalState)
+    expect(profile["sub"], is: .string("alice"))
+    expect(code { _ = try engine.token() }, is: .illegalState)
 
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.token() == "access-2")
-    #expect(try engine.profile()["name"] == .string("Alice Example"))
-    #expect(bench.seen.names.filter { $0 == "registration.settled" }.count == 1)
-    #expect(code { _ = try engine.confirm() } == .illegalState)
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.token(), is: "access-2")
+    try expect(engine.profile()["name"], is: .string("Alice Example"))
+    expect(bench.seen.names.filter { $0 == "registration.settled" }.count, is: 1)
+    expect(code { _ = try engine.confirm() }, is: .illegalState)
   }
 
   @Test("scopes that are refused are told with what was asked and what the provider lists")
@@ -41,15 +42,15 @@ struct SignInStepTests {
     guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "a success")
     }
-    #expect(error.oauthError == "invalid_scope")
-    #expect(error.field == "scopes")
+    expect(error.oauthError, is: "invalid_scope")
+    expect(error.field, is: "scopes")
     #expect(error.message.contains("; asked: openid parties; the provider lists"), "\(error.message)")
   }
 
   @Test("without confirmation G is passed through at once")
   func unconfirmed() throws {
     let engine = try Bench().signedIn()
-    #expect(engine.state == .active(.confirmed))
+    expect(engine.state, is: .active(.confirmed))
   }
 
   @Test("a redirect finds its transaction in another process (R7, R12)")
@@ -57,10 +58,10 @@ struct SignInStepTests {
     let bench = try Bench()
     let begun = try bench.engine().begin(SignInOptions(), cancellation: nil)
     let second = bench.engine()
-    #expect(
-      try second.standing() == .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
-    #expect(try second.failure(of: bench.provider.signIn(at: begun.url)) == nil)
-    #expect(try second.token() == "access-2")
+    try expect(
+      second.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
+    try expect(second.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
+    try expect(second.token(), is: "access-2")
   }
 
   @Test("a redirect with another state changes nothing, and the right one still works (R6)")
@@ -80,9 +81,9 @@ struct SignInStepTests {
       let refused: Set<EnrollError.Code> = [.unsolicited, .redirectMismatch, .issuerMismatch]
       #expect(refused.contains(code { _ = try engine.resume(url, cancellation: nil) } ?? .internal), "\(url)")
     }
-    #expect(try bench.record == before)
-    #expect(bench.provider.count(.token) == 0)
-    #expect(try engine.failure(of: right) == nil)
+    try expect(bench.record, is: before)
+    expect(bench.provider.count(.token), is: 0)
+    try expect(engine.failure(of: right), is: nil)
   }
 
   @Test("a redirect twice: the second is told that the first came (R7)")
@@ -91,9 +92,9 @@ struct SignInStepTests {
     let engine = bench.engine()
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
     _ = try engine.resume(url, cancellation: nil)
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .alreadySettled)
-    #expect(bench.provider.count(.token) == 1)
-    #expect(try engine.token() == "access-2")
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .alreadySettled)
+    expect(bench.provider.count(.token), is: 1)
+    try expect(engine.token(), is: "access-2")
   }
 
   @Test("of the transactions that are kept, settled ones give way, then given-up ones, a live one never")
@@ -105,10 +106,10 @@ struct SignInStepTests {
     let left = try engine.begin(SignInOptions(), cancellation: nil)
     _ = try engine.cancel(transactionID: left.transactionID)
     let live = try (0..<32).map { _ in try engine.begin(SignInOptions(), cancellation: nil) }
-    #expect(try bench.record.transactions.map(\.id) == live.map(\.transactionID))
+    try expect(bench.record.transactions.map(\.id), is: live.map(\.transactionID))
     let error = refusal { try engine.begin(SignInOptions(), cancellation: nil) }
     #expect(error?.code == .busy && error?.retryAfterSeconds == 600)
-    #expect(try engine.failure(of: bench.provider.signIn(at: live[0].url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: live[0].url)), is: nil)
     _ = try engine.begin(SignInOptions(), cancellation: nil)
   }
 
@@ -121,9 +122,9 @@ struct SignInStepTests {
     nonisolated(unsafe) var refused: EnrollError.Code?
     // The second arrives while the server holds the first one's request.
     bench.provider.next(.token, .during { refused = code { _ = try second.resume(url, cancellation: nil) } })
-    #expect(try engine.failure(of: url) == nil)
-    #expect(refused == .alreadySettled)
-    #expect(bench.provider.count(.token) == 1)
+    try expect(engine.failure(of: url), is: nil)
+    expect(refused, is: .alreadySettled)
+    expect(bench.provider.count(.token), is: 1)
   }
 
   @Test(
@@ -136,12 +137,12 @@ struct SignInStepTests {
     let bench = try Bench()
     let engine = bench.engine()
     let url = bench.provider.refuse(try engine.begin(SignInOptions(), cancellation: nil).url, error: error)
-    #expect(try engine.failure(of: url) == expected)
-    #expect(engine.state.kind == .registrationFailed)
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .alreadySettled)
+    try expect(engine.failure(of: url), is: expected)
+    expect(engine.state.kind, is: .registrationFailed)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .alreadySettled)
     #expect(bench.seen.names.contains("error.reported"))
     // F stays until somebody tries again.
-    #expect(try engine.standing() == .known(engine.state))
+    try expect(engine.standing(), is: .known(engine.state))
     _ = try engine.begin(SignInOptions(), cancellation: nil)
   }
 
@@ -151,9 +152,9 @@ struct SignInStepTests {
     let engine = bench.engine()
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(.token, .answerLost)
-    #expect(try engine.failure(of: url) == .network)
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .alreadySettled)
-    #expect(bench.provider.count(.token) == 1)
+    try expect(engine.failure(of: url), is: .network)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .alreadySettled)
+    expect(bench.provider.count(.token), is: 1)
     let request = try #require(bench.provider.requests(.token).first)
     #expect(request.freshConnection)
   }
@@ -170,7 +171,7 @@ struct SignInStepTests {
     let engine = bench.engine()
     bench.provider.change { $0.claims = { $0[claim] = value } }
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    #expect(try engine.failure(of: url) == .idTokenInvalid)
+    try expect(engine.failure(of: url), is: .idTokenInvalid)
     #expect(try !bench.record.hasTokens)
   }
 
@@ -181,8 +182,8 @@ struct SignInStepTests {
     let bench = try Bench()
     bench.provider.change { $0.clockOffsetSeconds = offset }
     let engine = try bench.signedIn()
-    #expect(try bench.record.serverClock.offsetSeconds == offset)
-    #expect(try engine.token() == "access-2")
+    try expect(bench.record.serverClock.offsetSeconds, is: offset)
+    try expect(engine.token(), is: "access-2")
   }
 
   /// The token endpoint's `Date` is that much off; the id_token is by the device's clock.
@@ -204,8 +205,8 @@ struct SignInStepTests {
     let bench = try Bench()
     sign(atDate: offset, bench)
     let engine = try bench.signedIn()
-    #expect(try bench.record.serverClock.offsetSeconds == 0)
-    #expect(try engine.token() == "access-2")
+    try expect(bench.record.serverClock.offsetSeconds, is: 0)
+    try expect(engine.token(), is: "access-2")
   }
 
   @Test("an id_token that fits no clock is refused, and the error names the clocks that were tried (R25)")
@@ -223,7 +224,7 @@ struct SignInStepTests {
     guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "accepted")
     }
-    #expect(error.code == .idTokenInvalid)
+    expect(error.code, is: .idTokenInvalid)
     #expect(error.message.contains("the answer's Date") && error.message.contains("this machine's clock"))
     #expect(error.message.contains("\(bench.clock.wallTime().seconds)"))
   }
@@ -234,9 +235,9 @@ struct SignInStepTests {
     bench.provider.change { $0.tokens = { $0["id_token"] = .string("\u{0}") } }
     let engine = bench.engine()
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    #expect(try engine.failure(of: url) == .responseInvalid)
+    try expect(engine.failure(of: url), is: .responseInvalid)
     engine.sendOutbox(cancellation: nil)
-    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
   }
 
   @Test("members of the answer that are null, and scopes as an array, cost nothing once the code is spent")
@@ -251,9 +252,9 @@ struct SignInStepTests {
       }
     }
     let engine = try bench.signedIn()
-    #expect(try engine.token() == "access-2")
-    #expect(try bench.record.confirmed?.scopes == ["openid", "profile"])
-    #expect(try bench.record.confirmed?.refreshToken == nil)
+    try expect(engine.token(), is: "access-2")
+    try expect(bench.record.confirmed?.scopes, is: ["openid", "profile"])
+    try expect(bench.record.confirmed?.refreshToken, is: nil)
   }
 
   @Test("openid was asked for and no id_token came: refused")
@@ -262,14 +263,14 @@ struct SignInStepTests {
     let engine = bench.engine()
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     let url = bench.provider.signIn(at: begun.url.replacingOccurrences(of: "openid", with: "other"))
-    #expect(try engine.failure(of: url) == .idTokenInvalid)
+    try expect(engine.failure(of: url), is: .idTokenInvalid)
   }
 
   @Test("without openid the profile comes from userinfo")
   func plainOAuth() throws {
     let bench = try Bench(scopes: ["offline_access"])
     let engine = try bench.signedIn()
-    #expect(try engine.profile()["email"] == .string("alice@example.com"))
+    try expect(engine.profile()["email"], is: .string("alice@example.com"))
   }
 
   static let lostProfiles: [FakeProvider.Reply] = [
@@ -287,16 +288,16 @@ struct SignInStepTests {
     let engine = bench.engine()
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     let settlement = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
-    #expect(settlement.ending == .succeeded(.awaitingConfirmation(profile: JSONObject())))
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.token() == "access-2")
-    #expect(try engine.profile() == JSONObject())
+    expect(settlement.ending, is: .succeeded(.awaitingConfirmation(profile: JSONObject())))
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.token(), is: "access-2")
+    try expect(engine.profile(), is: JSONObject())
     // Support is told, the user is not.
     #expect(bench.seen.warned.count == 1 && bench.seen.reported.isEmpty)
-    #expect(bench.seen.warned.first?.message.contains("without a profile") == true)
-    #expect(engine.diagnostics()["errors"]?.array?.count == 1)
+    expect(bench.seen.warned.first?.message.contains("without a profile"), is: true)
+    expect(engine.diagnostics()["errors"]?.array?.count, is: 1)
     // Userinfo can be asked again.
-    #expect(try engine.userinfo(cancellation: nil)["email"] == .string("alice@example.com"))
+    try expect(engine.userinfo(cancellation: nil)["email"], is: .string("alice@example.com"))
   }
 
   @Test(
@@ -315,13 +316,13 @@ struct SignInStepTests {
     }
     #expect(!error.isRetryable && error.helps == .registerAgain)
     #expect(error.message.contains("Begin the sign-in again"))
-    #expect(error.httpStatus == [500, 503, nil, nil][index])
-    #expect(error.retryAfterSeconds == [nil, 7, nil, nil][index])
-    #expect(engine.state == .registrationFailed(error))
-    #expect(bench.seen.reported == [error])
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .alreadySettled)
+    expect(error.httpStatus, is: [500, 503, nil, nil][index])
+    expect(error.retryAfterSeconds, is: [nil, 7, nil, nil][index])
+    expect(engine.state, is: .registrationFailed(error))
+    expect(bench.seen.reported, is: [error])
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .alreadySettled)
     let again = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: again.url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: again.url)), is: nil)
   }
 
   @Test("a provider that is away before the code is sent can be asked again, and that is told")
@@ -336,7 +337,7 @@ struct SignInStepTests {
     } catch {
       #expect(error.isRetryable)
     }
-    #expect(try engine.failure(of: url) == nil)
+    try expect(engine.failure(of: url), is: nil)
   }
 
   @Test("after a cancel, a late valid redirect still wins (R12)")
@@ -344,9 +345,9 @@ struct SignInStepTests {
     let bench = try Bench()
     let engine = bench.engine()
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.cancel(transactionID: begun.transactionID) == .unregistered)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
-    #expect(engine.state == .active(.confirmed))
+    try expect(engine.cancel(transactionID: begun.transactionID), is: .unregistered)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
+    expect(engine.state, is: .active(.confirmed))
   }
 
   @Test("many transactions at once: the newest is not the only one (R12)")
@@ -355,7 +356,7 @@ struct SignInStepTests {
     let engine = bench.engine()
     let first = try engine.begin(SignInOptions(), cancellation: nil)
     _ = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: first.url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: first.url)), is: nil)
   }
 
   @Test("a redirect after the deadline is refused (R12)")
@@ -364,10 +365,10 @@ struct SignInStepTests {
     let engine = bench.engine()
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 601)
-    #expect(
-      code { _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil) }
-        == .transactionExpired)
-    #expect(try engine.standing() == .known(.unregistered))
+    expect(
+      code { _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil) },
+      is: .transactionExpired)
+    try expect(engine.standing(), is: .known(.unregistered))
   }
 
   @Test("a step-up that fails leaves the session as it was (flows.md §6)")
@@ -375,9 +376,10 @@ struct SignInStepTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.refuse(begun.url, error: "access_denied")) == .accessDenied)
-    #expect(engine.state == .active(.confirmed))
-    #expect(try engine.token() == "access-2")
+    try expect(
+      engine.failure(of: bench.provider.refuse(begun.url, error: "access_denied")), is: .accessDenied)
+    expect(engine.state, is: .active(.confirmed))
+    try expect(engine.token(), is: "access-2")
   }
 
   @Test("a step-up that fails or is given up returns to the state before, be it B, C, E or H")
@@ -391,15 +393,15 @@ struct SignInStepTests {
         if before == .renewalFailed { bench.provider.next(.token, .unreachable, .unreachable) }
         if try engine.standing() == .needsRenewal { _ = try engine.access() }
         let stood = engine.state
-        #expect(stood.kind == before)
+        expect(stood.kind, is: before)
         let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
         if isGivenUp {
-          #expect(try engine.cancel(transactionID: begun.transactionID) == stood)
+          try expect(engine.cancel(transactionID: begun.transactionID), is: stood)
         } else {
           let url = bench.provider.refuse(begun.url, error: "access_denied")
-          #expect(try engine.failure(of: url) == .accessDenied)
+          try expect(engine.failure(of: url), is: .accessDenied)
         }
-        #expect(engine.state == stood)
+        expect(engine.state, is: stood)
       }
     }
   }
@@ -411,13 +413,13 @@ struct SignInStepTests {
     bench.provider.endSessions()
     bench.clock.advance(seconds: 3550)
     _ = try engine.access()
-    #expect(engine.state.kind == .renewalFailed)
+    expect(engine.state.kind, is: .renewalFailed)
     // Also where another process takes the redirect.
     for taking in [engine, bench.engine()] {
       let begun = try engine.begin(SignInOptions(), cancellation: nil)
-      #expect(
-        try taking.failure(of: bench.provider.refuse(begun.url, error: "access_denied")) == .accessDenied)
-      #expect(taking.state.kind == .renewalFailed)
+      try expect(
+        taking.failure(of: bench.provider.refuse(begun.url, error: "access_denied")), is: .accessDenied)
+      expect(taking.state.kind, is: .renewalFailed)
     }
   }
 
@@ -427,11 +429,11 @@ struct SignInStepTests {
     let engine = try bench.signedIn()
     _ = try engine.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 601)
-    #expect(try engine.standing() == .known(.active(.confirmed)))
+    try expect(engine.standing(), is: .known(.active(.confirmed)))
     _ = try engine.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 3000)
-    #expect(try engine.standing() == .needsRenewal)
-    #expect(engine.state == .active(.confirmed))
+    try expect(engine.standing(), is: .needsRenewal)
+    expect(engine.state, is: .active(.confirmed))
     bench.provider.endSessions()
     _ = try engine.access()
     _ = try engine.begin(SignInOptions(), cancellation: nil)
@@ -448,7 +450,7 @@ struct SignInStepTests {
     let first = try engine.begin(SignInOptions(), cancellation: nil)
     let second = try engine.begin(SignInOptions(), cancellation: nil)
     _ = try engine.failure(of: bench.provider.refuse(first.url, error: "access_denied"))
-    #expect(engine.state == .authenticating(transactionID: second.transactionID, step: .browser))
+    expect(engine.state, is: .authenticating(transactionID: second.transactionID, step: .browser))
   }
 
   @Test("a retry in the middle of an exchange is refused, and the tokens arrive (R15)")
@@ -458,9 +460,9 @@ struct SignInStepTests {
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
     nonisolated(unsafe) var refused: EnrollError.Code?
     bench.provider.next(.token, .during { refused = code { _ = try engine.retry(cancellation: nil) } })
-    #expect(try engine.failure(of: url) == nil)
-    #expect(refused == .illegalState)
-    #expect(engine.state.kind == .awaitingConfirmation)
+    try expect(engine.failure(of: url), is: nil)
+    expect(refused, is: .illegalState)
+    expect(engine.state.kind, is: .awaitingConfirmation)
   }
 
   @Test(
@@ -490,8 +492,8 @@ struct SignInStepTests {
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     #expect(!begun.url.contains("prompt="))
     #expect(bench.seen.warned.map(\.field) == ["prompt"] && bench.seen.reported.isEmpty)
-    #expect(engine.diagnostics()["errors"]?.array?.count == 1)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    expect(engine.diagnostics()["errors"]?.array?.count, is: 1)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
   }
 
   @Test("after a logout a silent sign-in is refused: it could bring back the user who left (flows.md §5)")
@@ -499,11 +501,12 @@ struct SignInStepTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     _ = try engine.beginLogout(localOnly: true, cancellation: nil)
-    #expect(code { _ = try engine.begin(SignInOptions(prompt: "none"), cancellation: nil) } == .loginRequired)
-    #expect(engine.state == .unregistered)
+    expect(
+      code { _ = try engine.begin(SignInOptions(prompt: "none"), cancellation: nil) }, is: .loginRequired)
+    expect(engine.state, is: .unregistered)
     // Once somebody has signed in, it is the host's to ask.
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     #expect(try engine.begin(SignInOptions(prompt: "none"), cancellation: nil).url.contains("prompt=none"))
   }
 
@@ -511,7 +514,7 @@ struct SignInStepTests {
   func retry() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = try bench.signedIn()
-    #expect(try engine.retry(cancellation: nil) == .unregistered)
+    try expect(engine.retry(cancellation: nil), is: .unregistered)
     #expect(bench.provider.revoked.contains("refresh-2"))
     #expect(try !bench.record.hasTokens)
     #expect(try engine.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
@@ -525,27 +528,27 @@ struct SignInStepTests {
     bench.provider.change { $0.subject = "bob" }
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
-    #expect(engine.state.kind == .awaitingConfirmation)
-    #expect(try engine.profile()["sub"] == .string("bob"))
-    #expect(try engine.retry(cancellation: nil) == .active(.valid))
-    #expect(try engine.token() == "access-2")
-    #expect(try engine.profile()["sub"] == .string("alice"))
+    expect(engine.state.kind, is: .awaitingConfirmation)
+    try expect(engine.profile()["sub"], is: .string("bob"))
+    try expect(engine.retry(cancellation: nil), is: .active(.valid))
+    try expect(engine.token(), is: "access-2")
+    try expect(engine.profile()["sub"], is: .string("alice"))
   }
 
   @Test("a platform that is not native uses the stand-in token (A)")
   func notNative() throws {
     let bench = try Bench(isNative: false)
     let engine = bench.engine()
-    #expect(try engine.standing() == .known(.active(.notNative)))
-    #expect(try engine.token() == "stand-in")
-    #expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) } == .illegalState)
+    try expect(engine.standing(), is: .known(.active(.notNative)))
+    try expect(engine.token(), is: "stand-in")
+    expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) }, is: .illegalState)
   }
 
   @Test("discovery of another issuer is refused (R18)")
   func otherIssuer() throws {
     let bench = try Bench()
     bench.provider.change { $0.metadata = { $0["issuer"] = .string("https://evil.example") } }
-    #expect(code { _ = try bench.engine().begin(SignInOptions(), cancellation: nil) } == .issuerMismatch)
+    expect(code { _ = try bench.engine().begin(SignInOptions(), cancellation: nil) }, is: .issuerMismatch)
   }
 
   @Test("an unreachable provider is a network error, and begin works once it is back")
@@ -553,8 +556,8 @@ struct SignInStepTests {
     let bench = try Bench()
     let engine = bench.engine()
     bench.provider.next(.discovery, .unreachable)
-    #expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) } == .network)
-    #expect(engine.state == .unregistered)
+    expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) }, is: .network)
+    expect(engine.state, is: .unregistered)
     _ = try engine.begin(SignInOptions(), cancellation: nil)
   }
 
@@ -569,9 +572,9 @@ struct SignInStepTests {
     bench.provider.next(endpoint, .unreachable)
     let refused = code { _ = try engine.resume(url, cancellation: nil) }
     #expect(refused == .network || refused == .keysUnavailable)
-    #expect(bench.provider.count(.token) == 0)
-    #expect(try engine.failure(of: url) == nil)
-    #expect(try engine.token() == "access-2")
+    expect(bench.provider.count(.token), is: 0)
+    try expect(engine.failure(of: url), is: nil)
+    try expect(engine.token(), is: "access-2")
   }
 
   @Test("settled transactions keep no secret but the state, to know a second redirect by")
@@ -579,17 +582,17 @@ struct SignInStepTests {
     let bench = try Bench()
     _ = try bench.signedIn()
     let transaction = try #require(try bench.record.transactions.first)
-    #expect(transaction.status == .succeeded)
-    #expect(transaction.codeRequest?.secrets == nil)
-    #expect(transaction.redirect?.state.isEmpty == false)
+    expect(transaction.status, is: .succeeded)
+    expect(transaction.codeRequest?.secrets, is: nil)
+    expect(transaction.redirect?.state.isEmpty, is: false)
   }
 
   @Test("userinfo about somebody else is discarded (R28)")
   func userinfo() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    #expect(try engine.userinfo(cancellation: nil)["email"] == .string("alice@example.com"))
+    try expect(engine.userinfo(cancellation: nil)["email"], is: .string("alice@example.com"))
     bench.provider.change { $0.userinfoSubject = "mallory" }
-    #expect(code { _ = try engine.userinfo(cancellation: nil) } == .profileMismatch)
+    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .profileMismatch)
   }
 }

@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Step-up beside a session, and social sign-in (flows.md §6)")
@@ -27,7 +28,7 @@ struct StepUpTests {
   private func resume(_ engine: Engine, _ bench: Bench) throws -> Engine.Settlement.Ending {
     let begun = try engine.begin(Self.gold, cancellation: nil)
     #expect(begun.url.contains("max_age=60") && begun.url.contains("acr_values=gold%20platinum"))
-    #expect(engine.state.kind == .authenticating)
+    expect(engine.state.kind, is: .authenticating)
     return try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
   }
 
@@ -37,10 +38,10 @@ struct StepUpTests {
     guard case .succeeded(.awaitingConfirmation) = try resume(engine, bench) else {
       throw Unexpected(what: "\(engine.state)")
     }
-    #expect(try engine.token() == "access-2")
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.token() == "access-4")
-    #expect(try bench.record.provisional == nil)
+    try expect(engine.token(), is: "access-2")
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.token(), is: "access-4")
+    try expect(bench.record.provisional, is: nil)
   }
 
   @Test("max_age of nought is no sign-in of some minutes before the request, however long that took (R26)")
@@ -52,7 +53,7 @@ struct StepUpTests {
       let begun = try engine.begin(SignInOptions(maxAgeSeconds: 0), cancellation: nil)
       bench.clock.advance(seconds: 120)
       let failure = try engine.failure(of: bench.provider.signIn(at: begun.url))
-      #expect(failure == (isFresh ? nil : .idTokenInvalid), "\(before) s before the request")
+      expect(failure, is: isFresh ? nil : .idTokenInvalid, "\(before) s before the request")
     }
   }
 
@@ -63,26 +64,26 @@ struct StepUpTests {
     let hint = try #require(try engine.readAccount().idToken)
     bench.provider.change { $0.subject = "bob" }
     let begun = try engine.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == .profileMismatch)
-    #expect(try engine.profile()["sub"] == .string("alice"))
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: .profileMismatch)
+    try expect(engine.profile()["sub"], is: .string("alice"))
     engine.sendOutbox(cancellation: nil)
-    #expect(bench.provider.revoked == ["refresh-4", "access-4"], "bob's tokens are not kept")
+    expect(bench.provider.revoked, is: ["refresh-4", "access-4"], "bob's tokens are not kept")
     // Without a hint the user may choose.
     let free = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: free.url)) == nil)
-    #expect(try engine.profile()["sub"] == .string("bob"))
+    try expect(engine.failure(of: bench.provider.signIn(at: free.url)), is: nil)
+    try expect(engine.profile()["sub"], is: .string("bob"))
     // A hint that ended long ago, or was signed by nobody, says whom it is about all the same.
     let again = try engine.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: again.url)) == .profileMismatch)
+    try expect(engine.failure(of: bench.provider.signIn(at: again.url)), is: .profileMismatch)
   }
 
   @Test("userinfo is about the user whose profile is kept, with an id_token and without (R28)")
   func userinfoSubject() throws {
     let bench = try Bench(scopes: ["profile"])
     let engine = try bench.signedIn()
-    #expect(try engine.userinfo(cancellation: nil)["sub"] == .string("alice"))
+    try expect(engine.userinfo(cancellation: nil)["sub"], is: .string("alice"))
     bench.provider.change { $0.userinfoSubject = "bob" }
-    #expect(code { _ = try engine.userinfo(cancellation: nil) } == .profileMismatch)
+    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .profileMismatch)
   }
 
   @Test(
@@ -97,9 +98,9 @@ struct StepUpTests {
     }
     #expect(
       error.code == .idTokenInvalid && (error.message.contains("acr") || error.message.contains("auth_time")))
-    #expect(engine.state == .active(.confirmed))
-    #expect(try engine.token() == "access-2")
-    #expect(try bench.record.provisional == nil)
+    expect(engine.state, is: .active(.confirmed))
+    try expect(engine.token(), is: "access-2")
+    try expect(bench.record.provisional, is: nil)
   }
 
   @Test("the provider's refusal leads back to the session too, and another step-up may begin")
@@ -107,8 +108,8 @@ struct StepUpTests {
     let (bench, engine) = try bench()
     let begun = try engine.begin(Self.gold, cancellation: nil)
     let refusal = bench.provider.refuse(begun.url, error: "access_denied")
-    #expect(try engine.failure(of: refusal) == .accessDenied)
-    #expect(engine.state == .active(.confirmed))
+    try expect(engine.failure(of: refusal), is: .accessDenied)
+    expect(engine.state, is: .active(.confirmed))
     guard case .succeeded = try resume(engine, bench) else { throw Unexpected(what: "\(engine.state)") }
   }
 
@@ -116,8 +117,8 @@ struct StepUpTests {
   func dismissed() throws {
     let (bench, engine) = try bench()
     let begun = try engine.begin(Self.gold, cancellation: nil)
-    #expect(try engine.cancel(transactionID: begun.transactionID) == .active(.confirmed))
-    #expect(try engine.token() == "access-2")
+    try expect(engine.cancel(transactionID: begun.transactionID), is: .active(.confirmed))
+    try expect(engine.token(), is: "access-2")
     let redirect = bench.provider.signIn(at: begun.url)
     guard case .succeeded = try engine.resume(redirect, cancellation: nil).ending else {
       throw Unexpected(what: "\(engine.state)")
@@ -128,20 +129,20 @@ struct StepUpTests {
   func retry() throws {
     let (bench, engine) = try bench()
     _ = try resume(engine, bench)
-    #expect(try engine.retry(cancellation: nil).kind.letter != "D")
-    #expect(bench.provider.revoked == ["refresh-4", "access-4"])
-    #expect(try engine.token() == "access-2")
+    try expect(engine.retry(cancellation: nil).kind.letter, isNot: "D")
+    expect(bench.provider.revoked, is: ["refresh-4", "access-4"])
+    try expect(engine.token(), is: "access-2")
     #expect(try bench.record.provisional == nil && bench.record.confirmed != nil)
     // The session renews as before.
     bench.provider.change { $0.claims = { _ in } }
     bench.clock.advance(seconds: 3550)
-    #expect(try engine.token() == "access-5")
+    try expect(engine.token(), is: "access-5")
   }
 
   @Test("what cannot be checked on return is not asked for (R26)")
   func needsOpenID() throws {
     let engine = try Bench(scopes: ["offline_access"]).engine()
-    #expect(code { _ = try engine.begin(Self.gold, cancellation: nil) } == .invalidArgument)
+    expect(code { _ = try engine.begin(Self.gold, cancellation: nil) }, is: .invalidArgument)
   }
 
   // MARK: Social
@@ -160,17 +161,17 @@ struct StepUpTests {
     let later = bench.engine()
     _ = try later.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     _ = try later.confirm()
-    #expect(try later.readAccount().registrationType == "SOCIAL")
+    try expect(later.readAccount().registrationType, is: "SOCIAL")
     bench.clock.advance(seconds: 3550)
     _ = try later.token()
-    #expect(try later.readAccount().registrationType == "SOCIAL")
+    try expect(later.readAccount().registrationType, is: "SOCIAL")
   }
 
   @Test("without a connection there is no such parameter, and no type")
   func notSocial() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    #expect(try engine.readAccount().registrationType == nil)
+    try expect(engine.readAccount().registrationType, is: nil)
     #expect(try !engine.begin(SignInOptions(), cancellation: nil).url.contains("connection"))
   }
 

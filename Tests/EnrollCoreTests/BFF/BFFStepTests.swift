@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollPosix
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Signing in through a back end (flows.md §10)")
@@ -13,28 +14,28 @@ struct BFFStepTests {
     let bench = try BFFBench(requiresConfirmation: true)
     let engine = bench.engine()
     let begun = try bench.begin(engine)
-    #expect(begun.action == .openURL(begun.url))
+    expect(begun.action, is: .openURL(begun.url))
     #expect(begun.url.hasPrefix("https://bff.example/app/v1/auth/google?code_challenge="))
     let sent = query(begun.url)
     #expect(sent["code_challenge_method"] == "S256" && sent["platform"] == "mobile")
     #expect(sent["state"]?.utf8.count == 43 && sent.keys.contains("redirect_uri") == false)
-    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .browser))
+    expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
 
     bench.bff.next(#"{"session_token": "session-1", "expires_in": 600, "id_token": "ignored"}"#)
     let settlement = try engine.resume(bench.answer("code=once", to: begun), cancellation: nil)
-    #expect(settlement.ending == .succeeded(.awaitingConfirmation(profile: JSONObject())))
+    expect(settlement.ending, is: .succeeded(.awaitingConfirmation(profile: JSONObject())))
     let request = try #require(bench.bff.requests.last)
     #expect(request.url == "https://bff.example/app/v1/auth/google/redeem" && request.method == .post)
     #expect(request.freshConnection)
-    #expect(bench.bff.lastBody["code"] == .string("once"))
+    expect(bench.bff.lastBody["code"], is: .string("once"))
     let verifier = try #require(bench.bff.lastBody["code_verifier"]?.string)
-    #expect(try PKCE.challenge(for: Secret(verifier)) == sent["code_challenge"])
+    try expect(PKCE.challenge(for: Secret(verifier)), is: sent["code_challenge"])
 
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.token() == "session-1")
-    #expect(try engine.readAccount().registrationType == "SOCIAL")
-    #expect(try engine.readAccount().idToken == nil)
-    #expect(bench.issuerCount == 0, "a back end's session concerns nobody else")
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.token(), is: "session-1")
+    try expect(engine.readAccount().registrationType, is: "SOCIAL")
+    try expect(engine.readAccount().idToken, is: nil)
+    expect(bench.issuerCount, is: 0, "a back end's session concerns nobody else")
   }
 
   @Test("a login survives the app: another process redeems, with the sealed verifier (R12)")
@@ -42,13 +43,13 @@ struct BFFStepTests {
     let bench = try BFFBench()
     let begun = try bench.begin(bench.engine())
     bench.bff.next(#"{"session_token": "session-1"}"#)
-    #expect(try bench.engine().failure(of: bench.answer("code=once", to: begun)) == nil)
+    try expect(bench.engine().failure(of: bench.answer("code=once", to: begun)), is: nil)
     let record = try bench.record
-    #expect(record.confirmed?.expiry.lifetimeSeconds == 300, "a missing expires_in counts as 300 s (R32)")
+    expect(record.confirmed?.expiry.lifetimeSeconds, is: 300, "a missing expires_in counts as 300 s (R32)")
     guard case .bff(let settled)? = record.transactions.first?.flow else {
       throw Unexpected(what: "another flow")
     }
-    #expect(settled.exchange == nil)
+    expect(settled.exchange, is: nil)
   }
 
   @Test("an expired session cannot be renewed: E says register again, and so does the token call")
@@ -58,14 +59,14 @@ struct BFFStepTests {
     bench.bff.next(#"{"session_token": "session-1", "expires_in": 600}"#)
     _ = try engine.resume(bench.answer("code=once", to: bench.begin(engine)), cancellation: nil)
     bench.clock.advance(seconds: 590)
-    #expect(try engine.token() == "session-1", "due, and nothing renews it: it serves to its end")
-    #expect(try engine.standing() == .known(.active(.confirmed)))
+    try expect(engine.token(), is: "session-1", "due, and nothing renews it: it serves to its end")
+    try expect(engine.standing(), is: .known(.active(.confirmed)))
     bench.clock.advance(seconds: 20)
     guard case .known(.renewalFailed(let failure)) = try engine.standing() else {
       throw Unexpected(what: "\(try engine.standing())")
     }
     #expect(failure.remedy == .registerAgain && !failure.isTokenUsable)
-    #expect(failure.error.code == .reauthenticate)
+    expect(failure.error.code, is: .reauthenticate)
     guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "\(try engine.access())") }
     _ = try bench.begin(engine)
   }
@@ -78,10 +79,10 @@ struct BFFStepTests {
     let before = try bench.record
     for rest in ["code=once", "session_token=t", "error=access_denied", "code=once&state=nobody"] {
       let url = "\(BFFBench.redirectURI)?\(rest)"
-      #expect(code { _ = try engine.resume(url, cancellation: nil) } == .unsolicited, "\(rest)")
-      #expect(
-        code { _ = try engine.resume(url, transactionID: begun.transactionID, cancellation: nil) }
-          == .unsolicited, "\(rest)")
+      expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited, "\(rest)")
+      expect(
+        code { _ = try engine.resume(url, transactionID: begun.transactionID, cancellation: nil) },
+        is: .unsolicited, "\(rest)")
     }
     #expect(try bench.record == before && bench.bff.requests.isEmpty)
   }
@@ -93,10 +94,10 @@ struct BFFStepTests {
     let begun = try bench.begin(engine)
     let before = try bench.record
     let url = bench.answer("session_token=stolen", to: begun)
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .redirectMalformed)
-    #expect(try bench.record == before)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .redirectMalformed)
+    try expect(bench.record, is: before)
     bench.bff.next(#"{"session_token": "session-1"}"#)
-    #expect(try engine.failure(of: bench.answer("code=once", to: begun)) == nil)
+    try expect(engine.failure(of: bench.answer("code=once", to: begun)), is: nil)
   }
 
   @Test("switched on: a token in the redirect, with the state or with the sole transaction of its kind (R6)")
@@ -110,12 +111,12 @@ struct BFFStepTests {
         hasState
         ? bench.answer("session_token=session-1&expires_in=900", to: begun)
         : "\(BFFBench.redirectURI)?session_token=session-1"
-      #expect(try engine.failure(of: url) == nil)
-      #expect(try engine.token() == "session-1")
-      #expect(try bench.record.confirmed?.expiry.lifetimeSeconds == (hasState ? 900 : 300))
+      try expect(engine.failure(of: url), is: nil)
+      try expect(engine.token(), is: "session-1")
+      try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: hasState ? 900 : 300)
       #expect(bench.bff.requests.isEmpty)
       let second = code { _ = try engine.resume(url, cancellation: nil) }
-      #expect(second == (hasState ? .alreadySettled : .unsolicited))
+      expect(second, is: hasState ? .alreadySettled : .unsolicited)
     }
   }
 
@@ -127,16 +128,16 @@ struct BFFStepTests {
     let second = try bench.begin(engine)
     let url = "\(BFFBench.redirectURI)?session_token=session-1"
     let before = try bench.record
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .unsolicited)
-    #expect(code { _ = try engine.resume(url, transactionID: "nobody", cancellation: nil) } == .notFound)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited)
+    expect(code { _ = try engine.resume(url, transactionID: "nobody", cancellation: nil) }, is: .notFound)
     let wrong = bench.answer("session_token=session-1", to: second)
-    #expect(
-      code { _ = try engine.resume(wrong, transactionID: first.transactionID, cancellation: nil) }
-        == .unsolicited)
-    #expect(try bench.record == before)
+    expect(
+      code { _ = try engine.resume(wrong, transactionID: first.transactionID, cancellation: nil) },
+      is: .unsolicited)
+    try expect(bench.record, is: before)
     let settlement = try engine.resume(url, transactionID: first.transactionID, cancellation: nil)
-    #expect(settlement.transactionID == first.transactionID)
-    #expect(try bench.record.transactions.map(\.status) == [.succeeded, .pending])
+    expect(settlement.transactionID, is: first.transactionID)
+    try expect(bench.record.transactions.map(\.status), is: [.succeeded, .pending])
   }
 
   @Test(
@@ -158,8 +159,8 @@ struct BFFStepTests {
     let engine = bench.engine()
     _ = try bench.begin(engine)
     let before = try bench.record
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == expected)
-    #expect(try bench.record == before)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: expected)
+    try expect(bench.record, is: before)
   }
 
   @Test("a token in the redirect of an ordinary sign-in is ignored, switched on or not (R8)")
@@ -167,8 +168,8 @@ struct BFFStepTests {
     let bench = try BFFBench(acceptsTokens: true)
     let engine = bench.engine()
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.issuer.signIn(at: begun.url, extra: "&session_token=evil")) == nil)
-    #expect(try engine.token() != "evil")
+    try expect(engine.failure(of: bench.issuer.signIn(at: begun.url, extra: "&session_token=evil")), is: nil)
+    try expect(engine.token(), isNot: "evil")
   }
 
   @Test(
@@ -187,13 +188,13 @@ struct BFFStepTests {
     let engine = bench.engine()
     let begun = try bench.begin(engine)
     bench.bff.next(body, status: status)
-    #expect(try engine.failure(of: bench.answer("code=once", to: begun)) == expected)
-    #expect(engine.state.kind == .registrationFailed)
+    try expect(engine.failure(of: bench.answer("code=once", to: begun)), is: expected)
+    expect(engine.state.kind, is: .registrationFailed)
     #expect(try !bench.record.hasTokens)
-    #expect(
-      code { _ = try engine.resume(bench.answer("code=once", to: begun), cancellation: nil) }
-        == .alreadySettled)
-    #expect(bench.bff.requests.count == 1)
+    expect(
+      code { _ = try engine.resume(bench.answer("code=once", to: begun), cancellation: nil) },
+      is: .alreadySettled)
+    expect(bench.bff.requests.count, is: 1)
   }
 
   @Test("an outage of redeem ends in F as well: the user starts again (R15)")
@@ -201,8 +202,8 @@ struct BFFStepTests {
     let bench = try BFFBench()
     let engine = bench.engine()
     let begun = try bench.begin(engine)
-    #expect(try engine.failure(of: bench.answer("code=once", to: begun)) == .network)
-    #expect(bench.bff.requests.count == 1)
+    try expect(engine.failure(of: bench.answer("code=once", to: begun)), is: .network)
+    expect(bench.bff.requests.count, is: 1)
   }
 
   @Test("an error of the back end's with a live state settles, typed")
@@ -210,8 +211,8 @@ struct BFFStepTests {
     let bench = try BFFBench()
     let engine = bench.engine()
     let begun = try bench.begin(engine)
-    #expect(try engine.failure(of: bench.answer("error=access_denied", to: begun)) == .accessDenied)
-    #expect(engine.state.kind == .registrationFailed)
+    try expect(engine.failure(of: bench.answer("error=access_denied", to: begun)), is: .accessDenied)
+    expect(engine.state.kind, is: .registrationFailed)
   }
 
   @Test("a loopback redirect is told to the back end with its port, which it cannot know (R4)")
@@ -219,7 +220,7 @@ struct BFFStepTests {
     let bench = try BFFBench(redirectURI: "http://127.0.0.1/callback")
     let begun = try bench.engine().begin(
       bench.options, loopbackRedirectURI: "http://127.0.0.1:4711/callback", cancellation: nil)
-    #expect(query(begun.url)["redirect_uri"] == "http://127.0.0.1:4711/callback")
+    expect(query(begun.url)["redirect_uri"], is: "http://127.0.0.1:4711/callback")
     #expect(!begun.survivesProcess)
   }
 
@@ -229,16 +230,16 @@ struct BFFStepTests {
     let engine = bench.engine()
     bench.bff.next(#"{"session_token": "session-1"}"#)
     _ = try engine.resume(bench.answer("code=once", to: bench.begin(engine)), cancellation: nil)
-    #expect(try engine.beginLogout(localOnly: false, cancellation: nil).url == nil)
+    try expect(engine.beginLogout(localOnly: false, cancellation: nil).url, is: nil)
     #expect(try !bench.record.hasTokens)
-    #expect(bench.issuerCount == 0)
-    #expect(query(try bench.begin(engine).url)["prompt"] == "login")
+    expect(bench.issuerCount, is: 0)
+    expect(query(try bench.begin(engine).url)["prompt"], is: "login")
     var options = bench.options
     options.prompt = "consent"
     let begun = try engine.begin(options, cancellation: nil)
-    #expect(query(begun.url)["prompt"] == "login consent")
+    expect(query(begun.url)["prompt"], is: "login consent")
     options.prompt = "none"
-    #expect(code { _ = try engine.begin(options, cancellation: nil) } == .loginRequired)
+    expect(code { _ = try engine.begin(options, cancellation: nil) }, is: .loginRequired)
   }
 
   @Test("a session token goes to a userinfo endpoint only on the back end's own origin")
@@ -247,8 +248,8 @@ struct BFFStepTests {
     let engine = elsewhere.engine()
     elsewhere.bff.next(#"{"session_token": "session-1"}"#)
     _ = try engine.resume(elsewhere.answer("code=once", to: elsewhere.begin(engine)), cancellation: nil)
-    #expect(code { _ = try engine.userinfo(cancellation: nil) } == .unsupported)
-    #expect(elsewhere.issuerCount == 0)
+    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .unsupported)
+    expect(elsewhere.issuerCount, is: 0)
 
     // A back end that is the issuer's own: the profile is what userinfo says.
     let clock = FakeClock()
@@ -262,7 +263,7 @@ struct BFFStepTests {
     let begun = try bench.begin(own)
     bff.next(#"{"session_token": "session-2"}"#)
     _ = try own.resume(bench.answer("code=once", to: begun), cancellation: nil)
-    #expect(try own.profile()["email"] == .string("alice@example.com"))
+    try expect(own.profile()["email"], is: .string("alice@example.com"))
   }
 
   @Test("a request that cannot be made is refused, by its field")
@@ -293,8 +294,8 @@ struct BFFStepTests {
     let bench = try Bench()
     var options = SignInOptions(kind: .bff)
     options.connection = "google"
-    #expect(refusal { try bench.engine().begin(options, cancellation: nil) }?.code == .configuration)
-    #expect(refusal { try BFFBench(base: "https://bff.example/?a=b") }?.field == "bff.base")
+    expect(refusal { try bench.engine().begin(options, cancellation: nil) }?.code, is: .configuration)
+    expect(refusal { try BFFBench(base: "https://bff.example/?a=b") }?.field, is: "bff.base")
     let slashed = try BFFBench(base: "https://bff.example/")
     #expect(try slashed.begin(slashed.engine()).url.hasPrefix("https://bff.example/v1/auth/google?"))
   }
@@ -309,11 +310,11 @@ struct BFFStepTests {
     record.confirmed?.source = .bff
     let document = AccountDocument(account: .default, lineage: "lineage", record: record)
     let read = try AccountDocument(decoding: document.encoded())
-    #expect(read.record == record)
+    expect(read.record, is: record)
     guard case .bff(let pending)? = read.record.transactions.first?.flow else {
       throw Unexpected(what: "another flow")
     }
-    #expect(pending.exchange?.provider == "google")
-    #expect(read.record.transactions.first?.id == begun.transactionID)
+    expect(pending.exchange?.provider, is: "google")
+    expect(read.record.transactions.first?.id, is: begun.transactionID)
   }
 }

@@ -1,4 +1,5 @@
 import EnrollCore
+import Expectations
 import Testing
 
 /// Writes down what is asked of it.
@@ -27,8 +28,8 @@ struct GuardedTests {
     }
     #expect(seen)
     #expect(!lock.isHeld)
-    #expect(lock.holds == 1)
-    #expect(value.withLock { $0 } == 2)
+    expect(lock.holds, is: 1)
+    expect(value.withLock { $0 }, is: 2)
   }
 
   @Test("a lock runs what it is given once, while it is held")
@@ -36,6 +37,6 @@ struct GuardedTests {
     let lock = WatchedLock()
     #expect(lock.locked { lock.isHeld })
     #expect(!lock.isHeld)
-    #expect(lock.holds == 1)
+    expect(lock.holds, is: 1)
   }
 }

@@ -1,6 +1,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import Expectations
 import Testing
 
 @Suite("Configuration (flows.md §1)")
@@ -17,20 +18,20 @@ struct ConfigurationTests {
   @Test("three keys suffice, the rest has defaults")
   func defaults() throws {
     let configuration = try read([])
-    #expect(configuration.issuer == "https://id.example.com")
-    #expect(configuration.clientID == "native")
-    #expect(configuration.redirectURI == "com.example.app:/cb")
-    #expect(configuration.scopes == ["openid", "profile", "offline_access"])
-    #expect(configuration.graceSeconds == 60)
-    #expect(configuration.transactionSeconds == 600)
-    #expect(configuration.emailWaitSeconds == 86_400)
+    expect(configuration.issuer, is: "https://id.example.com")
+    expect(configuration.clientID, is: "native")
+    expect(configuration.redirectURI, is: "com.example.app:/cb")
+    expect(configuration.scopes, is: ["openid", "profile", "offline_access"])
+    expect(configuration.graceSeconds, is: 60)
+    expect(configuration.transactionSeconds, is: 600)
+    expect(configuration.emailWaitSeconds, is: 86_400)
     #expect(configuration.requiresConfirmation)
     #expect(configuration.isNative)
     #expect(!configuration.allowsLoopbackHTTP)
-    #expect(configuration.idTokenAlgorithms.count == 10)
-    #expect(configuration.registration == .signIn)
-    #expect(configuration.activation == .authorize)
-    #expect(configuration.endpoints == nil)
+    expect(configuration.idTokenAlgorithms.count, is: 10)
+    expect(configuration.registration, is: .signIn)
+    expect(configuration.activation, is: .authorize)
+    expect(configuration.endpoints, is: nil)
   }
 
   @Test("code and JSON give the same values")
@@ -38,10 +39,10 @@ struct ConfigurationTests {
     let fromCode = try Configuration(
       issuer: "https://id.example.com", clientID: "native", redirectURI: "com.example.app:/cb")
     let fromJSON = try read([])
-    #expect(fromCode.scopes == fromJSON.scopes)
-    #expect(fromCode.graceSeconds == fromJSON.graceSeconds)
-    #expect(fromCode.requiresConfirmation == fromJSON.requiresConfirmation)
-    #expect(fromCode.idTokenAlgorithms == fromJSON.idTokenAlgorithms)
+    expect(fromCode.scopes, is: fromJSON.scopes)
+    expect(fromCode.graceSeconds, is: fromJSON.graceSeconds)
+    expect(fromCode.requiresConfirmation, is: fromJSON.requiresConfirmation)
+    expect(fromCode.idTokenAlgorithms, is: fromJSON.idTokenAlgorithms)
   }
 
   @Test("every key is read")
@@ -67,56 +68,56 @@ struct ConfigurationTests {
        "ca_file": "/etc/ca.pem"}
       """
     let configuration = try Configuration(json: JSON.parse(Array(text.utf8)))
-    #expect(configuration.redirectURI == "https://app.example/cb")
-    #expect(configuration.postLogoutRedirectURI == "com.example.app:/out")
-    #expect(configuration.fallbackURI == "com.example.app://identity/fallback")
-    #expect(configuration.scopes == ["openid", "email"])
-    #expect(configuration.appLinks.map(\.text) == ["https://app.example/welcome/{activationToken}"])
-    #expect(configuration.graceSeconds == 5)
-    #expect(configuration.transactionSeconds == 900)
-    #expect(configuration.emailWaitSeconds == 3600)
-    #expect(configuration.authorizeParameters.map(\.0) == ["audience", "b"])
-    #expect(configuration.authorizeParameters.map(\.1) == ["api", "c d"])
-    #expect(
-      configuration.endpoints
-        == Endpoints(
-          authorization: "https://id.example.com/a", token: "https://id.example.com/t",
-          jwks: "https://id.example.com/j", userinfo: "https://id.example.com/u",
-          revocation: "https://id.example.com/r", endSession: "https://id.example.com/e",
-          announcesIssuerInRedirect: true))
-    #expect(configuration.idTokenAlgorithms == [.ES256])
-    #expect(configuration.registration == .page("https://gate.example.com/r"))
-    #expect(configuration.activation == .openPage)
+    expect(configuration.redirectURI, is: "https://app.example/cb")
+    expect(configuration.postLogoutRedirectURI, is: "com.example.app:/out")
+    expect(configuration.fallbackURI, is: "com.example.app://identity/fallback")
+    expect(configuration.scopes, is: ["openid", "email"])
+    expect(configuration.appLinks.map(\.text), is: ["https://app.example/welcome/{activationToken}"])
+    expect(configuration.graceSeconds, is: 5)
+    expect(configuration.transactionSeconds, is: 900)
+    expect(configuration.emailWaitSeconds, is: 3600)
+    expect(configuration.authorizeParameters.map(\.0), is: ["audience", "b"])
+    expect(configuration.authorizeParameters.map(\.1), is: ["api", "c d"])
+    expect(
+      configuration.endpoints,
+      is: Endpoints(
+        authorization: "https://id.example.com/a", token: "https://id.example.com/t",
+        jwks: "https://id.example.com/j", userinfo: "https://id.example.com/u",
+        revocation: "https://id.example.com/r", endSession: "https://id.example.com/e",
+        announcesIssuerInRedirect: true))
+    expect(configuration.idTokenAlgorithms, is: [.ES256])
+    expect(configuration.registration, is: .page("https://gate.example.com/r"))
+    expect(configuration.activation, is: .openPage)
     #expect(!configuration.isNative)
-    #expect(configuration.standInToken == Secret("stand-in"))
+    expect(configuration.standInToken, is: Secret("stand-in"))
     #expect(!configuration.requiresConfirmation)
-    #expect(configuration.registrationCheckURI == "https://gate.example.com/c")
+    expect(configuration.registrationCheckURI, is: "https://gate.example.com/c")
     #expect(configuration.requireCheck)
-    #expect(configuration.profileUpdateURI == "https://gate.example.com/p")
-    #expect(configuration.errorReportURI == "https://gate.example.com/x")
+    expect(configuration.profileUpdateURI, is: "https://gate.example.com/p")
+    expect(configuration.errorReportURI, is: "https://gate.example.com/x")
     #expect(configuration.requireVerifiedEmail)
-    #expect(
-      configuration.choices
-        == [
-          RegistrationChoice(kind: "google", connection: "google-oauth2", label: "Google", guidance: "fast")
-        ])
-    #expect(
-      configuration.app2app
-        == App2AppSettings(
-          initURI: "https://gate.example.com/i", completeURI: "https://gate.example.com/f",
-          sessionIDField: "sessionID", linkField: "digidRequest", artefactIDField: "artefactId",
-          allowedLinks: ["https://other.example/app"]))
-    #expect(configuration.bff == BFFSettings(base: "https://bff.example.com"))
-    #expect(configuration.passwordless == .auth0)
+    expect(
+      configuration.choices,
+      is: [
+        RegistrationChoice(kind: "google", connection: "google-oauth2", label: "Google", guidance: "fast")
+      ])
+    expect(
+      configuration.app2app,
+      is: App2AppSettings(
+        initURI: "https://gate.example.com/i", completeURI: "https://gate.example.com/f",
+        sessionIDField: "sessionID", linkField: "digidRequest", artefactIDField: "artefactId",
+        allowedLinks: ["https://other.example/app"]))
+    expect(configuration.bff, is: BFFSettings(base: "https://bff.example.com"))
+    expect(configuration.passwordless, is: .auth0)
     #expect(configuration.allowsLoopbackHTTP)
-    #expect(configuration.caFile == "/etc/ca.pem")
+    expect(configuration.caFile, is: "/etc/ca.pem")
   }
 
   @Test("every spelling in the table is understood, beside no other of the same key")
   func spellings() {
     func check(_ keys: [ConfigurationKey]) {
       let names = keys.flatMap { [$0.name] + $0.otherSpellings }
-      #expect(Set(names).count == names.count)
+      expect(Set(names).count, is: names.count)
       #expect(keys.allSatisfy { !$0.documentation.isEmpty })
     }
     check(Configuration.keys)
@@ -126,33 +127,33 @@ struct ConfigurationTests {
         var members = Self.minimum.filter { $0.0 != key.name }
         members.append((spelling, .array([.null])))
         let error = refusal { try Configuration(json: .object(members)) }
-        #expect(error?.code == .configuration)
-        #expect(error?.field?.hasPrefix(spelling) == true, "\(spelling): \(error?.message ?? "accepted")")
+        expect(error?.code, is: .configuration)
+        expect(error?.field?.hasPrefix(spelling), is: true, "\(spelling): \(error?.message ?? "accepted")")
       }
       let twice = refusal { try read([(key.name, .null), (key.otherSpellings.first ?? "unknown", .null)]) }
-      #expect(twice?.code == .configuration)
+      expect(twice?.code, is: .configuration)
     }
   }
 
   @Test("one key in two spellings is refused")
   func twoSpellings() {
     let error = refusal { try read([("client_id", .string("native"))]) }
-    #expect(error?.field == "clientId")
-    #expect(error?.message.contains("two spellings") == true)
+    expect(error?.field, is: "clientId")
+    expect(error?.message.contains("two spellings"), is: true)
   }
 
   @Test("a missing key, an unknown one and a wrong type are refused by name")
   func shape() {
     for name in ["issuer", "clientId", "redirectUri"] {
       let members = Self.minimum.filter { $0.0 != name }
-      #expect(refusal { try Configuration(json: .object(members)) }?.field == name)
+      expect(refusal { try Configuration(json: .object(members)) }?.field, is: name)
     }
-    #expect(refusal { try read([("issuer2\n", .string("x"))]) }?.field == "issuer2?")
-    #expect(refusal { try read([("endpoints", .object([("tokens", .null)]))]) }?.field == "endpoints.tokens")
-    #expect(refusal { try Configuration(json: .array([])) }?.field == "configuration")
+    expect(refusal { try read([("issuer2\n", .string("x"))]) }?.field, is: "issuer2?")
+    expect(refusal { try read([("endpoints", .object([("tokens", .null)]))]) }?.field, is: "endpoints.tokens")
+    expect(refusal { try Configuration(json: .array([])) }?.field, is: "configuration")
     let error = refusal { try read([("grace", .string("60"))]) }
-    #expect(error?.field == "grace")
-    #expect(error?.message == "grace: expected an integer, got string")
+    expect(error?.field, is: "grace")
+    expect(error?.message, is: "grace: expected an integer, got string")
   }
 
   static let refused: [(String, JSON, String)] = [
@@ -209,9 +210,9 @@ struct ConfigurationTests {
   func misspelt(key: String, meant: String?) throws {
     let json = JSON.object([("issuer", .string("https://id.example")), (key, .string("x"))])
     let error = refusal { try Configuration(json: json) }
-    #expect(error?.code == .configuration)
-    #expect(
-      (error?.message.contains("perhaps \(meant ?? "") was meant") ?? false) == (meant != nil),
+    expect(error?.code, is: .configuration)
+    expect(
+      (error?.message.contains("perhaps \(meant ?? "") was meant") ?? false), is: meant != nil,
       "\(error?.message ?? "accepted")")
   }
 
@@ -233,8 +234,8 @@ struct ConfigurationTests {
   @Test("a value that breaks a rule is refused by its key", arguments: refused)
   func values(key: String, value: JSON, field: String) {
     let error = refusal { try read([(key, value)]) }
-    #expect(error?.code == .configuration)
-    #expect(error?.field == field)
+    expect(error?.code, is: .configuration)
+    expect(error?.field, is: field)
   }
 
   @Test(
@@ -252,8 +253,8 @@ struct ConfigurationTests {
     let error = refusal {
       try Configuration(issuer: text, clientID: "c", redirectURI: "com.example.app:/cb")
     }
-    #expect((error == nil) == isAccepted)
-    if !isAccepted { #expect(error?.field == "issuer") }
+    expect((error == nil), is: isAccepted)
+    if !isAccepted { expect(error?.field, is: "issuer") }
   }
 
   @Test("allowLoopbackHTTP lets http through to loopback, and to nothing else (R19)")
@@ -262,18 +263,18 @@ struct ConfigurationTests {
     func members(_ issuer: String) -> JSON {
       .object(Self.minimum.filter { $0.0 != "issuer" } + allowed + [("issuer", .string(issuer))])
     }
-    #expect(try Configuration(json: members("http://localhost:5000")).issuer == "http://localhost:5000")
-    #expect(refusal { try Configuration(json: members("http://id.example.com")) }?.field == "issuer")
+    try expect(Configuration(json: members("http://localhost:5000")).issuer, is: "http://localhost:5000")
+    expect(refusal { try Configuration(json: members("http://id.example.com")) }?.field, is: "issuer")
   }
 
   @Test("discovery_uri may be the discovery document's address")
   func discoveryURI() throws {
     let rest = Self.minimum.filter { $0.0 != "issuer" }
     let address = JSON.string("https://id.example.com/t/.well-known/openid-configuration")
-    #expect(
-      try Configuration(json: .object(rest + [("discovery_uri", address)])).issuer
-        == "https://id.example.com/t")
-    #expect(refusal { try Configuration(json: .object(rest + [("issuer", address)])) }?.field == "issuer")
+    try expect(
+      Configuration(json: .object(rest + [("discovery_uri", address)])).issuer, is: "https://id.example.com/t"
+    )
+    expect(refusal { try Configuration(json: .object(rest + [("issuer", address)])) }?.field, is: "issuer")
   }
 
   @Test(
@@ -295,8 +296,8 @@ struct ConfigurationTests {
     let error = refusal {
       try Configuration(issuer: "https://id.example.com", clientID: "c", redirectURI: text)
     }
-    #expect((error == nil) == isAccepted, "\(error?.message ?? "accepted")")
-    if !isAccepted { #expect(error?.field == "redirectURI") }
+    expect((error == nil), is: isAccepted, "\(error?.message ?? "accepted")")
+    if !isAccepted { expect(error?.field, is: "redirectURI") }
   }
 
   @Test("a scheme without a dot is warned of, and is the redirect's own alone (R2)")
@@ -307,17 +308,17 @@ struct ConfigurationTests {
         postLogoutRedirectURI: logout)
     }
     let own = try configuration("msal1://auth", "msal1://logout")
-    #expect(own.redirectWarning?.contains("has no dot") == true)
-    #expect(try own.ownership(of: "msal1://auth?code=x") == .redirect)
-    #expect(try own.ownership(of: "msal1://logout") == .logout)
-    #expect(try Redirect(parsing: "msal1://auth?code=x", configured: own.redirectURI).code() != nil)
-    #expect(refusal { _ = try own.ownership(of: "msal2://auth") }?.code == .redirectMalformed)
-    #expect(refusal { _ = try own.ownership(of: "msal://auth") }?.code == .redirectMalformed)
-    #expect(
-      refusal { try configuration("com.example.app:/cb", "msal1://logout") }?.field == "postLogoutRedirectURI"
-    )
+    expect(own.redirectWarning?.contains("has no dot"), is: true)
+    try expect(own.ownership(of: "msal1://auth?code=x"), is: .redirect)
+    try expect(own.ownership(of: "msal1://logout"), is: .logout)
+    try expect(Redirect(parsing: "msal1://auth?code=x", configured: own.redirectURI).code(), isNot: nil)
+    expect(refusal { _ = try own.ownership(of: "msal2://auth") }?.code, is: .redirectMalformed)
+    expect(refusal { _ = try own.ownership(of: "msal://auth") }?.code, is: .redirectMalformed)
+    expect(
+      refusal { try configuration("com.example.app:/cb", "msal1://logout") }?.field,
+      is: "postLogoutRedirectURI")
     for plain in ["com.example.app:/cb", "https://app.example/cb", "http://localhost/cb"] {
-      #expect(try configuration(plain).redirectWarning == nil)
+      try expect(configuration(plain).redirectWarning, is: nil)
     }
   }
 
@@ -333,15 +334,15 @@ struct ConfigurationTests {
       return refusal { try Configuration(json: .object(members)) }
     }
     let redirect = error([("redirect_uri", .string("http://127.0.0.2/cb"))])
-    #expect(redirect?.field == "redirect_uri")
-    #expect(redirect?.message.hasPrefix("redirect_uri: ") == true)
+    expect(redirect?.field, is: "redirect_uri")
+    expect(redirect?.message.hasPrefix("redirect_uri: "), is: true)
     let fallback = error([("fallback_uri", .string("com.example.app:/cb"))])
-    #expect(fallback?.field == "fallback_uri")
-    #expect(fallback?.message.contains("differ from redirect_uri,") == true)
-    #expect(error([("redirect_uri", .integer(1))])?.field == "redirect_uri")
-    #expect(error([("client_id", .string(""))])?.field == "client_id")
-    #expect(error([("client_id", nil)])?.message == "client_id: the key is missing")
-    #expect(error([("redirect_uri", nil)])?.field == "redirect_uri")
+    expect(fallback?.field, is: "fallback_uri")
+    expect(fallback?.message.contains("differ from redirect_uri,"), is: true)
+    expect(error([("redirect_uri", .integer(1))])?.field, is: "redirect_uri")
+    expect(error([("client_id", .string(""))])?.field, is: "client_id")
+    expect(error([("client_id", nil)])?.message, is: "client_id: the key is missing")
+    expect(error([("redirect_uri", nil)])?.field, is: "redirect_uri")
   }
 
   @Test(
@@ -361,8 +362,8 @@ struct ConfigurationTests {
   func returnPage(key: String, value: String, isAccepted: Bool) {
     let page = JSON.object([(key, .string(value))])
     let error = refusal { try read([("returnPage", page)]) }
-    #expect((error == nil) == isAccepted, "\(error?.message ?? "accepted")")
-    if !isAccepted { #expect(error?.field == "returnPage.\(key)") }
+    expect((error == nil), is: isAccepted, "\(error?.message ?? "accepted")")
+    if !isAccepted { expect(error?.field, is: "returnPage.\(key)") }
   }
 
   @Test("an empty client id, and one that is not printable, is refused", arguments: ["", "a\n", "é"])
@@ -370,7 +371,7 @@ struct ConfigurationTests {
     let error = refusal {
       try Configuration(issuer: "https://id.example.com", clientID: text, redirectURI: "com.example.app:/cb")
     }
-    #expect(error?.field == "clientID")
+    expect(error?.field, is: "clientID")
   }
 
   @Test("Swift's initializer names its arguments; JSON with the same fault, its keys")
@@ -380,31 +381,31 @@ struct ConfigurationTests {
         issuer: "https://id.example.com", clientID: "c", redirectURI: "com.example.app:/cb",
         fallbackURI: "com.example.app:/cb")
     }
-    #expect(error?.field == "fallbackURI")
-    #expect(error?.message.contains("differ from redirectURI,") == true)
+    expect(error?.field, is: "fallbackURI")
+    expect(error?.message.contains("differ from redirectURI,"), is: true)
     let plain = refusal {
       try Configuration(issuer: "http://127.0.0.1:1", clientID: "c", redirectURI: "com.example.app:/cb")
     }
-    #expect(plain?.message.contains("allowsLoopbackHTTP") == true)
-    #expect(refusal { try read([("fallbackUri", .string("com.example.app:/cb"))]) }?.field == "fallbackUri")
+    expect(plain?.message.contains("allowsLoopbackHTTP"), is: true)
+    expect(refusal { try read([("fallbackUri", .string("com.example.app:/cb"))]) }?.field, is: "fallbackUri")
   }
 
   @Test("requireVerifiedEmail adds the scope email once, and needs openid")
   func verifiedEmail() throws {
-    #expect(try read([("requireVerifiedEmail", .bool(true))]).scopes.last == "email")
+    try expect(read([("requireVerifiedEmail", .bool(true))]).scopes.last, is: "email")
     let scopes: [(String, JSON?)] = [
       ("requireVerifiedEmail", .bool(true)), ("scopes", .string("email openid")),
     ]
-    #expect(try read(scopes).scopes == ["email", "openid"])
+    try expect(read(scopes).scopes, is: ["email", "openid"])
     let without: [(String, JSON?)] = [("requireVerifiedEmail", .bool(true)), ("scopes", .string("profile"))]
-    #expect(refusal { try read(without) }?.field == "requireVerifiedEmail")
+    expect(refusal { try read(without) }?.field, is: "requireVerifiedEmail")
   }
 
   @Test("no error text repeats a stand-in token (R40)")
   func secrets() {
     let error = refusal { try read([("standInToken", .string("hidden value"))]) }
-    #expect(error?.field == "standInToken")
-    #expect(error?.message.contains("hidden") == false)
-    #expect(Configuration.keys.filter(\.isSecret).map(\.name) == ["clientSecret", "standInToken"])
+    expect(error?.field, is: "standInToken")
+    expect(error?.message.contains("hidden"), is: false)
+    expect(Configuration.keys.filter(\.isSecret).map(\.name), is: ["clientSecret", "standInToken"])
   }
 }

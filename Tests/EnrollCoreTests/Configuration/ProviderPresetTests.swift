@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Providers by name")
@@ -47,25 +48,25 @@ struct ProviderPresetTests {
     let cognito = try read(
       #"{"provider":"cognito","userPool":"eu-west-1_aBcDeF","clientId":"c","redirectUri":"com.example.app:/cb"}"#
     )
-    #expect(cognito.issuer == "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_aBcDeF")
+    expect(cognito.issuer, is: "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_aBcDeF")
     let b2c = try read(
       """
       {"provider":"b2c","domain":"contoso.b2clogin.com","tenant":"\(Self.values["tenant"] ?? "")","policy":"B2C_1_a",
        "clientId":"app-1","redirectUri":"msalapp-1://auth"}
       """)
-    #expect(b2c.scopes == ["openid", "offline_access", "app-1"])
-    #expect(
-      b2c.discoveryURI
-        == "https://contoso.b2clogin.com/contoso.onmicrosoft.com/B2C_1_a/v2.0/.well-known/openid-configuration"
+    expect(b2c.scopes, is: ["openid", "offline_access", "app-1"])
+    expect(
+      b2c.discoveryURI,
+      is: "https://contoso.b2clogin.com/contoso.onmicrosoft.com/B2C_1_a/v2.0/.well-known/openid-configuration"
     )
     let ios = try read(#"{"provider":"google-ios","clientId":"12-ab.apps.googleusercontent.com"}"#)
-    #expect(ios.redirectURI == "com.googleusercontent.apps.12-ab:/oauth2redirect")
+    expect(ios.redirectURI, is: "com.googleusercontent.apps.12-ab:/oauth2redirect")
     let gitlab = try read(#"{"provider":"gitlab","clientId":"c","redirectUri":"com.example.app:/cb"}"#)
-    #expect(gitlab.issuer == "https://gitlab.com")
+    expect(gitlab.issuer, is: "https://gitlab.com")
     let own = try read(
       #"{"provider":"gitlab","domain":"git.example:8443/code","clientId":"c","redirectUri":"com.example.app:/cb"}"#
     )
-    #expect(own.endpoints?.deviceAuthorization == "https://git.example:8443/code/oauth/authorize_device")
+    expect(own.endpoints?.deviceAuthorization, is: "https://git.example:8443/code/oauth/authorize_device")
   }
 
   @Test("what the user writes wins, members of objects one by one, in any spelling")
@@ -76,9 +77,9 @@ struct ProviderPresetTests {
        "without_expiry":3600, "endpoints":{"token_endpoint":"https://github.com/other"}, "profile":{"name":"login"}}
       """)
     #expect(configuration.redirectURI == "com.example.app:/cb" && configuration.scopes == ["repo"])
-    #expect(configuration.withoutExpirySeconds == 3600)
-    #expect(configuration.endpoints?.token == "https://github.com/other")
-    #expect(configuration.endpoints?.authorization == "https://github.com/login/oauth/authorize")
+    expect(configuration.withoutExpirySeconds, is: 3600)
+    expect(configuration.endpoints?.token, is: "https://github.com/other")
+    expect(configuration.endpoints?.authorization, is: "https://github.com/login/oauth/authorize")
     #expect(configuration.profile?.name == ["login"] && configuration.profile?.subject == ["id"])
     let okta = try read(
       #"{"provider":"okta","issuer":"https://dev.okta.com","clientId":"c","redirectUri":"com.example.app:/cb"}"#
@@ -127,7 +128,7 @@ struct ProviderPresetTests {
     let configuration = try Configuration(
       provider: "okta", parts: [("domain", "dev.okta.com")], clientID: "c",
       redirectURI: "com.example.app:/callback")
-    #expect(configuration.issuer == "https://dev.okta.com/oauth2/default")
+    expect(configuration.issuer, is: "https://dev.okta.com/oauth2/default")
     let google = try Configuration(provider: "google", clientID: "c", clientSecret: Secret("s"))
     #expect(google.clientSecret == Secret("s") && google.redirectURI == "http://127.0.0.1/")
   }
@@ -138,7 +139,7 @@ struct ProviderPresetTests {
     for preset in ProviderPreset.all {
       for key in preset.parts + preset.requires { #expect(names.contains(key), "\(key)") }
     }
-    #expect(Set(ProviderPreset.all.map(\.name)).count == ProviderPreset.all.count)
+    expect(Set(ProviderPreset.all.map(\.name)).count, is: ProviderPreset.all.count)
   }
 }
 
@@ -153,7 +154,7 @@ struct ProviderAdviceTests {
       ("https://notgithub.com", nil), ("https://github.com.evil.example", nil), ("https://id.example", nil),
     ] as [(String, String?)])
   func hosts(issuer: String, preset: String?) {
-    #expect(ProviderPreset.at(Issuer(issuer))?.name == preset)
+    expect(ProviderPreset.at(Issuer(issuer))?.name, is: preset)
   }
 
   @Test("a sign-in with bare defaults that fails names the preset, and one with the preset does not")
@@ -168,7 +169,7 @@ struct ProviderAdviceTests {
       let noDocument = refusal {
         try bench.engine(transport: lost).begin(SignInOptions(), cancellation: nil)
       }
-      #expect(noDocument?.message.contains("configure provider google") == isAdvised)
+      expect(noDocument?.message.contains("configure provider google"), is: isAdvised)
 
       let document = TransportAt.json(
         #"{"issuer":"https://accounts.google.com","authorization_endpoint":"https://id.example/authorize","token_endpoint":"https://id.example/t","jwks_uri":"https://id.example/keys"}"#
@@ -184,7 +185,7 @@ struct ProviderAdviceTests {
         throw Unexpected(what: "tokens without a secret")
       }
       #expect(error.message.contains("check clientId, and clientSecret"))
-      #expect(error.message.contains("configure provider google") == isAdvised)
+      expect(error.message.contains("configure provider google"), is: isAdvised)
     }
   }
 

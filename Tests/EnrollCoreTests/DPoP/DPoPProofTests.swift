@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 /// The examples of RFC 9449.
@@ -57,11 +58,11 @@ struct DPoPProofTests {
   func example() throws {
     let proof = try ReadProof(RFC9449.proof)
     #expect(try proof.isSignedByItsKey)
-    #expect(proof.header["jwk"]?["x"]?.string == RFC9449.x)
+    expect(proof.header["jwk"]?["x"]?.string, is: RFC9449.x)
     let key = JSON.object([
       ("crv", .string("P-256")), ("kty", .string("EC")), ("x", .string(RFC9449.x)), ("y", .string(RFC9449.y)),
     ])
-    #expect(Base64URL.encode(try Digest.sha256.hash(key.serialized())) == RFC9449.thumbprint)
+    expect(Base64URL.encode(try Digest.sha256.hash(key.serialized())), is: RFC9449.thumbprint)
   }
 
   @Test("a proof has the members of §4.2 and no others, signed by the key in its header")
@@ -73,32 +74,32 @@ struct DPoPProofTests {
       accessToken: Secret(RFC9449.token), random: Self.random)
     let proof = try ReadProof(text)
     #expect(try proof.isSignedByItsKey)
-    #expect(proof.signature.count == 64)
-    #expect(proof.header["typ"] == .string("dpop+jwt"))
-    #expect(proof.header["alg"] == .string("ES256"))
-    #expect(proof.header["jwk"]?.object?.members.map(\.key) == ["crv", "kty", "x", "y"])
-    #expect(proof.header.object?.members.count == 3)
-    #expect(
-      proof.claims
-        == .object([
-          ("jti", .string(Base64URL.encode(Self.random))), ("htm", .string("GET")),
-          ("htu", .string("https://api.example:8443/a%20b")), ("iat", .integer(1_562_262_618)),
-          ("ath", .string(RFC9449.tokenHash)), ("nonce", .string("n-1")),
-        ]))
+    expect(proof.signature.count, is: 64)
+    expect(proof.header["typ"], is: .string("dpop+jwt"))
+    expect(proof.header["alg"], is: .string("ES256"))
+    expect(proof.header["jwk"]?.object?.members.map(\.key), is: ["crv", "kty", "x", "y"])
+    expect(proof.header.object?.members.count, is: 3)
+    expect(
+      proof.claims,
+      is: .object([
+        ("jti", .string(Base64URL.encode(Self.random))), ("htm", .string("GET")),
+        ("htu", .string("https://api.example:8443/a%20b")), ("iat", .integer(1_562_262_618)),
+        ("ath", .string(RFC9449.tokenHash)), ("nonce", .string("n-1")),
+      ]))
     let bare = try ReadProof(
       DPoPProof.make(signer, for: request, at: UnixTime(seconds: 1), random: Self.random))
-    #expect(bare.claims.object?.members.map(\.key) == ["jti", "htm", "htu", "iat"])
+    expect(bare.claims.object?.members.map(\.key), is: ["jti", "htm", "htu", "iat"])
   }
 
   @Test("a key survives being kept, and its thumbprint is its public half's alone (RFC 7638 §3)")
   func kept() throws {
     let key = try DPoPKey.make()
     let signer = try DPoPKey(der: key.der).signer()
-    #expect(signer.thumbprint == (try key.signer()).thumbprint)
-    #expect(signer.thumbprint.utf8.count == 43)
-    #expect(try DPoPKey.make().signer().thumbprint != signer.thumbprint)
+    expect(signer.thumbprint, is: (try key.signer()).thumbprint)
+    expect(signer.thumbprint.utf8.count, is: 43)
+    try expect(DPoPKey.make().signer().thumbprint, isNot: signer.thumbprint)
     let members = JSON.object(signer.publicKey)
-    #expect(Base64URL.encode(try Digest.sha256.hash(members.serialized())) == signer.thumbprint)
+    expect(Base64URL.encode(try Digest.sha256.hash(members.serialized())), is: signer.thumbprint)
   }
 
   static let wrongKinds: [KeyKind] = [.ec(.p384), .ec(.p521), .rsa(bits: 2048), .ed25519]
@@ -106,12 +107,12 @@ struct DPoPProofTests {
   @Test("a kept key of another kind is damage, never used (ES256 only)", arguments: wrongKinds.indices)
   func wrongKind(index: Int) throws {
     let key = DPoPKey(der: try PrivateKey.generate(Self.wrongKinds[index]).exported())
-    #expect(refusal { try key.signer() }?.code == .storeCorrupt)
+    expect(refusal { try key.signer() }?.code, is: .storeCorrupt)
   }
 
   @Test("what is no key at all is damage", arguments: [[], [0x30, 0x82], [UInt8](repeating: 0, count: 138)])
   func noKey(bytes: [UInt8]) {
-    #expect(refusal { try DPoPKey(der: Secret(bytes)).signer() }?.code == .storeCorrupt)
+    expect(refusal { try DPoPKey(der: Secret(bytes)).signer() }?.code, is: .storeCorrupt)
   }
 
   @Test(
@@ -128,7 +129,7 @@ struct DPoPProofTests {
       ("https://[::1]/a?b=\u{e4} c", "https://[::1]/a"),
     ])
   func target(url: String, expected: String) throws {
-    #expect(try DPoPRequest(method: "POST", url: url).target == expected)
+    try expect(DPoPRequest(method: "POST", url: url).target, is: expected)
   }
 
   @Test(
@@ -143,8 +144,8 @@ struct DPoPProofTests {
     ])
   func badURL(url: String) {
     let error = refusal { try DPoPRequest(method: "GET", url: url) }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.field == "url")
+    expect(error?.code, is: .invalidArgument)
+    expect(error?.field, is: "url")
   }
 
   @Test(
@@ -152,7 +153,7 @@ struct DPoPProofTests {
     arguments: ["", "GET /", "G\r\nX: y", String(repeating: "A", count: 33)])
   func badMethod(method: String) {
     let error = refusal { try DPoPRequest(method: method, url: "https://api.example/") }
-    #expect(error?.field == "method")
+    expect(error?.field, is: "method")
   }
 
   /// What was proven, `token_type`, whether the answer is taken.
@@ -166,7 +167,7 @@ struct DPoPProofTests {
   func typeTaken(binding: DPoPBinding, type: String, isTaken: Bool) {
     let response = Fixture.json(#"{"access_token":"a","token_type":"\#(type)"}"#)
     let error = refusal { try TokenResponse(processing: response, binding: binding) }
-    #expect((error == nil) == isTaken)
+    expect((error == nil), is: isTaken)
     if case .tokens = RefreshAnswer(processing: response, binding: binding) {
       #expect(isTaken)
     } else {
@@ -182,8 +183,8 @@ struct DPoPProofTests {
       Issue.record("it was taken")
       return
     }
-    #expect(token == Secret("r"))
-    #expect(error.code == .responseInvalid)
+    expect(token, is: Secret("r"))
+    expect(error.code, is: .responseInvalid)
   }
 
   @Test("a nonce that is demanded again says nothing about the refresh token")
@@ -193,6 +194,6 @@ struct DPoPProofTests {
       Issue.record("it was taken for a refusal")
       return
     }
-    #expect(error.oauthError == "use_dpop_nonce")
+    expect(error.oauthError, is: "use_dpop_nonce")
   }
 }

@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("DPoP: sessions that are bound to a key (RFC 9449)")
@@ -30,23 +31,23 @@ struct DPoPStepTests {
     let key = try #require(try bench.record.transactions.first?.dpopKey)
     #expect(url.contains("&dpop_jkt=\(try key.signer().thumbprint)"))
 
-    #expect(try engine.failure(of: bench.provider.signIn(at: url)) == nil)
-    #expect(try bench.record.provisional?.dpopKey == key)
-    #expect(try bench.record.provisional?.tokenType == "DPoP")
-    #expect(try bench.record.transactions.first?.dpopKey == nil)
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try bench.record.confirmed?.dpopKey == key)
+    try expect(engine.failure(of: bench.provider.signIn(at: url)), is: nil)
+    try expect(bench.record.provisional?.dpopKey, is: key)
+    try expect(bench.record.provisional?.tokenType, is: "DPoP")
+    try expect(bench.record.transactions.first?.dpopKey, is: nil)
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(bench.record.confirmed?.dpopKey, is: key)
 
     bench.clock.advance(seconds: 3590)
     // Another process: the key comes from the store.
     let second = bench.engine()
     let token = try second.access().token()
-    #expect(token.tokenType == "DPoP")
-    #expect(try bench.record.confirmed?.dpopKey == key)
-    #expect(bench.provider.count(.token) == 2)
-    #expect(try second.userinfo(cancellation: nil)["sub"] == .string("alice"))
+    expect(token.tokenType, is: "DPoP")
+    try expect(bench.record.confirmed?.dpopKey, is: key)
+    expect(bench.provider.count(.token), is: 2)
+    try expect(second.userinfo(cancellation: nil)["sub"], is: .string("alice"))
     let shown = try #require(try proof(bench.provider.requests(.userinfo).first))
-    #expect(shown.claims["ath"]?.string == Base64URL.encode(try Digest.sha256.hash(token.value)))
+    expect(shown.claims["ath"]?.string, is: Base64URL.encode(try Digest.sha256.hash(token.value)))
   }
 
   @Test("every request has a proof of its own: another jti, its own method and URL, the server's time")
@@ -57,12 +58,12 @@ struct DPoPStepTests {
     bench.clock.advance(seconds: 3590)
     _ = try engine.access()
     let proofs = try bench.provider.requests(.token).map { try #require(try proof($0)) }
-    #expect(Set(proofs.map { $0.claims["jti"]?.string }).count == 2)
+    expect(Set(proofs.map { $0.claims["jti"]?.string }).count, is: 2)
     #expect(proofs.allSatisfy { $0.claims["htu"] == .string("https://id.example/token") })
     #expect(proofs.allSatisfy { $0.claims["htm"] == .string("POST") && $0.claims["ath"] == nil })
     let now = bench.clock.wallTime().seconds
-    #expect(proofs.last?.claims["iat"] == .integer(now - 86_400))
-    #expect(bench.provider.requests(.token).first?.freshConnection == true)
+    expect(proofs.last?.claims["iat"], is: .integer(now - 86_400))
+    expect(bench.provider.requests(.token).first?.freshConnection, is: true)
   }
 
   @Test("a device whose date is set in the middle of a session proves by the server's clock (R25)")
@@ -73,7 +74,7 @@ struct DPoPStepTests {
     // The server does not move; this device's date does.
     bench.provider.change { $0.clockOffsetSeconds = -31_536_000 }
     bench.clock.setWall(bench.clock.wallTime().seconds + 31_536_000)
-    #expect(try engine.failure(of: bench.provider.signIn(at: url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: url)), is: nil)
   }
 
   /// `iat` of the last proof at the token endpoint, minus the date.
@@ -90,14 +91,14 @@ struct DPoPStepTests {
     for _ in 1...3 {
       bench.clock.advance(seconds: 4000)
       _ = try engine.token()
-      #expect(try lastIssued(bench) == 0)
+      try expect(lastIssued(bench), is: 0)
     }
-    #expect(bench.provider.count(.discovery) == 4)
+    expect(bench.provider.count(.discovery), is: 4)
     // Nor does it to a process that only knows how the clocks stood.
     let other = bench.engine()
     bench.clock.advance(seconds: 4000)
     _ = try other.token()
-    #expect(try lastIssued(bench) == 0)
+    try expect(lastIssued(bench), is: 0)
   }
 
   @Test("an answer that says it comes out of a cache tells no time at all, whatever its date (R25)")
@@ -108,7 +109,7 @@ struct DPoPStepTests {
       // The date is the device's own, and the server's clock an hour behind.
       bench.provider.change { $0.documentAgeSeconds = -3600 }
       _ = try bench.signedIn()
-      #expect(try lastIssued(bench) == 0)
+      try expect(lastIssued(bench), is: 0)
     }
   }
 
@@ -124,7 +125,7 @@ struct DPoPStepTests {
       let issued = try proof(bench.provider.requests(.userinfo).last)?.claims["iat"]?.integer
       seen.append(issued.map { $0 - bench.clock.wallTime().seconds })
     }
-    #expect(seen == [0, 0, 0, 0, 0, 7200])
+    expect(seen, is: [0, 0, 0, 0, 0, 7200])
   }
 
   @Test("where it is announced, where it is not, and what the configuration says of it")
@@ -134,13 +135,13 @@ struct DPoPStepTests {
       (.never, ["ES256"], "Bearer"), (.always, ["RS256", "ES256"], "DPoP"),
     ] {
       let bench = try bench(use, announces: announced)
-      #expect(try bench.signedIn().access().token().tokenType == type, "\(use) \(announced)")
-      #expect(try (bench.record.confirmed?.dpopKey != nil) == (type == "DPoP"))
+      try expect(bench.signedIn().access().token().tokenType, is: type, "\(use) \(announced)")
+      try expect((bench.record.confirmed?.dpopKey != nil), is: type == "DPoP")
     }
     let other = try bench(.always, announces: ["RS256"])
     let error = refusal { try other.engine().begin(SignInOptions(), cancellation: nil) }
-    #expect(error?.code == .unsupported)
-    #expect(error?.field == "dpop")
+    expect(error?.code, is: .unsupported)
+    expect(error?.field, is: "dpop")
   }
 
   @Test("a provider that announces DPoP and answers Bearer: taken with auto, refused with always (§5)")
@@ -148,19 +149,19 @@ struct DPoPStepTests {
     let auto = try bench()
     auto.provider.change { $0.answersBearer = true }
     let engine = try auto.signedIn()
-    #expect(try engine.access().token().tokenType == "Bearer")
+    try expect(engine.access().token().tokenType, is: "Bearer")
     // The refresh token is bound all the same.
     auto.clock.advance(seconds: 3590)
     _ = try engine.access()
     #expect(try proof(auto.provider.requests(.token).last) != nil)
-    #expect(try engine.userinfo(cancellation: nil)["sub"] == .string("alice"))
+    try expect(engine.userinfo(cancellation: nil)["sub"], is: .string("alice"))
     #expect(try proof(auto.provider.requests(.userinfo).last) == nil)
 
     let always = try bench(.always)
     always.provider.change { $0.answersBearer = true }
     let strict = always.engine()
     let url = try strict.begin(SignInOptions(), cancellation: nil).url
-    #expect(try strict.failure(of: always.provider.signIn(at: url)) == .responseInvalid)
+    try expect(strict.failure(of: always.provider.signIn(at: url)), is: .responseInvalid)
     #expect(try !always.record.hasTokens)
   }
 
@@ -171,7 +172,7 @@ struct DPoPStepTests {
       .token, .status(200, body: #"{"access_token":"a","token_type":"DPoP","expires_in":3600}"#))
     let engine = bench.engine()
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    #expect(try engine.failure(of: url) == .responseInvalid)
+    try expect(engine.failure(of: url), is: .responseInvalid)
   }
 
   @Test("a demanded nonce: one more request with it, the code and all; later ones have it at once (R15, §8)")
@@ -179,20 +180,20 @@ struct DPoPStepTests {
     let bench = try bench()
     bench.provider.change { $0.dpopNonce = "n-1" }
     let engine = try bench.signedIn()
-    #expect(bench.provider.count(.token) == 2)
+    expect(bench.provider.count(.token), is: 2)
     let exchanges = bench.provider.requests(.token)
-    #expect(exchanges[0].body == exchanges[1].body)
+    expect(exchanges[0].body, is: exchanges[1].body)
     let proofs = try exchanges.map { try #require(try proof($0)) }
-    #expect(proofs.map { $0.claims["nonce"]?.string } == [nil, "n-1"])
-    #expect(proofs[0].claims["jti"] != proofs[1].claims["jti"])
+    expect(proofs.map { $0.claims["nonce"]?.string }, is: [nil, "n-1"])
+    expect(proofs[0].claims["jti"], isNot: proofs[1].claims["jti"])
     #expect(exchanges.allSatisfy { $0.freshConnection })
 
     bench.clock.advance(seconds: 3590)
     _ = try engine.access()
-    #expect(bench.provider.count(.token) == 3)
+    expect(bench.provider.count(.token), is: 3)
     bench.provider.change { $0.dpopNonce = "n-2" }
-    #expect(try engine.userinfo(cancellation: nil)["sub"] == .string("alice"))
-    #expect(bench.provider.count(.userinfo) == 2)
+    try expect(engine.userinfo(cancellation: nil)["sub"], is: .string("alice"))
+    expect(bench.provider.count(.userinfo), is: 2)
   }
 
   @Test("a nonce that is demanded twice fails, typed; the code is not sent a third time (R15)")
@@ -206,9 +207,9 @@ struct DPoPStepTests {
     guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "it succeeded")
     }
-    #expect(error.code == .oauth)
-    #expect(error.oauthError == "use_dpop_nonce")
-    #expect(bench.provider.count(.token) == 2)
+    expect(error.code, is: .oauth)
+    expect(error.oauthError, is: "use_dpop_nonce")
+    expect(bench.provider.count(.token), is: 2)
   }
 
   @Test(
@@ -219,8 +220,8 @@ struct DPoPStepTests {
     bench.provider.next(.token, .status(400, headers: headers, body: #"{"error":"use_dpop_nonce"}"#))
     let engine = bench.engine()
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    #expect(try engine.failure(of: url) == .oauth)
-    #expect(bench.provider.count(.token) == 1)
+    try expect(engine.failure(of: url), is: .oauth)
+    expect(bench.provider.count(.token), is: 1)
   }
 
   @Test("a nonce that is demanded without end ends no session, in however many renewals")
@@ -235,11 +236,11 @@ struct DPoPStepTests {
       guard case .expired(_, _, let reason) = try engine.access() else {
         throw Unexpected(what: "another outcome")
       }
-      #expect(reason.oauthError == "use_dpop_nonce")
+      expect(reason.oauthError, is: "use_dpop_nonce")
     }
-    #expect(try bench.record.sessionEnded == nil)
+    try expect(bench.record.sessionEnded, is: nil)
     bench.clock.advance(seconds: 3700)
-    #expect(try engine.access().token().tokenType == "DPoP")
+    try expect(engine.access().token().tokenType, is: "DPoP")
   }
 
   @Test("a nonce is its origin's alone, and the last one counts (§8.2)")
@@ -248,14 +249,14 @@ struct DPoPStepTests {
     func nonce(_ url: String, _ given: String? = nil) throws -> String? {
       try ReadProof(engine.dpopProof(method: "GET", url: url, nonce: given)).claims["nonce"]?.string
     }
-    #expect(try nonce("https://api.example/a", "n-1") == "n-1")
-    #expect(try nonce("https://api.example/b") == "n-1")
-    #expect(try nonce("https://api.example:8443/b") == nil)
-    #expect(try nonce("https://other.example/a") == nil)
-    #expect(try nonce("https://api.example/a", "n-2") == "n-2")
-    #expect(try nonce("https://api.example/a") == "n-2")
+    try expect(nonce("https://api.example/a", "n-1"), is: "n-1")
+    try expect(nonce("https://api.example/b"), is: "n-1")
+    try expect(nonce("https://api.example:8443/b"), is: nil)
+    try expect(nonce("https://other.example/a"), is: nil)
+    try expect(nonce("https://api.example/a", "n-2"), is: "n-2")
+    try expect(nonce("https://api.example/a"), is: "n-2")
     for bad in ["", "a b", "a\"b", "a\\b", "\u{e9}", String(repeating: "x", count: 1025)] {
-      #expect(refusal { try nonce("https://api.example/a", bad) }?.field == "nonce")
+      expect(refusal { try nonce("https://api.example/a", bad) }?.field, is: "nonce")
     }
   }
 
@@ -269,24 +270,24 @@ struct DPoPStepTests {
         method: "PUT", url: "https://api.example/a?b", accessToken: given)
       let proof = try ReadProof(text)
       #expect(try proof.isSignedByItsKey)
-      #expect(proof.claims["htm"] == .string("PUT"))
+      expect(proof.claims["htm"], is: .string("PUT"))
       return proof.claims["ath"]?.string
     }
-    #expect(try hash(nil) == Base64URL.encode(try Digest.sha256.hash(token)))
-    #expect(try hash(Secret(RFC9449.token)) == RFC9449.tokenHash)
+    try expect(hash(nil), is: Base64URL.encode(try Digest.sha256.hash(token)))
+    try expect(hash(Secret(RFC9449.token)), is: RFC9449.tokenHash)
   }
 
   @Test("dpop.proof needs a token of type DPoP")
   func hostProofRefused() throws {
     let url = "https://api.example/"
     let nobody = try bench().engine()
-    #expect(code { _ = try nobody.dpopProof(method: "GET", url: url) } == .reauthenticate)
+    expect(code { _ = try nobody.dpopProof(method: "GET", url: url) }, is: .reauthenticate)
     let bearer = try bench(.never).signedIn()
-    #expect(code { _ = try bearer.dpopProof(method: "GET", url: url) } == .illegalState)
+    expect(code { _ = try bearer.dpopProof(method: "GET", url: url) }, is: .illegalState)
     let waiting = try bench(requiresConfirmation: true)
     let engine = try waiting.signedIn()
-    #expect(code { _ = try engine.dpopProof(method: "GET", url: url) } == .illegalState)
-    #expect(try engine.confirm() == .active(.confirmed))
+    expect(code { _ = try engine.dpopProof(method: "GET", url: url) }, is: .illegalState)
+    try expect(engine.confirm(), is: .active(.confirmed))
     _ = try engine.dpopProof(method: "GET", url: url)
   }
 
@@ -302,8 +303,8 @@ struct DPoPStepTests {
       String(decoding: request.body, as: UTF8.self).contains("&dpop_jkt=\(try key.signer().thumbprint)"))
     #expect(try proof(request) == nil)
     #expect(!url.contains("dpop_jkt"))
-    #expect(try engine.failure(of: bench.provider.signIn(at: url)) == nil)
-    #expect(try engine.access().token().tokenType == "DPoP")
+    try expect(engine.failure(of: bench.provider.signIn(at: url)), is: nil)
+    try expect(engine.access().token().tokenType, is: "DPoP")
   }
 
   @Test("a revocation that has to show the access token proves its key (R31)")
@@ -314,11 +315,11 @@ struct DPoPStepTests {
     bench.provider.next(.revocation, refusal, .proper, refusal)
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
     let requests = bench.provider.requests(.revocation)
-    #expect(requests.count == 4)
+    expect(requests.count, is: 4)
     for (index, request) in requests.enumerated() {
       let authorization = request.headers.first { $0.name == "Authorization" }?.value
-      #expect((authorization?.hasPrefix("DPoP access-") ?? false) == (index % 2 == 1))
-      #expect(try (proof(request)?.claims["ath"] != nil) == (index % 2 == 1))
+      expect((authorization?.hasPrefix("DPoP access-") ?? false), is: index % 2 == 1)
+      try expect((proof(request)?.claims["ath"] != nil), is: index % 2 == 1)
     }
   }
 
@@ -331,8 +332,8 @@ struct DPoPStepTests {
     bench.clock.advance(seconds: 6)
     let engine = bench.engine()
     _ = try engine.pollDevice(begun.transactionID)
-    #expect(try bench.record.confirmed?.tokenType == "DPoP")
-    #expect(try bench.record.confirmed?.dpopKey == key)
+    try expect(bench.record.confirmed?.tokenType, is: "DPoP")
+    try expect(bench.record.confirmed?.dpopKey, is: key)
   }
 
   @Test("a refresh token of another key is refused, and the session ends as for any refused token (R34)")

@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -30,36 +31,37 @@ struct DeviceStepTests {
   func whole() throws {
     let bench = try Bench(requiresConfirmation: true)
     let (engine, begun) = try begun(bench)
-    #expect(
-      begun.action
-        == .showDeviceCode(
-          DeviceCode(
-            userCode: "WDJB-MJHT", verificationURI: "https://id.example/activate",
-            verificationURIComplete: "https://id.example/activate?user_code=WDJB-MJHT")))
+    expect(
+      begun.action,
+      is: .showDeviceCode(
+        DeviceCode(
+          userCode: "WDJB-MJHT", verificationURI: "https://id.example/activate",
+          verificationURIComplete: "https://id.example/activate?user_code=WDJB-MJHT")))
     #expect(begun.redirectURI == nil && begun.survivesProcess)
-    #expect(begun.expiresAt == bench.clock.wallTime() + 600)
-    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .browser))
+    expect(begun.expiresAt, is: bench.clock.wallTime() + 600)
+    expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
     let asked = try #require(bench.provider.requests(.deviceAuthorization).first)
-    #expect(String(decoding: asked.body, as: UTF8.self) == "scope=openid+offline_access&client_id=native")
+    expect(String(decoding: asked.body, as: UTF8.self), is: "scope=openid+offline_access&client_id=native")
 
-    #expect(try poll(engine, begun, bench) == nil)
+    try expect(poll(engine, begun, bench), is: nil)
     bench.provider.change { $0.deviceError = nil }
     guard case .succeeded(.awaitingConfirmation(let profile)) = try poll(engine, begun, bench)?.ending else {
       throw Unexpected(what: "\(engine.state)")
     }
-    #expect(profile["sub"] == .string("alice"))
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.token() == "access-2")
+    expect(profile["sub"], is: .string("alice"))
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.token(), is: "access-2")
     let sent = try #require(bench.provider.requests(.token).first)
-    #expect(
-      String(decoding: sent.body, as: UTF8.self)
-        == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=device-1&client_id=native"
+    expect(
+      String(decoding: sent.body, as: UTF8.self),
+      is:
+        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=device-1&client_id=native"
     )
     // The answer that has the tokens comes once: nothing may repeat the request silently (R15).
     #expect(sent.freshConnection)
     let transaction = try #require(try bench.record.transactions.first)
     #expect(transaction.status == .succeeded && transaction.flow == .device(nil))
-    #expect(try bench.record.registrationType == nil)
+    try expect(bench.record.registrationType, is: nil)
   }
 
   @Test("openid is granted and no id_token comes, as RFC 8628 promises none: userinfo names the user")
@@ -74,15 +76,15 @@ struct DeviceStepTests {
       throw Unexpected(what: "\(engine.state)")
     }
     #expect(profile["sub"] == .string("alice") && profile["email"] == .string("alice@example.com"))
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.profile()["email"] == .string("alice@example.com"))
-    #expect(try engine.token() == "access-2")
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.profile()["email"], is: .string("alice@example.com"))
+    try expect(engine.token(), is: "access-2")
     #expect(bench.seen.warned.isEmpty)
     bench.clock.advance(seconds: 3550)
-    #expect(try engine.token() == "access-3")
+    try expect(engine.token(), is: "access-3")
     // From now on userinfo is held against that name (R28).
     bench.provider.change { $0.userinfoSubject = "mallory" }
-    #expect(code { _ = try engine.userinfo(cancellation: nil) } == .profileMismatch)
+    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .profileMismatch)
   }
 
   @Test("no poll comes before the server's interval, and one that comes early is not sent (§3.5)")
@@ -92,7 +94,7 @@ struct DeviceStepTests {
     #expect(try poll(engine, begun, bench, after: 4) == nil && polls(bench) == 0)
     #expect(try !engine.isDevicePollDue(begun.transactionID))
     #expect(try poll(engine, begun, bench, after: 1) == nil && polls(bench) == 1)
-    #expect(try engine.pollDevice(begun.transactionID) == nil)
+    try expect(engine.pollDevice(begun.transactionID), is: nil)
     #expect(try poll(engine, begun, bench, after: 4) == nil && polls(bench) == 1)
     #expect(try poll(engine, begun, bench, after: 1) == nil && polls(bench) == 2)
   }
@@ -116,7 +118,7 @@ struct DeviceStepTests {
     let bench = try Bench()
     let (engine, begun) = try begun(bench)
     bench.provider.next(.token, .status(503), .status(500, body: "<html>"), .unreachable)
-    for _ in 1...3 { #expect(try poll(engine, begun, bench) == nil) }
+    for _ in 1...3 { try expect(poll(engine, begun, bench), is: nil) }
     // The server says how long.
     bench.provider.next(.token, .status(429, headers: [HTTPHeader("Retry-After", "30")]))
     #expect(try poll(engine, begun, bench) == nil && polls(bench) == 4)
@@ -145,8 +147,8 @@ struct DeviceStepTests {
     let (engine, begun) = try begun(bench)
     bench.provider.next(.token, .status(status, body: body))
     bench.provider.change { $0.deviceError = nil }
-    #expect(try poll(engine, begun, bench) == nil)
-    #expect(try engine.transactionStatus(begun.transactionID) == .pending)
+    try expect(poll(engine, begun, bench), is: nil)
+    try expect(engine.transactionStatus(begun.transactionID), is: .pending)
     guard case .succeeded = try poll(engine, begun, bench)?.ending else {
       throw Unexpected(what: "\(engine.state)")
     }
@@ -195,8 +197,8 @@ struct DeviceStepTests {
     guard case .succeeded = try poll(engine, begun, bench)?.ending else {
       throw Unexpected(what: "\(engine.state)")
     }
-    #expect(try engine.token() == "access-9")
-    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-9"))
+    try expect(engine.token(), is: "access-9")
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-9"))
   }
 
   @Test("tokens that such an answer leaves in doubt are gone, and the wait ends with words")
@@ -208,7 +210,7 @@ struct DeviceStepTests {
     guard case .failed(let error) = try poll(engine, begun, bench)?.ending else {
       throw Unexpected(what: "\(engine.state)")
     }
-    #expect(error.code == .responseInvalid)
+    expect(error.code, is: .responseInvalid)
   }
 
   @Test("after a time-out the next polls come half as often (§3.5)")
@@ -236,7 +238,7 @@ struct DeviceStepTests {
       throw Unexpected(what: "\(engine.state)")
     }
     #expect(failure.code == expected && failure.oauthError == error)
-    #expect(engine.state.kind == .registrationFailed)
+    expect(engine.state.kind, is: .registrationFailed)
     #expect(try poll(engine, begun, bench) == nil && polls(bench) == 1)
     #expect(bench.seen.names.contains("error.reported"))
   }
@@ -246,10 +248,10 @@ struct DeviceStepTests {
     let bench = try Bench()
     bench.provider.change { $0.deviceAuthorization = { $0["expires_in"] = .integer(60) } }
     let (engine, begun) = try begun(bench)
-    #expect(begun.expiresAt == bench.clock.wallTime() + 60)
+    expect(begun.expiresAt, is: bench.clock.wallTime() + 60)
     #expect(try poll(engine, begun, bench, after: 60) == nil && polls(bench) == 0)
-    #expect(code { _ = try engine.transactionStatus(begun.transactionID) } == .transactionExpired)
-    #expect(try engine.standing() == .known(.unregistered))
+    expect(code { _ = try engine.transactionStatus(begun.transactionID) }, is: .transactionExpired)
+    try expect(engine.standing(), is: .known(.unregistered))
   }
 
   @Test("another process goes on with it, also after a reboot (R12)")
@@ -260,12 +262,12 @@ struct DeviceStepTests {
     bench.clock.reboot(bootID: "boot-2")
     bench.provider.change { $0.deviceError = nil }
     let later = bench.engine()
-    #expect(
-      try later.standing() == .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
+    try expect(
+      later.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
     guard case .succeeded = try later.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "\(later.state)")
     }
-    #expect(try later.token() == "access-2")
+    try expect(later.token(), is: "access-2")
   }
 
   @Test("while one process polls, no other does; a process that died holds nobody up for long")
@@ -280,7 +282,7 @@ struct DeviceStepTests {
         bench.clock.advance(seconds: 20)
         seen = ((try? second.pollDevice(begun.transactionID)) ?? nil, false)
       })
-    #expect(try poll(engine, begun, bench) == nil)
+    try expect(poll(engine, begun, bench), is: nil)
     #expect(seen == (nil, false) && polls(bench) == 1)
     // As if a process had taken the turn and died: after the longest that a request may take, another goes on.
     try bench.store.update(.default) { record throws(EnrollError) in
@@ -315,7 +317,7 @@ struct DeviceStepTests {
     guard case .failed(let failure) = try poll(engine, begun, bench)?.ending else {
       throw Unexpected(what: "\(engine.state)")
     }
-    #expect(failure.code == .idTokenInvalid)
+    expect(failure.code, is: .idTokenInvalid)
     #expect(try !bench.record.hasTokens)
   }
 
@@ -323,7 +325,7 @@ struct DeviceStepTests {
   func cancelled() throws {
     let bench = try Bench()
     let (engine, begun) = try begun(bench)
-    #expect(try engine.cancel(transactionID: begun.transactionID) == .unregistered)
+    try expect(engine.cancel(transactionID: begun.transactionID), is: .unregistered)
     bench.provider.change { $0.deviceError = nil }
     guard case .succeeded = try poll(engine, begun, bench)?.ending else {
       throw Unexpected(what: "\(engine.state)")
@@ -335,7 +337,7 @@ struct DeviceStepTests {
     let bench = try Bench()
     let (engine, _) = try begun(bench)
     for url in ["com.example.app:/callback?code=x", "com.example.app:/callback?code=x&state="] {
-      #expect(code { _ = try engine.resume(url, cancellation: nil) } == .unsolicited)
+      expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited)
     }
   }
 
@@ -361,11 +363,12 @@ struct DeviceStepTests {
         #expect(error.code == .invalidArgument && error.field == field)
       }
     }
-    #expect(bench.provider.count(.deviceAuthorization) == 0)
+    expect(bench.provider.count(.deviceAuthorization), is: 0)
     let other = try Bench()
     other.provider.change { $0.metadata = { $0["device_authorization_endpoint"] = nil } }
-    #expect(
-      code { _ = try other.engine().begin(SignInOptions(kind: .device), cancellation: nil) } == .unsupported)
+    expect(
+      code { _ = try other.engine().begin(SignInOptions(kind: .device), cancellation: nil) }, is: .unsupported
+    )
   }
 
   @Test(
@@ -382,9 +385,9 @@ struct DeviceStepTests {
   func badAnswer(member: String, value: JSON) throws {
     let bench = try Bench()
     bench.provider.change { $0.deviceAuthorization = { $0[member] = value } }
-    #expect(
-      code { _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil) }
-        == .responseInvalid)
+    expect(
+      code { _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil) },
+      is: .responseInvalid)
     #expect(try bench.record.transactions.isEmpty)
   }
 
@@ -405,10 +408,10 @@ struct DeviceStepTests {
       }
     }
     let (_, begun) = try begun(bench)
-    #expect(begun.expiresAt == bench.clock.wallTime() + lifetime)
+    expect(begun.expiresAt, is: bench.clock.wallTime() + lifetime)
     guard case .device(let device?) = try bench.record.transactions.first?.flow else {
       throw Unexpected(what: "no device transaction")
     }
-    #expect(device.intervalSeconds == interval)
+    expect(device.intervalSeconds, is: interval)
   }
 }

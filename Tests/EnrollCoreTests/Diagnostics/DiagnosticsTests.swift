@@ -5,6 +5,7 @@ import EnrollJSON
 import EnrollPosix
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Diagnostics (flows.md §11, R40)")
@@ -114,20 +115,20 @@ struct DiagnosticsTests {
     let engine = try bench.signedIn()
     _ = try engine.begin(SignInOptions(), cancellation: nil)
     let told = JSON.object(engine.diagnostics())
-    #expect(told["state"]?["kind"] == .string("authenticating"))
-    #expect(told["account"]?["confirmed"]?["secondsLeft"] == .integer(3600))
-    #expect(told["account"]?["serverClockOffsetSeconds"] == .integer(-7200))
-    #expect(told["clock"]?["aheadOfServerSeconds"] == .integer(7200))
-    #expect(told["provider"]?["tokenEndpoint"] == .string("https://id.example/token"))
-    #expect(told["account"]?["transactions"]?.array?.last?["status"] == .string("pending"))
+    expect(told["state"]?["kind"], is: .string("authenticating"))
+    expect(told["account"]?["confirmed"]?["secondsLeft"], is: .integer(3600))
+    expect(told["account"]?["serverClockOffsetSeconds"], is: .integer(-7200))
+    expect(told["clock"]?["aheadOfServerSeconds"], is: .integer(7200))
+    expect(told["provider"]?["tokenEndpoint"], is: .string("https://id.example/token"))
+    expect(told["account"]?["transactions"]?.array?.last?["status"], is: .string("pending"))
 
     bench.clock.advance(seconds: 3700)
     bench.provider.next(.token, .status(503), .status(503))
     _ = try engine.access()
     let errors = JSON.object(engine.diagnostics())["errors"]?.array ?? []
-    #expect(errors.last?["status"] == .string("server"))
-    #expect(errors.last?["httpStatus"] == .integer(503))
-    #expect(JSON.object(engine.diagnostics())["account"]?["backoff"]?["failures"] == .integer(1))
+    expect(errors.last?["status"], is: .string("server"))
+    expect(errors.last?["httpStatus"], is: .integer(503))
+    expect(JSON.object(engine.diagnostics())["account"]?["backoff"]?["failures"], is: .integer(1))
   }
 
   @Test("the last sixteen failures are kept")
@@ -138,7 +139,7 @@ struct DiagnosticsTests {
       let url = try engine.begin(SignInOptions(), cancellation: nil).url
       _ = try engine.failure(of: bench.provider.refuse(url, error: "access_denied"))
     }
-    #expect(engine.diagnostics()["errors"]?.array?.count == 16)
+    expect(engine.diagnostics()["errors"]?.array?.count, is: 16)
   }
 
   @Test("a store that cannot be read is told, and the rest is told all the same")
@@ -149,9 +150,9 @@ struct DiagnosticsTests {
       store: LockedStore(), clock: bench.clock, random: SystemRandomSource(), observer: bench.seen,
       exclusion: { Mutex() })
     let told = JSON.object(engine.diagnostics())
-    #expect(told["account"]?["problem"]?["status"] == .string("storeLocked"))
-    #expect(told["outbox"]?["problem"]?["status"] == .string("storeLocked"))
-    #expect(told["configuration"]?["clientId"] == .string("native"))
+    expect(told["account"]?["problem"]?["status"], is: .string("storeLocked"))
+    expect(told["outbox"]?["problem"]?["status"], is: .string("storeLocked"))
+    expect(told["configuration"]?["clientId"], is: .string("native"))
   }
 }
 

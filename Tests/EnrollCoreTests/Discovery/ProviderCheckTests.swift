@@ -3,6 +3,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("What a provider's announcements say before anybody signs in")
@@ -26,10 +27,10 @@ struct ProviderCheckTests {
   func whole() throws {
     let (check, bench) = try check()
     #expect(check.findings.allSatisfy { $0.verdict == .works && $0.advice == nil })
-    #expect(Set(check.findings.map(\.subject)) == Set(ProviderFinding.Subject.allCases))
+    expect(Set(check.findings.map(\.subject)), is: Set(ProviderFinding.Subject.allCases))
     #expect(
       check.findings[0].text.hasSuffix("only a sign-in shows whether client id and redirect URI are right"))
-    #expect(check.preset == nil)
+    expect(check.preset, is: nil)
     #expect(bench.provider.count(.token) == 0 && bench.provider.count(.pushed) == 0)
     #expect(bench.provider.count(.discovery) == 1 && bench.provider.count(.keys) == 1)
   }
@@ -108,7 +109,7 @@ struct ProviderCheckTests {
       let bench = try Bench([])
       bench.provider.next(endpoint, .unreachable)
       let check = try bench.engine().checkProvider(cancellation: nil)
-      #expect(verdicts(check, .signIn) == [.fails])
+      expect(verdicts(check, .signIn), is: [.fails])
     }
   }
 
@@ -118,7 +119,7 @@ struct ProviderCheckTests {
     let engine = bench.engine()
     _ = try engine.begin(SignInOptions(), cancellation: nil)
     bench.provider.next(.discovery, .status(503))
-    #expect(verdicts(try engine.checkProvider(cancellation: nil), .signIn) == [.fails])
+    expect(verdicts(try engine.checkProvider(cancellation: nil), .signIn), is: [.fails])
   }
 
   @Test("the announcements are read anew, whatever is at hand")
@@ -127,14 +128,14 @@ struct ProviderCheckTests {
     let engine = bench.engine()
     _ = try engine.begin(SignInOptions(), cancellation: nil)
     bench.provider.change { $0.metadata = { $0["device_authorization_endpoint"] = nil } }
-    #expect(verdicts(try engine.checkProvider(cancellation: nil), .device) == [.limited])
+    expect(verdicts(try engine.checkProvider(cancellation: nil), .device), is: [.limited])
   }
 
   @Test("the preset of a known provider is named, unless it is used")
   func preset() throws {
     let bare = try Bench([("issuer", .string("https://gitlab.com"))])
-    #expect(try bare.engine().checkProvider(cancellation: nil).preset == "gitlab")
+    try expect(bare.engine().checkProvider(cancellation: nil).preset, is: "gitlab")
     let named = try Bench([("issuer", nil), ("provider", .string("gitlab"))])
-    #expect(try named.engine().checkProvider(cancellation: nil).preset == nil)
+    try expect(named.engine().checkProvider(cancellation: nil).preset, is: nil)
   }
 }

@@ -3,6 +3,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("What is known of the provider serves until a valid answer says otherwise (R18, R23)")
@@ -36,12 +37,12 @@ struct ProviderDirectoryTests {
     let engine = try bench.signedIn()
     outlive(bench)
     bench.provider.next(.discovery, Self.troubles[index].reply)
-    #expect(try engine.token() == "access-3", "\(Self.troubles[index].name)")
-    #expect(bench.provider.count(.discovery) == 2)
-    #expect(bench.provider.count(.token) == 2)
+    try expect(engine.token(), is: "access-3", "\(Self.troubles[index].name)")
+    expect(bench.provider.count(.discovery), is: 2)
+    expect(bench.provider.count(.token), is: 2)
     #expect(
       try engine.begin(SignInOptions(), cancellation: nil).url.hasPrefix("https://id.example/authorize"))
-    #expect(bench.provider.count(.discovery) == 2, "a pause follows")
+    expect(bench.provider.count(.discovery), is: 2, "a pause follows")
   }
 
   @Test("the time that discovery asks for bars discovery alone", arguments: [("3600", 3600), ("soon", 60)])
@@ -51,13 +52,13 @@ struct ProviderDirectoryTests {
     let engine = try bench.signedIn()
     outlive(bench)
     bench.provider.next(.discovery, Self.status(429, "", HTTPHeader("Retry-After", wish)))
-    #expect(try engine.token() == "access-3")
+    try expect(engine.token(), is: "access-3")
     bench.clock.advance(seconds: seconds - 1)
-    #expect(try engine.token() == "access-4")
-    #expect(bench.provider.count(.discovery) == 2)
+    try expect(engine.token(), is: "access-4")
+    expect(bench.provider.count(.discovery), is: 2)
     bench.clock.advance(seconds: 31)
-    #expect(try engine.token() == "access-5")
-    #expect(bench.provider.count(.discovery) == 3)
+    try expect(engine.token(), is: "access-5")
+    expect(bench.provider.count(.discovery), is: 3)
   }
 
   @Test("a provider that is not known yet is asked again after a minute at most, whatever it asks for")
@@ -71,16 +72,16 @@ struct ProviderDirectoryTests {
         return nil
       } catch { return error }
     }
-    #expect(error()?.retryAfterSeconds == 60)
+    expect(error()?.retryAfterSeconds, is: 60)
     bench.clock.advance(seconds: 20)
-    #expect(error()?.retryAfterSeconds == 40)
-    #expect(bench.provider.count(.discovery) == 1)
+    expect(error()?.retryAfterSeconds, is: 40)
+    expect(bench.provider.count(.discovery), is: 1)
     bench.clock.advance(seconds: 40)
-    #expect(error() == nil)
+    expect(error(), is: nil)
     // What says no time is asked again at once.
     let other = try Bench()
     other.provider.next(.discovery, .unreachable)
-    #expect(code { _ = try other.signedIn() } == .network)
+    expect(code { _ = try other.signedIn() }, is: .network)
     _ = try other.signedIn()
   }
 
@@ -98,19 +99,19 @@ struct ProviderDirectoryTests {
     let engine = try bench.signedIn()
     outlive(bench)
     bench.provider.change { $0.metadata = Self.foreign[index].0 }
-    #expect(try engine.token() == "access-3")
+    try expect(engine.token(), is: "access-3")
     for _ in 1...20 { _ = try engine.begin(SignInOptions(), cancellation: nil) }
-    #expect(bench.provider.count(.discovery) == 2, "a pause follows")
+    expect(bench.provider.count(.discovery), is: 2, "a pause follows")
     outlive(bench)
     bench.provider.next(.discovery, Self.status(503))
-    #expect(try engine.token() == "access-4")
+    try expect(engine.token(), is: "access-4")
   }
 
   @Test("where nothing is known, such a document is an error (R18)", arguments: foreign.indices)
   func foreignDocumentFirst(index: Int) throws {
     let bench = try Bench()
     bench.provider.change { $0.metadata = Self.foreign[index].0 }
-    #expect(code { _ = try bench.signedIn() } == Self.foreign[index].1)
+    expect(code { _ = try bench.signedIn() }, is: Self.foreign[index].1)
     bench.provider.change { $0.metadata = { _ in } }
     _ = try bench.signedIn()
   }
@@ -132,14 +133,14 @@ struct ProviderDirectoryTests {
     outlive(bench)
     let reply = Self.troubles[index].reply
     bench.provider.next(.keys, reply, reply, reply)
-    #expect(try engine.token() == "access-3")
-    #expect(
-      try bench.record.confirmed.map { $0.unprovenIDToken == nil } == true, "\(Self.troubles[index].name)")
-    #expect(bench.provider.count(.keys) == 2)
+    try expect(engine.token(), is: "access-3")
+    try expect(
+      bench.record.confirmed.map { $0.unprovenIDToken == nil }, is: true, "\(Self.troubles[index].name)")
+    expect(bench.provider.count(.keys), is: 2)
     // And a sign-in beside it goes on, too.
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    #expect(try engine.failure(of: url) == nil)
-    #expect(bench.provider.count(.keys) == 2, "a pause follows")
+    try expect(engine.failure(of: url), is: nil)
+    expect(bench.provider.count(.keys), is: 2, "a pause follows")
   }
 
   @Test(
@@ -151,10 +152,10 @@ struct ProviderDirectoryTests {
     let engine = try bench.signedIn()
     bench.clock.advance(seconds: 3550)
     try bench.provider.changeKey()
-    #expect(try engine.token() == "access-3")
-    #expect(bench.provider.count(.keys) == 2)
-    #expect(try bench.record.confirmed.map { $0.unprovenIDToken == nil } == true)
-    #expect(try engine.standing() == .known(.active(.renewed)))
+    try expect(engine.token(), is: "access-3")
+    expect(bench.provider.count(.keys), is: 2)
+    try expect(bench.record.confirmed.map { $0.unprovenIDToken == nil }, is: true)
+    try expect(engine.standing(), is: .known(.active(.renewed)))
 
     // At a sign-in as well.
     let other = try Bench()
@@ -163,8 +164,8 @@ struct ProviderDirectoryTests {
     other.clock.advance(seconds: 61)
     try other.provider.changeKey()
     let url = other.provider.signIn(at: try first.begin(SignInOptions(), cancellation: nil).url)
-    #expect(try first.failure(of: url) == nil)
-    #expect(other.provider.count(.keys) == 2)
+    try expect(first.failure(of: url), is: nil)
+    expect(other.provider.count(.keys), is: 2)
   }
 
   @Test("keys that do not prove a token are fetched again once a minute at most (R23)")
@@ -177,14 +178,14 @@ struct ProviderDirectoryTests {
     for _ in 1...4 { bench.provider.next(.keys, Self.status(200, old)) }
     for count in [2, 2, 2] {
       let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-      #expect(try engine.failure(of: url) == .idTokenInvalid)
-      #expect(bench.provider.count(.keys) == count)
+      try expect(engine.failure(of: url), is: .idTokenInvalid)
+      expect(bench.provider.count(.keys), is: count)
       bench.clock.advance(seconds: 20)
     }
     bench.clock.advance(seconds: 1)
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    #expect(try engine.failure(of: url) == .idTokenInvalid)
-    #expect(bench.provider.count(.keys) == 3)
+    try expect(engine.failure(of: url), is: .idTokenInvalid)
+    expect(bench.provider.count(.keys), is: 3)
   }
 
   @Test("while newer keys are not to be had, a signature that fails is no word against the token (R23)")
@@ -195,9 +196,9 @@ struct ProviderDirectoryTests {
     bench.provider.next(.keys, Self.status(503))
     for _ in 1...2 {
       let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-      #expect(try engine.failure(of: url) == .keysUnavailable)
+      try expect(engine.failure(of: url), is: .keysUnavailable)
     }
-    #expect(bench.provider.count(.keys) == 2)
+    expect(bench.provider.count(.keys), is: 2)
   }
 
   @Test("keys that came with the very question are not fetched again for it")
@@ -209,6 +210,6 @@ struct ProviderDirectoryTests {
     try bench.provider.changeKey()
     bench.provider.next(.keys, Self.status(200, old))
     _ = try? engine.token()
-    #expect(bench.provider.count(.keys) == 2)
+    expect(bench.provider.count(.keys), is: 2)
   }
 }

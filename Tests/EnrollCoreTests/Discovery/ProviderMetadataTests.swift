@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollJSON
+import Expectations
 import Testing
 
 @Suite("Discovery (OpenID Connect Discovery §4)")
@@ -33,8 +34,8 @@ struct ProviderMetadataTests {
     ])
   func address(issuer: String, url: String) throws {
     let request = ProviderMetadata.request(ProviderMetadata.urls(of: try configuration(issuer))[0])
-    #expect(request.url == url)
-    #expect(request.method == .get)
+    expect(request.url, is: url)
+    expect(request.method, is: .get)
     #expect(!request.headers.contains { $0.name == "If-None-Match" })
   }
 
@@ -42,9 +43,9 @@ struct ProviderMetadataTests {
   func tag() throws {
     let configuration = try configuration()
     let request = ProviderMetadata.request(ProviderMetadata.urls(of: configuration)[0], knownTag: "\"v1\"")
-    #expect(request.headers.last == HTTPHeader("If-None-Match", "\"v1\""))
+    expect(request.headers.last, is: HTTPHeader("If-None-Match", "\"v1\""))
     let bad = ProviderMetadata.request(ProviderMetadata.urls(of: configuration)[0], knownTag: "a\r\nX: y")
-    #expect(bad.headers.count == 1)
+    expect(bad.headers.count, is: 1)
   }
 
   @Test("endpoints and abilities are read")
@@ -62,18 +63,18 @@ struct ProviderMetadataTests {
         ("pushed_authorization_request_endpoint", .string("https://id.example.com/p")),
         ("unknown", .object([("a", .null)])),
       ]), configuration: try configuration())
-    #expect(metadata.authorizationEndpoint == "https://id.example.com/a")
-    #expect(metadata.tokenEndpoint == "https://id.example.com/t")
-    #expect(metadata.jwksURI == "https://keys.example.com/j")
-    #expect(metadata.userinfoEndpoint == "https://id.example.com/u")
-    #expect(metadata.revocationEndpoint == "https://id.example.com/r")
-    #expect(metadata.endSessionEndpoint == "https://id.example.com/e?x=1")
-    #expect(metadata.introspectionEndpoint == nil)
-    #expect(metadata.pushedAuthorizationRequestEndpoint == "https://id.example.com/p")
+    expect(metadata.authorizationEndpoint, is: "https://id.example.com/a")
+    expect(metadata.tokenEndpoint, is: "https://id.example.com/t")
+    expect(metadata.jwksURI, is: "https://keys.example.com/j")
+    expect(metadata.userinfoEndpoint, is: "https://id.example.com/u")
+    expect(metadata.revocationEndpoint, is: "https://id.example.com/r")
+    expect(metadata.endSessionEndpoint, is: "https://id.example.com/e?x=1")
+    expect(metadata.introspectionEndpoint, is: nil)
+    expect(metadata.pushedAuthorizationRequestEndpoint, is: "https://id.example.com/p")
     #expect(metadata.announcesIssuerInRedirect)
     #expect(!metadata.requiresPushedRequests)
-    #expect(metadata.dpopAlgorithms == ["ES256"])
-    #expect(metadata.promptValues == ["create"])
+    expect(metadata.dpopAlgorithms, is: ["ES256"])
+    expect(metadata.promptValues, is: ["create"])
   }
 
   @Test(
@@ -88,7 +89,7 @@ struct ProviderMetadataTests {
     let error = refusal {
       try ProviderMetadata(processing: document([("issuer", .string(text))]), configuration: configuration)
     }
-    #expect(error?.code == .issuerMismatch)
+    expect(error?.code, is: .issuerMismatch)
   }
 
   @Test("canonically equal text is another issuer (R18)")
@@ -100,7 +101,7 @@ struct ProviderMetadataTests {
         processing: document([("issuer", .string("https://id.example.com/e\u{301}"))]),
         configuration: configuration)
     }
-    #expect(error?.code == .issuerMismatch)
+    expect(error?.code, is: .issuerMismatch)
   }
 
   static let refused: [(String, JSON?, EnrollError.Code)] = [
@@ -122,8 +123,8 @@ struct ProviderMetadataTests {
     let error = refusal {
       try ProviderMetadata(processing: document([(name, value)]), configuration: configuration)
     }
-    #expect(error?.code == code)
-    #expect(error?.field == name)
+    expect(error?.code, is: code)
+    expect(error?.field, is: name)
   }
 
   @Test(
@@ -137,7 +138,7 @@ struct ProviderMetadataTests {
   func unusable(name: String, value: JSON) throws {
     let metadata = try ProviderMetadata(
       processing: document([(name, value)]), configuration: try configuration())
-    #expect(metadata.unusable.map(\.field) == [name])
+    expect(metadata.unusable.map(\.field), is: [name])
     #expect(metadata.userinfoEndpoint == nil || name != "userinfo_endpoint")
     #expect(metadata.revocationEndpoint == nil || name != "revocation_endpoint")
     #expect(metadata.endSessionEndpoint == nil || name != "end_session_endpoint")
@@ -149,9 +150,9 @@ struct ProviderMetadataTests {
   func loopback() throws {
     let local = [("token_endpoint", JSON?.some(.string("http://localhost:4593/t")))]
     let strict = try configuration()
-    #expect(refusal { try ProviderMetadata(processing: document(local), configuration: strict) } != nil)
+    expect(refusal { try ProviderMetadata(processing: document(local), configuration: strict) }, isNot: nil)
     let open = try configuration(loopback: true)
-    #expect(refusal { try ProviderMetadata(processing: document(local), configuration: open) } == nil)
+    expect(refusal { try ProviderMetadata(processing: document(local), configuration: open) }, is: nil)
   }
 
   @Test("no document, no metadata: the status decides whose fault it is")
@@ -161,18 +162,18 @@ struct ProviderMetadataTests {
       refusal { try ProviderMetadata(processing: response, configuration: configuration) }
     }
     let absent = error(HTTPResponse(status: 404))
-    #expect(absent?.code == .responseInvalid)
-    #expect(absent?.field == "issuer")
+    expect(absent?.code, is: .responseInvalid)
+    expect(absent?.field, is: "issuer")
     #expect(absent?.message.contains(configuration.issuer.text) ?? false)
-    #expect(error(HTTPResponse(status: 302))?.code == .responseInvalid)
+    expect(error(HTTPResponse(status: 302))?.code, is: .responseInvalid)
     let busy = error(HTTPResponse(status: 503, headers: [HTTPHeader("Retry-After", "7")]))
-    #expect(busy?.code == .server)
-    #expect(busy?.retryAfterSeconds == 7)
-    #expect(error(Fixture.json("[]"))?.code == .responseInvalid)
+    expect(busy?.code, is: .server)
+    expect(busy?.retryAfterSeconds, is: 7)
+    expect(error(Fixture.json("[]"))?.code, is: .responseInvalid)
     let page = error(Fixture.json("<html>"))
     #expect(page?.code == .responseInvalid && page?.field == "issuer")
     #expect(page?.message.contains(configuration.issuer.text) ?? false)
     #expect(page?.message.contains("check the issuer") ?? false)
-    #expect(error(Fixture.json(#"{"issuer":"a","issuer":"b"}"#))?.code == .responseInvalid)
+    expect(error(Fixture.json(#"{"issuer":"a","issuer":"b"}"#))?.code, is: .responseInvalid)
   }
 }

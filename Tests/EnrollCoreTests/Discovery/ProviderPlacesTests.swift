@@ -5,6 +5,7 @@ import EnrollPosix
 @testable import EnrollStore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Where a provider's endpoints are")
@@ -24,7 +25,7 @@ struct ProviderPlacesTests {
       [place: TransportAt.moved(to: "https://id.example/device", of: bench.provider)], else: bench.provider)
     let engine = bench.engine(transport: transport)
     _ = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
-    #expect(bench.provider.count(.discovery) == 1)
+    expect(bench.provider.count(.discovery), is: 1)
     #expect(transport.requests.contains { $0.url == place })
     #expect(
       try engine.begin(SignInOptions(), cancellation: nil).url.hasPrefix("https://id.example/authorize?"))
@@ -60,7 +61,7 @@ struct ProviderPlacesTests {
       ),
     ])
     _ = try bench.signedIn()
-    #expect(bench.provider.count(.discovery) == documents)
+    expect(bench.provider.count(.discovery), is: documents)
   }
 
   @Test("without keys a sign-in that asks for openid says which key is missing")
@@ -89,21 +90,21 @@ struct ProviderPlacesTests {
       [place: TransportAt.moved(to: wellKnown, of: bench.provider)], else: bench.provider)
     let engine = bench.engine(transport: transport)
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
-    #expect(transport.requests.count { $0.url == wellKnown } == 0)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
+    expect(transport.requests.count { $0.url == wellKnown }, is: 0)
 
     let other = TransportAt(
       [place: TransportAt.json(#"{"issuer":"https://evil.example"}"#)], else: bench.provider)
     let fresh = try Bench([("discoveryUri", .string(place))])
     let error = refusal { try fresh.engine(transport: other).begin(SignInOptions(), cancellation: nil) }
-    #expect(error?.code == .issuerMismatch)
+    expect(error?.code, is: .issuerMismatch)
     let missing = TransportAt([place: TransportAt.json("{}", status: 404)], else: bench.provider)
     let lost = refusal {
       try Bench([("discoveryUri", .string(place))]).engine(transport: missing).begin(
         SignInOptions(), cancellation: nil)
     }
     #expect(lost?.field == "discoveryUri" && lost?.message.contains(place) == true)
-    #expect(missing.requests.count == 1)
+    expect(missing.requests.count, is: 1)
   }
 
   @Test(
@@ -140,11 +141,11 @@ struct ProviderPlacesTests {
       store: MemoryTokenStore(clock: clock), clock: clock, random: SystemRandomSource(), observer: Recorder(),
       exclusion: { Mutex() })
     #expect(try engine.begin(SignInOptions(), cancellation: nil).url.hasPrefix("https://id.example/a?"))
-    #expect(transport.requests.map(\.url) == [openID, place])
+    expect(transport.requests.map(\.url), is: [openID, place])
     // From then on it is asked for where it was found.
     clock.advance(seconds: 4000)
     _ = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(transport.requests.map(\.url) == [openID, place, place])
+    expect(transport.requests.map(\.url), is: [openID, place, place])
     #expect(transport.requests[2].headers.contains(HTTPHeader("If-None-Match", "\"v1\"")))
   }
 
@@ -170,7 +171,7 @@ struct ProviderPlacesTests {
       #expect(!transport.requests.isEmpty)
     }
     for bad in ["", "a\r\nX: y", "é"] {
-      #expect(refusal { try Bench([("userAgent", .string(bad))]) }?.field == "userAgent", "\(bad)")
+      expect(refusal { try Bench([("userAgent", .string(bad))]) }?.field, is: "userAgent", "\(bad)")
     }
   }
 }

@@ -3,6 +3,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("What providers do differently, and what is not taken for it")
@@ -31,7 +32,7 @@ struct DialectTests {
       $0.metadata = { $0["scopes_supported"] = listed.map { .array($0.map { .string($0) }) } }
     }
     let begun = try bench.engine().begin(SignInOptions(), cancellation: nil)
-    #expect(query(begun.url)["scope"] == sent)
+    expect(query(begun.url)["scope"], is: sent)
     let device = bench.engine()
     _ = try device.begin(SignInOptions(kind: .device), cancellation: nil)
     let asked = try #require(bench.provider.requests(.deviceAuthorization).first)
@@ -46,11 +47,11 @@ struct DialectTests {
   func prompt() throws {
     let bench = try Bench(prompt: "select_account")
     let engine = bench.engine()
-    #expect(query(try engine.begin(SignInOptions(), cancellation: nil).url)["prompt"] == "select_account")
+    expect(query(try engine.begin(SignInOptions(), cancellation: nil).url)["prompt"], is: "select_account")
     let named = try engine.begin(SignInOptions(prompt: "consent"), cancellation: nil)
-    #expect(query(named.url)["prompt"] == "consent")
+    expect(query(named.url)["prompt"], is: "consent")
     for bad in ["none", "consent none", "", "a\nb"] {
-      #expect(refusal { try Bench(prompt: bad) }?.field == "prompt", "\(bad)")
+      expect(refusal { try Bench(prompt: bad) }?.field, is: "prompt", "\(bad)")
     }
   }
 
@@ -63,11 +64,11 @@ struct DialectTests {
         ("issuer", .string("https://id.example")), ("clientId", .string("native")),
         ("redirectUri", .string("com.example.app:/callback")),
       ]))
-    #expect(configuration.dpop == .never)
-    #expect(
-      try Configuration(
+    expect(configuration.dpop, is: .never)
+    try expect(
+      Configuration(
         issuer: "https://id.example", clientID: "native", redirectURI: "com.example.app:/callback"
-      ).dpop == .never)
+      ).dpop, is: .never)
   }
 
   // MARK: Pushed requests
@@ -86,7 +87,7 @@ struct DialectTests {
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     #expect(query(begun.url)["code_challenge"] != nil && query(begun.url)["request_uri"] == nil)
     #expect(bench.seen.warned.contains { $0.message.contains("through the browser instead") })
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
   }
 
   @Test("a refused scope is told at once, since the plain request would be refused as well")
@@ -118,10 +119,10 @@ struct DialectTests {
     bench.provider.change { $0.tokens = { $0["error"] = .string("invalid_grant") } }
     let engine = bench.engine()
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    #expect(try engine.failure(of: url) == .responseInvalid)
-    #expect(try bench.record.confirmed == nil)
+    try expect(engine.failure(of: url), is: .responseInvalid)
+    try expect(bench.record.confirmed, is: nil)
     engine.sendOutbox(cancellation: nil)
-    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
   }
 
   @Test(
@@ -136,7 +137,7 @@ struct DialectTests {
     bench.clock.advance(seconds: 4000)
     bench.provider.next(.token, .status(200, body: #"{"error":"\#(error)"}"#))
     let outcome = try engine.access()
-    #expect((code { _ = try outcome.token() } == .reauthenticate) == ends)
+    expect((code { _ = try outcome.token() } == .reauthenticate), is: ends)
   }
 
   @Test("a new refresh token beside an error is kept, even where no access token came")
@@ -146,7 +147,7 @@ struct DialectTests {
       Issue.record("the refresh token is lost")
       return
     }
-    #expect(kept == Secret("r2"))
+    expect(kept, is: Secret("r2"))
   }
 
   @Test("tokens beside an error replace a refresh token all the same: nothing may be lost")
@@ -155,8 +156,8 @@ struct DialectTests {
     let engine = try bench.signedIn()
     bench.clock.advance(seconds: 4000)
     bench.provider.change { $0.tokens = { $0["error"] = .string("invalid_grant") } }
-    #expect(try engine.token() == "access-3")
-    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
+    try expect(engine.token(), is: "access-3")
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
   }
 
   // MARK: The device grant
@@ -174,7 +175,7 @@ struct DialectTests {
       }
       let begun = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
       guard case .showDeviceCode(let code) = begun.action else { throw Unexpected(what: "\(begun.action)") }
-      #expect(code.verificationURI == expected)
+      expect(code.verificationURI, is: expected)
     }
     let bench = try Bench()
     bench.provider.change {
@@ -183,9 +184,9 @@ struct DialectTests {
         $0["verification_url"] = .string("http://www.google.com/device")
       }
     }
-    #expect(
-      code { _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil) }
-        == .responseInvalid)
+    expect(
+      code { _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil) },
+      is: .responseInvalid)
   }
 
   @Test(
@@ -204,7 +205,7 @@ struct DialectTests {
     guard case .failed(let reason)? = try engine.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "still waiting")
     }
-    #expect(reason.code == expected)
+    expect(reason.code, is: expected)
   }
 
   @Test("slow_down may name the interval, which never gets shorter by it")
@@ -238,14 +239,14 @@ struct DialectTests {
       }
     }
     let engine = try bench.signedIn()
-    #expect(code { _ = try engine.userinfo(cancellation: nil) } == .unsupported)
+    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .unsupported)
     let shown = "\(engine.diagnostics())"
     for name in ["userinfo_endpoint", "revocation_endpoint", "prompt_values_supported"] {
       #expect(shown.contains("discovery document, \(name)"), "\(name)")
     }
     bench.provider.change { $0.metadata = { $0["jwks_uri"] = .string("http://id.example/keys") } }
-    #expect(
-      code { _ = try Bench.other(bench).begin(SignInOptions(), cancellation: nil) } == .responseInvalid)
+    expect(
+      code { _ = try Bench.other(bench).begin(SignInOptions(), cancellation: nil) }, is: .responseInvalid)
   }
 
   // MARK: The profile
@@ -262,18 +263,18 @@ struct DialectTests {
       }
     }
     let profile = try bench.signedIn().profile()
-    #expect(profile["email"] == .string("alice@example.com"))
-    #expect(profile["name"] == .string("Alice Example"))
-    #expect(profile["groups"] == .array([.string("staff")]))
-    #expect(profile["acr"] == nil)
-    #expect(bench.provider.count(.userinfo) == 1)
+    expect(profile["email"], is: .string("alice@example.com"))
+    expect(profile["name"], is: .string("Alice Example"))
+    expect(profile["groups"], is: .array([.string("staff")]))
+    expect(profile["acr"], is: nil)
+    expect(bench.provider.count(.userinfo), is: 1)
   }
 
   @Test("userinfo is not asked where the id_token has what was granted")
   func fullIDToken() throws {
     let bench = try Bench(scopes: ["openid", "profile"])
     _ = try bench.signedIn()
-    #expect(bench.provider.count(.userinfo) == 0)
+    expect(bench.provider.count(.userinfo), is: 0)
   }
 
   @Test("userinfo about somebody else, or none, leaves the sign-in as it is")
@@ -302,11 +303,10 @@ struct DialectTests {
     }
     #expect(error?.field == "issuer" && error?.message.contains("bff") == true)
     let alike = issuer.replacingOccurrence(of: "https://", with: "https://not-")
-    #expect(
+    expect(
       refusal {
         try Configuration(issuer: alike, clientID: "native", redirectURI: "com.example.app:/callback")
-      }
-        == nil)
+      }, is: nil)
   }
 }
 

@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Freshness of documents (RFC 9111 §4.2)")
@@ -15,7 +16,7 @@ struct CacheControlTests {
   @Test("max-age less Age, within bounds", arguments: values)
   func maxAge(values: [String], seconds: Int64) {
     let headers = values.map { HTTPHeader("cache-control", $0) }
-    #expect(CacheControl.freshSeconds(of: HTTPResponse(status: 200, headers: headers)) == seconds)
+    expect(CacheControl.freshSeconds(of: HTTPResponse(status: 200, headers: headers)), is: seconds)
   }
 
   static let ages: [(String, Int64)] = [("100", 500), ("600", 60), ("9999", 60), ("x", 600)]
@@ -23,7 +24,7 @@ struct CacheControlTests {
   @Test("a cache on the way used up a part", arguments: ages)
   func age(age: String, seconds: Int64) {
     let headers = [HTTPHeader("Cache-Control", "max-age=600"), HTTPHeader("Age", age)]
-    #expect(CacheControl.freshSeconds(of: HTTPResponse(status: 200, headers: headers)) == seconds)
+    expect(CacheControl.freshSeconds(of: HTTPResponse(status: 200, headers: headers)), is: seconds)
   }
 }
 
@@ -40,7 +41,7 @@ struct RetryAfterTests {
   @Test("seconds or a date, capped (R33)", arguments: values)
   func reading(text: String, seconds: Int64?) {
     let headers = [HTTPHeader("Retry-After", text), HTTPHeader("Date", "Sun, 06 Nov 1994 08:49:37 GMT")]
-    #expect(RetryAfter.seconds(of: HTTPResponse(status: 503, headers: headers)) == seconds)
+    expect(RetryAfter.seconds(of: HTTPResponse(status: 503, headers: headers)), is: seconds)
   }
 
   @Test("a date counts from this machine's clock where the server tells no time")

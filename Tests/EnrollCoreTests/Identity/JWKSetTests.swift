@@ -3,11 +3,12 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import Expectations
 import Testing
 
 private func reason(_ key: JSON) throws -> String? {
   let set = try Provider.keySet([key])
-  #expect(set.keys.count + set.unusable.count == 1)
+  expect(set.keys.count + set.unusable.count, is: 1)
   return set.unusable.first?.reason
 }
 
@@ -26,12 +27,12 @@ struct JWKSetTests {
   func kinds() throws {
     let set = try Provider.keySet()
     #expect(set.unusable.isEmpty)
-    #expect(set.keys.map(\.keyID) == ["rsa", "p256", "p384", "p521", "ed25519"])
+    expect(set.keys.map(\.keyID), is: ["rsa", "p256", "p384", "p521", "ed25519"])
     for algorithm in SignatureAlgorithm.allCases {
       let candidates = set.candidates(keyID: nil, algorithm: algorithm)
-      #expect(candidates.count == 1)
+      expect(candidates.count, is: 1)
       #expect(algorithm.fits(candidates[0].key.kind))
-      #expect(set.candidates(keyID: candidates[0].keyID, algorithm: algorithm).count == 1)
+      expect(set.candidates(keyID: candidates[0].keyID, algorithm: algorithm).count, is: 1)
       #expect(set.candidates(keyID: "other", algorithm: algorithm).isEmpty)
     }
   }
@@ -39,8 +40,8 @@ struct JWKSetTests {
   @Test("a member of a key that is null is absent")
   func nulls() throws {
     let members = ["kid", "use", "alg", "key_ops", "x5c", "d", "k"].map { ($0, JSON?.some(.null)) }
-    #expect(try reason(Provider.jwk(.rsa, members)) == nil)
-    #expect(try reason(Provider.jwk(.rsa, [("kty", .null)])) == "kty is missing")
+    try expect(reason(Provider.jwk(.rsa, members)), is: nil)
+    try expect(reason(Provider.jwk(.rsa, [("kty", .null)])), is: "kty is missing")
   }
 
   @Test("a key that cannot check signatures is left out with its reason (R22)")
@@ -60,7 +61,7 @@ struct JWKSetTests {
       ([("e", text("Ag"))], "exponent"), ([("e", .integer(65537))], "e is not base64url"),
     ] as [([(String, JSON?)], String)] {
       let reason = try reason(Provider.jwk(.rsa, members))
-      #expect(reason?.contains(expected) == true, "\(members): \(reason ?? "accepted")")
+      expect(reason?.contains(expected), is: true, "\(members): \(reason ?? "accepted")")
     }
     for (members, expected) in [
       ([("crv", text("P-384"))], "a coordinate on P-384"), ([("crv", text("p-256"))], "kty or crv"),
@@ -70,17 +71,17 @@ struct JWKSetTests {
       ([("y", nil)], "y is not base64url"), ([("kty", text("OKP"))], "kty or crv"),
     ] as [([(String, JSON?)], String)] {
       let reason = try reason(Provider.jwk(.p256, members))
-      #expect(reason?.contains(expected) == true, "\(members): \(reason ?? "accepted")")
+      expect(reason?.contains(expected), is: true, "\(members): \(reason ?? "accepted")")
     }
     for (members, expected) in [
       ([("crv", text("Ed448"))], "kty or crv"), ([("crv", text("X25519"))], "kty or crv"),
       ([("x", text("AQAB"))], "32 bytes"), ([("alg", text("ES256"))], "alg ES256 is for another kind"),
     ] as [([(String, JSON?)], String)] {
       let reason = try reason(Provider.jwk(.ed25519, members))
-      #expect(reason?.contains(expected) == true, "\(members): \(reason ?? "accepted")")
+      expect(reason?.contains(expected), is: true, "\(members): \(reason ?? "accepted")")
     }
-    #expect(try reason(.string("key")) == "not an object")
-    #expect(try reason(.null) == "not an object")
+    try expect(reason(.string("key")), is: "not an object")
+    try expect(reason(.null), is: "not an object")
   }
 
   @Test("a key for signatures is used, whatever else it says")
@@ -89,7 +90,7 @@ struct JWKSetTests {
       [], [("use", .string("sig"))], [("alg", .string("PS512"))], [("kid", nil)], [("x5c", .array([]))],
       [("key_ops", .array([.string("sign"), .string("verify")]))],
     ] as [[(String, JSON?)]] {
-      #expect(try reason(Provider.jwk(.rsa, members)) == nil)
+      try expect(reason(Provider.jwk(.rsa, members)), is: nil)
     }
   }
 
@@ -99,8 +100,8 @@ struct JWKSetTests {
       .null, Provider.jwk(.otherRSA, [("use", .string("enc"))]), Provider.jwk(.rsa),
       .object([("kty", .string("oct")), ("k", .string("AQAB")), ("kid", .string("mac"))]),
     ])
-    #expect(set.keys.map(\.keyID) == ["rsa"])
-    #expect(set.unusable.map(\.keyID) == [nil, "otherRSA", "mac"])
+    expect(set.keys.map(\.keyID), is: ["rsa"])
+    expect(set.unusable.map(\.keyID), is: [nil, "otherRSA", "mac"])
   }
 
   @Test("two different keys that fit one kid and algorithm make that kid unusable, and no other (R22)")
@@ -111,7 +112,7 @@ struct JWKSetTests {
       let error = try refusal(TokenMaker(algorithm), keys: keys)
       #expect(isRefused(error, "2 different keys have the kid rsa"), "\(algorithm)")
     }
-    #expect(try refusal(TokenMaker(.ES256), keys: keys) == nil)
+    try expect(refusal(TokenMaker(.ES256), keys: keys), is: nil)
   }
 
   @Test("a key that is published twice, or one kid for several algorithms or uses, harms nothing (R22)")
@@ -119,8 +120,8 @@ struct JWKSetTests {
     let twice = try Provider.keySet([
       Provider.jwk(.rsa), Provider.jwk(.rsa, [("use", .string("sig")), ("x5c", .array([]))]),
     ])
-    #expect(twice.keys.count == 2)
-    #expect(try refusal(TokenMaker(), keys: twice) == nil)
+    expect(twice.keys.count, is: 2)
+    try expect(refusal(TokenMaker(), keys: twice), is: nil)
 
     let one = JSON.string("rsa")
     var elliptic = TokenMaker(.ES256)
@@ -132,14 +133,14 @@ struct JWKSetTests {
       Provider.jwk(.p256, [("kid", one)]),
     ] {
       for order in try [[Provider.jwk(.rsa), other], [other, Provider.jwk(.rsa)]] {
-        #expect(try refusal(TokenMaker(), keys: Provider.keySet(order)) == nil)
+        try expect(refusal(TokenMaker(), keys: Provider.keySet(order)), is: nil)
       }
     }
     let mixed = try Provider.keySet([Provider.jwk(.rsa), Provider.jwk(.p256, [("kid", one)])])
-    #expect(try refusal(elliptic, keys: mixed) == nil)
+    try expect(refusal(elliptic, keys: mixed), is: nil)
     // Keys without a kid are no twins of anybody.
     let nameless = try [Provider.KeyID.rsa, .otherRSA].map { try Provider.jwk($0, [("kid", nil)]) }
-    #expect(try Provider.keySet(nameless).candidates(keyID: nil, algorithm: .RS256).count == 2)
+    try expect(Provider.keySet(nameless).candidates(keyID: nil, algorithm: .RS256).count, is: 2)
   }
 
   @Test("a set has 100 keys at most, in 512 KiB (R20)")
@@ -147,32 +148,32 @@ struct JWKSetTests {
     let nulls = { (count: Int) in
       "{\"keys\":[" + [String](repeating: "null", count: count).joined(separator: ",") + "]}"
     }
-    #expect(refusal(nulls(100)) == nil)
-    #expect(refusal(nulls(101))?.message.contains("101 keys") == true)
+    expect(refusal(nulls(100)), is: nil)
+    expect(refusal(nulls(101))?.message.contains("101 keys"), is: true)
     let spaces = { (count: Int) in "{\"keys\":[]}" + String(repeating: " ", count: count - 11) }
-    #expect(refusal(spaces(512 << 10)) == nil)
-    #expect(refusal(spaces(512 << 10 + 1))?.code == .keysUnavailable)
-    #expect(JWKSet.request("https://idp.example/jwks").responseLimit == 512 << 10)
+    expect(refusal(spaces(512 << 10)), is: nil)
+    expect(refusal(spaces(512 << 10 + 1))?.code, is: .keysUnavailable)
+    expect(JWKSet.request("https://idp.example/jwks").responseLimit, is: 512 << 10)
   }
 
   @Test(
     "what is no key set is refused",
     arguments: ["", "[]", "{}", "null", #"{"keys":{}}"#, #"{"keys":[],"keys":[]}"#])
   func noSet(body: String) {
-    #expect(refusal(body)?.code == .keysUnavailable)
+    expect(refusal(body)?.code, is: .keysUnavailable)
   }
 
   @Test("only status 200 brings keys")
   func status() throws {
     let body = JSON.object([("keys", .array([try Provider.jwk(.rsa)]))]).serialized()
-    #expect(try JWKSet.accept(HTTPResponse(status: 200, body: body)).keys.count == 1)
+    try expect(JWKSet.accept(HTTPResponse(status: 200, body: body)).keys.count, is: 1)
     for status in [201, 204, 302, 404, 500] {
       do throws(EnrollError) {
         _ = try JWKSet.accept(HTTPResponse(status: status, body: body))
         Issue.record("accepted")
       } catch {
-        #expect(error.code == .keysUnavailable)
-        #expect(error.httpStatus == status)
+        expect(error.code, is: .keysUnavailable)
+        expect(error.httpStatus, is: status)
       }
     }
   }

@@ -3,6 +3,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Providers without OpenID Connect describe the user in their own words")
@@ -34,7 +35,7 @@ struct ProfileMappingTests {
     let transport = TransportAt(answers, else: bench.provider)
     let engine = bench.engine(transport: transport)
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     return (try engine.profile(), bench, transport)
   }
 
@@ -53,7 +54,7 @@ struct ProfileMappingTests {
     #expect(claims["picture"] == .string("https://a.example/p") && claims["login"] == .string("octocat"))
     #expect(bench.provider.count(.keys) == 0 && bench.seen.warned.isEmpty)
     let asked = transport.requests.filter { $0.url.hasPrefix("https://api.example") }
-    #expect(asked.count == 2)
+    expect(asked.count, is: 2)
     #expect(
       asked.allSatisfy { $0.headers.contains { $0.name == "Authorization" && $0.value.hasPrefix("Bearer ") } }
     )
@@ -107,7 +108,7 @@ struct ProfileMappingTests {
     let (claims, bench, _) = try profile(github, user: TransportAt.json(body))
     #expect(claims.isEmpty)
     #expect(bench.seen.warned.contains { $0.message.contains("goes on without a profile") })
-    #expect(try bench.record.confirmed != nil)
+    try expect(bench.record.confirmed, isNot: nil)
   }
 
   @Test(
@@ -140,12 +141,12 @@ struct ProfileMappingTests {
     bench.provider.change { $0.claims = { $0["name"] = nil } }
     bench.provider.change { $0.userinfo = { $0["name"] = .string("Alice") } }
     let engine = try bench.signedIn()
-    #expect(try engine.profile()["name"] == .string("Alice"))
+    try expect(engine.profile()["name"], is: .string("Alice"))
     bench.clock.advance(seconds: 4000)
     _ = try engine.token()
-    #expect(try engine.profile()["name"] == .string("Alice"))
-    #expect(try engine.profile()["email"] == .string("alice@example.com"))
-    #expect(bench.provider.count(.userinfo) == 1)
+    try expect(engine.profile()["name"], is: .string("Alice"))
+    try expect(engine.profile()["email"], is: .string("alice@example.com"))
+    expect(bench.provider.count(.userinfo), is: 1)
   }
 
   @Test(
@@ -190,9 +191,9 @@ struct ProfileMappingTests {
       let engine = bench.engine(transport: transport)
       let begun = try engine.begin(SignInOptions(), cancellation: nil)
       let failure = try engine.failure(of: bench.provider.signIn(at: begun.url))
-      #expect((failure == nil) == (scopes != nil))
-      #expect(try bench.record.confirmed?.scopes == scopes)
-      if scopes != nil { #expect(try bench.record.confirmed?.accessToken == Secret("abc")) }
+      expect((failure == nil), is: scopes != nil)
+      try expect(bench.record.confirmed?.scopes, is: scopes)
+      if scopes != nil { try expect(bench.record.confirmed?.accessToken, is: Secret("abc")) }
     }
   }
 
@@ -218,7 +219,7 @@ struct ProfileMappingTests {
         }
       ], else: bench.provider)
     _ = try bench.engine(transport: transport).renew(epochs: [bench.record.tokenEpoch], forced: true)
-    #expect(try bench.record.confirmed?.refreshToken == Secret("new"))
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("new"))
     _ = engine
   }
 
@@ -231,18 +232,18 @@ struct ProfileMappingTests {
     let bench = try Bench([("withoutExpiry", configured)])
     bench.provider.change { $0.lifetime = nil }
     let engine = try bench.signedIn()
-    #expect(try bench.record.confirmed?.expiry.lifetimeSeconds == seconds)
+    try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: seconds)
     _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
-    #expect(try bench.record.confirmed?.expiry.lifetimeSeconds == seconds)
+    try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: seconds)
     // What a provider states counts, whatever is configured.
     bench.provider.change { $0.lifetime = .integer(60) }
     _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
-    #expect(try bench.record.confirmed?.expiry.lifetimeSeconds == 60)
+    try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: 60)
     bench.provider.change { $0.lifetime = .integer(-1) }
     _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
-    #expect(try bench.record.confirmed?.expiry.lifetimeSeconds == 300)
+    try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: 300)
     for bad in [JSON.integer(0), .integer(31_536_001), .string("ever"), .bool(true)] {
-      #expect(refusal { try Bench([("withoutExpiry", bad)]) }?.field == "withoutExpiry")
+      expect(refusal { try Bench([("withoutExpiry", bad)]) }?.field, is: "withoutExpiry")
     }
   }
 
@@ -255,15 +256,15 @@ struct ProfileMappingTests {
     let down = TransportAt([endpoint: TransportAt.json("{}", status: 500)], else: bench.provider)
     let engine = bench.engine(transport: down)
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     #expect(try engine.profile().members.isEmpty)
     let up = TransportAt(
       [endpoint: TransportAt.json(#"{"id":9,"login":"nine","email":"n@example.com"}"#)], else: bench.provider)
-    #expect(try bench.engine(transport: up).userinfo(cancellation: nil)["sub"] == .string("9"))
-    #expect(try engine.profile()["sub"] == .string("9"))
+    try expect(bench.engine(transport: up).userinfo(cancellation: nil)["sub"], is: .string("9"))
+    try expect(engine.profile()["sub"], is: .string("9"))
     let other = TransportAt([endpoint: TransportAt.json(#"{"id":10,"login":"ten"}"#)], else: bench.provider)
-    #expect(
-      refusal { try bench.engine(transport: other).userinfo(cancellation: nil) }?.code == .profileMismatch)
-    #expect(try engine.profile()["sub"] == .string("9"))
+    expect(
+      refusal { try bench.engine(transport: other).userinfo(cancellation: nil) }?.code, is: .profileMismatch)
+    try expect(engine.profile()["sub"], is: .string("9"))
   }
 }

@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollPosix
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Issuers of many tenants (R18, R24, R27)")
@@ -63,8 +64,8 @@ struct TenantTests {
   @Test("a token names the issuer of its own tenant")
   func good() throws {
     let scene = try Scene()
-    #expect(try scene.failure() == nil)
-    #expect(try scene.bench.record.confirmed?.identity?.issuer == Issuer(Self.issuer(Self.first)))
+    try expect(scene.failure(), is: nil)
+    try expect(scene.bench.record.confirmed?.identity?.issuer, is: Issuer(Self.issuer(Self.first)))
   }
 
   @Test(
@@ -80,21 +81,21 @@ struct TenantTests {
     let scene = try Scene(issuer: issuer, tenant: tenant)
     let error = try #require(try scene.failure())
     #expect(error.code == .idTokenInvalid && error.message.hasPrefix("id_token refused: "))
-    #expect(try scene.bench.record.confirmed == nil)
+    try expect(scene.bench.record.confirmed, is: nil)
   }
 
   @Test("only users of the listed tenants sign in")
   func tenants() throws {
     let allowed = try Scene([("tenants", .array([.string(Self.first.uppercased())]))])
-    #expect(try allowed.failure() == nil)
+    try expect(allowed.failure(), is: nil)
     let other = try Scene([("tenants", .array([.string(Self.second)]))])
-    #expect(try other.failure()?.message.contains("not in tenants") == true)
+    try expect(other.failure()?.message.contains("not in tenants"), is: true)
   }
 
   @Test("a session of a tenant that is not listed any more gets no tokens")
   func narrowed() throws {
     let scene = try Scene()
-    #expect(try scene.failure() == nil)
+    try expect(scene.failure(), is: nil)
     for (tenants, isServed) in [([Self.first], true), ([Self.second], false)] {
       let narrow = try Configuration(
         issuer: Self.template, discoveryURI: Self.place, tenants: tenants, clientID: "native",
@@ -129,26 +130,26 @@ struct TenantTests {
       }
     }
     let error = try scene.failure()
-    #expect((error == nil) == isGood)
-    if !isGood { #expect(error?.code == .idTokenInvalid) }
+    expect((error == nil), is: isGood)
+    if !isGood { expect(error?.code, is: .idTokenInvalid) }
   }
 
   @Test("iss in the redirect is a tenant's issuer")
   func redirect() throws {
-    #expect(try Scene().failure(iss: "https://evil.example")?.code == .issuerMismatch)
-    #expect(try Scene().failure(iss: Self.issuer("common"))?.code == .issuerMismatch)
-    #expect(try Scene().failure(iss: Self.template)?.code == .issuerMismatch)
+    try expect(Scene().failure(iss: "https://evil.example")?.code, is: .issuerMismatch)
+    try expect(Scene().failure(iss: Self.issuer("common"))?.code, is: .issuerMismatch)
+    try expect(Scene().failure(iss: Self.template)?.code, is: .issuerMismatch)
     let other = try Scene()
-    #expect(try other.failure(iss: Self.issuer(Self.second))?.code == .issuerMismatch)
-    #expect(try other.bench.record.confirmed == nil)
+    try expect(other.failure(iss: Self.issuer(Self.second))?.code, is: .issuerMismatch)
+    try expect(other.bench.record.confirmed, is: nil)
   }
 
   @Test("a renewal for another tenant ends the session")
   func renewal() throws {
     let scene = try Scene()
-    #expect(try scene.failure() == nil)
+    try expect(scene.failure(), is: nil)
     scene.bench.clock.advance(seconds: 4000)
-    #expect(try scene.engine.token() == "access-3")
+    try expect(scene.engine.token(), is: "access-3")
     scene.tokens(issuer: Self.issuer(Self.second), tenant: .string(Self.second))
     scene.bench.clock.advance(seconds: 4000)
     guard case .reauthenticate(let reason) = try scene.engine.access() else {
@@ -162,7 +163,7 @@ struct TenantTests {
     let scene = try Scene()
     let named = Self.issuer(Self.first)
     scene.bench.provider.change { $0.metadata = { $0["issuer"] = .string(named) } }
-    #expect(refusal { try scene.failure() }?.code == .issuerMismatch)
+    expect(refusal { try scene.failure() }?.code, is: .issuerMismatch)
   }
 
   @Test(
@@ -182,6 +183,6 @@ struct TenantTests {
     let base: [(String, JSON?)] = [
       ("issuer", .string(Self.template)), ("discoveryUri", .string(Self.place)),
     ]
-    #expect(refusal { try Bench(base + changes) }?.field == field)
+    expect(refusal { try Bench(base + changes) }?.field, is: field)
   }
 }

@@ -3,6 +3,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -51,17 +52,17 @@ struct RegistrationLinkTests {
   func begin() throws {
     let options = SignInOptions(kind: .register)
     let plain = try Bench().engine().begin(options, cancellation: nil)
-    #expect(parameter("prompt", plain.url) == nil)
+    expect(parameter("prompt", plain.url), is: nil)
     let create = try Bench(registration: .promptCreate).engine().begin(options, cancellation: nil)
-    #expect(parameter("prompt", create.url) == "create")
+    expect(parameter("prompt", create.url), is: "create")
     let bench = try Bench(registration: .page("https://gate.example/register"))
     let engine = bench.engine()
     let page = try engine.begin(options, cancellation: nil)
-    #expect(page.action == .openURL("https://gate.example/register"))
+    expect(page.action, is: .openURL("https://gate.example/register"))
     #expect(page.redirectURI == nil && page.survivesProcess)
-    #expect(engine.state == .authenticating(transactionID: page.transactionID, step: .emailPending))
-    #expect(bench.provider.count(.discovery) == 0)
-    #expect(page.expiresAt.since(bench.clock.wallTime()) == 86_400, "an e-mail wait: 24 hours (R12)")
+    expect(engine.state, is: .authenticating(transactionID: page.transactionID, step: .emailPending))
+    expect(bench.provider.count(.discovery), is: 0)
+    expect(page.expiresAt.since(bench.clock.wallTime()), is: 86_400, "an e-mail wait: 24 hours (R12)")
   }
 
   @Test("what could not be sent to the gateway's own page is refused, not dropped")
@@ -72,9 +73,9 @@ struct RegistrationLinkTests {
       SignInOptions(kind: .register, uiLocales: ["nl"]),
       SignInOptions(kind: .register, parameters: [("a", "b")]),
     ] {
-      #expect(code { _ = try engine.begin(options, cancellation: nil) } == .invalidArgument)
+      expect(code { _ = try engine.begin(options, cancellation: nil) }, is: .invalidArgument)
     }
-    #expect(engine.state == .unregistered)
+    expect(engine.state, is: .unregistered)
   }
 
   @Test("nothing that comes back settles a transaction of the gateway's own page (R6)")
@@ -84,9 +85,9 @@ struct RegistrationLinkTests {
     _ = try engine.begin(SignInOptions(kind: .register), cancellation: nil)
     let before = try bench.record
     for url in ["com.example.app:/callback?code=a&state=", "com.example.app:/callback?code=a"] {
-      #expect(code { _ = try engine.resume(url, cancellation: nil) } == .unsolicited)
+      expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited)
     }
-    #expect(try bench.record == before)
+    try expect(bench.record, is: before)
   }
 
   @Test("a browser that was left: the registration waits for its link, and a late redirect still wins (R12)")
@@ -94,12 +95,12 @@ struct RegistrationLinkTests {
     let bench = try Bench()
     let engine = bench.engine()
     let begun = try engine.begin(SignInOptions(kind: .register), cancellation: nil)
-    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .browser))
+    expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
     let waiting = RegistrationState.authenticating(transactionID: begun.transactionID, step: .emailPending)
-    #expect(try engine.cancel(transactionID: begun.transactionID) == waiting)
-    #expect(try engine.cancel(transactionID: nil) == waiting, "the hint may come again")
-    #expect(try engine.standing() == .known(waiting))
-    #expect(try engine.finish(bench.provider.signIn(at: begun.url)) == .active(.confirmed))
+    try expect(engine.cancel(transactionID: begun.transactionID), is: waiting)
+    try expect(engine.cancel(transactionID: nil), is: waiting, "the hint may come again")
+    try expect(engine.standing(), is: .known(waiting))
+    try expect(engine.finish(bench.provider.signIn(at: begun.url)), is: .active(.confirmed))
   }
 
   @Test("the wait survives death and a reboot, and ends with emailWait")
@@ -107,16 +108,16 @@ struct RegistrationLinkTests {
     let bench = try Bench()
     let begun = try bench.engine().begin(SignInOptions(kind: .register), cancellation: nil)
     let waiting = RegistrationState.authenticating(transactionID: begun.transactionID, step: .emailPending)
-    #expect(try bench.engine().standing() == .known(waiting), "the browser was left with the process")
+    try expect(bench.engine().standing(), is: .known(waiting), "the browser was left with the process")
     bench.clock.advance(seconds: 43_200)
     bench.clock.reboot(bootID: "boot-2")
     let later = bench.engine()
-    #expect(try later.standing() == .known(waiting))
+    try expect(later.standing(), is: .known(waiting))
     bench.clock.advance(seconds: 43_100)
-    #expect(try later.standing() == .known(waiting))
+    try expect(later.standing(), is: .known(waiting))
     bench.clock.advance(seconds: 200)
-    #expect(try later.standing() == .known(.unregistered))
-    #expect(try later.refused(link) == .expired)
+    try expect(later.standing(), is: .known(.unregistered))
+    try expect(later.refused(link), is: .expired)
   }
 
   @Test(
@@ -128,9 +129,8 @@ struct RegistrationLinkTests {
     )
     #expect(!begun.survivesProcess)
     let later = bench.engine()
-    #expect(
-      try later.standing()
-        == .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
+    try expect(
+      later.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
     var asked: TransactionID?
     let outcome = try later.handleLink(
       link,
@@ -138,7 +138,7 @@ struct RegistrationLinkTests {
         asked = origin
         return "http://127.0.0.1:5001/callback"
       }, cancellation: nil)
-    #expect(asked == begun.transactionID)
+    expect(asked, is: begun.transactionID)
     guard case .begun(let next) = outcome else { throw Unexpected(what: "\(String(describing: outcome))") }
     #expect(next.redirectURI == "http://127.0.0.1:5001/callback" && !next.survivesProcess)
   }
@@ -152,21 +152,21 @@ struct RegistrationLinkTests {
       SignInOptions(kind: .register, scopes: ["openid", "email"], maxAgeSeconds: 9_000_000_000),
       cancellation: nil)
     let next = try engine.began(link)
-    #expect(next.transactionID != waiting.transactionID)
-    #expect(parameter("activation_token", next.url) == "token-1")
-    #expect(next.url.components(separatedBy: "activation_token=").count == 2, "once (RFC 6749 §3.1)")
-    #expect(parameter("prompt", next.url) == nil, "the account is there")
+    expect(next.transactionID, isNot: waiting.transactionID)
+    expect(parameter("activation_token", next.url), is: "token-1")
+    expect(next.url.components(separatedBy: "activation_token=").count, is: 2, "once (RFC 6749 §3.1)")
+    expect(parameter("prompt", next.url), is: nil, "the account is there")
     #expect(parameter("scope", next.url) == "openid email" && parameter("max_age", next.url) == "9000000000")
-    #expect(parameter("state", next.url) != parameter("state", waiting.url))
-    #expect(engine.state == .authenticating(transactionID: next.transactionID, step: .browser))
-    #expect(next.expiresAt.since(bench.clock.wallTime()) == 600)
+    expect(parameter("state", next.url), isNot: parameter("state", waiting.url))
+    expect(engine.state, is: .authenticating(transactionID: next.transactionID, step: .browser))
+    expect(next.expiresAt.since(bench.clock.wallTime()), is: 600)
 
-    #expect(try engine.finish(bench.provider.signIn(at: next.url)) == .active(.confirmed))
-    #expect(try engine.transactionStatus(waiting.transactionID) == .succeeded)
-    #expect(try engine.refused(link) == .used)
-    #expect(try engine.refused("https://app.example/welcome/token-2") == .unsolicited)
+    try expect(engine.finish(bench.provider.signIn(at: next.url)), is: .active(.confirmed))
+    try expect(engine.transactionStatus(waiting.transactionID), is: .succeeded)
+    try expect(engine.refused(link), is: .used)
+    try expect(engine.refused("https://app.example/welcome/token-2"), is: .unsolicited)
     let late = bench.provider.signIn(at: waiting.url)
-    #expect(code { _ = try engine.resume(late, cancellation: nil) } == .alreadySettled)
+    expect(code { _ = try engine.resume(late, cancellation: nil) }, is: .alreadySettled)
   }
 
   @Test("a link that nobody asked for stores and completes nothing (R11)")
@@ -178,10 +178,10 @@ struct RegistrationLinkTests {
     let before = try bench.record
     let requests = bench.provider.count(.discovery)
     guard case .refused(let refusal) = try engine.follow(link) else { throw Unexpected(what: "begun") }
-    #expect(refusal == LinkRefusal(.unsolicited, offers: [.signIn, .register]))
-    #expect(try bench.record == before, "a sign-in waits for no link")
-    #expect(bench.provider.count(.discovery) == requests)
-    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .browser))
+    expect(refusal, is: LinkRefusal(.unsolicited, offers: [.signIn, .register]))
+    try expect(bench.record, is: before, "a sign-in waits for no link")
+    expect(bench.provider.count(.discovery), is: requests)
+    expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
     // The host decides to go on.
     _ = try engine.begin(SignInOptions(kind: .register), cancellation: nil)
     _ = try engine.began(link)
@@ -193,11 +193,11 @@ struct RegistrationLinkTests {
     let engine = bench.engine()
     _ = try engine.waiting()
     _ = try engine.began(link)
-    #expect(try engine.refused(link) == .used)
-    #expect(try bench.engine().refused(link + "#again") == .used)
-    #expect(try bench.record.transactions.count == 2)
+    try expect(engine.refused(link), is: .used)
+    try expect(bench.engine().refused(link + "#again"), is: .used)
+    try expect(bench.record.transactions.count, is: 2)
     guard case .refused(let refusal) = try engine.follow(link) else { throw Unexpected(what: "begun") }
-    #expect(refusal.offers == [.signIn, .register])
+    expect(refusal.offers, is: [.signIn, .register])
     // Another e-mail was asked for: its link works.
     _ = try engine.began("https://app.example/welcome/token-2")
   }
@@ -219,7 +219,7 @@ struct RegistrationLinkTests {
       case nil: "nothing"
       }
     }
-    #expect(Set(outcomes) == ["begun", "used"])
+    expect(Set(outcomes), is: ["begun", "used"])
   }
 
   @Test("without a network the link is not used up")
@@ -229,8 +229,8 @@ struct RegistrationLinkTests {
     let engine = bench.engine()
     let before = try bench.record
     bench.provider.next(.discovery, .unreachable)
-    #expect(code { _ = try engine.follow(link) } == .network)
-    #expect(try bench.record == before)
+    expect(code { _ = try engine.follow(link) }, is: .network)
+    try expect(bench.record, is: before)
     _ = try engine.began(link)
   }
 
@@ -245,8 +245,8 @@ struct RegistrationLinkTests {
       throw Unexpected(what: "it succeeded")
     }
     #expect(error.code == .activationFailed && error.oauthError == "access_denied")
-    #expect(engine.state == .registrationFailed(error))
-    #expect(try engine.transactionStatus(waiting.transactionID) == .pending)
+    expect(engine.state, is: .registrationFailed(error))
+    try expect(engine.transactionStatus(waiting.transactionID), is: .pending)
     _ = try engine.began("https://app.example/welcome/token-2")
   }
 
@@ -256,8 +256,8 @@ struct RegistrationLinkTests {
     let engine = bench.engine()
     _ = try engine.waiting()
     let signIn = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.finish(bench.provider.signIn(at: signIn.url)) == .active(.confirmed))
-    #expect(try bench.engine().standing() == .known(.active(.valid)))
+    try expect(engine.finish(bench.provider.signIn(at: signIn.url)), is: .active(.confirmed))
+    try expect(bench.engine().standing(), is: .known(.active(.valid)))
   }
 
   @Test("the tab of an activation was closed, or it took too long: the wait for a link is the state again")
@@ -267,14 +267,14 @@ struct RegistrationLinkTests {
     let begun = try engine.waiting()
     let waiting = RegistrationState.authenticating(transactionID: begun.transactionID, step: .emailPending)
     let first = try engine.began(link)
-    #expect(try engine.cancel(transactionID: first.transactionID) == waiting)
+    try expect(engine.cancel(transactionID: first.transactionID), is: waiting)
     _ = try engine.began("https://app.example/welcome/token-2")
     bench.clock.advance(seconds: 601)
-    #expect(try engine.standing() == .known(waiting))
+    try expect(engine.standing(), is: .known(waiting))
     // The cancelled one may still win.
     let third = try engine.began("https://app.example/welcome/token-3")
     _ = try engine.cancel(transactionID: third.transactionID)
-    #expect(try engine.finish(bench.provider.signIn(at: third.url)) == .active(.confirmed))
+    try expect(engine.finish(bench.provider.signIn(at: third.url)), is: .active(.confirmed))
   }
 
   @Test(
@@ -284,11 +284,11 @@ struct RegistrationLinkTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     let begun = try engine.begin(SignInOptions(kind: .register), cancellation: nil)
-    #expect(try engine.cancel(transactionID: begun.transactionID) == .active(.confirmed))
-    #expect(try engine.standing() == .known(.active(.confirmed)))
-    #expect(try bench.engine().standing() == .known(.active(.valid)))
+    try expect(engine.cancel(transactionID: begun.transactionID), is: .active(.confirmed))
+    try expect(engine.standing(), is: .known(.active(.confirmed)))
+    try expect(bench.engine().standing(), is: .known(.active(.valid)))
     let next = try engine.began(link)
-    #expect(try engine.finish(bench.provider.signIn(at: next.url)) == .active(.confirmed))
+    try expect(engine.finish(bench.provider.signIn(at: next.url)), is: .active(.confirmed))
   }
 
   @Test("only retry gives the wait up; a link that comes all the same still works (R12)")
@@ -296,11 +296,11 @@ struct RegistrationLinkTests {
     let bench = try Bench()
     let engine = bench.engine()
     _ = try engine.waiting()
-    #expect(try engine.retry(cancellation: nil) == .unregistered)
-    #expect(try bench.engine().standing() == .known(.unregistered))
+    try expect(engine.retry(cancellation: nil), is: .unregistered)
+    try expect(bench.engine().standing(), is: .known(.unregistered))
     _ = try engine.began(link)
-    #expect(try engine.clear() == .unregistered)
-    #expect(try engine.refused("https://app.example/welcome/token-2") == .unsolicited)
+    try expect(engine.clear(), is: .unregistered)
+    try expect(engine.refused("https://app.example/welcome/token-2"), is: .unsolicited)
   }
 
   @Test("several registrations wait: the newest that waits gets the link, all are known")
@@ -309,9 +309,9 @@ struct RegistrationLinkTests {
     let engine = bench.engine()
     let first = try engine.begin(SignInOptions(kind: .register, scopes: ["openid", "a"]), cancellation: nil)
     _ = try engine.begin(SignInOptions(kind: .register, scopes: ["openid", "b"]), cancellation: nil)
-    #expect(parameter("scope", try engine.began(link).url) == "openid b")
-    #expect(try engine.refused(link) == .used)
-    #expect(try engine.finish(bench.provider.signIn(at: first.url)) == .active(.confirmed))
+    expect(parameter("scope", try engine.began(link).url), is: "openid b")
+    try expect(engine.refused(link), is: .used)
+    try expect(engine.finish(bench.provider.signIn(at: first.url)), is: .active(.confirmed))
   }
 
   @Test("the welcome page is rebuilt from its template and returns by the fallback (R10)")
@@ -321,21 +321,21 @@ struct RegistrationLinkTests {
     let engine = bench.engine()
     let waiting = try engine.waiting()
     let page = try engine.began(link + "#https://evil.example")
-    #expect(page.action == .openURL("https://gate.example/welcome/token-1/set"))
-    #expect(page.transactionID == waiting.transactionID)
-    #expect(engine.state == .authenticating(transactionID: waiting.transactionID, step: .browser))
-    #expect(try engine.refused(link) == .used)
+    expect(page.action, is: .openURL("https://gate.example/welcome/token-1/set"))
+    expect(page.transactionID, is: waiting.transactionID)
+    expect(engine.state, is: .authenticating(transactionID: waiting.transactionID, step: .browser))
+    try expect(engine.refused(link), is: .used)
     let silent = try engine.began(fallback)
     #expect(parameter("prompt", silent.url) == "none" && parameter("activation_token", silent.url) == nil)
-    #expect(try engine.finish(bench.provider.signIn(at: silent.url)) == .active(.confirmed))
-    #expect(try engine.transactionStatus(waiting.transactionID) == .succeeded)
+    try expect(engine.finish(bench.provider.signIn(at: silent.url)), is: .active(.confirmed))
+    try expect(engine.transactionStatus(waiting.transactionID), is: .succeeded)
   }
 
   @Test("without a page of its own the link itself is opened")
   func openLink() throws {
     let engine = try Bench(activation: .openPage).engine()
     _ = try engine.waiting()
-    #expect(try engine.began(link).action == .openURL(link))
+    try expect(engine.began(link).action, is: .openURL(link))
     _ = try engine.cancel(transactionID: nil)
     #expect(try engine.began("https://app.example/welcome/token-2").url.hasSuffix("token-2"))
   }
@@ -348,9 +348,9 @@ struct RegistrationLinkTests {
     let second = try engine.begin(SignInOptions(), cancellation: nil)
     _ = try engine.finish(bench.provider.signIn(at: second.url))
     let before = try bench.record
-    #expect(code { _ = try engine.follow(link) } == .illegalState)
-    #expect(try bench.record == before)
-    #expect(try engine.transactionStatus(waiting.transactionID) == .pending)
+    expect(code { _ = try engine.follow(link) }, is: .illegalState)
+    try expect(bench.record, is: before)
+    try expect(engine.transactionStatus(waiting.transactionID), is: .pending)
   }
 
   @Test("the token is in no record, state, event or error, and neither is its link")
@@ -365,7 +365,7 @@ struct RegistrationLinkTests {
     #expect(!"\(engine.state)".contains("very-secret-token"))
     let stored = AccountDocument(account: .default, lineage: "l", record: try bench.record).encoded()
     #expect(!stored.reveal().contains("very-secret-token"))
-    #expect(try AccountDocument(decoding: stored).record == bench.record)
+    try expect(AccountDocument(decoding: stored).record, is: bench.record)
   }
 
   @Test("forged links take the place of their own sign-in alone: what else waits is not pushed out")
@@ -394,8 +394,8 @@ struct RegistrationLinkTests {
     guard case .registration(let registration)? = try bench.record.transactions.first?.flow else {
       throw Unexpected(what: "no registration")
     }
-    #expect(registration.spentLinks.hashes.count == 32)
-    #expect(try engine.refused("https://app.example/welcome/t39") == .used)
+    expect(registration.spentLinks.hashes.count, is: 32)
+    try expect(engine.refused("https://app.example/welcome/t39"), is: .used)
   }
 }
 
@@ -406,11 +406,11 @@ struct FallbackTests {
     let bench = try Bench()
     let engine = bench.engine()
     guard case .refused(let refusal) = try engine.follow(fallback) else { throw Unexpected(what: "begun") }
-    #expect(refusal == LinkRefusal(.unsolicited, offers: [.signIn]))
+    expect(refusal, is: LinkRefusal(.unsolicited, offers: [.signIn]))
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
     _ = try engine.resume(url, cancellation: nil)
-    #expect(try engine.refused(fallback) == .unsolicited, "settled is not pending")
-    #expect(bench.provider.count(.token) == 1)
+    try expect(engine.refused(fallback), is: .unsolicited, "settled is not pending")
+    expect(bench.provider.count(.token), is: 1)
   }
 
   @Test("while a sign-in is pending it asks silently for the same, and settles both")
@@ -420,11 +420,11 @@ struct FallbackTests {
     let begun = try engine.begin(
       SignInOptions(scopes: ["openid", "email"], acrValues: ["gold"]), cancellation: nil)
     let silent = try engine.began(fallback)
-    #expect(parameter("prompt", silent.url) == "none")
+    expect(parameter("prompt", silent.url), is: "none")
     #expect(parameter("scope", silent.url) == "openid email" && parameter("acr_values", silent.url) == "gold")
     bench.provider.change { $0.claims = { $0["acr"] = .string("gold") } }
-    #expect(try engine.finish(bench.provider.signIn(at: silent.url)) == .active(.confirmed))
-    #expect(try engine.transactionStatus(begun.transactionID) == .succeeded)
+    try expect(engine.finish(bench.provider.signIn(at: silent.url)), is: .active(.confirmed))
+    try expect(engine.transactionStatus(begun.transactionID), is: .succeeded)
   }
 
   @Test("after its deadline it is too late")
@@ -433,7 +433,7 @@ struct FallbackTests {
     let engine = bench.engine()
     _ = try engine.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 601)
-    #expect(try engine.refused(fallback) == .expired)
+    try expect(engine.refused(fallback), is: .expired)
   }
 
   @Test(
@@ -449,23 +449,23 @@ struct FallbackTests {
     let silent = try engine.began(fallback)
     let settlement = try engine.resume(bench.provider.refuse(silent.url, error: error), cancellation: nil)
     guard case .failed(let failure) = settlement.ending else { throw Unexpected(what: "it succeeded") }
-    #expect(failure.code == expected)
+    expect(failure.code, is: expected)
     // An answer that the flow goes on from is no failure to report.
     #expect(bench.seen.reported.isEmpty)
     let ordinary = try #require(
       try engine.signIn(after: settlement, listening: { _ throws(EnrollError) in nil }, cancellation: nil))
     #expect(parameter("prompt", ordinary.url) == nil && parameter("scope", ordinary.url) == "openid email")
     guard case .refused(let refusal) = try engine.follow(fallback) else { throw Unexpected(what: "a circle") }
-    #expect(refusal == LinkRefusal(.used, offers: [.signIn]))
+    expect(refusal, is: LinkRefusal(.used, offers: [.signIn]))
     // An error of that one is an error: nothing follows it.
     let answer = bench.provider.refuse(ordinary.url, error: error)
     let last = try engine.resume(answer, cancellation: nil)
     let after = try engine.signIn(after: last, listening: { _ throws(EnrollError) in nil }, cancellation: nil)
-    #expect(after == nil)
-    #expect(bench.seen.reported.map(\.code) == [expected])
-    #expect(try engine.refused(fallback) == .used)
+    expect(after, is: nil)
+    expect(bench.seen.reported.map(\.code), is: [expected])
+    try expect(engine.refused(fallback), is: .used)
     // The first one's own redirect still wins.
-    #expect(try engine.finish(bench.provider.signIn(at: first.url)) == .active(.confirmed))
+    try expect(engine.finish(bench.provider.signIn(at: first.url)), is: .active(.confirmed))
   }
 
   @Test("an ordinary refusal, and an answer without iss where all have one, start no automatic step (R17)")
@@ -478,9 +478,9 @@ struct FallbackTests {
       let answer = bench.provider.refuse(silent.url, error: error).replacingOccurrences(
         of: "&iss=", with: extra)
       let settlement = try engine.resume(answer, cancellation: nil)
-      #expect(
-        try engine.signIn(after: settlement, listening: { _ throws(EnrollError) in nil }, cancellation: nil)
-          == nil)
+      try expect(
+        engine.signIn(after: settlement, listening: { _ throws(EnrollError) in nil }, cancellation: nil),
+        is: nil)
     }
   }
 
@@ -503,10 +503,10 @@ struct FallbackTests {
     _ = try engine.waiting()
     _ = try engine.began(link)
     _ = try engine.began(fallback)
-    #expect(try engine.refused(fallback) == .used)
+    try expect(engine.refused(fallback), is: .used)
     _ = try engine.began("https://app.example/welcome/token-2")
     _ = try engine.began(fallback)
-    #expect(try engine.refused(fallback) == .used)
+    try expect(engine.refused(fallback), is: .used)
   }
 
   @Test("a provider that announces no silent sign-in is not asked for one")
@@ -515,7 +515,7 @@ struct FallbackTests {
     bench.provider.change { $0.metadata = { $0["prompt_values_supported"] = .array([.string("login")]) } }
     let engine = bench.engine()
     _ = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(code { _ = try engine.follow(fallback) } == .unsupported)
+    expect(code { _ = try engine.follow(fallback) }, is: .unsupported)
   }
 }
 
@@ -534,12 +534,12 @@ struct ClosedTabTests {
     _ = try engine.cancel(transactionID: nil)
     for transaction in [begun[3], begun[0], begun[7], begun[1]] {
       let later = bench.engine()
-      #expect(try later.finish(bench.provider.signIn(at: transaction.url)) == .active(.confirmed))
-      #expect(try later.transactionStatus(transaction.transactionID) == .succeeded)
+      try expect(later.finish(bench.provider.signIn(at: transaction.url)), is: .active(.confirmed))
+      try expect(later.transactionStatus(transaction.transactionID), is: .succeeded)
     }
-    #expect(bench.provider.count(.token) == 4)
-    #expect(try engine.transactionStatus(begun[2].transactionID) == .cancelled)
-    #expect(try engine.transactionStatus(begun[5].transactionID) == .pending)
+    expect(bench.provider.count(.token), is: 4)
+    try expect(engine.transactionStatus(begun[2].transactionID), is: .cancelled)
+    try expect(engine.transactionStatus(begun[5].transactionID), is: .pending)
   }
 
   @Test("a cancelled one ends with its deadline")
@@ -550,6 +550,6 @@ struct ClosedTabTests {
     _ = try engine.cancel(transactionID: begun.transactionID)
     bench.clock.advance(seconds: 601)
     let url = bench.provider.signIn(at: begun.url)
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .transactionExpired)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .transactionExpired)
   }
 }

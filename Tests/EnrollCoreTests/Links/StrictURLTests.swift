@@ -1,4 +1,5 @@
 import EnrollCore
+import Expectations
 import Testing
 
 @Suite("URLs from outside (R9)")
@@ -49,18 +50,18 @@ struct StrictURLTests {
     ])
   func accepted(parts: Parts) throws {
     let url = try StrictURL(parts.text)
-    #expect(url.kind == parts.kind)
-    #expect(url.hostText == parts.host)
-    #expect(url.port == parts.port)
-    #expect(url.text(url.path) == parts.path)
-    #expect(url.query.map { url.text($0) } == parts.query)
+    expect(url.kind, is: parts.kind)
+    expect(url.hostText, is: parts.host)
+    expect(url.port, is: parts.port)
+    expect(url.text(url.path), is: parts.path)
+    expect(url.query.map { url.text($0) }, is: parts.query)
   }
 
   @Test("a fragment is dropped unread (R8)")
   func fragment() throws {
     let url = try StrictURL("com.example.app:/cb?a=1#b=\u{0}\\é%zz?c=2#")
     #expect(url.hadFragment)
-    #expect(url.text == "com.example.app:/cb?a=1")
+    expect(url.text, is: "com.example.app:/cb?a=1")
     #expect(!(try StrictURL("com.example.app:/cb").hadFragment))
   }
 
@@ -111,30 +112,30 @@ struct StrictURLTests {
       ("https://a.example/\u{0}", .character(0x00, at: 18)),
     ])
   func refused(text: String, reason: StrictURL.Refusal) {
-    #expect(refusal(text) == reason)
+    expect(refusal(text), is: reason)
   }
 
   @Test("a host of 253 bytes and a label of 63 are the most")
   func hostLengths() {
     let label = String(repeating: "a", count: 63)
     let long = "\(label).\(label).\(label).\(String(repeating: "a", count: 61))"
-    #expect(refusal("https://\(long)/") == nil)
-    #expect(refusal("https://\(long)a/") == .host)
-    #expect(refusal("https://\(label)a.example/") == .host)
+    expect(refusal("https://\(long)/"), is: nil)
+    expect(refusal("https://\(long)a/"), is: .host)
+    expect(refusal("https://\(label)a.example/"), is: .host)
   }
 
   @Test("a URL over the cap is refused before it is read, fragment included")
   func tooLong() {
     let room = StrictURL.maximumBytes - "https://a.example/".utf8.count
-    #expect(refusal("https://a.example/" + String(repeating: "a", count: room)) == nil)
-    #expect(refusal("https://a.example/" + String(repeating: "a", count: room + 1)) == .tooLong)
-    #expect(refusal("https://a.example/#" + String(repeating: "a", count: room)) == .tooLong)
+    expect(refusal("https://a.example/" + String(repeating: "a", count: room)), is: nil)
+    expect(refusal("https://a.example/" + String(repeating: "a", count: room + 1)), is: .tooLong)
+    expect(refusal("https://a.example/#" + String(repeating: "a", count: room)), is: .tooLong)
   }
 
   @Test("a refusal's text holds nothing of the URL (R40)")
   func text() {
     for text in ["https://secret@a.example/", "https://a.example/secret\\", "secret:/", "https://secret_/"] {
-      #expect(refusal(text)?.text.contains("secret") == false)
+      expect(refusal(text)?.text.contains("secret"), is: false)
     }
   }
 
@@ -147,8 +148,8 @@ struct StrictURLTests {
     ])
   func base(text: String, isSame: Bool) throws {
     let sent = try StrictURL("https://a.example/cb")
-    #expect(try StrictURL(text).hasSameBase(as: sent) == isSame)
+    try expect(StrictURL(text).hasSameBase(as: sent), is: isSame)
     let isSameButPort = isSame || text.contains(":8443")
-    #expect(try StrictURL(text).hasSameBase(as: sent, ignoringPort: true) == isSameButPort)
+    try expect(StrictURL(text).hasSameBase(as: sent, ignoringPort: true), is: isSameButPort)
   }
 }

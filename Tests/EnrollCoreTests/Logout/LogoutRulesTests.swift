@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollCrypto
+import Expectations
 import Testing
 
 @Suite("Logout requests and answers (flows.md §5)")
@@ -15,11 +16,11 @@ struct LogoutRulesTests {
   @Test("a revocation says token, hint and client (RFC 7009 §2.1)")
   func revocation() throws {
     let request = try RevocationRequest.make(entry, endpoint: "https://id.example.com/r", from: client)
-    #expect(request.method == .post)
-    #expect(request.url == "https://id.example.com/r")
-    #expect(
-      String(decoding: request.body, as: UTF8.self)
-        == "token=r%261&token_type_hint=refresh_token&client_id=client+one")
+    expect(request.method, is: .post)
+    expect(request.url, is: "https://id.example.com/r")
+    expect(
+      String(decoding: request.body, as: UTF8.self),
+      is: "token=r%261&token_type_hint=refresh_token&client_id=client+one")
     #expect(!request.headers.contains { $0.name == "Authorization" })
   }
 
@@ -53,8 +54,8 @@ struct LogoutRulesTests {
   func classes(status: Int, body: String, isFinal: Bool, wantsBearer: Bool) {
     let length = HTTPHeader("Content-Length", "\(body.utf8.count)")
     let answer = RevocationAnswer(processing: Fixture.json(body, status: status, headers: [length]))
-    #expect(answer.isFinal == isFinal)
-    #expect(answer.wantsBearer == wantsBearer)
+    expect(answer.isFinal, is: isFinal)
+    expect(answer.wantsBearer, is: wantsBearer)
   }
 
   @Test("an empty refusal whose head does not say so may be a cut answer", arguments: [400, 401, 403])
@@ -77,18 +78,19 @@ struct LogoutRulesTests {
   func endSessionURL() throws {
     let request = try #require(try endSession(callback: "com.example.app.oauth:/logout/callback"))
     let state = try #require(request.state)
-    #expect(state.count == 43)
-    #expect(
-      request.url == "https://id.example.com/logout?ui=plain&id_token_hint=i.d.t&client_id=client%20one"
+    expect(state.count, is: 43)
+    expect(
+      request.url,
+      is: "https://id.example.com/logout?ui=plain&id_token_hint=i.d.t&client_id=client%20one"
         + "&post_logout_redirect_uri=com.example.app.oauth%3A%2Flogout%2Fcallback&state=\(state.reveal())")
-    #expect(request.redirectURI == "com.example.app.oauth:/logout/callback")
+    expect(request.redirectURI, is: "com.example.app.oauth:/logout/callback")
   }
 
   @Test("without a callback no state is sent, without an endpoint nothing")
   func endSessionParts() throws {
     let request = try #require(try endSession(callback: nil, hint: nil))
-    #expect(request.url == "https://id.example.com/logout?ui=plain&client_id=client%20one")
-    #expect(request.state == nil)
+    expect(request.url, is: "https://id.example.com/logout?ui=plain&client_id=client%20one")
+    expect(request.state, is: nil)
     #expect(try endSession(callback: nil, endpoint: nil) == nil)
     for name in ["state", "post_logout_redirect_uri", "client_id", "id_token_hint"] {
       #expect(try endSession(callback: nil, endpoint: "https://id.example.com/logout?a=b&\(name)=x") == nil)
@@ -115,7 +117,7 @@ struct LogoutRulesTests {
       ("com.example.app:/logout/callback?state=one", nil),
     ])
   func callbacks(url: String, index: Int?) throws {
-    #expect(try LogoutCallback(parsing: url).index(in: pending) == index)
+    try expect(LogoutCallback(parsing: url).index(in: pending), is: index)
   }
 
   @Test("Auth0's own logout returns to an address that carries the state, and needs no metadata")
@@ -129,12 +131,14 @@ struct LogoutRulesTests {
           configuration: configuration, metadata: nil, idTokenHint: Secret("i.d.t"),
           random: [UInt8](repeating: 0xFF, count: 32)))
       let state = try #require(request.state).reveal()
-      #expect(
-        request.url == "https://tenant.auth0.com/v2/logout?client_id=client%20one"
+      expect(
+        request.url,
+        is: "https://tenant.auth0.com/v2/logout?client_id=client%20one"
           + "&returnTo=com.example.app%3A%2Flogout%3Fstate%3D\(state)")
       let pending = PendingLogout(
         state: Secret(state), redirectURI: "com.example.app:/logout", began: Fixture.moment().wall)
-      #expect(try LogoutCallback(parsing: "com.example.app:/logout?state=\(state)").index(in: [pending]) == 0)
+      try expect(
+        LogoutCallback(parsing: "com.example.app:/logout?state=\(state)").index(in: [pending]), is: 0)
     }
   }
 
@@ -154,9 +158,9 @@ struct LogoutRulesTests {
     let sent = "/logout?client_id=client%20one&logout_uri=com.example.app%3A%2Flogout"
     let beside = try request("https://my.auth.example/oauth2/authorize", nil)
     #expect(beside?.url == "https://my.auth.example" + sent && beside?.state == nil)
-    #expect(
-      try request("https://x.example/oauth2/authorize", "https://y.example/logout")?.url
-        == "https://y.example" + sent)
+    try expect(
+      request("https://x.example/oauth2/authorize", "https://y.example/logout")?.url,
+      is: "https://y.example" + sent)
     #expect(try request("https://x.example/authorize", nil) == nil)
 
     let stateless = PendingLogout(
@@ -164,13 +168,13 @@ struct LogoutRulesTests {
     let other = PendingLogout(
       state: Secret("s"), redirectURI: "com.example.app:/logout", began: Fixture.moment().wall)
     let bare = try LogoutCallback(parsing: "com.example.app:/logout")
-    #expect(bare.index(in: [stateless]) == 0)
+    expect(bare.index(in: [stateless]), is: 0)
     // Which of two it would be, nobody knows; one that sent a state gets it back.
     for pending in [[stateless, stateless], [stateless, other], [other], []] {
-      #expect(bare.index(in: pending) == nil)
+      expect(bare.index(in: pending), is: nil)
     }
-    #expect(try LogoutCallback(parsing: "com.example.app:/elsewhere").index(in: [stateless]) == nil)
-    #expect(try LogoutCallback(parsing: "com.example.app:/logout?state=x").index(in: [stateless]) == nil)
+    try expect(LogoutCallback(parsing: "com.example.app:/elsewhere").index(in: [stateless]), is: nil)
+    try expect(LogoutCallback(parsing: "com.example.app:/logout?state=x").index(in: [stateless]), is: nil)
   }
 
   @Test("a repeated state is malformed (R8)")
@@ -178,6 +182,6 @@ struct LogoutRulesTests {
     let error = refusal {
       try LogoutCallback(parsing: "com.example.app.oauth:/logout/callback?state=one&state=two")
     }
-    #expect(error?.code == .redirectMalformed)
+    expect(error?.code, is: .redirectMalformed)
   }
 }

@@ -5,6 +5,7 @@ import EnrollJSON
 import EnrollPosix
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("The outbox: who sends what (flows.md §5)")
@@ -34,13 +35,13 @@ struct OutboxTests {
     bench.provider.next(.revocation, .unreachable, .unreachable)
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
     let waiting = try outbox(bench)
-    #expect(waiting.count == 2)
+    expect(waiting.count, is: 2)
     let other = try self.engine(bench, stranger)
     other.sendOutbox(cancellation: nil)
     #expect(bench.provider.revoked.isEmpty)
-    #expect(try outbox(bench) == waiting)
+    try expect(outbox(bench), is: waiting)
     try self.engine(bench).sendOutbox(cancellation: nil)
-    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
     #expect(try outbox(bench).isEmpty)
   }
 
@@ -76,10 +77,10 @@ struct OutboxTests {
   @Test("a sign-out tells whether the provider was told", arguments: Ending.allCases)
   func told(ending: Ending) throws {
     let bench = try Bench()
-    #expect(try told(ending, bench.engine()) == nil, "nobody was signed in")
-    #expect(try told(ending, bench.signedIn()) == .told)
+    try expect(told(ending, bench.engine()), is: nil, "nobody was signed in")
+    try expect(told(ending, bench.signedIn()), is: .told)
     bench.provider.next(.revocation, .unreachable, .unreachable)
-    #expect(try told(ending, bench.signedIn()) == .queued)
+    try expect(told(ending, bench.signedIn()), is: .queued)
   }
 
   @Test(
@@ -104,18 +105,18 @@ struct OutboxTests {
     let page = FakeProvider.Reply.status(
       status, headers: [HTTPHeader("Content-Type", "text/html")], body: "<html>Sign in to the Wi-Fi")
     for _ in 1...8 { bench.provider.next(.revocation, page) }
-    #expect(try told(.logout, engine) == .queued)
-    #expect(try outbox(bench).map(\.attempts) == [1, 1])
+    try expect(told(.logout, engine), is: .queued)
+    try expect(outbox(bench).map(\.attempts), is: [1, 1])
     #expect(
       bench.provider.requests(.revocation).allSatisfy { request in
         !request.headers.contains { $0.name == "Authorization" }
       },
       "an access token is shown to nobody in between")
     for _ in 1...20 { bench.engine().sendOutbox(cancellation: nil) }
-    #expect(bench.provider.count(.revocation) == 8, "four times, then after a pause")
+    expect(bench.provider.count(.revocation), is: 8, "four times, then after a pause")
     bench.clock.advance(seconds: 61)
     engine.sendOutbox(cancellation: nil)
-    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
     #expect(try outbox(bench).isEmpty)
   }
 
@@ -125,19 +126,19 @@ struct OutboxTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     bench.provider.next(.revocation, .status(503, headers: [HTTPHeader("Retry-After", "3600")]))
-    #expect(try told(.logout, engine) == .queued)
-    #expect(bench.provider.count(.revocation) == 1, "the second token of the session waits, too")
+    try expect(told(.logout, engine), is: .queued)
+    expect(bench.provider.count(.revocation), is: 1, "the second token of the session waits, too")
     for _ in 1...30 {
-      #expect(try told(.logout, bench.signedIn()) == .queued)
+      try expect(told(.logout, bench.signedIn()), is: .queued)
       bench.engine().sendOutbox(cancellation: nil)
     }
-    #expect(bench.provider.count(.revocation) == 1)
+    expect(bench.provider.count(.revocation), is: 1)
     bench.clock.advance(seconds: 3599)
     bench.engine().sendOutbox(cancellation: nil)
-    #expect(bench.provider.count(.revocation) == 1)
+    expect(bench.provider.count(.revocation), is: 1)
     bench.clock.advance(seconds: 362)
     bench.engine().sendOutbox(cancellation: nil)
-    #expect(bench.provider.revoked.count == 62)
+    expect(bench.provider.revoked.count, is: 62)
     #expect(try outbox(bench).isEmpty)
   }
 
@@ -153,7 +154,7 @@ struct OutboxTests {
     _ = try bench.signedIn()
     let offline = bench.engine()
     bench.provider.next(.discovery, .unreachable, .unreachable, .unreachable)
-    #expect(try offline.beginLogout(localOnly: false, cancellation: nil).providerTold == .queued)
+    try expect(offline.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .queued)
     bench.engine().sendOutbox(cancellation: nil)
     #expect(try outbox(bench).isEmpty)
   }
@@ -161,6 +162,6 @@ struct OutboxTests {
   @Test("a logout of this device alone tells nobody, and says nothing of it")
   func localOnly() throws {
     let bench = try Bench()
-    #expect(try bench.signedIn().beginLogout(localOnly: true, cancellation: nil) == SignOut())
+    try expect(bench.signedIn().beginLogout(localOnly: true, cancellation: nil), is: SignOut())
   }
 }

@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -33,30 +34,30 @@ struct PasswordlessStepTests {
     let bench = try bench(requiresConfirmation: true)
     let engine = bench.engine()
     let begun = try engine.begin(options(), cancellation: nil)
-    #expect(begun.action == .enterCode(recipient: "alice@example.org"))
+    expect(begun.action, is: .enterCode(recipient: "alice@example.org"))
     #expect(begun.redirectURI == nil && begun.survivesProcess)
-    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .codePending))
+    expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .codePending))
     let start = try #require(bench.provider.requests(.passwordless).first)
     #expect(start.freshConnection)
-    #expect(
-      try body(start)
-        == .object([
-          ("client_id", .string("native")), ("connection", .string("email")),
-          ("email", .string("alice@example.org")), ("send", .string("code")),
-        ]))
+    try expect(
+      body(start),
+      is: .object([
+        ("client_id", .string("native")), ("connection", .string("email")),
+        ("email", .string("alice@example.org")), ("send", .string("code")),
+      ]))
 
     guard case .succeeded(.awaitingConfirmation) = try submit(engine, begun, "123456").ending else {
       throw Unexpected(what: "\(engine.state)")
     }
     let redeem = try #require(bench.provider.requests(.token).first)
     #expect(redeem.freshConnection)
-    #expect(
-      String(decoding: redeem.body, as: UTF8.self)
-        == "grant_type=http%3A%2F%2Fauth0.com%2Foauth%2Fgrant-type%2Fpasswordless%2Fotp"
+    expect(
+      String(decoding: redeem.body, as: UTF8.self),
+      is: "grant_type=http%3A%2F%2Fauth0.com%2Foauth%2Fgrant-type%2Fpasswordless%2Fotp"
         + "&username=alice%40example.org&otp=123456&realm=email&scope=openid+offline_access&client_id=native")
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.readAccount().registrationType == "PASSWORDLESS")
-    #expect(code { _ = try submit(engine, begun, "123456") } == .alreadySettled)
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.readAccount().registrationType, is: "PASSWORDLESS")
+    expect(code { _ = try submit(engine, begun, "123456") }, is: .alreadySettled)
   }
 
   @Test("a code by SMS")
@@ -66,7 +67,7 @@ struct PasswordlessStepTests {
     let begun = try engine.begin(options(Self.phone), cancellation: nil)
     let start = try body(bench.provider.requests(.passwordless).first)
     #expect(start["connection"] == .string("sms") && start["phone_number"] == .string("+31612345678"))
-    #expect(start["email"] == nil)
+    expect(start["email"], is: nil)
     guard case .succeeded = try submit(engine, begun, "123456").ending else {
       throw Unexpected(what: "\(engine.state)")
     }
@@ -86,11 +87,11 @@ struct PasswordlessStepTests {
       #expect(error.code == .codeRejected && error.blame == .user && error.oauthError == "invalid_grant")
       #expect(error.message.contains("4 tries") && !error.message.contains("000000"))
     }
-    #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .codePending))
+    expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .codePending))
     #expect(bench.seen.names.contains("error.reported"))
     let second = bench.engine()
-    #expect(code { _ = try submit(second, begun, "000001") } == .codeRejected)
-    #expect(second.state == .authenticating(transactionID: begun.transactionID, step: .codePending))
+    expect(code { _ = try submit(second, begun, "000001") }, is: .codeRejected)
+    expect(second.state, is: .authenticating(transactionID: begun.transactionID, step: .codePending))
     guard case .succeeded = try submit(second, begun, "123456").ending else {
       throw Unexpected(what: "\(second.state)")
     }
@@ -100,15 +101,15 @@ struct PasswordlessStepTests {
   func bounded() throws {
     let bench = try bench()
     let begun = try bench.engine().begin(options(), cancellation: nil)
-    for _ in 1...4 { #expect(code { _ = try submit(bench.engine(), begun, "000000") } == .codeRejected) }
+    for _ in 1...4 { expect(code { _ = try submit(bench.engine(), begun, "000000") }, is: .codeRejected) }
     let engine = bench.engine()
     guard case .failed(let error) = try submit(engine, begun, "000000").ending else {
       throw Unexpected(what: "\(engine.state)")
     }
-    #expect(error.code == .accessDenied)
-    #expect(engine.state.kind == .registrationFailed)
-    #expect(code { _ = try submit(engine, begun, "123456") } == .alreadySettled)
-    #expect(bench.provider.count(.token) == 5)
+    expect(error.code, is: .accessDenied)
+    expect(engine.state.kind, is: .registrationFailed)
+    expect(code { _ = try submit(engine, begun, "123456") }, is: .alreadySettled)
+    expect(bench.provider.count(.token), is: 5)
   }
 
   @Test(
@@ -123,7 +124,7 @@ struct PasswordlessStepTests {
       throw Unexpected(what: "\(engine.state)")
     }
     #expect(error.oauthError == "too_many_attempts" && error.code == .oauth)
-    #expect(engine.state.kind == .registrationFailed)
+    expect(engine.state.kind, is: .registrationFailed)
   }
 
   @Test("trouble on the way or at the server costs no try, and the code may be sent again (R33)")
@@ -133,10 +134,10 @@ struct PasswordlessStepTests {
     let begun = try engine.begin(options(), cancellation: nil)
     bench.provider.next(.token, .unreachable, .timeout, .status(503), .status(429))
     for expected in [EnrollError.Code.network, .timeout, .server, .server] {
-      #expect(code { _ = try submit(engine, begun, "123456") } == expected)
-      #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .codePending))
+      expect(code { _ = try submit(engine, begun, "123456") }, is: expected)
+      expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .codePending))
     }
-    for _ in 1...4 { #expect(code { _ = try submit(engine, begun, "000000") } == .codeRejected) }
+    for _ in 1...4 { expect(code { _ = try submit(engine, begun, "000000") }, is: .codeRejected) }
     guard case .succeeded = try submit(engine, begun, "123456").ending else {
       throw Unexpected(what: "\(engine.state)")
     }
@@ -156,8 +157,8 @@ struct PasswordlessStepTests {
     let begun = try engine.begin(options(), cancellation: nil)
     for _ in 1...6 {
       bench.provider.next(.token, .status(status, body: body))
-      #expect(code { _ = try submit(engine, begun, "123456") } == .responseInvalid)
-      #expect(engine.state == .authenticating(transactionID: begun.transactionID, step: .codePending))
+      expect(code { _ = try submit(engine, begun, "123456") }, is: .responseInvalid)
+      expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .codePending))
     }
     guard case .succeeded = try submit(engine, begun, "123456").ending else {
       throw Unexpected(what: "\(engine.state)")
@@ -170,8 +171,8 @@ struct PasswordlessStepTests {
     let engine = bench.engine()
     let begun = try engine.begin(options(), cancellation: nil)
     bench.provider.next(.keys, .unreachable)
-    #expect(code { _ = try submit(engine, begun, "123456") } == .keysUnavailable)
-    #expect(bench.provider.count(.token) == 0)
+    expect(code { _ = try submit(engine, begun, "123456") }, is: .keysUnavailable)
+    expect(bench.provider.count(.token), is: 0)
   }
 
   @Test("tries are counted before the code leaves: a process that dies gives none back")
@@ -185,7 +186,7 @@ struct PasswordlessStepTests {
         if case .oneTimeCode(let code?) = (try? bench.record)?.transactions.first?.flow { tries = code.tries }
       })
     _ = try submit(bench.engine(), begun, "123456")
-    #expect(tries == 1)
+    expect(tries, is: 1)
   }
 
   @Test("after the deadline a code is not sent (R12)")
@@ -194,8 +195,8 @@ struct PasswordlessStepTests {
     let engine = bench.engine()
     let begun = try engine.begin(options(), cancellation: nil)
     bench.clock.advance(seconds: 600)
-    #expect(code { _ = try submit(engine, begun, "123456") } == .transactionExpired)
-    #expect(bench.provider.count(.token) == 0)
+    expect(code { _ = try submit(engine, begun, "123456") }, is: .transactionExpired)
+    expect(bench.provider.count(.token), is: 0)
   }
 
   @Test("a code for what waits for none is refused")
@@ -203,51 +204,50 @@ struct PasswordlessStepTests {
     let bench = try bench()
     let engine = bench.engine()
     let signIn = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(code { _ = try submit(engine, signIn, "123456") } == .illegalState)
+    expect(code { _ = try submit(engine, signIn, "123456") }, is: .illegalState)
     let link = try engine.begin(options(Self.mail, .link), cancellation: nil)
-    #expect(code { _ = try submit(engine, link, "123456") } == .illegalState)
-    #expect(
-      code { _ = try engine.submitCode(Secret("1"), transactionID: "nobody", cancellation: nil) } == .notFound
-    )
+    expect(code { _ = try submit(engine, link, "123456") }, is: .illegalState)
+    expect(
+      code { _ = try engine.submitCode(Secret("1"), transactionID: "nobody", cancellation: nil) },
+      is: .notFound)
     let begun = try engine.begin(options(), cancellation: nil)
     for bad in ["", "12 34", "12\n", String(repeating: "1", count: 65), "é"] {
-      #expect(code { _ = try submit(engine, begun, bad) } == .invalidArgument)
+      expect(code { _ = try submit(engine, begun, bad) }, is: .invalidArgument)
     }
-    #expect(bench.provider.count(.token) == 0)
+    expect(bench.provider.count(.token), is: 0)
   }
 
   @Test("a link by e-mail comes back as a redirect, with state, nonce and PKCE (R7, R13)")
   func link() throws {
     let bench = try bench(requiresConfirmation: true)
     let begun = try bench.engine().begin(options(Self.mail, .link), cancellation: nil)
-    #expect(begun.action == .awaitLink(recipient: "alice@example.org"))
-    #expect(begun.redirectURI == "com.example.app:/callback")
+    expect(begun.action, is: .awaitLink(recipient: "alice@example.org"))
+    expect(begun.redirectURI, is: "com.example.app:/callback")
     // It is waited for as long as any e-mail.
-    #expect(begun.expiresAt == bench.clock.wallTime() + 86_400)
+    expect(begun.expiresAt, is: bench.clock.wallTime() + 86_400)
     let start = try body(bench.provider.requests(.passwordless).first)
     let parameters = try #require(start["authParams"])
-    #expect(start["send"] == .string("link"))
-    #expect(parameters["response_type"] == .string("code"))
-    #expect(parameters["redirect_uri"] == .string("com.example.app:/callback"))
-    #expect(parameters["code_challenge_method"] == .string("S256"))
-    #expect(parameters["scope"] == .string("openid offline_access"))
+    expect(start["send"], is: .string("link"))
+    expect(parameters["response_type"], is: .string("code"))
+    expect(parameters["redirect_uri"], is: .string("com.example.app:/callback"))
+    expect(parameters["code_challenge_method"], is: .string("S256"))
+    expect(parameters["scope"], is: .string("openid offline_access"))
     let query = (parameters.object?.members ?? []).map { "\($0.key)=\($0.value.string ?? "")" }
       .joined(separator: "&").replacingOccurrences(of: " ", with: "%20")
 
     // Another process, much later.
     bench.clock.advance(seconds: 20_000)
     let engine = bench.engine()
-    #expect(
-      try engine.standing()
-        == .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
-    #expect(
-      code { _ = try engine.resume("com.example.app:/callback?code=x&state=nobody", cancellation: nil) }
-        == .unsolicited)
+    try expect(
+      engine.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
+    expect(
+      code { _ = try engine.resume("com.example.app:/callback?code=x&state=nobody", cancellation: nil) },
+      is: .unsolicited)
     let redirect = bench.provider.signIn(at: "https://id.example/authorize?client_id=native&" + query)
     guard case .succeeded(.awaitingConfirmation) = try engine.resume(redirect, cancellation: nil).ending
     else { throw Unexpected(what: "\(engine.state)") }
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.readAccount().registrationType == "PASSWORDLESS")
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.readAccount().registrationType, is: "PASSWORDLESS")
   }
 
   @Test(
@@ -268,10 +268,10 @@ struct PasswordlessStepTests {
       _ = try bench.engine().begin(options(Recipient(connection, address: address)), cancellation: nil)
       Issue.record("\(address) was taken")
     } catch {
-      #expect(error.code == .invalidArgument)
-      #expect(error.field == (connection == .email ? "email" : "phoneNumber"))
+      expect(error.code, is: .invalidArgument)
+      expect(error.field, is: connection == .email ? "email" : "phoneNumber")
     }
-    #expect(bench.provider.count(.passwordless) == 0)
+    expect(bench.provider.count(.passwordless), is: 0)
     #expect(try bench.record.transactions.isEmpty)
   }
 
@@ -288,7 +288,7 @@ struct PasswordlessStepTests {
 
   @Test("no dialect, no recipient, a link by SMS, options without a place: refused with words")
   func refusals() throws {
-    #expect(code { _ = try Bench().engine().begin(options(), cancellation: nil) } == .unsupported)
+    expect(code { _ = try Bench().engine().begin(options(), cancellation: nil) }, is: .unsupported)
     let bench = try bench()
     var odd = options()
     odd.prompt = "login"
@@ -307,7 +307,7 @@ struct PasswordlessStepTests {
         #expect(error.code == .invalidArgument && error.field == field)
       }
     }
-    #expect(bench.provider.count(.passwordless) == 0)
+    expect(bench.provider.count(.passwordless), is: 0)
   }
 
   @Test("a provider that sends nothing begins nothing, and says why")
@@ -321,8 +321,8 @@ struct PasswordlessStepTests {
     } catch {
       #expect(error.code == .oauth && error.oauthError == "bad.email")
     }
-    #expect(code { _ = try engine.begin(options(Self.mail, .link), cancellation: nil) } == .server)
+    expect(code { _ = try engine.begin(options(Self.mail, .link), cancellation: nil) }, is: .server)
     #expect(try bench.record.transactions.isEmpty)
-    #expect(engine.state == .unregistered)
+    expect(engine.state, is: .unregistered)
   }
 }

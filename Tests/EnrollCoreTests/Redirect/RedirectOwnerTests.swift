@@ -1,4 +1,5 @@
 import EnrollCore
+import Expectations
 import Testing
 
 @Suite("Which configuration a URL belongs to (flows.md §1)")
@@ -41,18 +42,18 @@ struct RedirectOwnerTests {
     let all = try configurations()
     for token in ["", "a%20b", "a+b", String(repeating: "a", count: 1025)] {
       let url = "https://app.example/prod/welcome/" + token
-      #expect(code { _ = try Configuration.owner(of: url, among: all) } == .redirectMalformed)
-      #expect(code { _ = try ReceivedLink.read(url, configuration: all[2]) } == .redirectMalformed)
+      expect(code { _ = try Configuration.owner(of: url, among: all) }, is: .redirectMalformed)
+      expect(code { _ = try ReceivedLink.read(url, configuration: all[2]) }, is: .redirectMalformed)
     }
   }
 
   @Test("two configurations that own the same URL are refused, and so is what is no URL (R9)")
   func refused() throws {
     let all = try configurations()
-    #expect(
-      code { _ = try Configuration.owner(of: "com.example.dev:/callback", among: all + [all[0]]) }
-        == .configuration)
-    #expect(code { _ = try Configuration.owner(of: "not a url", among: all) } == .redirectMalformed)
+    expect(
+      code { _ = try Configuration.owner(of: "com.example.dev:/callback", among: all + [all[0]]) },
+      is: .configuration)
+    expect(code { _ = try Configuration.owner(of: "not a url", among: all) }, is: .redirectMalformed)
     #expect(try Configuration.owner(of: "com.example.dev:/callback", among: []) == nil)
   }
 }

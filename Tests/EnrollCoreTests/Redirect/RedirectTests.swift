@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollCrypto
+import Expectations
 import Testing
 
 @Suite("Redirects as they arrive (R8, R9)")
@@ -13,7 +14,7 @@ struct RedirectTests {
       "code=", "code", "error=", "iss=&code=a", "code=&state=a",
     ])
   func refused(query: String) {
-    #expect(refusal { try Redirect(parsing: "com.example.app:/cb?\(query)") }?.code == .redirectMalformed)
+    expect(refusal { try Redirect(parsing: "com.example.app:/cb?\(query)") }?.code, is: .redirectMalformed)
   }
 
   @Test(
@@ -28,25 +29,25 @@ struct RedirectTests {
     ])
   func ignored(query: String) throws {
     let redirect = try Redirect(parsing: "com.example.app:/cb?\(query)")
-    #expect(redirect.state == Secret("s"))
+    expect(redirect.state, is: Secret("s"))
     let transactions = [Fixture.transaction(state: "s")]
     let verified = try VerifiedRedirect(
       verifying: redirect, among: transactions, issuerAnnounced: false, at: Fixture.moment())
-    #expect(verified.answer == .code(Secret("a")))
+    expect(verified.answer, is: .code(Secret("a")))
   }
 
   @Test("a parameter in the fragment is not read (R8)")
   func fragment() throws {
     let redirect = try Redirect(parsing: "com.example.app:/cb?state=s#state=t&code=x&error=y")
-    #expect(redirect.state == Secret("s"))
-    #expect(redirect.errorCode == nil)
-    #expect(try Redirect(parsing: "com.example.app:/cb#state=s&code=x").state == nil)
+    expect(redirect.state, is: Secret("s"))
+    expect(redirect.errorCode, is: nil)
+    try expect(Redirect(parsing: "com.example.app:/cb#state=s&code=x").state, is: nil)
   }
 
   @Test("values are decoded once, + is a space")
   func decoding() throws {
     let redirect = try Redirect(parsing: "com.example.app:/cb?state=a%2Bb+c%2525=d")
-    #expect(redirect.state == Secret("a+b c%25=d"))
+    expect(redirect.state, is: Secret("a+b c%25=d"))
   }
 
   @Test(
@@ -57,9 +58,9 @@ struct RedirectTests {
       ("%C3%A9", nil), ("%FF", nil),
     ])
   func errorCodes(value: String, code: String?) throws {
-    #expect(try Redirect(parsing: "com.example.app:/cb?error=\(value)").errorCode == code)
+    try expect(Redirect(parsing: "com.example.app:/cb?error=\(value)").errorCode, is: code)
     let long = String(repeating: "e", count: 65)
-    #expect(try Redirect(parsing: "com.example.app:/cb?error=\(long)").errorCode == nil)
+    try expect(Redirect(parsing: "com.example.app:/cb?error=\(long)").errorCode, is: nil)
   }
 
   @Test(
@@ -72,13 +73,13 @@ struct RedirectTests {
     let redirect = try Redirect(parsing: "com.example.app:/cb?error=access_denied&state=s&\(query)")
     #expect(redirect.errorDescription == nil && redirect.errorCode == "access_denied")
     let once = try Redirect(parsing: "com.example.app:/cb?error=access_denied&error_description=not+now")
-    #expect(once.errorDescription == "not now")
+    expect(once.errorDescription, is: "not now")
   }
 
   @Test(
     "a URL that R9 refuses is malformed",
     arguments: ["foo", "", "https://u@a.b/cb?state=s", "com.example.app:/cb?a=%00"])
   func malformed(text: String) {
-    #expect(refusal { try Redirect(parsing: text) }?.code == .redirectMalformed)
+    expect(refusal { try Redirect(parsing: text) }?.code, is: .redirectMalformed)
   }
 }

@@ -1,6 +1,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import Expectations
 import TestVectors
 import Testing
 
@@ -25,8 +26,8 @@ struct VerifiedRedirectTests {
   func success() throws {
     let transactions = [Fixture.transaction(state: "s1"), Fixture.transaction(state: "s2")]
     let verified = try verify("com.example.app:/cb?code=c%2F1&state=s2", transactions)
-    #expect(verified.transaction == transactions[1])
-    #expect(verified.answer == .code(Secret("c/1")))
+    expect(verified.transaction, is: transactions[1])
+    expect(verified.answer, is: .code(Secret("c/1")))
   }
 
   @Test(
@@ -36,19 +37,19 @@ struct VerifiedRedirectTests {
       "error=access_denied", "error=access_denied&state=x", "state=",
     ])
   func unsolicited(query: String) {
-    #expect(code("com.example.app:/cb?\(query)", [Fixture.transaction(state: "s1")]) == .unsolicited)
+    expect(code("com.example.app:/cb?\(query)", [Fixture.transaction(state: "s1")]), is: .unsolicited)
   }
 
   @Test("with nothing pending every redirect is unsolicited, even beside a transaction without a state (R6)")
   func nothingPending() {
-    #expect(code("com.example.app:/cb?code=c&state=s1", []) == .unsolicited)
-    #expect(code("com.example.app:/cb?code=c&state=", [Fixture.transaction(state: "")]) == .unsolicited)
+    expect(code("com.example.app:/cb?code=c&state=s1", []), is: .unsolicited)
+    expect(code("com.example.app:/cb?code=c&state=", [Fixture.transaction(state: "")]), is: .unsolicited)
   }
 
   @Test("canonically equal text is another state (R7)")
   func canonicalEquivalence() {
     let url = "com.example.app:/cb?code=c&state=e%CC%81"
-    #expect(code(url, [Fixture.transaction(state: "\u{E9}")]) == .unsolicited)
+    expect(code(url, [Fixture.transaction(state: "\u{E9}")]), is: .unsolicited)
   }
 
   static let redirects: [(String, String, EnrollError.Code?)] = [
@@ -80,7 +81,7 @@ struct VerifiedRedirectTests {
     arguments: redirects)
   func redirectURI(sent: String, received: String, refusal: EnrollError.Code?) {
     let transactions = [Fixture.transaction(state: "s", redirectURI: sent)]
-    #expect(code("\(received)?code=c&state=s", transactions) == refusal)
+    expect(code("\(received)?code=c&state=s", transactions), is: refusal)
   }
 
   @Test(
@@ -92,17 +93,17 @@ struct VerifiedRedirectTests {
     ])
   func statuses(status: TransactionRecord.Status, refusal: EnrollError.Code?) {
     let transactions = [Fixture.transaction(state: "s", status: status)]
-    #expect(code("com.example.app:/cb?code=c&state=s", transactions) == refusal)
-    #expect(code("com.example.app:/cb?error=access_denied&state=s", transactions) == refusal)
+    expect(code("com.example.app:/cb?code=c&state=s", transactions), is: refusal)
+    expect(code("com.example.app:/cb?error=access_denied&state=s", transactions), is: refusal)
   }
 
   @Test("a redirect after the deadline is refused, one second before it is not (R12)")
   func deadline() {
     let transactions = [Fixture.transaction(state: "s", seconds: 600)]
     let url = "com.example.app:/cb?code=c&state=s"
-    #expect(code(url, transactions, at: Fixture.moment(599)) == nil)
-    #expect(code(url, transactions, at: Fixture.moment(600)) == .transactionExpired)
-    #expect(code(url, transactions, at: Fixture.moment(10_000)) == .transactionExpired)
+    expect(code(url, transactions, at: Fixture.moment(599)), is: nil)
+    expect(code(url, transactions, at: Fixture.moment(600)), is: .transactionExpired)
+    expect(code(url, transactions, at: Fixture.moment(10_000)), is: .transactionExpired)
   }
 
   static let issuers: [(String, Bool, EnrollError.Code?)] = [
@@ -123,15 +124,15 @@ struct VerifiedRedirectTests {
     arguments: issuers)
   func issuer(query: String, announced: Bool, refusal: EnrollError.Code?) {
     let transactions = [Fixture.transaction(state: "s")]
-    #expect(code("com.example.app:/cb?\(query)", transactions, announced: announced) == refusal)
+    expect(code("com.example.app:/cb?\(query)", transactions, announced: announced), is: refusal)
   }
 
   @Test("neither code nor error, or a code with control characters, settles nothing (R8)")
   func noAnswer() {
     let transactions = [Fixture.transaction(state: "s")]
-    #expect(code("com.example.app:/cb?state=s", transactions) == .redirectMalformed)
-    #expect(code("com.example.app:/cb?state=s&code=a%0Ab", transactions) == .redirectMalformed)
-    #expect(code("com.example.app:/cb?state=s&code=%C3%A9", transactions) == .redirectMalformed)
+    expect(code("com.example.app:/cb?state=s", transactions), is: .redirectMalformed)
+    expect(code("com.example.app:/cb?state=s&code=a%0Ab", transactions), is: .redirectMalformed)
+    expect(code("com.example.app:/cb?state=s&code=%C3%A9", transactions), is: .redirectMalformed)
   }
 
   @Test(
@@ -149,8 +150,8 @@ struct VerifiedRedirectTests {
       Issue.record("an error was expected")
       return
     }
-    #expect(error.code == expected)
-    #expect(error.oauthError == oauthError)
+    expect(error.code, is: expected)
+    expect(error.oauthError, is: oauthError)
     // The provider's words, without what a terminal would obey.
     #expect(error.message.hasSuffix(": not now??[31m"))
   }
@@ -162,8 +163,8 @@ struct VerifiedRedirectTests {
       Issue.record("an error was expected")
       return
     }
-    #expect(error.code == .oauth)
-    #expect(error.oauthError == nil)
+    expect(error.code, is: .oauth)
+    expect(error.oauthError, is: nil)
   }
 
   @Test("the SDKs' own tables, where stricter as this project decides", arguments: Vectors.atHand)
@@ -178,13 +179,13 @@ struct VerifiedRedirectTests {
       let expected = row["enrollkit"]?["code"]?.string ?? row["enrollkit"]?.string ?? ""
       let answer = try? verify(url, transactions).answer
       if expected.hasPrefix("reject") {
-        #expect(answer == nil, "\(id)")
+        expect(answer, is: nil, "\(id)")
       } else {
         let code = expected.hasPrefix("code:") ? String(expected.dropFirst(5)) : expected
-        #expect(answer == .code(Secret(code)), "\(id)")
+        expect(answer, is: .code(Secret(code)), "\(id)")
       }
       count += 1
     }
-    #expect(count == vectors.least(own: 25, published: 12))
+    expect(count, is: vectors.least(own: 25, published: 12))
   }
 }

@@ -7,6 +7,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 /// The six values, as the store has them.
@@ -66,12 +67,12 @@ struct CapturedDataTests {
     let record = try bench.record
     #expect(record.captured(record.confirmed) == .nothing && record.captured(record.provisional) == .nothing)
     #expect(record.provisionalRegistrationType == nil && record.provisionalProfile == nil)
-    #expect(engine.state == .unregistered)
+    expect(engine.state, is: .unregistered)
     let read = try engine.readAccount()
     #expect(read.profile == nil && read.idToken == nil && read.accessToken == nil && read.expiresAt == nil)
-    #expect(read.registrationType == nil)
+    expect(read.registrationType, is: nil)
     // The refresh token is revoked at the server too, except where no server is told.
-    #expect(bench.provider.revoked.contains("refresh-2") == (ending != .clear))
+    expect(bench.provider.revoked.contains("refresh-2"), is: ending != .clear)
   }
 
   @Test("a retry beside a session leaves the session's six alone")
@@ -104,16 +105,15 @@ struct CapturedDataTests {
     _ = try engine.access()
     let after = try bench.record.captured(bench.record.confirmed)
     // profile and id_token: updated, kept when the answer brings none.
-    #expect(
-      after.profile?["name"] == .string(givesIDToken ? "Alice Renamed" : "Alice Example"))
-    #expect((after.idToken == before.idToken) == !givesIDToken)
+    expect(after.profile?["name"], is: .string(givesIDToken ? "Alice Renamed" : "Alice Example"))
+    expect((after.idToken == before.idToken), is: !givesIDToken)
     // access_token and expires_at: updated.
-    #expect(after.accessToken == Secret("access-3"))
-    #expect(after.expiresAt == before.expiresAt.map { $0 + 3550 })
+    expect(after.accessToken, is: Secret("access-3"))
+    expect(after.expiresAt, is: before.expiresAt.map { $0 + 3550 })
     // refresh_token: replaced when rotated, else kept.
-    #expect(after.refreshToken == (rotates ? Secret("refresh-3") : before.refreshToken))
+    expect(after.refreshToken, is: rotates ? Secret("refresh-3") : before.refreshToken)
     // registration_type: kept.
-    #expect(after.registrationType == before.registrationType)
+    expect(after.registrationType, is: before.registrationType)
   }
 
   @Test("account.read tells five of the six, and never the refresh token")
@@ -123,7 +123,7 @@ struct CapturedDataTests {
     let read = try engine.readAccount()
     #expect(read.profile == captured.profile && read.idToken == captured.idToken)
     #expect(read.accessToken == captured.accessToken && read.expiresAt == captured.expiresAt)
-    #expect(read.registrationType == "SOCIAL")
+    expect(read.registrationType, is: "SOCIAL")
     #expect(!"\(read)".contains("refresh-2"))
   }
 
@@ -131,8 +131,8 @@ struct CapturedDataTests {
   func provisional() throws {
     let bench = try Bench(requiresConfirmation: true)
     let (engine, _) = try whole(bench)
-    #expect(try engine.readAccount().accessToken == nil)
-    #expect(try engine.readAccount().profile?["sub"] == .string("alice"))
+    try expect(engine.readAccount().accessToken, is: nil)
+    try expect(engine.readAccount().profile?["sub"], is: .string("alice"))
   }
 }
 
@@ -145,9 +145,9 @@ struct DeregistrationTests {
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     let url = bench.provider.signIn(at: begun.url)
     let toOpen = try engine.deregister(cancellation: nil).url
-    #expect(toOpen?.hasPrefix("https://id.example/logout?") == true)
+    expect(toOpen?.hasPrefix("https://id.example/logout?"), is: true)
     #expect(try bench.record.transactions.isEmpty)
-    #expect(code { _ = try engine.resume(url, cancellation: nil) } == .unsolicited)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited)
     #expect(try engine.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
   }
 
@@ -157,12 +157,12 @@ struct DeregistrationTests {
     let engine = try bench.signedIn()
     let id = try bench.store.installationID()
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
-    #expect(try bench.store.installationID() == id)
+    try expect(bench.store.installationID(), is: id)
     _ = try engine.deregister(cancellation: nil)
     let second = try bench.store.installationID()
-    #expect(second != id)
+    expect(second, isNot: id)
     try engine.resetInstallationID()
-    #expect(try bench.store.installationID() != second)
+    try expect(bench.store.installationID(), isNot: second)
   }
 
   @Test(
@@ -177,10 +177,10 @@ struct DeregistrationTests {
       .during {
         if isDeregistration { _ = try? engine.deregister(cancellation: nil) } else { _ = try? engine.clear() }
       })
-    #expect(try engine.failure(of: url) == .cancelled)
+    try expect(engine.failure(of: url), is: .cancelled)
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-2"))
-    #expect(engine.state == .unregistered)
+    expect(engine.state, is: .unregistered)
   }
 
   @Test("a renewal that is on its way does not bring the session back (R35)")
@@ -191,7 +191,7 @@ struct DeregistrationTests {
     bench.clock.advance(seconds: 3550)
     bench.provider.next(.revocation, .unreachable, .unreachable)
     bench.provider.next(.token, .during { _ = try? other.deregister(cancellation: nil) })
-    #expect(try engine.access() == .reauthenticate(reason: "no user is signed in"))
+    try expect(engine.access(), is: .reauthenticate(reason: "no user is signed in"))
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-3"))
   }
@@ -204,7 +204,7 @@ struct DeregistrationTests {
     _ = try engine.deregister(cancellation: nil)
     #expect(try !bench.record.hasTokens && bench.provider.revoked.isEmpty)
     bench.engine().sendOutbox(cancellation: nil)
-    #expect(Set(bench.provider.revoked) == ["refresh-2", "access-2"])
+    expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
   }
 
   @Test("a refusal of the revocation is final, with the bearer too", arguments: [401, 403])
@@ -214,7 +214,7 @@ struct DeregistrationTests {
     let refusal = FakeProvider.Reply.status(status, headers: [HTTPHeader("Content-Length", "0")])
     bench.provider.next(.revocation, refusal, refusal, refusal, refusal)
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
-    #expect(bench.provider.count(.revocation) == 4)
+    expect(bench.provider.count(.revocation), is: 4)
     #expect(try bench.store.updateOutbox { _ in }.isEmpty)
   }
 }

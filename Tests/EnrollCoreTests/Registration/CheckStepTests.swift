@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 extension Engine {
@@ -29,25 +30,25 @@ struct CheckStepTests {
   func asked() throws {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
-    #expect(bench.provider.count(.registrationCheck) == 0)
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.settled() == .active(.confirmed))
-    #expect(bench.provider.count(.registrationCheck) == 1)
+    expect(bench.provider.count(.registrationCheck), is: 0)
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.settled(), is: .active(.confirmed))
+    expect(bench.provider.count(.registrationCheck), is: 1)
 
     let next = bench.engine()
-    #expect(try next.standing() == .needsCheck)
-    #expect(next.state == .starting)
-    #expect(try next.settled() == .active(.valid))
-    #expect(try next.settled() == .active(.valid))
-    #expect(bench.provider.count(.registrationCheck) == 2)
+    try expect(next.standing(), is: .needsCheck)
+    expect(next.state, is: .starting)
+    try expect(next.settled(), is: .active(.valid))
+    try expect(next.settled(), is: .active(.valid))
+    expect(bench.provider.count(.registrationCheck), is: 2)
 
     bench.clock.advance(seconds: 3550)
     _ = try next.access()
-    #expect(next.state == .active(.valid))
+    expect(next.state, is: .active(.valid))
     next.checkIfNeeded()
-    #expect(next.state == .active(.renewed))
-    #expect(try next.settled() == .active(.renewed))
-    #expect(bench.provider.count(.registrationCheck) == 3)
+    expect(next.state, is: .active(.renewed))
+    try expect(next.settled(), is: .active(.renewed))
+    expect(bench.provider.count(.registrationCheck), is: 3)
   }
 
   @Test("it tells installation id and platform facts, the same id each time")
@@ -58,9 +59,9 @@ struct CheckStepTests {
     _ = engine
     let bodies = try bench.provider.requests(.registrationCheck).map { try JSON.parse($0.body) }
     #expect(bodies.count == 2 && bodies[0] == bodies[1])
-    #expect(bodies[0]["installationId"]?.string == (try bench.store.installationID()))
-    #expect(bodies[0]["platform"]?["type"] == .string("android"))
-    #expect(bodies[0]["platform"]?["deviceId"] == .string("device-9"))
+    expect(bodies[0]["installationId"]?.string, is: try bench.store.installationID())
+    expect(bodies[0]["platform"]?["type"], is: .string("android"))
+    expect(bodies[0]["platform"]?["deviceId"], is: .string("device-9"))
   }
 
   @Test("a 401 brings one renewal and one more question")
@@ -69,12 +70,12 @@ struct CheckStepTests {
     _ = try bench.signedIn()
     let engine = bench.engine()
     bench.provider.next(.registrationCheck, .status(401))
-    #expect(try engine.settled() == .active(.renewed))
-    #expect(bench.provider.count(.token) == 2)
+    try expect(engine.settled(), is: .active(.renewed))
+    expect(bench.provider.count(.token), is: 2)
     let sent = bench.provider.requests(.registrationCheck).suffix(2).map { request in
       request.headers.first { $0.name == "Authorization" }?.value
     }
-    #expect(sent == ["Bearer access-2", "Bearer access-3"])
+    expect(sent, is: ["Bearer access-2", "Bearer access-3"])
   }
 
   @Test("a second 401 is E with the tokens kept; it stays E until somebody tries again")
@@ -87,11 +88,11 @@ struct CheckStepTests {
       throw Unexpected(what: "\(engine.state)")
     }
     #expect(failure.remedy == .registerAgain && failure.isTokenUsable && failure.error.httpStatus == 401)
-    #expect(try bench.record.confirmed?.accessToken == Secret("access-3"))
-    #expect(try engine.settled().kind == .renewalFailed)
-    #expect(bench.provider.count(.registrationCheck) == 3)
-    #expect(bench.seen.reported.map(\.code) == [.oauth])
-    #expect(try engine.retry(cancellation: nil) == .active(.renewed))
+    try expect(bench.record.confirmed?.accessToken, is: Secret("access-3"))
+    try expect(engine.settled().kind, is: .renewalFailed)
+    expect(bench.provider.count(.registrationCheck), is: 3)
+    expect(bench.seen.reported.map(\.code), is: [.oauth])
+    try expect(engine.retry(cancellation: nil), is: .active(.renewed))
   }
 
   @Test(
@@ -105,13 +106,13 @@ struct CheckStepTests {
     let before = try bench.record
     let engine = bench.engine()
     bench.provider.next(.registrationCheck, reply)
-    #expect(try engine.settled() == .active(.valid))
-    #expect(try engine.settled() == .active(.valid))
-    #expect(bench.provider.count(.registrationCheck) == 2)
-    #expect(try bench.record == before)
+    try expect(engine.settled(), is: .active(.valid))
+    try expect(engine.settled(), is: .active(.valid))
+    expect(bench.provider.count(.registrationCheck), is: 2)
+    try expect(bench.record, is: before)
     bench.clock.advance(seconds: 61)
     bench.provider.next(.registrationCheck, .status(401), .status(401))
-    #expect(try engine.settled().kind == .renewalFailed)
+    try expect(engine.settled().kind, is: .renewalFailed)
   }
 
   @Test("another sub or e-mail is F; a confirmed session's tokens are kept", arguments: ["sub", "email"])
@@ -125,9 +126,9 @@ struct CheckStepTests {
       throw Unexpected(what: "\(engine.state)")
     }
     #expect(error.code == .profileMismatch && error.field == member)
-    #expect(try engine.settled().kind == .registrationFailed)
-    #expect(try bench.record.confirmed != nil)
-    #expect(bench.provider.count(.registrationCheck) == 2)
+    try expect(engine.settled().kind, is: .registrationFailed)
+    try expect(bench.record.confirmed, isNot: nil)
+    expect(bench.provider.count(.registrationCheck), is: 2)
   }
 
   @Test("before H another sub is F, and the provisional tokens are dropped and revoked")
@@ -135,12 +136,12 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
-    #expect(code { _ = try engine.confirm() } == .profileMismatch)
+    expect(code { _ = try engine.confirm() }, is: .profileMismatch)
     let failed = engine.state
-    #expect(failed.kind == .registrationFailed)
+    expect(failed.kind, is: .registrationFailed)
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-2"))
-    #expect(try engine.standing() == .known(failed))
+    try expect(engine.standing(), is: .known(failed))
   }
 
   @Test("an unknown account is passed on: G stays, and the user confirms again once there is one")
@@ -148,11 +149,11 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
     bench.provider.change { $0.checkAnswer = { $0 = JSONObject([("unknownAccount", .bool(true))]) } }
-    #expect(code { _ = try engine.confirm() } == .unknownAccount)
-    #expect(engine.state.kind == .awaitingConfirmation)
-    #expect(bench.seen.reported.map(\.helps) == [.createAccount])
+    expect(code { _ = try engine.confirm() }, is: .unknownAccount)
+    expect(engine.state.kind, is: .awaitingConfirmation)
+    expect(bench.seen.reported.map(\.helps), is: [.createAccount])
     bench.provider.change { $0.checkAnswer = { _ in } }
-    #expect(try engine.confirm() == .active(.confirmed))
+    try expect(engine.confirm(), is: .active(.confirmed))
   }
 
   @Test("an account that the back end forgot is E, and registering again helps")
@@ -171,10 +172,10 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
     bench.provider.next(.registrationCheck, .unreachable)
-    #expect(code { _ = try engine.confirm() } == .network)
-    #expect(engine.state.kind == .awaitingConfirmation)
-    #expect(try bench.record.confirmed == nil)
-    #expect(try engine.confirm() == .active(.confirmed))
+    expect(code { _ = try engine.confirm() }, is: .network)
+    expect(engine.state.kind, is: .awaitingConfirmation)
+    try expect(bench.record.confirmed, is: nil)
+    try expect(engine.confirm(), is: .active(.confirmed))
   }
 
   @Test("before H a 401 renews the tokens that wait; a second one is E, and they are kept")
@@ -182,19 +183,19 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
     bench.provider.next(.registrationCheck, .status(401), .status(401))
-    #expect(code { _ = try engine.confirm() } == .oauth)
+    expect(code { _ = try engine.confirm() }, is: .oauth)
     let failed = engine.state
-    #expect(failed.kind == .renewalFailed)
-    #expect(try engine.standing() == .known(failed))
-    #expect(try bench.record.provisional?.refreshToken == Secret("refresh-3"))
-    #expect(try engine.retry(cancellation: nil) == .unregistered)
+    expect(failed.kind, is: .renewalFailed)
+    try expect(engine.standing(), is: .known(failed))
+    try expect(bench.record.provisional?.refreshToken, is: Secret("refresh-3"))
+    try expect(engine.retry(cancellation: nil), is: .unregistered)
     #expect(bench.provider.revoked.contains("refresh-3"))
 
     let again = try arrived(bench)
     bench.provider.next(.registrationCheck, .status(401))
-    #expect(try again.confirm() == .active(.confirmed))
-    #expect(try bench.record.confirmed?.accessToken != nil)
-    #expect(try again.token() == bench.record.confirmed?.accessToken.reveal())
+    try expect(again.confirm(), is: .active(.confirmed))
+    try expect(bench.record.confirmed?.accessToken, isNot: nil)
+    try expect(again.token(), is: bench.record.confirmed?.accessToken.reveal())
   }
 
   @Test("a check that is not required is asked before H alone, and only a contradiction counts")
@@ -202,12 +203,12 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: false)
     let engine = try arrived(bench)
     bench.provider.next(.registrationCheck, .unreachable)
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(bench.seen.reported.map(\.code) == [.network])
-    #expect(try bench.engine().standing() == .known(.active(.valid)))
+    try expect(engine.confirm(), is: .active(.confirmed))
+    expect(bench.seen.reported.map(\.code), is: [.network])
+    try expect(bench.engine().standing(), is: .known(.active(.valid)))
     let other = try arrived(bench)
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
-    #expect(code { _ = try other.confirm() } == .profileMismatch)
+    expect(code { _ = try other.confirm() }, is: .profileMismatch)
   }
 
   @Test("without confirmation the check stands before H all the same")
@@ -216,14 +217,14 @@ struct CheckStepTests {
     let engine = bench.engine()
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    #expect(try engine.failure(of: bench.provider.signIn(at: begun.url)) == .profileMismatch)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: .profileMismatch)
     #expect(try !bench.record.hasTokens)
 
     bench.provider.change { $0.checkAnswer = { _ in } }
     bench.provider.next(.registrationCheck, .unreachable)
     let waiting = try arrived(bench)
-    #expect(waiting.state.kind == .awaitingConfirmation)
-    #expect(try waiting.confirm() == .active(.confirmed))
+    expect(waiting.state.kind, is: .awaitingConfirmation)
+    try expect(waiting.confirm(), is: .active(.confirmed))
   }
 
   @Test("a logout while the check is asked stays a logout")
@@ -234,7 +235,7 @@ struct CheckStepTests {
     bench.provider.next(
       .registrationCheck, .during { _ = try? engine.beginLogout(localOnly: true, cancellation: nil) })
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
-    #expect(try engine.settled() == .unregistered)
+    try expect(engine.settled(), is: .unregistered)
   }
 
   @Test("a verified address is asked for with the scope email, and without one G stays")
@@ -244,15 +245,15 @@ struct CheckStepTests {
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     #expect(begun.url.contains("email"))
     _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
-    #expect(code { _ = try engine.confirm() } == .emailNotVerified)
-    #expect(engine.state.kind == .awaitingConfirmation)
-    #expect(bench.seen.reported.map(\.helps) == [.verifyEmail])
-    #expect(try bench.record.confirmed == nil)
+    expect(code { _ = try engine.confirm() }, is: .emailNotVerified)
+    expect(engine.state.kind, is: .awaitingConfirmation)
+    expect(bench.seen.reported.map(\.helps), is: [.verifyEmail])
+    try expect(bench.record.confirmed, is: nil)
 
     // The user verifies the address at the provider; userinfo knows before the id_token does.
     bench.provider.change { $0.userinfo = { $0["email_verified"] = .bool(true) } }
-    #expect(try engine.confirm() == .active(.confirmed))
-    #expect(try engine.profile()["email"] == .string("alice@example.com"))
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.profile()["email"], is: .string("alice@example.com"))
   }
 
   @Test(
@@ -269,7 +270,7 @@ struct CheckStepTests {
       }
     }
     let engine = try arrived(bench)
-    #expect(code { _ = try engine.confirm() } == (isEnough ? nil : .emailNotVerified))
+    expect(code { _ = try engine.confirm() }, is: isEnough ? nil : .emailNotVerified)
   }
 
   @Test("userinfo's verified address does not vouch for another one in the id_token")
@@ -280,7 +281,7 @@ struct CheckStepTests {
       $0.userinfo = { $0["email_verified"] = .bool(true) }
     }
     let engine = try arrived(bench)
-    #expect(code { _ = try engine.confirm() } == .emailNotVerified)
+    expect(code { _ = try engine.confirm() }, is: .emailNotVerified)
   }
 }
 
@@ -295,9 +296,9 @@ struct TellStepTests {
     engine.sendOutbox(cancellation: nil)
     engine.sendOutbox(cancellation: nil)
     let sent = bench.provider.requests(.profileUpdate)
-    #expect(sent.count == 1)
-    #expect(sent.first?.headers.contains(HTTPHeader("Authorization", "Bearer access-2")) == true)
-    #expect(try JSON.parse(try #require(sent.first).body)["profile"]?["sub"] == .string("alice"))
+    expect(sent.count, is: 1)
+    expect(sent.first?.headers.contains(HTTPHeader("Authorization", "Bearer access-2")), is: true)
+    try expect(JSON.parse(try #require(sent.first).body)["profile"]?["sub"], is: .string("alice"))
     #expect(try outbox(bench).isEmpty)
   }
 
@@ -309,17 +310,17 @@ struct TellStepTests {
     let engine = try bench.signedIn()
     bench.provider.next(.profileUpdate, reply)
     engine.sendOutbox(cancellation: nil)
-    #expect(engine.state == .active(.confirmed))
-    #expect(try outbox(bench).map(\.attempts) == [1])
+    expect(engine.state, is: .active(.confirmed))
+    try expect(outbox(bench).map(\.attempts), is: [1])
     // Also by another process, with the token of then.
     bench.clock.advance(seconds: 3550)
     let next = bench.engine()
     _ = try next.access()
     next.sendOutbox(cancellation: nil)
     #expect(try outbox(bench).isEmpty)
-    #expect(
+    expect(
       bench.provider.requests(.profileUpdate).last?.headers
-        .contains(HTTPHeader("Authorization", "Bearer access-3")) == true)
+        .contains(HTTPHeader("Authorization", "Bearer access-3")), is: true)
   }
 
   @Test("refused for good it is dropped at once, and in any case after 7 days")
@@ -334,7 +335,7 @@ struct TellStepTests {
     _ = try other.signedIn()
     other.clock.advance(seconds: 7 * 86_400 + 1)
     other.engine().sendOutbox(cancellation: nil)
-    #expect(other.provider.count(.profileUpdate) == 0)
+    expect(other.provider.count(.profileUpdate), is: 0)
     #expect(try outbox(other).isEmpty)
   }
 
@@ -343,7 +344,7 @@ struct TellStepTests {
     let bench = try Bench(tellsBackEnd: true)
     _ = try bench.signedIn()
     let waiting = try outbox(bench)
-    #expect(waiting.count == 1)
+    expect(waiting.count, is: 1)
     // The same name, issuer and store.
     let other = bench.engine(
       account: AccountName.default.belonging(
@@ -352,8 +353,8 @@ struct TellStepTests {
           allowsLoopbackHTTP: true)))
     other.sendOutbox(cancellation: nil)
     _ = try other.beginLogout(localOnly: false, cancellation: nil)
-    #expect(bench.provider.count(.profileUpdate) == 0)
-    #expect(try outbox(bench) == waiting)
+    expect(bench.provider.count(.profileUpdate), is: 0)
+    try expect(outbox(bench), is: waiting)
   }
 
   @Test("a logout takes back a profile that nobody was told of yet")
@@ -362,14 +363,14 @@ struct TellStepTests {
     let engine = try bench.signedIn()
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
     engine.sendOutbox(cancellation: nil)
-    #expect(bench.provider.count(.profileUpdate) == 0)
+    expect(bench.provider.count(.profileUpdate), is: 0)
     #expect(try outbox(bench).isEmpty)
 
     // At once, also where nothing is sent.
     for clears in [true, false] {
       let silent = try Bench(tellsBackEnd: true)
       let engine = try silent.signedIn()
-      #expect(try outbox(silent).count == 1)
+      try expect(outbox(silent).count, is: 1)
       if clears {
         _ = try engine.clear()
       } else {
@@ -387,13 +388,13 @@ struct TellStepTests {
     _ = try engine.failure(of: bench.provider.refuse(begun.url, error: "access_denied"))
     bench.provider.next(.errorReport, .unreachable)
     engine.sendOutbox(cancellation: nil)
-    #expect(try outbox(bench).count == 1)
+    try expect(outbox(bench).count, is: 1)
     bench.engine().sendOutbox(cancellation: nil)
     #expect(try outbox(bench).isEmpty)
     let body = try JSON.parse(try #require(bench.provider.requests(.errorReport).last).body)
     #expect(body["code"] == .string("accessDenied") && body["messageKey"] == .string("error.accessDenied"))
     #expect(body["helps"] == .string("retry") && body["platform"] == .string("android"))
-    #expect(bench.seen.reported.map(\.code) == [.accessDenied])
+    expect(bench.seen.reported.map(\.code), is: [.accessDenied])
   }
 
   @Test("a failed renewal is reported once, however often callers ask, and anew after a success")
@@ -407,7 +408,7 @@ struct TellStepTests {
       bench.clock.advance(seconds: 61)
       _ = try engine.token()
     }
-    #expect(bench.seen.reported.map(\.code) == [.oauth, .oauth])
+    expect(bench.seen.reported.map(\.code), is: [.oauth, .oauth])
   }
 
   @Test("a caller's own mistake, and a URL that nobody asked for, are not reported (R6)")
@@ -436,10 +437,10 @@ struct TellStepTests {
         .token, .status(400, body: #"{"error":"invalid_grant","error_description":"access-2"}"#))
       _ = try engine.failure(of: bench.provider.signIn(at: begun.url))
     }
-    #expect(try outbox(bench).count == 33)
+    try expect(outbox(bench).count, is: 33)
     engine.sendOutbox(cancellation: nil)
     let sent = bench.provider.requests(.errorReport).map { String(decoding: $0.body, as: UTF8.self) }
-    #expect(sent.count == 32)
+    expect(sent.count, is: 32)
     for secret in secrets { #expect(!sent.contains { $0.contains(secret) }) }
   }
 }

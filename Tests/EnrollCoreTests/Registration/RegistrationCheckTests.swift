@@ -1,6 +1,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import Expectations
 import Testing
 
 @Suite("The registration check's question and answers (flows.md §7)")
@@ -17,12 +18,12 @@ struct RegistrationCheckTests {
     #expect(request.headers.contains(HTTPHeader("Authorization", "Bearer acc")))
     let body = try JSON.parse(request.body)
     #expect(body["installationId"] == .string("inst") && body["clientId"] == .string("native"))
-    #expect(
-      body["platform"]
-        == .object([
-          ("type", .string("ios")), ("width", .integer(390)), ("height", .integer(844)),
-          ("appVersion", .string("2.0")), ("deviceId", .string("d")),
-        ]))
+    expect(
+      body["platform"],
+      is: .object([
+        ("type", .string("ios")), ("width", .integer(390)), ("height", .integer(844)),
+        ("appVersion", .string("2.0")), ("deviceId", .string("d")),
+      ]))
     #expect(!String(decoding: request.body, as: UTF8.self).contains("acc\""))
   }
 
@@ -48,7 +49,7 @@ struct RegistrationCheckTests {
 
   @Test("answers are told apart; what is no answer is an outage", arguments: answers)
   func tellApart(status: Int, body: String, expected: String) {
-    #expect(kind(status, body) == expected)
+    expect(kind(status, body), is: expected)
   }
 
   static let pairs: [(String, String?, String, String?, Bool)] = [
@@ -66,7 +67,7 @@ struct RegistrationCheckTests {
         try RegistrationCheck.requireSame(
           subject: subject, email: email, asSubject: subjectOfToken, profile: profile)
       }
-      #expect(refused == (isSame ? nil : .profileMismatch))
+      expect(refused, is: isSame ? nil : .profileMismatch)
     }
   }
 
@@ -74,10 +75,10 @@ struct RegistrationCheckTests {
   func errors() {
     let keys = EnrollError.Code.allCases.map { EnrollError($0, "").messageKey }
     #expect(Set(keys).count == keys.count && keys.contains("error.emailNotVerified"))
-    #expect(EnrollError(.network, "").helps == .wait)
-    #expect(EnrollError(.unknownAccount, "").helps == .createAccount)
-    #expect(EnrollError(.emailNotVerified, "").helps == .verifyEmail)
-    #expect(EnrollError(.reauthenticate, "").helps == .registerAgain)
+    expect(EnrollError(.network, "").helps, is: .wait)
+    expect(EnrollError(.unknownAccount, "").helps, is: .createAccount)
+    expect(EnrollError(.emailNotVerified, "").helps, is: .verifyEmail)
+    expect(EnrollError(.reauthenticate, "").helps, is: .registerAgain)
   }
 
   @Test("a profile update is done with when it was taken or refused for good; a 401 waits for the next token")

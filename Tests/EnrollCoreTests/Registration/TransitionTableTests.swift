@@ -1,6 +1,7 @@
 import EnrollCore
 import EnrollJSON
 import EnrollPosix
+import Expectations
 import Testing
 
 /// The whole table, written down a second time by hand: state, event, and where it leads. Pairs that are not here are
@@ -164,15 +165,15 @@ struct TransitionTableTests {
     arguments: RegistrationState.Kind.allCases, RegistrationEvent.Kind.allCases)
   func pair(from: RegistrationState.Kind, on: RegistrationEvent.Kind) throws {
     let target = legal.first { $0.0 == from && $0.1 == on }?.2
-    #expect(TransitionTable.target(from: from, on: on) == target)
+    expect(TransitionTable.target(from: from, on: on), is: target)
     let before = state(from)
-    #expect(before.kind == from)
+    expect(before.kind, is: from)
     do throws(EnrollError) {
       let after = try before.after(event(on))
-      #expect(after.kind == target)
+      expect(after.kind, is: target)
     } catch {
-      #expect(target == nil)
-      #expect(error.code == .illegalState)
+      expect(target, is: nil)
+      expect(error.code, is: .illegalState)
       #expect(error.message.contains(on.rawValue))
     }
   }
@@ -192,11 +193,11 @@ struct TransitionTableTests {
   @Test("payloads travel with the event")
   func payloads() throws {
     let waiting = RegistrationState.authenticating(transactionID: "t", step: .browser)
-    #expect(try waiting.after(.tokensArrived(profile: profile)) == .awaitingConfirmation(profile: profile))
-    #expect(try waiting.after(.failed(trouble)) == .registrationFailed(trouble))
-    #expect(
-      try waiting.after(.advanced(transactionID: "u", step: .exchanging))
-        == .authenticating(transactionID: "u", step: .exchanging))
+    try expect(waiting.after(.tokensArrived(profile: profile)), is: .awaitingConfirmation(profile: profile))
+    try expect(waiting.after(.failed(trouble)), is: .registrationFailed(trouble))
+    try expect(
+      waiting.after(.advanced(transactionID: "u", step: .exchanging)),
+      is: .authenticating(transactionID: "u", step: .exchanging))
   }
 
   @Test("an illegal event changes nothing in an engine, and is told to nobody")
@@ -205,15 +206,15 @@ struct TransitionTableTests {
     let engine = try bench.signedIn()
     _ = try engine.confirm()
     let (before, told, record) = (engine.state, bench.seen.names.count, try bench.record)
-    #expect(code { _ = try engine.confirm() } == .illegalState)
-    #expect(code { _ = try engine.retry(cancellation: nil) } == .illegalState)
+    expect(code { _ = try engine.confirm() }, is: .illegalState)
+    expect(code { _ = try engine.retry(cancellation: nil) }, is: .illegalState)
     #expect(engine.state == before && bench.seen.names.count == told)
-    #expect(try bench.record == record)
+    try expect(bench.record, is: record)
   }
 
   @Test("the letters A to H each name one state")
   func letters() {
     let letters = RegistrationState.Kind.allCases.compactMap(\.letter)
-    #expect(letters.sorted() == ["A", "B", "C", "D", "E", "F", "G", "H"])
+    expect(letters.sorted(), is: ["A", "B", "C", "D", "E", "F", "G", "H"])
   }
 }

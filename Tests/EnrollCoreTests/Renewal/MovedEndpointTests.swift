@@ -1,6 +1,7 @@
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("A token endpoint that has moved (R18, R33)")
@@ -18,11 +19,11 @@ struct MovedEndpointTests {
     guard case .expired(_, let wait, let error) = try engine.access() else {
       throw Unexpected(what: "not expired")
     }
-    #expect(error.httpStatus == 404)
-    #expect(bench.provider.count(.discovery) == asked, "one page of a proxy changes nothing")
+    expect(error.httpStatus, is: 404)
+    expect(bench.provider.count(.discovery), is: asked, "one page of a proxy changes nothing")
     bench.clock.advance(seconds: wait ?? 0)
-    #expect(try engine.token() == "access-3")
-    #expect(bench.provider.count(.discovery) == asked + 1)
+    try expect(engine.token(), is: "access-3")
+    expect(bench.provider.count(.discovery), is: asked + 1)
   }
 
   @Test("metadata that nobody doubts is not asked for again: an outage says nothing about the endpoints")
@@ -38,7 +39,7 @@ struct MovedEndpointTests {
       bench.clock.advance(seconds: wait ?? 0)
       _ = try engine.token()
     }
-    #expect(bench.provider.count(.discovery) == asked)
+    expect(bench.provider.count(.discovery), is: asked)
   }
 
   @Test("where discovery fails too, the metadata at hand serves on, and it is asked again a minute later")
@@ -52,10 +53,10 @@ struct MovedEndpointTests {
     bench.provider.next(.discovery, .status(404))
     for failures in 1...2 {
       guard case .expired(_, let wait, _) = try engine.access() else { throw Unexpected(what: "not expired") }
-      #expect(bench.provider.count(.discovery) == asked + failures - 1)
+      expect(bench.provider.count(.discovery), is: asked + failures - 1)
       bench.clock.advance(seconds: wait ?? 0)
     }
-    #expect(try engine.token() == "access-3")
-    #expect(bench.provider.count(.discovery) == asked + 1)
+    try expect(engine.token(), is: "access-3")
+    expect(bench.provider.count(.discovery), is: asked + 1)
   }
 }

@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Renewal ahead of need (flows.md §8)")
@@ -23,9 +24,9 @@ struct RenewalAheadTests {
     // Of 3600 seconds less the grace period of 60.
     #expect(wait >= 3239 && wait <= 3538)
     bench.clock.advance(seconds: wait - 1)
-    #expect(try secondsToWait(jitter: jitter) == 1)
+    try expect(secondsToWait(jitter: jitter), is: 1)
     bench.clock.advance(seconds: 1)
-    #expect(try engine.planRenewal(ahead: true, jitter: jitter) == .renew(epoch: bench.record.tokenEpoch))
+    try expect(engine.planRenewal(ahead: true, jitter: jitter), is: .renew(epoch: bench.record.tokenEpoch))
     guard case .fresh = try engine.decideAccess(minimumLifetimeSeconds: 0) else {
       throw Unexpected(what: "a caller would have to wait")
     }
@@ -33,14 +34,14 @@ struct RenewalAheadTests {
 
   @Test("different devices come at different times")
   func spread() throws {
-    #expect(try secondsToWait(jitter: 0) != secondsToWait(jitter: 255))
+    try expect(secondsToWait(jitter: 0), isNot: secondsToWait(jitter: 255))
   }
 
   @Test("a due token is renewed at once, and so is one whose date makes no sense any more")
   func due() throws {
     bench.clock.reboot(bootID: "boot-2")
     bench.clock.setWall(0)
-    #expect(try engine.planRenewal(ahead: true, jitter: 0) == .renew(epoch: bench.record.tokenEpoch))
+    try expect(engine.planRenewal(ahead: true, jitter: 0), is: .renew(epoch: bench.record.tokenEpoch))
   }
 
   @Test("a failure is waited for (R33)")
@@ -54,13 +55,13 @@ struct RenewalAheadTests {
     bench.clock.advance(seconds: 200)
     bench.provider.next(.token, .empty)
     _ = try engine.access()
-    #expect(try secondsToWait() == 60)
+    try expect(secondsToWait(), is: 60)
   }
 
   @Test("a renewal whose outcome is not known is followed up for a minute, asked for or not")
   func followUp() throws {
     bench.clock.advance(seconds: 3550)
-    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
+    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
     bench.provider.next(.token, .unreachable, .timeout)
     _ = try engine.access()
     guard case .wait(let until) = try engine.planRenewal(ahead: false, jitter: 0) else {
@@ -69,11 +70,11 @@ struct RenewalAheadTests {
     #expect(until.since(bench.clock.instant()) <= 2_000_000_000)
     bench.clock.advance(seconds: 2)
     let epoch = try bench.record.tokenEpoch
-    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .renew(epoch: epoch))
+    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch))
     bench.clock.advance(seconds: 60)
-    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
-    #expect(try engine.token() == "access-3")
-    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
+    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
+    try expect(engine.token(), is: "access-3")
+    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
   }
 
   @Test(
@@ -85,19 +86,19 @@ struct RenewalAheadTests {
     _ = try engine.access()
     bench.clock.setWall(bench.clock.wallTime().seconds + seconds)
     bench.clock.advance(seconds: 2)
-    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .renew(epoch: bench.record.tokenEpoch))
+    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: bench.record.tokenEpoch))
   }
 
   @Test("without a session, or without a refresh token, there is nothing to do")
   func nothing() throws {
     _ = try engine.beginLogout(localOnly: true, cancellation: nil)
-    #expect(try engine.planRenewal(ahead: true, jitter: 0) == .nothing)
+    try expect(engine.planRenewal(ahead: true, jitter: 0), is: .nothing)
 
     let other = try Bench()
     other.provider.change { $0.givesRefreshToken = false }
-    #expect(try other.signedIn().planRenewal(ahead: true, jitter: 0) == .nothing)
+    try expect(other.signedIn().planRenewal(ahead: true, jitter: 0), is: .nothing)
 
     let third = try Bench(requiresConfirmation: true)
-    #expect(try third.signedIn().planRenewal(ahead: true, jitter: 0) == .nothing)
+    try expect(third.signedIn().planRenewal(ahead: true, jitter: 0), is: .nothing)
   }
 }

@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("The pause after a failed renewal (R33)")
@@ -20,10 +21,10 @@ struct RenewalBackoffTests {
       }
       #expect(since != nil && (wait ?? 0) >= 100 && error.httpStatus == 429)
     }
-    #expect(bench.provider.count(.token) == 2)
+    expect(bench.provider.count(.token), is: 2)
     bench.clock.advance(seconds: 140)
-    #expect(try bench.engine().token() == "access-3")
-    #expect(try bench.record.backoff == nil)
+    try expect(bench.engine().token(), is: "access-3")
+    try expect(bench.record.backoff, is: nil)
   }
 
   @Test("a 429 that names no time is not tried again at once, and the pause grows over processes")
@@ -36,8 +37,8 @@ struct RenewalBackoffTests {
       bench.provider.next(.token, tooMany)
       _ = try bench.engine().access()
       let backoff = try #require(try bench.record.backoff)
-      #expect(backoff.failures == failures)
-      #expect(bench.provider.count(.token) == 1 + failures)
+      expect(backoff.failures, is: failures)
+      expect(bench.provider.count(.token), is: 1 + failures)
       let wait = try #require(backoff.secondsToWait(at: bench.clock.moment()))
       waits.append(wait)
       bench.clock.advance(seconds: wait)
@@ -61,8 +62,8 @@ struct RenewalBackoffTests {
     else {
       throw Unexpected(what: "asked")
     }
-    #expect(error.httpStatus == 503)
-    #expect(bench.provider.count(.token) == 2)
+    expect(error.httpStatus, is: 503)
+    expect(bench.provider.count(.token), is: 2)
     #expect(engine.hasSession)
   }
 
@@ -87,7 +88,7 @@ struct RenewalBackoffTests {
     }
     let sent = bench.provider.count(.token)
     _ = try bench.engine(store: store).renew(epochs: [epoch], forced: true)
-    #expect(bench.provider.count(.token) == sent + 2)
+    expect(bench.provider.count(.token), is: sent + 2)
   }
 
   static let words: [(String, FakeProvider.Reply)] = [
@@ -110,13 +111,13 @@ struct RenewalBackoffTests {
       let result = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
       guard case .stale(let token, _) = try engine.outcome(after: result, minimumLifetimeSeconds: 0)
       else { throw Unexpected(what: "not stale") }
-      #expect(token.value == Secret("access-2"))
+      expect(token.value, is: Secret("access-2"))
       if bench.provider.count(.token) > 2 { break }
     }
     let again = try bench.engine().renew(epochs: [bench.record.tokenEpoch], forced: true)
     guard case .unavailable(let error) = again.asUnavailable else { throw Unexpected(what: "\(again)") }
     #expect((error.retryAfterSeconds ?? 0) > 0)
-    #expect(bench.provider.count(.token) == 2)
+    expect(bench.provider.count(.token), is: 2)
   }
 
   @Test(
@@ -135,13 +136,13 @@ struct RenewalBackoffTests {
     _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
     let sent = bench.provider.count(.token)
     for _ in 1...20 { _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true) }
-    #expect(bench.provider.count(.token) == sent, "within the same second")
+    expect(bench.provider.count(.token), is: sent, "within the same second")
     bench.clock.advance(seconds: 2)
     guard case .unavailable = try engine.renew(epochs: [bench.record.tokenEpoch], forced: false) else {
       throw Unexpected(what: "nobody waited")
     }
-    #expect(bench.provider.count(.token) == sent)
-    #expect(try engine.renew(epochs: [bench.record.tokenEpoch], forced: true) == .renewed)
+    expect(bench.provider.count(.token), is: sent)
+    try expect(engine.renew(epochs: [bench.record.tokenEpoch], forced: true), is: .renewed)
   }
 
   @Test(
@@ -155,9 +156,9 @@ struct RenewalBackoffTests {
     _ = try bench.engine().access()
     bench.clock.setWall(bench.clock.wallTime().seconds + seconds)
     _ = try bench.engine().access()
-    #expect(bench.provider.count(.token) == 2)
+    expect(bench.provider.count(.token), is: 2)
     bench.clock.reboot(bootID: "boot-2")
-    #expect(try bench.engine().token() == "access-3")
+    try expect(bench.engine().token(), is: "access-3")
   }
 
   @Test("a disk that does not take the pause leaves it to the process")
@@ -173,9 +174,9 @@ struct RenewalBackoffTests {
       guard case .expired(_, let wait, _) = try engine.access() else { throw Unexpected(what: "not expired") }
       #expect((wait ?? 0) >= 50)
     }
-    #expect(store.left == 0)
-    #expect(try bench.record.backoff == nil)
-    #expect(bench.provider.count(.token) == 2)
+    expect(store.left, is: 0)
+    try expect(bench.record.backoff, is: nil)
+    expect(bench.provider.count(.token), is: 2)
   }
 }
 

@@ -1,6 +1,7 @@
 // The tables that decide what the answer to a refresh token means, cell by cell, and the page that shows them.
 
 import EnrollCore
+import Expectations
 import Testing
 
 @Suite("What the answer to a refresh token means (R27, R33, R34)")
@@ -37,18 +38,18 @@ struct RenewalJudgementTests {
   func refusal(content: RefusalContent) {
     for status in 100...599 {
       let expected = Self.cells[content]?[status] ?? .unclear
-      #expect(RenewalJudgement.verdict(status: status, content: content) == expected, "\(status)")
+      expect(RenewalJudgement.verdict(status: status, content: content), is: expected, "\(status)")
     }
   }
 
   @Test("every registered error code is of one content, and a body without a code is of none of them")
   func contents() {
     for (content, codes) in Self.codes {
-      for code in codes { #expect(RefusalContent(code: code, isEmpty: false) == content, "\(code)") }
-      if content != .otherCode { #expect(content.codes == codes) }
+      for code in codes { expect(RefusalContent(code: code, isEmpty: false), is: content, "\(code)") }
+      if content != .otherCode { expect(content.codes, is: codes) }
     }
-    #expect(RefusalContent(code: nil, isEmpty: true) == .empty)
-    #expect(RefusalContent(code: nil, isEmpty: false) == .withoutCode)
+    expect(RefusalContent(code: nil, isEmpty: true), is: .empty)
+    expect(RefusalContent(code: nil, isEmpty: false), is: .withoutCode)
   }
 
   @Test("only another iss, sub or client under a proven signature ends a session by its id_token (R27)")
@@ -61,7 +62,7 @@ struct RenewalJudgementTests {
           case .sameSession: isProven ? .adopted : .keptApart
           case .defect, .unreadable: .keptApart
           }
-        #expect(RenewalJudgement.verdict(shows: shows, isProven: isProven) == expected)
+        expect(RenewalJudgement.verdict(shows: shows, isProven: isProven), is: expected)
       }
     }
   }

@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("The id_token of a renewal (R27)")
@@ -28,16 +29,16 @@ struct RenewedIDTokenTests {
     for token in ["access-3", "access-4"] {
       due(bench)
       bench.provider.change { $0.claims = edit }
-      #expect(try engine.token() == token)
-      #expect(try engine.readAccount().idToken == idToken)
-      #expect(try engine.readAccount().profile == profile)
-      #expect(try bench.record.confirmed?.unprovenIDToken != nil)
+      try expect(engine.token(), is: token)
+      try expect(engine.readAccount().idToken, is: idToken)
+      try expect(engine.readAccount().profile, is: profile)
+      try expect(bench.record.confirmed?.unprovenIDToken, isNot: nil)
     }
     due(bench)
     bench.provider.change { $0.claims = { _ in } }
-    #expect(try engine.token() == "access-5")
-    #expect(try engine.readAccount().idToken != idToken)
-    #expect(try bench.record.confirmed?.unprovenIDToken == nil)
+    try expect(engine.token(), is: "access-5")
+    try expect(engine.readAccount().idToken, isNot: idToken)
+    try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
   }
 
   static let harmless: [(String, @Sendable (inout JSONObject) -> Void)] = [
@@ -56,12 +57,12 @@ struct RenewedIDTokenTests {
     let idToken = try engine.readAccount().idToken
     due(bench)
     bench.provider.change { $0.claims = edit }
-    #expect(try engine.token() == "access-3")
-    #expect(try engine.readAccount().idToken != idToken)
+    try expect(engine.token(), is: "access-3")
+    try expect(engine.readAccount().idToken, isNot: idToken)
     // And back to what it was.
     due(bench)
     bench.provider.change { $0.claims = { _ in } }
-    #expect(try engine.token() == "access-4")
+    try expect(engine.token(), is: "access-4")
   }
 
   static let others: [(String, @Sendable (inout JSONObject) -> Void)] = [
@@ -100,17 +101,17 @@ struct RenewedIDTokenTests {
     guard case .stale(let token, let error) = try engine.access() else { throw Unexpected(what: "not stale") }
     #expect(token.value == Secret("access-2") && error.code == .idTokenInvalid)
     let record = try bench.record
-    #expect(record.confirmed?.accessToken == Secret("access-2"))
-    #expect(record.confirmed?.refreshToken == Secret("refresh-3"))
-    #expect(record.sessionEnded == nil)
-    #expect(try engine.readAccount().idToken != record.confirmed?.unprovenIDToken)
-    #expect(try engine.profile()["sub"] == .string("alice"))
+    expect(record.confirmed?.accessToken, is: Secret("access-2"))
+    expect(record.confirmed?.refreshToken, is: Secret("refresh-3"))
+    expect(record.sessionEnded, is: nil)
+    try expect(engine.readAccount().idToken, isNot: record.confirmed?.unprovenIDToken)
+    try expect(engine.profile()["sub"], is: .string("alice"))
 
     // The provider comes to its senses: the rotated token is spent, and the session goes on.
     bench.clock.advance(seconds: 120)
     bench.provider.change { $0.claims = { _ in } }
-    #expect(try engine.token() == "access-4")
-    #expect(try engine.profile()["sub"] == .string("alice"))
+    try expect(engine.token(), is: "access-4")
+    try expect(engine.profile()["sub"], is: .string("alice"))
   }
 
   static let refuted: [(String, @Sendable (String) -> String)] = [
@@ -151,11 +152,11 @@ struct RenewedIDTokenTests {
     let bench = try Bench()
     try oneOddAnswer(bench, try bench.signedIn(), forge)
     // In every process, and the doubt is gone with the first answer.
-    #expect(try bench.engine().token() == "access-4")
-    #expect(try bench.record.confirmed?.unprovenIDToken == nil)
+    try expect(bench.engine().token(), is: "access-4")
+    try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
     due(bench)
-    #expect(try bench.engine().token() == "access-5")
-    #expect(try bench.engine().profile()["sub"] == .string("alice"))
+    try expect(bench.engine().token(), is: "access-5")
+    try expect(bench.engine().profile()["sub"], is: .string("alice"))
   }
 
   @Test(
@@ -172,11 +173,11 @@ struct RenewedIDTokenTests {
     bench.provider.next(.keys, silence, silence, silence, silence)
     let engine = bench.engine()
     try oneOddAnswer(bench, engine) { $0 }
-    #expect(try bench.record.confirmed?.unprovenIDToken != nil)
+    try expect(bench.record.confirmed?.unprovenIDToken, isNot: nil)
     if keysStayAway {
       for token in ["access-4", "access-5"] {
         guard case .valid(let given) = try engine.access() else { throw Unexpected(what: "withheld") }
-        #expect(given.value == Secret(token))
+        expect(given.value, is: Secret(token))
         due(bench)
       }
       return
@@ -192,15 +193,15 @@ struct RenewedIDTokenTests {
   func firstOnRefresh() throws {
     let bench = try Bench(scopes: ["profile", "offline_access"])
     let engine = try bench.signedIn()
-    #expect(try bench.record.confirmed?.identity == nil)
-    #expect(try engine.profile()["sub"] == .string("alice"))
+    try expect(bench.record.confirmed?.identity, is: nil)
+    try expect(engine.profile()["sub"], is: .string("alice"))
     due(bench)
     bench.provider.change {
       $0.givesIDTokenUnasked = true
       $0.claims = { $0["sub"] = .string("mallory") }
     }
     guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "accepted") }
-    #expect(try engine.profile()["sub"] == .string("alice"))
+    try expect(engine.profile()["sub"], is: .string("alice"))
   }
 
   @Test("a Date header that jumps is doubted until a second answer agrees (R25)")
@@ -210,11 +211,11 @@ struct RenewedIDTokenTests {
     let idToken = try engine.readAccount().idToken
     due(bench)
     bench.provider.change { $0.clockOffsetSeconds = 7200 }
-    #expect(try engine.token() == "access-3")
-    #expect(try bench.record.serverClock == ServerClock(offsetSeconds: 0, doubtedOffsetSeconds: 7200))
+    try expect(engine.token(), is: "access-3")
+    try expect(bench.record.serverClock, is: ServerClock(offsetSeconds: 0, doubtedOffsetSeconds: 7200))
     due(bench)
-    #expect(try engine.token() == "access-4")
-    #expect(try bench.record.serverClock == ServerClock(offsetSeconds: 7200))
-    #expect(try engine.readAccount().idToken != idToken)
+    try expect(engine.token(), is: "access-4")
+    try expect(bench.record.serverClock, is: ServerClock(offsetSeconds: 7200))
+    try expect(engine.readAccount().idToken, isNot: idToken)
   }
 }

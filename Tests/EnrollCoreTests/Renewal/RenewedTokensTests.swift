@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollPosix
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Tokens that the disk refuses (R30)")
@@ -24,8 +25,8 @@ struct RenewedTokensTests {
   /// The answer comes, and then the disk refuses for longer than a renewal is stubborn.
   private func leaveUnsaved() throws {
     bench.provider.next(.token, .during { disk.refuse(.before, times: 100) })
-    #expect(code { _ = try engine.access() } == .storeIO)
-    #expect(bench.provider.count(.token) == 2)
+    expect(code { _ = try engine.access() }, is: .storeIO)
+    expect(bench.provider.count(.token), is: 2)
     #expect(disk.left < 99, "it was tried more than once")
     disk.refuse(.before, times: 0)
   }
@@ -33,32 +34,32 @@ struct RenewedTokensTests {
   @Test("room for the answer is kept before the refresh token is sent; without it nothing is sent")
   func roomFirst() throws {
     disk.refuseSpace(true)
-    #expect(code { _ = try engine.access() } == .storeFull)
-    #expect(bench.provider.count(.token) == 1, "the sign-in's")
+    expect(code { _ = try engine.access() }, is: .storeFull)
+    expect(bench.provider.count(.token), is: 1, "the sign-in's")
     disk.refuseSpace(false)
     let disk = disk
     let kept = Guarded(0, by: Mutex())
     bench.provider.next(.token, .during { kept.withLock { $0 = disk.reservations } })
-    #expect(try engine.token() == "access-3")
-    #expect(kept.withLock { $0 } == 1)
+    try expect(engine.token(), is: "access-3")
+    expect(kept.withLock { $0 }, is: 1)
   }
 
   @Test("a disk that refuses for a moment costs nothing")
   func moment() throws {
     bench.provider.next(.token, .during { disk.refuse(.before, times: 3) })
-    #expect(try engine.token() == "access-3")
-    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
-    #expect(bench.provider.count(.token) == 2)
+    try expect(engine.token(), is: "access-3")
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
+    expect(bench.provider.count(.token), is: 2)
   }
 
   @Test("what it refused for longer is stored by the next renewal, before anything is sent")
   func later() throws {
     try leaveUnsaved()
-    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-2"))
-    #expect(try engine.token() == "access-3")
-    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
-    #expect(try bench.record.renewalIntent == nil)
-    #expect(bench.provider.count(.token) == 2)
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-2"))
+    try expect(engine.token(), is: "access-3")
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
+    try expect(bench.record.renewalIntent, is: nil)
+    expect(bench.provider.count(.token), is: 2)
   }
 
   @Test("while they are not saved no other process has a turn, in which it would send the spent token")
@@ -86,40 +87,40 @@ struct RenewedTokensTests {
     bench.provider.next(.token, .status(200, body: #"{"token_type":"Bearer","refresh_token":"rescued"}"#))
     // The intent is written, what follows is not.
     disk.refuse(.before, times: 100, after: 1)
-    #expect(code { _ = try engine.access() } == .storeIO)
+    expect(code { _ = try engine.access() }, is: .storeIO)
     disk.refuse(.before, times: 0)
     guard case .stale(let token, _) = try engine.access() else { throw Unexpected(what: "renewed") }
-    #expect(token.value == Secret("access-2"))
-    #expect(try bench.record.confirmed?.refreshToken == Secret("rescued"))
+    expect(token.value, is: Secret("access-2"))
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("rescued"))
   }
 
   @Test("a save that failed in its last step is not taken for somebody else's")
   func tookPlace() throws {
     bench.provider.next(.token, .during { disk.refuse(.after, times: 1) })
-    #expect(try engine.token() == "access-3")
+    try expect(engine.token(), is: "access-3")
     #expect(bench.provider.revoked.isEmpty)
-    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
   }
 
   @Test("the end of the process is the last chance")
   func end() throws {
     try leaveUnsaved()
     try? engine.storeUnsaved()
-    #expect(try bench.record.confirmed?.refreshToken == Secret("refresh-3"))
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
   }
 
   @Test(
     "they are stored as soon as the disk takes them, asked for or not, and as long as they are the newest")
   func unasked() throws {
-    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
+    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
     try leaveUnsaved()
     let epoch = try bench.record.tokenEpoch
-    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .renew(epoch: epoch))
+    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch))
     disk.refuseReads(true)
-    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .renew(epoch: epoch))
+    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch))
     disk.refuseReads(false)
     _ = try bench.engine().beginLogout(localOnly: true, cancellation: nil)
-    #expect(try engine.planRenewal(ahead: false, jitter: 0) == .nothing)
+    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
   }
 
   @Test("observers hear that the disk refused")
@@ -154,7 +155,7 @@ struct RenewedTokensTests {
       bench.provider.signIn(at: try other.begin(SignInOptions(), cancellation: nil).url), cancellation: nil)
     let theirs = try other.token()
     try? engine.storeUnsaved()
-    #expect(try engine.token() == theirs)
+    try expect(engine.token(), is: theirs)
     #expect(!bench.provider.revoked.contains("refresh-3"))
   }
 }

@@ -1,4 +1,5 @@
 @testable import EnrollCore
+import Expectations
 import Testing
 
 @Suite("WWW-Authenticate (RFC 9110 §11.6.1)")
@@ -26,12 +27,12 @@ struct AuthenticationChallengeTests {
       (#"Bearer a="""#, ["Bearer a=<>"]), ("", []),
     ])
   func grammar(header: String, expected: [String]) throws {
-    #expect(try challenges(header) == expected)
+    try expect(challenges(header), is: expected)
   }
 
   @Test("several headers are one list")
   func headers() throws {
-    #expect(try challenges("Basic realm=x", "Bearer a=b") == ["Basic realm=<x>", "Bearer a=<b>"])
+    try expect(challenges("Basic realm=x", "Bearer a=b"), is: ["Basic realm=<x>", "Bearer a=<b>"])
   }
 
   @Test(
@@ -41,6 +42,6 @@ struct AuthenticationChallengeTests {
       "\"Bearer\"", "Bearer a=b;c", "Bearer a=\u{1}", "Bearer (a)",
     ])
   func refused(header: String) {
-    #expect(refusal { try challenges(header) }?.code == .responseInvalid)
+    expect(refusal { try challenges(header) }?.code, is: .responseInvalid)
   }
 }

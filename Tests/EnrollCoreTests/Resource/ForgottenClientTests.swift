@@ -5,6 +5,7 @@ import EnrollJSON
 import EnrollPosix
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("A provider that has forgotten a registered client")
@@ -47,12 +48,12 @@ struct ForgottenClientTests {
     bench.provider.next(.token, refused(code))
     for _ in 1...2 {
       let error = try refusal(engine)
-      #expect(error.field == "again")
-      #expect(error.oauthError == code)
+      expect(error.field, is: "again")
+      expect(error.oauthError, is: code)
       #expect(error.message.contains("resource.register with again"))
       #expect(!error.message.contains("clientSecret"))
     }
-    #expect(bench.provider.count(.token) == 2)
+    expect(bench.provider.count(.token), is: 2)
   }
 
   @Test("so does the refusal of a code")
@@ -63,7 +64,7 @@ struct ForgottenClientTests {
     bench.provider.next(.token, refused("invalid_client"))
     let ending = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
     guard case .failed(let error) = ending else { throw Unexpected(what: "\(ending)") }
-    #expect(error.field == "again")
+    expect(error.field, is: "again")
   }
 
   @Test(
@@ -76,7 +77,7 @@ struct ForgottenClientTests {
       bench.bench.clock.advance(seconds: 100_000)
       bench.bench.provider.next(.token, refused("invalid_client"))
       let error = try refusal(engine)
-      #expect(error.field == nil)
+      expect(error.field, is: nil)
       #expect(error.message.contains("check clientId, and clientSecret"))
     }
   }

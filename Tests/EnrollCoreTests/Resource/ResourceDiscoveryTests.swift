@@ -1,6 +1,7 @@
 @testable import EnrollCore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("From a resource to its server (RFC 9728, RFC 8414)")
@@ -25,13 +26,13 @@ struct ResourceDiscoveryTests {
   @Test("the resource's metadata names the server, whose metadata says what it can do")
   func found() throws {
     let found = try discover()
-    #expect(found.resource == Published.resource)
-    #expect(found.metadataURI == Published.location)
-    #expect(found.issuer == Published.issuer)
-    #expect(found.authorizationServers == [Published.issuer])
-    #expect(found.authorizationEndpoint == "https://id.example/authorize")
-    #expect(found.scopes == ["mcp:read"])
-    #expect(found.name == "Notes")
+    expect(found.resource, is: Published.resource)
+    expect(found.metadataURI, is: Published.location)
+    expect(found.issuer, is: Published.issuer)
+    expect(found.authorizationServers, is: [Published.issuer])
+    expect(found.authorizationEndpoint, is: "https://id.example/authorize")
+    expect(found.scopes, is: ["mcp:read"])
+    expect(found.name, is: "Notes")
     #expect(found.canRegister)
     #expect(!found.takesClientMetadataDocuments)
   }
@@ -39,11 +40,12 @@ struct ResourceDiscoveryTests {
   @Test("two public documents are asked for, and nothing is sent with the requests")
   func requests() throws {
     _ = try discover()
-    #expect(web.urls == [Published.location, Published.server])
+    expect(web.urls, is: [Published.location, Published.server])
     for request in web.requests {
-      #expect(request.method == .get)
-      #expect(
-        request.headers == [HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "EnrollKit")])
+      expect(request.method, is: .get)
+      expect(
+        request.headers,
+        is: [HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "EnrollKit")])
       #expect(request.body.isEmpty)
     }
   }
@@ -59,7 +61,7 @@ struct ResourceDiscoveryTests {
     ])
   func location(resource: String, location: String) throws {
     web.publish(location, Published.metadata(resource))
-    #expect(try discover(resource).metadataURI == location)
+    try expect(discover(resource).metadataURI, is: location)
   }
 
   @Test(
@@ -76,9 +78,9 @@ struct ResourceDiscoveryTests {
     web.forget(Published.server)
     web.publish(Published.location, Published.metadata(servers: [issuer]))
     web.publish(location, Published.serverMetadata(issuer))
-    #expect(try discover().issuer == issuer)
-    #expect(web.urls.count == place + 2)
-    #expect(web.urls.last == location)
+    try expect(discover().issuer, is: issuer)
+    expect(web.urls.count, is: place + 2)
+    expect(web.urls.last, is: location)
   }
 
   // MARK: Other ways to the metadata
@@ -88,11 +90,11 @@ struct ResourceDiscoveryTests {
     web.forget(Published.location)
     let origin = "https://api.example/.well-known/oauth-protected-resource"
     web.publish(origin, Published.metadata())
-    #expect(try discover().metadataURI == origin)
+    try expect(discover().metadataURI, is: origin)
     // A prefix is another resource.
     web.publish(origin, Published.metadata("https://api.example"))
     let error = try failure()
-    #expect(error.code == .responseInvalid)
+    expect(error.code, is: .responseInvalid)
     #expect(error.message.contains("https://api.example,"))
     #expect(error.message.contains(Published.resource))
   }
@@ -112,9 +114,9 @@ struct ResourceDiscoveryTests {
   func hint(scheme: String) throws {
     challenge(#"\#(scheme) error="invalid_token", resource_metadata="https://API.example:443/meta?a=b""#)
     web.publish("https://API.example:443/meta?a=b", Published.metadata())
-    #expect(try discover().metadataURI == "https://API.example:443/meta?a=b")
+    try expect(discover().metadataURI, is: "https://API.example:443/meta?a=b")
     web.publish("https://API.example:443/meta?a=b", Published.metadata("https://other.example/mcp"))
-    #expect(code() == .responseInvalid)
+    expect(code(), is: .responseInvalid)
   }
 
   @Test(
@@ -129,8 +131,8 @@ struct ResourceDiscoveryTests {
     challenge(#"Bearer resource_metadata="\#(location)""#)
     web.publish(location, Published.metadata())
     let error = try failure()
-    #expect(error.code == .responseInvalid)
-    #expect(error.field == "resource_metadata")
+    expect(error.code, is: .responseInvalid)
+    expect(error.field, is: "resource_metadata")
     #expect(!web.urls.contains(location))
   }
 
@@ -138,11 +140,11 @@ struct ResourceDiscoveryTests {
   func severalHints() throws {
     challenge(
       #"Bearer resource_metadata="https://api.example/a", DPoP resource_metadata="https://api.example/b""#)
-    #expect(try failure().field == "resource_metadata")
+    try expect(failure().field, is: "resource_metadata")
     challenge(#"Digest resource_metadata="https://api.example/a""#)
     web.publish("https://api.example/a", Published.metadata())
     let error = try failure()
-    #expect(error.code == .unsupported)
+    expect(error.code, is: .unsupported)
     #expect(error.message.contains("its 401 has no resource_metadata"))
   }
 
@@ -151,8 +153,8 @@ struct ResourceDiscoveryTests {
     web.forget(Published.location)
     web.publish(Published.resource, "{}")
     let error = try failure()
-    #expect(error.code == .unsupported)
-    #expect(error.field == "resource")
+    expect(error.code, is: .unsupported)
+    expect(error.field, is: "resource")
     #expect(error.message.contains("status 404"))
     #expect(error.message.contains("answered 200"))
   }
@@ -169,11 +171,11 @@ struct ResourceDiscoveryTests {
   func otherResource(named: String) throws {
     web.publish(Published.location, Published.metadata(named))
     let error = try failure()
-    #expect(error.code == .responseInvalid)
-    #expect(error.field == "resource")
+    expect(error.code, is: .responseInvalid)
+    expect(error.field, is: "resource")
     #expect(error.message.contains(named))
     #expect(error.message.contains(Published.resource))
-    #expect(web.urls == [Published.location])
+    expect(web.urls, is: [Published.location])
   }
 
   @Test(
@@ -186,22 +188,22 @@ struct ResourceDiscoveryTests {
   func unusableServer(server: String) throws {
     web.publish(Published.location, Published.metadata(servers: ["https://id.example", server]))
     let error = try failure()
-    #expect(error.code == .responseInvalid)
-    #expect(error.field == "authorization_servers")
-    #expect(web.urls == [Published.location])
+    expect(error.code, is: .responseInvalid)
+    expect(error.field, is: "authorization_servers")
+    expect(web.urls, is: [Published.location])
   }
 
   @Test("http on loopback is for development, on both sides")
   func loopback() throws {
     let resource = "http://127.0.0.1:8000/mcp"
-    #expect(refusal { try discover(resource) }?.code == .invalidArgument)
+    expect(refusal { try discover(resource) }?.code, is: .invalidArgument)
     web.publish(
       "http://127.0.0.1:8000/.well-known/oauth-protected-resource/mcp",
       Published.metadata(resource, servers: ["http://localhost:9000"]))
     web.publish(
       "http://localhost:9000/.well-known/oauth-authorization-server",
       Published.serverMetadata("http://localhost:9000"))
-    #expect(try discover(resource, loopback: true).issuer == "http://localhost:9000")
+    try expect(discover(resource, loopback: true).issuer, is: "http://localhost:9000")
   }
 
   @Test(
@@ -209,15 +211,15 @@ struct ResourceDiscoveryTests {
     arguments: ["https://id.example/", "https://evil.example", "https://ID.example"])
   func otherIssuer(named: String) throws {
     web.publish(Published.server, Published.serverMetadata(named))
-    #expect(try failure().code == .issuerMismatch)
+    try expect(failure().code, is: .issuerMismatch)
   }
 
   @Test("only a server that the resource names can be chosen")
   func choice() throws {
     web.publish(Published.location, Published.metadata(servers: ["https://first.example", Published.issuer]))
-    #expect(try discover(issuer: Published.issuer).issuer == Published.issuer)
+    try expect(discover(issuer: Published.issuer).issuer, is: Published.issuer)
     let error = try failure(issuer: "https://evil.example")
-    #expect(error.code == .issuerMismatch)
+    expect(error.code, is: .issuerMismatch)
     #expect(error.message.contains("https://first.example"))
     #expect(!web.urls.contains { $0.contains("evil") })
   }
@@ -229,7 +231,7 @@ struct ResourceDiscoveryTests {
       location,
       location == Published.server
         ? Published.serverMetadata(more: more) : Published.metadata(more: more))
-    #expect(code() == .responseInvalid)
+    expect(code(), is: .responseInvalid)
     #expect(web.requests.allSatisfy { $0.responseLimit == 256 << 10 })
   }
 
@@ -240,7 +242,7 @@ struct ResourceDiscoveryTests {
     }
     web.publish("https://evil.example/", Published.metadata())
     let error = try failure()
-    #expect(error.code == .unsupported)
+    expect(error.code, is: .unsupported)
     #expect(error.message.contains("redirects are not followed"))
     #expect(!web.urls.contains { $0.contains("evil") })
   }
@@ -248,13 +250,13 @@ struct ResourceDiscoveryTests {
   @Test("a page in the metadata's place is no metadata, and an outage says nothing")
   func otherAnswers() throws {
     web.publish(Published.location, "<!doctype html><p>Hello")
-    #expect(try failure().code == .unsupported)
+    try expect(failure().code, is: .unsupported)
     web.publish(Published.location, "", status: 503)
-    #expect(try failure().code == .server)
+    try expect(failure().code, is: .server)
     web.publish(Published.location, "[]")
-    #expect(try failure().code == .responseInvalid)
+    try expect(failure().code, is: .responseInvalid)
     web.answer(Published.location) { _ throws(EnrollError) in throw EnrollError(.network, "unreachable") }
-    #expect(try failure().code == .network)
+    try expect(failure().code, is: .network)
   }
 
   @Test(
@@ -273,15 +275,15 @@ struct ResourceDiscoveryTests {
       #"{"resource":"\#(Published.resource)"\#(isList ? "" : #","authorization_servers":["https://id.example"]"#)\#(more)}"#
     )
     let error = try failure()
-    #expect(error.code == code)
-    #expect(error.field == field)
+    expect(error.code, is: code)
+    expect(error.field, is: field)
   }
 
   @Test("a server without S256 is refused (R13)")
   func plain() throws {
     let metadata = Published.serverMetadata().replacing(#"["S256"]"#, with: #"["plain"]"#)
     web.publish(Published.server, metadata)
-    #expect(try failure().code == .unsupported)
+    try expect(failure().code, is: .unsupported)
   }
 
   @Test(
@@ -291,8 +293,8 @@ struct ResourceDiscoveryTests {
     ])
   func resource(text: String) throws {
     let error = try failure(text)
-    #expect(error.code == .invalidArgument)
-    #expect(error.field == "resource")
+    expect(error.code, is: .invalidArgument)
+    expect(error.field, is: "resource")
     #expect(web.requests.isEmpty)
   }
 }

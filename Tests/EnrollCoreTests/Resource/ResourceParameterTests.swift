@@ -5,6 +5,7 @@ import EnrollJSON
 import EnrollPosix
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("What tokens are asked for (RFC 8707)")
@@ -23,13 +24,13 @@ struct ResourceParameterTests {
     let begun = try engine.begin(SignInOptions(), cancellation: nil)
     let mark = try #require(begun.url.firstIndex(of: "?"))
     let query = try FormEncoding.decode(Array(begun.url[mark...].dropFirst().utf8))
-    #expect(query.filter { $0.0 == "resource" }.map(\.1) == [Self.resource])
+    expect(query.filter { $0.0 == "resource" }.map(\.1), is: [Self.resource])
     _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     bench.clock.advance(seconds: 4000)
     _ = try engine.token()
     let requests = bench.provider.requests(.token)
-    #expect(requests.count == 2)
-    for request in requests { #expect(try sent(request) == [Self.resource]) }
+    expect(requests.count, is: 2)
+    for request in requests { try expect(sent(request), is: [Self.resource]) }
   }
 
   @Test("a pushed request and a device name it, too")
@@ -37,14 +38,14 @@ struct ResourceParameterTests {
     let bench = try Bench(pushedRequests: .always, resource: Self.resource)
     bench.provider.change { $0.takesPushedRequests = true }
     _ = try bench.engine().begin(SignInOptions(), cancellation: nil)
-    #expect(try sent(#require(bench.provider.requests(.pushed).first)) == [Self.resource])
+    try expect(sent(#require(bench.provider.requests(.pushed).first)), is: [Self.resource])
     let engine = bench.engine()
     let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.provider.change { $0.deviceError = nil }
     bench.clock.advance(seconds: 5)
     _ = try engine.pollDevice(begun.transactionID)
-    #expect(try sent(#require(bench.provider.requests(.deviceAuthorization).first)) == [Self.resource])
-    #expect(try sent(#require(bench.provider.requests(.token).first)) == [Self.resource])
+    try expect(sent(#require(bench.provider.requests(.deviceAuthorization).first)), is: [Self.resource])
+    try expect(sent(#require(bench.provider.requests(.token).first)), is: [Self.resource])
   }
 
   @Test("without the key no request names one")
@@ -61,12 +62,11 @@ struct ResourceParameterTests {
     let bench = try Bench(resource: Self.resource)
     let options = SignInOptions(kind: kind, parameters: [("resource", "https://evil.example")])
     let error = refusal { try bench.engine().begin(options, cancellation: nil) }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.field == "parameters")
-    #expect(
+    expect(error?.code, is: .invalidArgument)
+    expect(error?.field, is: "parameters")
+    expect(
       refusal { try Bench(parameters: [("resource", "https://evil.example")], resource: Self.resource) }?
-        .field
-        == "authorizeParameters")
+        .field, is: "authorizeParameters")
     // Without the key it is a parameter like any other, as some providers want it.
     _ = try Bench(parameters: [("resource", "urn:other")])
   }
@@ -83,9 +83,9 @@ struct ResourceParameterTests {
       account("app", nil), account("app", "https://api.example"), account("app", "https://api.example/"),
       account("app https://api.example", nil),
     ]
-    #expect(Set(names).count == 4)
+    expect(Set(names).count, is: 4)
     // Stores that were written before have this one.
-    #expect(names[0].realm == "https://id.example app")
+    expect(names[0].realm, is: "https://id.example app")
   }
 
   @Test("a session is not seen through the configuration of another resource")
@@ -107,17 +107,17 @@ struct ResourceParameterTests {
     let begun = try mine.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     _ = try mine.resume(
       provider.signIn(at: begun.url), transactionID: nil, until: .distantFuture, cancellation: nil)
-    #expect(try mine.readAccount().accessToken != nil)
+    try expect(mine.readAccount().accessToken, isNot: nil)
     for other in [nil, "https://evil.example", "https://api.example/"] {
-      #expect(try client(other).readAccount().accessToken == nil)
+      try expect(client(other).readAccount().accessToken, is: nil)
     }
-    #expect(try client("https://api.example").readAccount().accessToken != nil)
+    try expect(client("https://api.example").readAccount().accessToken, isNot: nil)
   }
 
   @Test(
     "a resource is an https URL without a fragment",
     arguments: ["http://api.example", "https://api.example/#f", "api", "com.example.app:/x", ""])
   func configuration(text: String) {
-    #expect(refusal { try Bench(resource: text) }?.field == "resource")
+    expect(refusal { try Bench(resource: text) }?.field, is: "resource")
   }
 }

@@ -5,6 +5,7 @@ import EnrollJSON
 import EnrollPosix
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("A client for a resource (RFC 7591)")
@@ -45,15 +46,15 @@ struct ResourceRegistrarTests {
   @Test("the answer is a whole configuration")
   func configuration() throws {
     let client = try register()
-    #expect(client.origin == .registered)
+    expect(client.origin, is: .registered)
     #expect(client.isNew)
     let configuration = try client.configuration(adding: JSONObject([("confirmation", .bool(false))]))
-    #expect(configuration.issuer == Issuer(Published.issuer))
-    #expect(configuration.clientID == ClientID("id-1"))
-    #expect(configuration.clientSecret == nil)
-    #expect(configuration.redirectURI == Published.redirect)
-    #expect(configuration.resource?.text == Published.resource)
-    #expect(configuration.scopes == ["mcp:read"])
+    expect(configuration.issuer, is: Issuer(Published.issuer))
+    expect(configuration.clientID, is: ClientID("id-1"))
+    expect(configuration.clientSecret, is: nil)
+    expect(configuration.redirectURI, is: Published.redirect)
+    expect(configuration.resource?.text, is: Published.resource)
+    expect(configuration.scopes, is: ["mcp:read"])
     #expect(!configuration.requiresConfirmation)
   }
 
@@ -61,7 +62,7 @@ struct ResourceRegistrarTests {
   func registration() throws {
     _ = try register { $0.clientName = "Notes reader" }
     let request = try #require(registrations.first)
-    #expect(request.url == Published.registration)
+    expect(request.url, is: Published.registration)
     #expect(request.freshConnection)
     #expect(!request.headers.contains { $0.name == "Authorization" })
     let expected = #"""
@@ -69,24 +70,24 @@ struct ResourceRegistrarTests {
       "grant_types":["authorization_code","refresh_token"],"response_types":["code"],\#
       "token_endpoint_auth_method":"none","application_type":"native","scope":"mcp:read"}
       """#
-    #expect(try JSON.parse(request.body) == JSON.parse(Array(expected.utf8)))
+    try expect(JSON.parse(request.body), is: JSON.parse(Array(expected.utf8)))
   }
 
   @Test("offline_access is added where the server lists it; a host's own scopes go as they are")
   func scopes() throws {
     web.publish(
       Published.server, Published.serverMetadata(more: #","scopes_supported":["offline_access"]"#))
-    #expect(try register().configuration().scopes == ["mcp:read", "offline_access"])
-    #expect(try register { $0.scopes = ["a"] }.configuration().scopes == ["a"])
+    try expect(register().configuration().scopes, is: ["mcp:read", "offline_access"])
+    try expect(register { $0.scopes = ["a"] }.configuration().scopes, is: ["a"])
   }
 
   @Test("the sign-in reads the document that was shown, wherever that is")
   func place() throws {
-    #expect(try register().configuration().discoveryURI == Published.server)
+    try expect(register().configuration().discoveryURI, is: Published.server)
     web.publish(Published.location, Published.metadata(servers: ["https://id.example/t"]))
     let place = "https://id.example/.well-known/openid-configuration/t"
     web.publish(place, Published.serverMetadata("https://id.example/t"))
-    #expect(try register { $0.issuer = "https://id.example/t" }.configuration().discoveryURI == place)
+    try expect(register { $0.issuer = "https://id.example/t" }.configuration().discoveryURI, is: place)
   }
 
   @Test("a server without OpenID Connect needs no keys")
@@ -106,31 +107,31 @@ struct ResourceRegistrarTests {
       $0.clientSecret = Secret("s3cret")
       $0.clientMetadataURI = "https://app.example/client.json"
     }
-    #expect(client.origin == .configured)
-    #expect(try client.configuration().clientID == ClientID("mine"))
-    #expect(try client.configuration().clientSecret == Secret("s3cret"))
+    expect(client.origin, is: .configured)
+    try expect(client.configuration().clientID, is: ClientID("mine"))
+    try expect(client.configuration().clientSecret, is: Secret("s3cret"))
     #expect(registrations.isEmpty)
   }
 
   @Test("a client id metadata document is used where the server takes those, else a registration")
   func metadataDocument() throws {
     let uri = "https://app.example/client.json"
-    #expect(try register { $0.clientMetadataURI = uri }.origin == .registered)
+    try expect(register { $0.clientMetadataURI = uri }.origin, is: .registered)
     web.publish(
       Published.server, Published.serverMetadata(more: #","client_id_metadata_document_supported":true"#))
     // Who is a registered client stays one: another client id would be another session.
-    #expect(try register { $0.clientMetadataURI = uri }.origin == .registered)
+    try expect(register { $0.clientMetadataURI = uri }.origin, is: .registered)
     let client = try register {
       $0.clientMetadataURI = uri
       $0.redirectURI = "com.example.app:/cb"
     }
-    #expect(client.origin == .metadataDocument)
-    #expect(try client.configuration().clientID == ClientID(uri))
-    #expect(registrations.count == 1)
+    expect(client.origin, is: .metadataDocument)
+    try expect(client.configuration().clientID, is: ClientID(uri))
+    expect(registrations.count, is: 1)
     for wrong in [
       "http://app.example/c", "https://app.example", "https://app.example/", "https://app.example/c#f",
     ] {
-      #expect(try failure { $0.clientMetadataURI = wrong }.field == "clientMetadataUri")
+      try expect(failure { $0.clientMetadataURI = wrong }.field, is: "clientMetadataUri")
     }
   }
 
@@ -141,9 +142,9 @@ struct ResourceRegistrarTests {
       Published.serverMetadata().replacing(
         #""registration_endpoint":"\#(Published.registration)","#, with: ""))
     let error = try failure()
-    #expect(error.code == .unsupported)
-    #expect(error.field == "clientId")
-    #expect(try register { $0.clientID = "mine" }.origin == .configured)
+    expect(error.code, is: .unsupported)
+    expect(error.field, is: "clientId")
+    try expect(register { $0.clientID = "mine" }.origin, is: .configured)
   }
 
   @Test(
@@ -157,16 +158,16 @@ struct ResourceRegistrarTests {
     web.publish(Published.server, Published.serverMetadata().replacing(#"["none"]"#, with: announced))
     answer(#"{"client_id":"id-1","client_secret":"s3cret-s3cret"}"#)
     let configuration = try register().configuration()
-    #expect(try JSON.parse(registrations[0].body)["token_endpoint_auth_method"] == .string(expected))
-    #expect((configuration.clientSecret == nil) == (expected == "none"))
-    #expect(configuration.tokenEndpointAuthMethod?.rawValue == (expected == "none" ? nil : expected))
+    try expect(JSON.parse(registrations[0].body)["token_endpoint_auth_method"], is: .string(expected))
+    expect((configuration.clientSecret == nil), is: expected == "none")
+    expect(configuration.tokenEndpointAuthMethod?.rawValue, is: expected == "none" ? nil : expected)
   }
 
   @Test("a server with neither is not registered at")
   func noMethod() throws {
     web.publish(
       Published.server, Published.serverMetadata().replacing(#"["none"]"#, with: #"["private_key_jwt"]"#))
-    #expect(try failure().code == .unsupported)
+    try expect(failure().code, is: .unsupported)
     #expect(registrations.isEmpty)
   }
 
@@ -177,8 +178,8 @@ struct ResourceRegistrarTests {
     _ = try register()
     let again = try register()
     #expect(!again.isNew)
-    #expect(try again.configuration().clientID == ClientID("id-1"))
-    #expect(registrations.count == 1)
+    try expect(again.configuration().clientID, is: ClientID("id-1"))
+    expect(registrations.count, is: 1)
   }
 
   @Test("many threads that ask at once register one client")
@@ -190,9 +191,9 @@ struct ResourceRegistrarTests {
         pool.submit { if let client = try? register() { clients.withLock { $0.append(client.isNew) } } })
     }
     pool.drain()
-    #expect(clients.withLock { $0 }.count == 8)
-    #expect(clients.withLock { $0 }.count { $0 } == 1)
-    #expect(registrations.count == 1)
+    expect(clients.withLock { $0 }.count, is: 8)
+    expect(clients.withLock { $0 }.count { $0 }, is: 1)
+    expect(registrations.count, is: 1)
   }
 
   @Test("another resource, redirect or server, and scopes that it was not registered for, are another client")
@@ -203,9 +204,9 @@ struct ResourceRegistrarTests {
     let other = "https://api.example/other"
     web.publish("https://api.example/.well-known/oauth-protected-resource/other", Published.metadata(other))
     _ = try register { $0.resource = other }
-    #expect(registrations.count == 4)
+    expect(registrations.count, is: 4)
     _ = try register { $0.scopes = ["mcp:write"] }
-    #expect(registrations.count == 4)
+    expect(registrations.count, is: 4)
   }
 
   @Test(
@@ -218,14 +219,14 @@ struct ResourceRegistrarTests {
     #expect(try !register().isNew)
     clock.advance(seconds: 100)
     answer(#"{"client_id":"id-2","client_secret":"s3cret-2","client_secret_expires_at":0}"#)
-    #expect(try register().configuration().clientID == ClientID("id-2"))
+    try expect(register().configuration().clientID, is: ClientID("id-2"))
     clock.advance(seconds: 1_000_000_000)
     #expect(try !register().isNew)
     answer(#"{"client_id":"id-3","client_secret":"s3cret-3"}"#)
     let again = try register { $0.again = true }
     #expect(again.isNew)
-    #expect(try again.configuration().clientID == ClientID("id-3"))
-    #expect(try register().configuration().clientID == ClientID("id-3"))
+    try expect(again.configuration().clientID, is: ClientID("id-3"))
+    try expect(register().configuration().clientID, is: ClientID("id-3"))
   }
 
   @Test("a client's secret expires by the server's clock, where the answer tells it")
@@ -280,9 +281,9 @@ struct ResourceRegistrarTests {
     }
     #expect(try register { $0.again = true }.isNew)
     pool.drain()
-    #expect(late.withLock { $0?.isNew } == false)
-    #expect(try late.withLock { $0 }?.configuration().clientID == ClientID("id-2"))
-    #expect(registrations.count == 2)
+    expect(late.withLock { $0?.isNew }, is: false)
+    try expect(late.withLock { $0 }?.configuration().clientID, is: ClientID("id-2"))
+    expect(registrations.count, is: 2)
   }
 
   @Test(
@@ -304,7 +305,7 @@ struct ResourceRegistrarTests {
         status: 201, body: Array(#"{"client_id":"id-2","token_endpoint_auth_method":"none"}"#.utf8))
     }
     #expect(try register().isNew)
-    #expect(registrations.count == 3)
+    expect(registrations.count, is: 3)
   }
 
   private func name(of resource: String) throws(EnrollError) -> RegistrationName {
@@ -317,8 +318,8 @@ struct ResourceRegistrarTests {
   func failed() throws {
     _ = try register()
     answer("", status: 503)
-    #expect(try failure { $0.again = true }.code == .server)
-    #expect(try register().configuration().clientID == ClientID("id-1"))
+    try expect(failure { $0.again = true }.code, is: .server)
+    try expect(register().configuration().clientID, is: ClientID("id-1"))
   }
 
   @Test("what is kept survives its way through the store's text")
@@ -329,14 +330,14 @@ struct ResourceRegistrarTests {
     var client = RegisteredClient(
       clientID: ClientID("id"), clientSecret: Secret("s"), secretMethod: .basic,
       secretExpiresAt: UnixTime(seconds: 5), scopes: ["a", "b"], registeredAt: UnixTime(seconds: 4))
-    #expect(try RegisteredClient.decode(RegisteredClient.encoded(client, of: name), of: name) == client)
+    try expect(RegisteredClient.decode(RegisteredClient.encoded(client, of: name), of: name), is: client)
     client = RegisteredClient(clientID: ClientID("id"), scopes: [], registeredAt: UnixTime(seconds: 4))
     let text = RegisteredClient.encoded(client, of: name)
-    #expect(try RegisteredClient.decode(text, of: name) == client)
+    try expect(RegisteredClient.decode(text, of: name), is: client)
     let other = RegistrationName(
       issuer: Issuer("https://evil.example"), redirectURI: Published.redirect,
       resource: try ResourceIdentifier(Published.resource, allowsLoopbackHTTP: false), trust: "system")
-    #expect(refusal { try RegisteredClient.decode(text, of: other) }?.code == .storeCorrupt)
+    expect(refusal { try RegisteredClient.decode(text, of: other) }?.code, is: .storeCorrupt)
   }
 
   @Test("a client that an earlier program kept with the server's management of it is read, and kept without")
@@ -347,10 +348,10 @@ struct ResourceRegistrarTests {
     object["managementURI"] = .string("https://id.example/r/1")
     object["managementToken"] = .string("t")
     let text = Secret(String(decoding: JSON.object(object).serialized(), as: UTF8.self))
-    #expect(try RegisteredClient.decode(text, of: name) == client)
+    try expect(RegisteredClient.decode(text, of: name), is: client)
     object["other"] = .string("x")
     let unknown = Secret(String(decoding: JSON.object(object).serialized(), as: UTF8.self))
-    #expect(refusal { try RegisteredClient.decode(unknown, of: name) }?.code == .storeCorrupt)
+    expect(refusal { try RegisteredClient.decode(unknown, of: name) }?.code, is: .storeCorrupt)
   }
 
   // MARK: Hostile servers
@@ -363,14 +364,14 @@ struct ResourceRegistrarTests {
     web.publish(
       "https://evil.example/.well-known/oauth-authorization-server",
       Published.serverMetadata("https://evil.example"))
-    #expect(try failure().code == .issuerMismatch)
+    try expect(failure().code, is: .issuerMismatch)
     #expect(registrations.isEmpty)
     // A client of the server that the user agreed to stays one: nobody is asked.
     web.publish(Published.location, Published.metadata())
     _ = try register()
     web.publish(Published.location, Published.metadata(servers: ["https://evil.example"]))
-    #expect(try register().configuration().issuer == Issuer(Published.issuer))
-    #expect(try failure { $0.again = true }.code == .issuerMismatch)
+    try expect(register().configuration().issuer, is: Issuer(Published.issuer))
+    try expect(failure { $0.again = true }.code, is: .issuerMismatch)
   }
 
   @Test("a kept client needs no request, and what the resource lists today makes no other client")
@@ -381,9 +382,9 @@ struct ResourceRegistrarTests {
     let again = try register()
     #expect(again.keys == first.keys && !again.isNew && web.requests.count == asked)
     web.publish(Published.location, "", status: 503)
-    #expect(try register().keys == first.keys)
-    #expect(try failure { $0.again = true }.code == .server)
-    #expect(try register { $0.scopes = ["mcp:read"] }.configuration().scopes == ["mcp:read"])
+    try expect(register().keys, is: first.keys)
+    try expect(failure { $0.again = true }.code, is: .server)
+    try expect(register { $0.scopes = ["mcp:read"] }.configuration().scopes, is: ["mcp:read"])
   }
 
   @Test(
@@ -410,8 +411,8 @@ struct ResourceRegistrarTests {
   func refused(status: Int, body: String, code: EnrollError.Code, oauthError: String?) throws {
     answer(body, status: status)
     let error = try failure()
-    #expect(error.code == code)
-    #expect(error.oauthError == oauthError)
+    expect(error.code, is: code)
+    expect(error.oauthError, is: oauthError)
     answer(#"{"client_id":"id-1","redirect_uris":["http://127.0.0.1/callback"]}"#)
     #expect(try register().isNew)
   }
@@ -424,14 +425,14 @@ struct ResourceRegistrarTests {
       #"{"error":"invalid_client_metadata","error_description":"Invalid claim: 'redirect_uris'\u001b"}"#,
       status: 400)
     let error = try failure()
-    #expect(error.oauthError == "invalid_client_metadata")
+    expect(error.oauthError, is: "invalid_client_metadata")
     #expect(error.message.contains("(Invalid claim: 'redirect_uris'?)"))
   }
 
   @Test("an argument that no configuration takes is refused before a server hears it")
   func arguments() throws {
-    #expect(try failure { $0.redirectURI = "https://app.example/#f" }.code == .configuration)
-    #expect(try failure { $0.scopes = ["a b"] }.code == .configuration)
+    try expect(failure { $0.redirectURI = "https://app.example/#f" }.code, is: .configuration)
+    try expect(failure { $0.scopes = ["a b"] }.code, is: .configuration)
     #expect(registrations.isEmpty)
   }
 
@@ -439,7 +440,7 @@ struct ResourceRegistrarTests {
   func bound() throws {
     web.publish(
       Published.location, Published.metadata(more: #","dpop_bound_access_tokens_required":true"#))
-    #expect(try register().configuration().dpop == .always)
-    #expect(try JSON.parse(registrations[0].body)["dpop_bound_access_tokens"] == .bool(true))
+    try expect(register().configuration().dpop, is: .always)
+    try expect(JSON.parse(registrations[0].body)["dpop_bound_access_tokens"], is: .bool(true))
   }
 }

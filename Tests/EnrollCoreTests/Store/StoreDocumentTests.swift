@@ -3,6 +3,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import Expectations
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ struct StoreDocumentTests {
   func sampleIsComplete() {
     let blank = Mirror(reflecting: AccountRecord()).children.map { String(reflecting: $0.value) }
     for (child, empty) in zip(Mirror(reflecting: Sample.record).children, blank) {
-      #expect(String(reflecting: child.value) != empty, "\(child.label ?? "?")")
+      expect(String(reflecting: child.value), isNot: empty, "\(child.label ?? "?")")
     }
     for sample: Any in [
       Sample.record, Sample.tokens, Sample.transaction, Sample.codeRequest,
@@ -33,9 +34,9 @@ struct StoreDocumentTests {
 
   @Test("every field of a record survives the store")
   func roundTrip() throws {
-    #expect(try AccountDocument(decoding: Sample.document.encoded()) == Sample.document)
+    try expect(AccountDocument(decoding: Sample.document.encoded()), is: Sample.document)
     let blank = AccountDocument(account: .default, lineage: "", record: AccountRecord())
-    #expect(try AccountDocument(decoding: blank.encoded()) == blank)
+    try expect(AccountDocument(decoding: blank.encoded()), is: blank)
   }
 
   @Test("the documents that the fuzzer begins with are read, and say something about every field")
@@ -49,11 +50,11 @@ struct StoreDocumentTests {
     expectFilled(account.record)
     expectFilled(try #require(account.record.confirmed))
     for transaction in account.record.transactions { expectFilled(transaction) }
-    #expect(try account.record(unsealed: seed("record"), version: 2) == account.record)
+    try expect(account.record(unsealed: seed("record"), version: 2), is: account.record)
     _ = try AccountDocument(decoding: seed("account-1"))
     _ = try AccountDocument(decoding: seed("plain"))
     _ = try AccountDocument(decoding: seed("pin"))
-    #expect(try OutboxDocument.decode(seed("outbox")).count == 3)
+    try expect(OutboxDocument.decode(seed("outbox")).count, is: 3)
     _ = try InstallationDocument.decode(seed("installation"))
   }
 
@@ -75,14 +76,14 @@ struct StoreDocumentTests {
       document["record"] = .object(record)
       document["version"] = .integer(1)
       let read = try AccountDocument(decoding: Secret(JSON.object(document).serialized())).record
-      #expect(read.provisional == read.confirmed)
+      expect(read.provisional, is: read.confirmed)
       return try #require(read.confirmed)
     }
     let proven = try first(isVerified: true)
     #expect(proven.idToken == Sample.tokens.idToken && proven.unprovenIDToken == nil)
     let unproven = try first(isVerified: false)
     #expect(unproven.idToken == nil && unproven.unprovenIDToken == Sample.tokens.idToken)
-    #expect(unproven.refreshToken == Sample.tokens.refreshToken)
+    expect(unproven.refreshToken, is: Sample.tokens.refreshToken)
   }
 
   @Test("every field of the outbox survives the store")
@@ -95,9 +96,9 @@ struct StoreDocumentTests {
     var fourth = Sample.outboxEntry
     fourth.message = .errorReport("{\"code\":\"network\"}")
     let entries = [Sample.outboxEntry, second, third, fourth]
-    #expect(try OutboxDocument.decode(OutboxDocument.encoded(entries)) == entries)
+    try expect(OutboxDocument.decode(OutboxDocument.encoded(entries)), is: entries)
     #expect(try OutboxDocument.decode(OutboxDocument.encoded([])).isEmpty)
-    #expect(try InstallationDocument.decode(InstallationDocument.encoded("id")) == "id")
+    try expect(InstallationDocument.decode(InstallationDocument.encoded("id")), is: "id")
   }
 
   @Test("every flow of a transaction that is not settled, in every status, survives the store")
@@ -107,10 +108,10 @@ struct StoreDocumentTests {
         var document = Sample.document
         document.record.transactions[0].flow = flow
         document.record.transactions[0].status = status
-        #expect(try AccountDocument(decoding: document.encoded()) == document)
+        try expect(AccountDocument(decoding: document.encoded()), is: document)
       }
     }
-    #expect(Set(Sample.flows.map { "\($0)".prefix { $0 != "(" } }).count == 7, "each flow is there")
+    expect(Set(Sample.flows.map { "\($0)".prefix { $0 != "(" } }).count, is: 7, "each flow is there")
   }
 
   @Test("what a PIN seals survives the store")
@@ -119,7 +120,7 @@ struct StoreDocumentTests {
     envelope.count(at: Moment(wall: UnixTime(seconds: 9), instant: Instant(nanoseconds: 5), bootID: "b"))
     let shut = AccountDocument(
       account: .default, lineage: "l", content: .underPIN(envelope, sealed: [0, 255], form: 1))
-    #expect(try AccountDocument(decoding: shut.encoded()) == shut)
+    try expect(AccountDocument(decoding: shut.encoded()), is: shut)
   }
 
   @Test("a profile as deep as JSON may be does not make the record unreadable (R37)")
@@ -128,8 +129,8 @@ struct StoreDocumentTests {
     for _ in 0..<JSON.depthLimit { value = .object([("a", value)]) }
     var document = Sample.document
     document.record.profile = try JSON.parse(value.serialized()).object
-    #expect(document.record.profile != nil)
-    #expect(try AccountDocument(decoding: document.encoded()) == document)
+    expect(document.record.profile, isNot: nil)
+    try expect(AccountDocument(decoding: document.encoded()), is: document)
   }
 
   @Test("a record with any member missing, added or of another kind is corrupt, not half believed")
@@ -164,7 +165,7 @@ struct StoreDocumentTests {
       for (index, key) in keys.enumerated() {
         let alone = try message([key], in: path)
         #expect(alone.hasPrefix(path.joined(separator: ".") + "." + key))
-        for later in keys[(index + 1)...] { #expect(try message([key, later], in: path) == alone) }
+        for later in keys[(index + 1)...] { try expect(message([key, later], in: path), is: alone) }
       }
     }
   }
@@ -220,12 +221,13 @@ struct StoreDocumentTests {
     whole?["version"] = .integer(AccountDocument.form.newest + 1)
     whole?["news"] = .bool(true)
     let text = Secret(JSON.object(try #require(whole)).serialized())
-    #expect(code { () throws(EnrollError) in _ = try AccountDocument(decoding: text) } == .storeVersion)
-    #expect(
-      code { () throws(EnrollError) in _ = try AccountDocument(decoding: Secret("{}")) } == .storeCorrupt)
-    #expect(code { () throws(EnrollError) in _ = try AccountDocument(decoding: Secret("")) } == .storeCorrupt)
+    expect(code { () throws(EnrollError) in _ = try AccountDocument(decoding: text) }, is: .storeVersion)
+    expect(
+      code { () throws(EnrollError) in _ = try AccountDocument(decoding: Secret("{}")) }, is: .storeCorrupt)
+    expect(
+      code { () throws(EnrollError) in _ = try AccountDocument(decoding: Secret("")) }, is: .storeCorrupt)
     let old = Secret("{\"version\":0}")
-    #expect(code { () throws(EnrollError) in _ = try OutboxDocument.decode(old) } == .storeCorrupt)
+    expect(code { () throws(EnrollError) in _ = try OutboxDocument.decode(old) }, is: .storeCorrupt)
   }
 
   @Test("no error text holds anything that was in the record (R40)")

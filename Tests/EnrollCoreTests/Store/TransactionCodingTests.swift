@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import Expectations
 import Foundation
 import Testing
 
@@ -18,18 +19,18 @@ struct TransactionCodingTests {
 
   @Test("what an earlier build wrote is read, and written again byte for byte")
   func sameBytes() throws {
-    #expect(Self.stored.count == 23)
-    for line in Self.stored { #expect(try text(of: read(line)) == line) }
+    expect(Self.stored.count, is: 23)
+    for line in Self.stored { try expect(text(of: read(line)), is: line) }
   }
 
   @Test("each is read as what it waits for")
   func flows() throws {
     let read = try Self.stored.map { try self.read($0) }
     for (transaction, (id, flow)) in zip(read, Self.expected) {
-      #expect(transaction.id.text == id)
-      #expect(transaction.flow == flow, "\(id)")
+      expect(transaction.id.text, is: id)
+      expect(transaction.flow, is: flow, "\(id)")
     }
-    #expect(read.count == Self.expected.count)
+    expect(read.count, is: Self.expected.count)
   }
 
   @Test("a settled transaction holds nothing that works once, even where its file does (R7)")
@@ -55,7 +56,7 @@ struct TransactionCodingTests {
     for half in halves {
       #expect(line.contains(half))
       let error = refusal { try read(line.replacing(half, with: "")) }
-      #expect(error?.code == .storeCorrupt)
+      expect(error?.code, is: .storeCorrupt)
     }
   }
 

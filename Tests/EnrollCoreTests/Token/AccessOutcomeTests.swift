@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollCrypto
+import Expectations
 import Testing
 
 @Suite("What a caller without a token is told (flows.md §8)")
@@ -21,18 +22,18 @@ struct AccessOutcomeTests {
   func failure(outcome: AccessOutcome, code: EnrollError.Code, retryAfter: Int64?) throws {
     let error = try #require(outcome.failure)
     #expect(error.code == code && error.code == outcome.kind.status && error.retryAfterSeconds == retryAfter)
-    #expect(error.httpStatus == (retryAfter == nil ? nil : 503))
-    #expect(
-      error.oauthError
-        == (outcome == Self.ended ? "invalid_grant" : retryAfter == nil ? nil : "temporarily_unavailable"))
+    expect(error.httpStatus, is: retryAfter == nil ? nil : 503)
+    expect(
+      error.oauthError,
+      is: outcome == Self.ended ? "invalid_grant" : retryAfter == nil ? nil : "temporarily_unavailable")
     #expect(throws: error) { _ = try outcome.token() }
   }
 
   @Test("a session that the provider ended is told in words, with its code; another reason is told as it is")
   func sessionEnded() throws {
-    #expect(
-      try #require(Self.ended.failure).message
-        == "the provider ended the session (invalid_grant); sign in again")
+    try expect(
+      #require(Self.ended.failure).message,
+      is: "the provider ended the session (invalid_grant); sign in again")
     let other = try #require(AccessOutcome.reauthenticate(reason: "no user is signed in").failure)
     #expect(other.message == "no user is signed in" && other.oauthError == nil)
   }
@@ -40,11 +41,11 @@ struct AccessOutcomeTests {
   @Test("the outcomes that a failed renewal led to say why it failed")
   func renewalFailure() throws {
     let token = AccessToken(value: Secret("a"), tokenType: "Bearer", expiresAt: UnixTime(seconds: 1))
-    #expect(AccessOutcome.stale(token, reason: Self.reason).renewalFailure == Self.reason)
+    expect(AccessOutcome.stale(token, reason: Self.reason).renewalFailure, is: Self.reason)
     for (outcome, _, retryAfter) in Self.failures {
-      #expect(outcome.renewalFailure == (retryAfter == nil ? nil : Self.reason), "\(outcome.kind)")
+      expect(outcome.renewalFailure, is: retryAfter == nil ? nil : Self.reason, "\(outcome.kind)")
     }
-    #expect(AccessOutcome.valid(token).renewalFailure == nil)
+    expect(AccessOutcome.valid(token).renewalFailure, is: nil)
   }
 
   @Test("an outcome with a token is none")
@@ -52,7 +53,7 @@ struct AccessOutcomeTests {
     let token = AccessToken(value: Secret("a"), tokenType: "Bearer", expiresAt: UnixTime(seconds: 1))
     for outcome in [AccessOutcome.valid(token), .stale(token, reason: Self.reason)] {
       #expect(outcome.failure == nil && outcome.kind.status == nil)
-      #expect(try outcome.token() == token)
+      try expect(outcome.token(), is: token)
     }
   }
 }

@@ -3,6 +3,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -38,11 +39,11 @@ struct ClientSecretTests {
     let first = try engine.token()
     #expect(first.hasPrefix("access-"))
     bench.clock.advance(seconds: 4000)
-    #expect(try engine.token() != first)
-    #expect(try engine.introspect(.accessToken, cancellation: nil)["active"] == .bool(true))
+    try expect(engine.token(), isNot: first)
+    try expect(engine.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
     #expect(!bench.provider.revoked.isEmpty)
-    #expect(bench.provider.count(.pushed) == 1)
+    expect(bench.provider.count(.pushed), is: 1)
   }
 
   @Test("a device signs in with it", arguments: ClientSecretMethod.allCases)
@@ -81,11 +82,11 @@ struct ClientSecretTests {
     }
     let engine = try bench.signedIn()
     let requests = `case`.announced == `case`.taken ? 1 : 2
-    #expect(try engine.introspect(.accessToken, cancellation: nil)["active"] == .bool(true))
-    #expect(bench.provider.count(.introspection) == requests)
+    try expect(engine.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
+    expect(bench.provider.count(.introspection), is: requests)
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
-    #expect(bench.provider.revoked.count == 2)
-    #expect(bench.provider.count(.revocation) == 2 * requests)
+    expect(bench.provider.revoked.count, is: 2)
+    expect(bench.provider.count(.revocation), is: 2 * requests)
   }
 
   @Test("in the header a space is %20, and other signs are as in a form")
@@ -96,7 +97,7 @@ struct ClientSecretTests {
       bench.provider.requests(.token).last?.headers.first { $0.name == "Authorization" }?.value)
     let pair = try #require(Data(base64Encoded: String(value.dropFirst(6))))
     #expect(value.hasPrefix("Basic "))
-    #expect(String(decoding: pair, as: UTF8.self) == "native:GOCSPX-a%20secret%2Bwith%2Fsigns%25")
+    expect(String(decoding: pair, as: UTF8.self), is: "native:GOCSPX-a%20secret%2Bwith%2Fsigns%25")
   }
 
   @Test("a device that proves it in the header names itself in the body as well (RFC 8628 §3.1)")
@@ -105,7 +106,7 @@ struct ClientSecretTests {
     _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
     let request = try #require(bench.provider.requests(.deviceAuthorization).last)
     let form = String(decoding: request.body, as: UTF8.self).split(separator: "&")
-    #expect(form.filter { $0 == "client_id=native" }.count == 1)
+    expect(form.filter { $0 == "client_id=native" }.count, is: 1)
   }
 
   @Test("a provider that announces nothing gets it in the body")
@@ -132,7 +133,7 @@ struct ClientSecretTests {
       .revocation, .status(401, body: #"{"error":"invalid_client"}"#),
       .status(401, body: #"{"error":"invalid_client"}"#))
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
-    #expect(bench.provider.count(.revocation) == 2)
+    expect(bench.provider.count(.revocation), is: 2)
     #expect(
       bench.provider.requests(.revocation).allSatisfy {
         $0.headers.filter { $0.name == "Authorization" }.count == 1

@@ -1,4 +1,5 @@
 import EnrollCore
+import Expectations
 import Testing
 
 @Suite("The three bands of a token (flows.md §8)")
@@ -18,30 +19,30 @@ struct ExpiryTests {
       (100_000, .expired),
     ])
   func bands(elapsed: Int64, band: Expiry.Band) {
-    #expect(hour.band(at: moment(1_000_000 + elapsed, 500 + elapsed), graceSeconds: 60) == band)
+    expect(hour.band(at: moment(1_000_000 + elapsed, 500 + elapsed), graceSeconds: 60), is: band)
   }
 
   @Test(
     "setting the device's date changes nothing within a boot",
     arguments: [-31_536_000, -3600, 3600, 31_536_000])
   func dateIsSet(by seconds: Int64) {
-    #expect(hour.band(at: moment(1_000_000 + seconds, 510), graceSeconds: 60) == .fresh)
-    #expect(hour.band(at: moment(1_000_000 + seconds, 500 + 3600), graceSeconds: 60) == .expired)
+    expect(hour.band(at: moment(1_000_000 + seconds, 510), graceSeconds: 60), is: .fresh)
+    expect(hour.band(at: moment(1_000_000 + seconds, 500 + 3600), graceSeconds: 60), is: .expired)
   }
 
   @Test("after a reboot the date decides")
   func reboot() {
-    #expect(hour.band(at: moment(1_000_100, 5, boot: "two"), graceSeconds: 60) == .fresh)
-    #expect(hour.band(at: moment(1_003_600, 5, boot: "two"), graceSeconds: 60) == .expired)
+    expect(hour.band(at: moment(1_000_100, 5, boot: "two"), graceSeconds: 60), is: .fresh)
+    expect(hour.band(at: moment(1_003_600, 5, boot: "two"), graceSeconds: 60), is: .expired)
   }
 
   @Test("a boot's clock by which more is left than there ever was tells nothing: the date, and never fresh")
   func clockOfBootWentBack() {
     let back = moment(1_000_010, 499)
-    #expect(hour.band(at: back, graceSeconds: 60) == .due)
-    #expect(hour.secondsLeft(at: back) == 3590)
-    #expect(hour.band(at: moment(1_003_600, 499), graceSeconds: 60) == .expired)
-    #expect(hour.band(at: moment(1_000_000, 500), graceSeconds: 60) == .fresh)
+    expect(hour.band(at: back, graceSeconds: 60), is: .due)
+    expect(hour.secondsLeft(at: back), is: 3590)
+    expect(hour.band(at: moment(1_003_600, 499), graceSeconds: 60), is: .expired)
+    expect(hour.band(at: moment(1_000_000, 500), graceSeconds: 60), is: .fresh)
     let kept = hour.freshness(at: back, graceSeconds: 60)
     #expect(!kept.holds(at: back.instant, minimumLifetimeSeconds: 0))
     // In a process that goes on after a restore, too.
@@ -53,16 +54,16 @@ struct ExpiryTests {
   @Test("a caller that needs longer makes the token due earlier")
   func minimumLifetime() {
     let after = moment(1_000_000, 500 + 1800)
-    #expect(hour.band(at: after, graceSeconds: 60, minimumLifetimeSeconds: 1799) == .fresh)
-    #expect(hour.band(at: after, graceSeconds: 60, minimumLifetimeSeconds: 1800) == .due)
+    expect(hour.band(at: after, graceSeconds: 60, minimumLifetimeSeconds: 1799), is: .fresh)
+    expect(hour.band(at: after, graceSeconds: 60, minimumLifetimeSeconds: 1800), is: .due)
   }
 
   @Test("a token that lives shorter than the grace period is not due at birth")
   func shortLived() {
     let brief = Expiry(lifetimeSeconds: 30, from: moment(1_000_000, 500))
-    #expect(brief.band(at: moment(1_000_000, 500), graceSeconds: 60) == .fresh)
-    #expect(brief.band(at: moment(1_000_015, 515), graceSeconds: 60) == .due)
-    #expect(brief.band(at: moment(1_000_000, 500), graceSeconds: 60, minimumLifetimeSeconds: 3600) == .fresh)
+    expect(brief.band(at: moment(1_000_000, 500), graceSeconds: 60), is: .fresh)
+    expect(brief.band(at: moment(1_000_015, 515), graceSeconds: 60), is: .due)
+    expect(brief.band(at: moment(1_000_000, 500), graceSeconds: 60, minimumLifetimeSeconds: 3600), is: .fresh)
   }
 
   @Test(
@@ -76,22 +77,22 @@ struct ExpiryTests {
       var later = born
       later.instant = born.instant.advanced(byNanoseconds: nanoseconds)
       for needed in [Int64(0), 1, 2, 3600] {
-        #expect(brief.band(at: later, graceSeconds: 60, minimumLifetimeSeconds: needed) == .fresh)
+        expect(brief.band(at: later, graceSeconds: 60, minimumLifetimeSeconds: needed), is: .fresh)
         #expect(kept.holds(at: later.instant, minimumLifetimeSeconds: needed))
       }
     }
     var end = born
     end.instant = born.instant.advanced(bySeconds: lifetime).advanced(byNanoseconds: -1)
-    #expect(brief.band(at: end, graceSeconds: 60) != .expired)
+    expect(brief.band(at: end, graceSeconds: 60), isNot: .expired)
     end.instant = end.instant.advanced(byNanoseconds: 1)
-    #expect(brief.band(at: end, graceSeconds: 60) == .expired)
+    expect(brief.band(at: end, graceSeconds: 60), is: .expired)
   }
 
   @Test("absurd lifetimes saturate (R32)", arguments: [Int64.max, Int64.max - 1, Int64.min])
   func absurd(lifetime: Int64) {
     let expiry = Expiry(lifetimeSeconds: lifetime, from: moment(1_000_000, 500))
     let band = expiry.band(at: moment(1_000_000, 500), graceSeconds: 60)
-    #expect(band == (lifetime > 0 ? .fresh : .expired))
+    expect(band, is: lifetime > 0 ? .fresh : .expired)
   }
 
   @Test("what memory keeps of an expiry says fresh when the expiry does", arguments: ["one", "two"])
@@ -102,7 +103,7 @@ struct ExpiryTests {
     ] {
       let later = moment(1_000_100 + Int64(elapsed), 600 + Int64(elapsed), boot: boot)
       let band = hour.band(at: later, graceSeconds: 60, minimumLifetimeSeconds: Int64(needed))
-      #expect(kept.holds(at: later.instant, minimumLifetimeSeconds: Int64(needed)) == (band == .fresh))
+      expect(kept.holds(at: later.instant, minimumLifetimeSeconds: Int64(needed)), is: band == .fresh)
     }
   }
 

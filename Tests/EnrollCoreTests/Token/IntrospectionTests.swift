@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("Introspection (RFC 7662)")
@@ -13,11 +14,11 @@ struct IntrospectionTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     let told = try engine.introspect(.refreshToken, cancellation: nil)
-    #expect(told["active"] == .bool(true))
+    expect(told["active"], is: .bool(true))
     let requests = bench.provider.requests(.introspection)
-    #expect(requests.count == 2)
+    expect(requests.count, is: 2)
     let body = String(decoding: requests[0].body, as: UTF8.self)
-    #expect(body == "token=refresh-2&token_type_hint=refresh_token&client_id=native")
+    expect(body, is: "token=refresh-2&token_type_hint=refresh_token&client_id=native")
     #expect(!requests[0].headers.contains { $0.name == "Authorization" })
     #expect(requests[1].headers.contains(HTTPHeader("Authorization", "Bearer access-2")))
     _ = try engine.introspect(.accessToken, cancellation: nil)
@@ -31,7 +32,7 @@ struct IntrospectionTests {
     let bench = try Bench()
     bench.provider.change { $0.dpopAlgorithms = ["ES256"] }
     let told = try bench.signedIn().introspect(.accessToken, cancellation: nil)
-    #expect(told["active"] == .bool(true))
+    expect(told["active"], is: .bool(true))
     let last = try #require(bench.provider.requests(.introspection).last)
     #expect(last.headers.contains(HTTPHeader("Authorization", "DPoP access-2")))
     #expect(last.headers.contains { $0.name == "DPoP" })
@@ -40,15 +41,15 @@ struct IntrospectionTests {
   @Test("without a session, an endpoint or a refresh token there is nothing to ask")
   func impossible() throws {
     let bench = try Bench()
-    #expect(code { _ = try bench.engine().introspect(.accessToken, cancellation: nil) } == .reauthenticate)
+    expect(code { _ = try bench.engine().introspect(.accessToken, cancellation: nil) }, is: .reauthenticate)
     let silent = try Bench()
     silent.provider.change { $0.metadata = { $0["introspection_endpoint"] = nil } }
     let engine = try silent.signedIn()
-    #expect(code { _ = try engine.introspect(.accessToken, cancellation: nil) } == .unsupported)
+    expect(code { _ = try engine.introspect(.accessToken, cancellation: nil) }, is: .unsupported)
     let short = try Bench()
     short.provider.change { $0.givesRefreshToken = false }
     let other = try short.signedIn()
-    #expect(code { _ = try other.introspect(.refreshToken, cancellation: nil) } == .notFound)
+    expect(code { _ = try other.introspect(.refreshToken, cancellation: nil) }, is: .notFound)
   }
 
   @Test("a back end's session token is not shown to the issuer")
@@ -56,8 +57,8 @@ struct IntrospectionTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     try bench.store.update(.default) { record throws(EnrollError) in record.confirmed?.source = .bff }
-    #expect(code { _ = try engine.introspect(.accessToken, cancellation: nil) } == .unsupported)
-    #expect(bench.provider.count(.introspection) == 0)
+    expect(code { _ = try engine.introspect(.accessToken, cancellation: nil) }, is: .unsupported)
+    expect(bench.provider.count(.introspection), is: 0)
   }
 
   static let refused: [(Int, String, EnrollError.Code)] = [
@@ -70,18 +71,18 @@ struct IntrospectionTests {
   @Test(
     "an answer that does not say plainly whether the token is active is refused (§2.2)", arguments: refused)
   func bad(status: Int, body: String, code: EnrollError.Code) {
-    #expect(refusal { try Introspection.accept(Fixture.json(body, status: status)) }?.code == code)
+    expect(refusal { try Introspection.accept(Fixture.json(body, status: status)) }?.code, is: code)
   }
 
   @Test("a member that is null is absent")
   func nulls() throws {
     let body = #"{"active":true,"scope":null,"exp":null,"ext":{"a":null,"b":1}}"#
     let told = try Introspection.accept(Fixture.json(body))
-    #expect(told == JSONObject([("active", .bool(true)), ("ext", .object([("b", .integer(1))]))]))
+    expect(told, is: JSONObject([("active", .bool(true)), ("ext", .object([("b", .integer(1))]))]))
   }
 
   @Test("inactive is an answer")
   func inactive() throws {
-    #expect(try Introspection.accept(Fixture.json(#"{"active":false}"#))["active"] == .bool(false))
+    try expect(Introspection.accept(Fixture.json(#"{"active":false}"#))["active"], is: .bool(false))
   }
 }

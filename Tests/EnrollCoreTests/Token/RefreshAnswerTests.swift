@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollCrypto
+import Expectations
 import Testing
 
 @Suite("What a refresh came to (R30, R33, R34)")
@@ -34,7 +35,7 @@ struct RefreshAnswerTests {
         Issue.record("tokens were taken from \(status) \(body)")
         continue
       }
-      #expect(verdict == expected, "\(status) \(body)")
+      expect(verdict, is: expected, "\(status) \(body)")
     }
   }
 
@@ -56,7 +57,7 @@ struct RefreshAnswerTests {
       Issue.record("tokens were taken from nothing")
       return
     }
-    #expect(found == verdict)
+    expect(found, is: verdict)
   }
 
   @Test("what stands around a whole object, or a comma at its end, does not lose the tokens in it (R30)")
@@ -95,7 +96,7 @@ struct RefreshAnswerTests {
     for (age, expected) in [(age, RenewalVerdict.unclear), ("0", .ends)] {
       let answer = Fixture.json(refusal, status: 400, headers: [HTTPHeader("Age", age)])
       guard case .refused(_, let verdict) = RefreshAnswer(processing: answer) else { return }
-      #expect(verdict == expected)
+      expect(verdict, is: expected)
     }
   }
 
@@ -116,7 +117,7 @@ struct RefreshAnswerTests {
         continue
       }
       #expect(response.refreshToken == Secret("r2") && response.accessToken == Secret("a"))
-      #expect(response.scopes == nil)
+      expect(response.scopes, is: nil)
     }
     // Which refresh token it is, or whether there is one, the text leaves open: the old one may be sent again.
     for members in [
@@ -137,7 +138,7 @@ struct RefreshAnswerTests {
       Issue.record("the refresh token is lost")
       return
     }
-    #expect(token == Secret("r2"))
+    expect(token, is: Secret("r2"))
   }
 
   @Test(
@@ -154,8 +155,8 @@ struct RefreshAnswerTests {
       Issue.record("the rotated token is lost")
       return
     }
-    #expect(token == Secret("r2"))
-    #expect(error.code == .responseInvalid)
+    expect(token, is: Secret("r2"))
+    expect(error.code, is: .responseInvalid)
   }
 
   @Test(
@@ -170,9 +171,9 @@ struct RefreshAnswerTests {
       Issue.record("the tokens are lost")
       return
     }
-    #expect(response.refreshToken == Secret("r2"))
-    #expect(response.scopes == nil)
-    #expect(response.idToken == nil)
+    expect(response.refreshToken, is: Secret("r2"))
+    expect(response.scopes, is: nil)
+    expect(response.idToken, is: nil)
   }
 
   @Test("a refresh token of a wrong type keeps the old one (R29)")
@@ -182,7 +183,7 @@ struct RefreshAnswerTests {
       Issue.record("the tokens are lost")
       return
     }
-    #expect(response.refreshToken == nil)
+    expect(response.refreshToken, is: nil)
   }
 
   @Test("a refusal says which")
@@ -197,8 +198,8 @@ struct RefreshAnswerTests {
       Issue.record("another class was expected")
       return
     }
-    #expect(error.httpStatus == 400)
-    #expect(error.oauthError == nil)
-    #expect(trouble.retryAfterSeconds == 5)
+    expect(error.httpStatus, is: 400)
+    expect(error.oauthError, is: nil)
+    expect(trouble.retryAfterSeconds, is: 5)
   }
 }

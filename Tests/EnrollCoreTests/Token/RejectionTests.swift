@@ -3,6 +3,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("A token that a resource server refuses")
@@ -30,7 +31,7 @@ struct RejectionTests {
     let own = try engine.token()
     let second = try reject(first, engine, for: api).token().value.reveal()
     #expect(second != first && second != own)
-    #expect(try engine.token() == own)
+    try expect(engine.token(), is: own)
     // Of no concern to the session.
     guard case .rejected(let reason) = try reject(second, engine, for: api) else {
       throw Unexpected(what: "no refusal of the audience")
@@ -38,9 +39,9 @@ struct RejectionTests {
     #expect(reason.code == .rejected && reason.field == "resource")
     #expect(reason.message.contains("https://api.example"))
     // Their refusals are told apart, and so are the tokens.
-    #expect(try reject(second, engine).token().value.reveal() == own)
+    try expect(reject(second, engine).token().value.reveal(), is: own)
     let next = try reject(own, engine).token().value.reveal()
-    #expect(next != own)
+    expect(next, isNot: own)
     #expect(isReauthenticate(try reject(next, engine)))
   }
 
@@ -57,9 +58,9 @@ struct RejectionTests {
     let second = try reject(first, engine).token().value.reveal()
     #expect(second != first && bench.provider.count(.token) == 2)
     #expect(isReauthenticate(try reject(second, engine)))
-    #expect(bench.provider.count(.token) == 2)
+    expect(bench.provider.count(.token), is: 2)
     // The other APIs of the host may take it.
-    #expect(try engine.token() == second)
+    try expect(engine.token(), is: second)
   }
 
   @Test("a refusal counts for one minute: a token that is revoked later is renewed")
@@ -74,7 +75,7 @@ struct RejectionTests {
     let third = try reject(second, engine).token().value.reveal()
     #expect(third != second && bench.provider.count(.token) == 3)
     #expect(isReauthenticate(try reject(third, engine)))
-    #expect(bench.provider.count(.token) == 3)
+    expect(bench.provider.count(.token), is: 3)
   }
 
   @Test("a refusal that comes late gets the token that there is by now")
@@ -83,8 +84,8 @@ struct RejectionTests {
     let engine = try bench.signedIn()
     let first = try engine.token()
     let second = try reject(first, engine).token().value.reveal()
-    #expect(try reject(first, engine).token().value.reveal() == second)
-    #expect(bench.provider.count(.token) == 2)
+    try expect(reject(first, engine).token().value.reveal(), is: second)
+    expect(bench.provider.count(.token), is: 2)
   }
 
   @Test("after a renewal of its own the token may be refused again")
@@ -94,8 +95,8 @@ struct RejectionTests {
     _ = try reject(try engine.token(), engine)
     bench.clock.advance(seconds: 4000)
     let third = try engine.token()
-    #expect(try reject(third, engine).token().value.reveal() != third)
-    #expect(bench.provider.count(.token) == 4)
+    try expect(reject(third, engine).token().value.reveal(), isNot: third)
+    expect(bench.provider.count(.token), is: 4)
   }
 
   @Test("a renewal that fails does not count as the one")
@@ -107,7 +108,7 @@ struct RejectionTests {
     guard case .stale = try reject(first, engine) else { throw Unexpected(what: "no stale token") }
     bench.provider.recover(.token)
     bench.clock.advance(seconds: 120)
-    #expect(try reject(first, engine).token().value.reveal() != first)
+    try expect(reject(first, engine).token().value.reveal(), isNot: first)
   }
 
   @Test("without a refresh token, and without a session, the user has to sign in")
@@ -117,6 +118,6 @@ struct RejectionTests {
     bench.provider.change { $0.givesRefreshToken = false }
     let engine = try bench.signedIn()
     #expect(isReauthenticate(try reject(try engine.token(), engine)))
-    #expect(bench.provider.count(.token) == 1)
+    expect(bench.provider.count(.token), is: 1)
   }
 }

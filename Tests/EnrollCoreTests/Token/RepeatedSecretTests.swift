@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("A server's text never repeats a secret that was sent (R40)")
@@ -32,7 +33,7 @@ struct RepeatedSecretTests {
     guard case .expired(_, _, let reason) = try engine.access() else { throw Unexpected(what: "not expired") }
     let told = try told(bench, engine, reason)
     #expect(!told.contains("refresh-2"), "\(told)")
-    #expect(try bench.record.sessionEnded == nil)
+    try expect(bench.record.sessionEnded, is: nil)
   }
 
   @Test("a token in the error code of an introspection, in a claim of it, and in the name of a claim")
@@ -49,12 +50,12 @@ struct RepeatedSecretTests {
         body: #"{"active":true,"scope":"openid","token":"refresh-2","ext":{"a":["x refresh-2"],"b":1},"#
           + #""refresh-2":true,"list":["refresh-2",2]}"#))
     let claims = try engine.introspect(.refreshToken, cancellation: nil)
-    #expect(
-      claims
-        == JSONObject([
-          ("active", .bool(true)), ("scope", .string("openid")),
-          ("ext", .object([("a", .array([])), ("b", .integer(1))])), ("list", .array([.integer(2)])),
-        ]))
+    expect(
+      claims,
+      is: JSONObject([
+        ("active", .bool(true)), ("scope", .string("openid")),
+        ("ext", .object([("a", .array([])), ("b", .integer(1))])), ("list", .array([.integer(2)])),
+      ]))
   }
 
   @Test("a code in a claim of the id_token that is refused", arguments: ["iss", "aud", "azp"])
@@ -89,7 +90,7 @@ struct RepeatedSecretTests {
     let device = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.clock.advance(seconds: 5)
     refuse("device-1")
-    #expect(try engine.pollDevice(device.transactionID) == nil)
+    try expect(engine.pollDevice(device.transactionID), is: nil)
 
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
     let code = try #require(url.split(separator: "=")[1].split(separator: "&").first)
@@ -139,7 +140,7 @@ struct RepeatedSecretTests {
     #expect(told["website"] == nil && told["email"] != nil && told["sub"] == .string("alice"))
     bench.clock.advance(seconds: 3700)
     _ = try engine.token()
-    #expect(try bench.record.confirmed?.unprovenIDToken == nil)
+    try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
     #expect(try engine.profile()["nickname"] == nil && engine.profile()["sub"] == .string("alice"))
   }
 
@@ -179,17 +180,17 @@ struct RepeatedSecretTests {
       $0.userinfo = { $0["website"] = .string("https://a.example/\(spent)") }
       $0.claims = { $0["nickname"] = .string(spent) }
     }
-    #expect(try engine.userinfo(cancellation: nil)["website"] == nil)
+    try expect(engine.userinfo(cancellation: nil)["website"], is: nil)
     bench.provider.next(
       .introspection, .status(200, body: #"{"active":true,"username":"x \#(spent)","scope":"openid"}"#))
-    #expect(
-      try engine.introspect(.accessToken, cancellation: nil)
-        == JSONObject([("active", .bool(true)), ("scope", .string("openid"))]))
+    try expect(
+      engine.introspect(.accessToken, cancellation: nil),
+      is: JSONObject([("active", .bool(true)), ("scope", .string("openid"))]))
     bench.clock.advance(seconds: 3700)
     _ = try engine.token()
     let renewed = try #require(bench.record.confirmed)
     #expect(renewed.refreshToken != Secret(spent) && renewed.unprovenIDToken == nil)
-    #expect(try engine.profile()["nickname"] == nil)
+    try expect(engine.profile()["nickname"], is: nil)
   }
 
   @Test("scopes that nobody asked for are counted in the diagnostics, and not shown")
@@ -197,11 +198,10 @@ struct RepeatedSecretTests {
     let bench = try Bench(scopes: ["openid", "api:read"])
     bench.provider.change { $0.tokens = { $0["scope"] = .string("openid api:read refresh-2 email") } }
     let engine = try bench.signedIn()
-    #expect(try bench.record.confirmed?.scopes.contains("refresh-2") == true)
+    try expect(bench.record.confirmed?.scopes.contains("refresh-2"), is: true)
     let confirmed = engine.diagnostics()["account"]?["confirmed"]
-    #expect(
-      confirmed?["scopes"] == .array([.string("openid"), .string("api:read"), .string("email")]))
-    #expect(confirmed?["otherScopes"] == .integer(1))
+    expect(confirmed?["scopes"], is: .array([.string("openid"), .string("api:read"), .string("email")]))
+    expect(confirmed?["otherScopes"], is: .integer(1))
     #expect(!"\(engine.diagnostics())".contains("refresh-2"))
   }
 
@@ -210,7 +210,8 @@ struct RepeatedSecretTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     bench.provider.next(.introspection, .status(400, body: #"{"error":"invalid_request"}"#))
-    #expect(
-      error { _ = try engine.introspect(.refreshToken, cancellation: nil) }?.oauthError == "invalid_request")
+    expect(
+      error { _ = try engine.introspect(.refreshToken, cancellation: nil) }?.oauthError, is: "invalid_request"
+    )
   }
 }

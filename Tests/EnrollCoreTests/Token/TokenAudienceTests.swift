@@ -1,4 +1,5 @@
 import EnrollCore
+import Expectations
 import Testing
 
 @Suite("For whom an access token is (RFC 8707 §2, RFC 6749 §6)")
@@ -32,11 +33,11 @@ struct TokenAudienceTests {
       "https://api.example", "https://api.example:8443/v1?tenant=7",
       "https://api.example/" + String(repeating: "a", count: 2028),
     ] {
-      #expect(try TokenAudience.naming(resource: resource, scopes: nil)?.resource == resource)
+      try expect(TokenAudience.naming(resource: resource, scopes: nil)?.resource, is: resource)
     }
-    #expect(
-      try TokenAudience.naming(resource: "http://127.0.0.1:8080/", scopes: nil, allowsLoopbackHTTP: true)
-        != nil)
+    try expect(
+      TokenAudience.naming(resource: "http://127.0.0.1:8080/", scopes: nil, allowsLoopbackHTTP: true),
+      isNot: nil)
   }
 
   static let scopes: [[String]] = [
@@ -52,7 +53,7 @@ struct TokenAudienceTests {
 
   @Test("without resource and scopes it is the session's own token")
   func none() throws {
-    #expect(try TokenAudience.naming(resource: nil, scopes: nil) == nil)
+    try expect(TokenAudience.naming(resource: nil, scopes: nil), is: nil)
   }
 
   @Test("the same pair in any order of scopes is one audience, and a resource is compared byte for byte")
@@ -60,10 +61,10 @@ struct TokenAudienceTests {
     func audience(_ resource: String?, _ scopes: [String]?) throws -> TokenAudience? {
       try TokenAudience.naming(resource: resource, scopes: scopes)
     }
-    #expect(try audience("https://a.example", ["b", "a"]) == audience("https://a.example", ["a", "b"]))
-    #expect(try audience("https://a.example", nil) != audience("https://a.example/", nil))
-    #expect(try audience(nil, ["a"]) != audience("https://a.example", ["a"]))
-    #expect(try audience(nil, ["a"]) != audience(nil, ["a", "b"]))
+    try expect(audience("https://a.example", ["b", "a"]), is: audience("https://a.example", ["a", "b"]))
+    try expect(audience("https://a.example", nil), isNot: audience("https://a.example/", nil))
+    try expect(audience(nil, ["a"]), isNot: audience("https://a.example", ["a"]))
+    try expect(audience(nil, ["a"]), isNot: audience(nil, ["a", "b"]))
   }
 
   static let names: [(String, String, Bool)] = [
@@ -78,7 +79,7 @@ struct TokenAudienceTests {
   func named(_ resource: String, _ scopes: String, _ isNamed: Bool) throws {
     let audience = try #require(
       try TokenAudience.naming(resource: "https://a.example", scopes: ["a", "b"]))
-    #expect(Self.names(audience, resource, scopes) == isNamed)
+    expect(Self.names(audience, resource, scopes), is: isNamed)
   }
 
   @Test("an audience without resource or without scopes is named by the other alone")

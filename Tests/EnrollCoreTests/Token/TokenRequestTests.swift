@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollCrypto
+import Expectations
 import Testing
 
 @Suite("Requests to the token endpoint (RFC 6749 §4.1.3, §6)")
@@ -10,13 +11,14 @@ struct TokenRequestTests {
       code: Secret("c/1+2"), redirectURI: "com.example.app:/cb", codeVerifier: Secret("verifier"),
       configuration: try Fixture.configuration(),
       metadata: try Fixture.metadata())
-    #expect(request.method == .post)
-    #expect(request.url == "https://id.example.com/token")
+    expect(request.method, is: .post)
+    expect(request.url, is: "https://id.example.com/token")
     #expect(request.freshConnection)
     #expect(request.headers.contains(HTTPHeader("Content-Type", "application/x-www-form-urlencoded")))
-    #expect(
-      String(decoding: request.body, as: UTF8.self)
-        == "grant_type=authorization_code&code=c%2F1%2B2&redirect_uri=com.example.app%3A%2Fcb&code_verifier=verifier"
+    expect(
+      String(decoding: request.body, as: UTF8.self),
+      is:
+        "grant_type=authorization_code&code=c%2F1%2B2&redirect_uri=com.example.app%3A%2Fcb&code_verifier=verifier"
         + "&client_id=client+one")
   }
 
@@ -28,8 +30,8 @@ struct TokenRequestTests {
     #expect(request.freshConnection && request.isFollowedUp)
     #expect(!request.url.contains("?"))
     #expect(!request.headers.contains { $0.name == "Authorization" })
-    #expect(
-      String(decoding: request.body, as: UTF8.self)
-        == "grant_type=refresh_token&refresh_token=r%261&client_id=client+one")
+    expect(
+      String(decoding: request.body, as: UTF8.self),
+      is: "grant_type=refresh_token&refresh_token=r%261&client_id=client+one")
   }
 }

@@ -1,6 +1,7 @@
 import EnrollCore
 import EnrollCrypto
 import EnrollJSON
+import Expectations
 import TestVectors
 import Testing
 
@@ -19,12 +20,12 @@ struct TokenResponseTests {
         {"access_token":"a.b-c_d~e+f/g==","token_type":"bearer","expires_in":3600,"refresh_token":"r","id_token":"i",
          "scope":"openid  api:read","extra":{"a":[1]}}
         """#))
-    #expect(response.accessToken == Secret("a.b-c_d~e+f/g=="))
-    #expect(response.tokenType == "bearer")
-    #expect(response.lifetimeSeconds == 3600)
-    #expect(response.refreshToken == Secret("r"))
-    #expect(response.idToken == Secret("i"))
-    #expect(response.scopes == ["openid", "api:read"])
+    expect(response.accessToken, is: Secret("a.b-c_d~e+f/g=="))
+    expect(response.tokenType, is: "bearer")
+    expect(response.lifetimeSeconds, is: 3600)
+    expect(response.refreshToken, is: Secret("r"))
+    expect(response.idToken, is: Secret("i"))
+    expect(response.scopes, is: ["openid", "api:read"])
   }
 
   @Test(
@@ -45,7 +46,7 @@ struct TokenResponseTests {
       (#","expires_in":"99999999999999999999""#, 31_536_000),
     ])
   func expiresIn(member: String, seconds: Int64) throws {
-    #expect(try lifetime(member) == seconds)
+    try expect(lifetime(member), is: seconds)
   }
 
   @Test(
@@ -62,7 +63,7 @@ struct TokenResponseTests {
       #"{"access_token":"a","access_token":"b","token_type":"Bearer"}"#,
     ])
   func invalid(body: String) {
-    #expect(refusal { try TokenResponse(processing: Fixture.json(body)) }?.code == .responseInvalid)
+    expect(refusal { try TokenResponse(processing: Fixture.json(body)) }?.code, is: .responseInvalid)
   }
 
   @Test(
@@ -73,18 +74,18 @@ struct TokenResponseTests {
   func refreshTokenCharacters(token: String) throws {
     let text = String(decoding: JSON.string(token).serialized(), as: UTF8.self)
     let body = #"{"access_token":"a","token_type":"Bearer","refresh_token":\#(text)}"#
-    #expect(try TokenResponse(processing: Fixture.json(body)).refreshToken == Secret(token))
+    try expect(TokenResponse(processing: Fixture.json(body)).refreshToken, is: Secret(token))
     guard case .tokens(let renewed) = RefreshAnswer(processing: Fixture.json(body)) else {
       Issue.record("the rotated refresh token is lost")
       return
     }
-    #expect(renewed.refreshToken == Secret(token))
+    expect(renewed.refreshToken, is: Secret(token))
   }
 
   @Test("an empty text is no refresh token (R29)")
   func refreshTokenEmpty() throws {
     let body = #"{"access_token":"a","token_type":"Bearer","refresh_token":""}"#
-    #expect(try TokenResponse(processing: Fixture.json(body)).refreshToken == nil)
+    try expect(TokenResponse(processing: Fixture.json(body)).refreshToken, is: nil)
   }
 
   @Test("a refresh token that is too long to be kept is told as that, and is never dropped silently")
@@ -92,14 +93,14 @@ struct TokenResponseTests {
     let long = String(repeating: "r", count: (1 << 16) + 1)
     let answer = Fixture.json(#"{"access_token":"a","token_type":"Bearer","refresh_token":"\#(long)"}"#)
     let error = try #require(refusal { try TokenResponse(processing: answer) })
-    #expect(error.code == .responseInvalid)
+    expect(error.code, is: .responseInvalid)
     #expect(error.message.contains("refresh_token has 65537 bytes, and 65536 at most can be kept"))
     // The old one is sent again.
     guard case .refused(let doubt, .unclear) = RefreshAnswer(processing: answer) else {
       Issue.record("the session goes on with a spent refresh token")
       return
     }
-    #expect(doubt == error)
+    expect(doubt, is: error)
   }
 
   @Test(
@@ -124,12 +125,12 @@ struct TokenResponseTests {
     ])
   func scopeForms(value: String) throws {
     let body = #"{"access_token":"a","token_type":"Bearer","scope":\#(value)}"#
-    #expect(try TokenResponse(processing: Fixture.json(body)).scopes == ["openid", "api:read"])
+    try expect(TokenResponse(processing: Fixture.json(body)).scopes, is: ["openid", "api:read"])
     guard case .tokens(let renewed) = RefreshAnswer(processing: Fixture.json(body)) else {
       Issue.record("tokens were expected")
       return
     }
-    #expect(renewed.scopes == ["openid", "api:read"])
+    expect(renewed.scopes, is: ["openid", "api:read"])
   }
 
   @Test("a token over the cap is refused")
@@ -137,8 +138,8 @@ struct TokenResponseTests {
     func body(_ count: Int) -> HTTPResponse {
       Fixture.json(#"{"token_type":"Bearer","access_token":"\#(String(repeating: "a", count: count))"}"#)
     }
-    #expect(try TokenResponse(processing: body(1 << 16)).accessToken.count == 1 << 16)
-    #expect(refusal { try TokenResponse(processing: body((1 << 16) + 1)) }?.code == .responseInvalid)
+    try expect(TokenResponse(processing: body(1 << 16)).accessToken.count, is: 1 << 16)
+    expect(refusal { try TokenResponse(processing: body((1 << 16) + 1)) }?.code, is: .responseInvalid)
   }
 
   static let errors: [(Int, String, EnrollError.Code, String?)] = [
@@ -157,17 +158,17 @@ struct TokenResponseTests {
   @Test("the status and the error code say whose fault it is (RFC 6749 §5.2)", arguments: errors)
   func statuses(status: Int, body: String, code: EnrollError.Code, oauthError: String?) {
     let error = refusal { try TokenResponse(processing: Fixture.json(body, status: status)) }
-    #expect(error?.code == code)
-    #expect(error?.httpStatus == status)
-    #expect(error?.oauthError == oauthError)
+    expect(error?.code, is: code)
+    expect(error?.httpStatus, is: status)
+    expect(error?.oauthError, is: oauthError)
   }
 
   @Test("a server in trouble says when to come back, within bounds (R33)")
   func retryAfter() {
     let header = [HTTPHeader("retry-after", "9")]
     let error = refusal { try TokenResponse(processing: Fixture.json("", status: 503, headers: header)) }
-    #expect(error?.retryAfterSeconds == 9)
-    #expect(error?.isRetryable == true)
+    expect(error?.retryAfterSeconds, is: 9)
+    expect(error?.isRetryable, is: true)
   }
 
   @Test("no error text repeats the answer (R40)")
@@ -178,8 +179,8 @@ struct TokenResponseTests {
     ] {
       for status in [200, 400] {
         let error = refusal { try TokenResponse(processing: Fixture.json(body, status: status)) }
-        #expect(error != nil)
-        #expect(error?.message.contains("hidden") == false)
+        expect(error, isNot: nil)
+        expect(error?.message.contains("hidden"), is: false)
       }
     }
   }
@@ -196,12 +197,12 @@ struct TokenResponseTests {
       // Case 7 has a date in expires_in, which R32 reads as the default; 9 and 10 have an optional member that is null.
       let isRead = ["oauth4webapi-token-7", "oauth4webapi-token-9", "oauth4webapi-token-10"].contains(id)
       let isAccepted = row["enrollkit"]?.string == "accept" || isRead
-      #expect((error == nil) == isAccepted, "\(id)")
+      expect((error == nil), is: isAccepted, "\(id)")
       let oauthError = row["oauth_error"]?.string ?? (id == "oauth4webapi-token-13" ? "invalid_grant" : nil)
-      if let oauthError { #expect(error?.oauthError == oauthError) }
+      if let oauthError { expect(error?.oauthError, is: oauthError) }
       count += 1
     }
-    #expect(count == vectors.least(own: 11, published: 8))
+    expect(count, is: vectors.least(own: 11, published: 8))
   }
 
   @Test("the first tokens are for what was asked, unless the server says otherwise")
@@ -209,12 +210,12 @@ struct TokenResponseTests {
     let plain = try TokenResponse(
       processing: Fixture.json(#"{"access_token":"a","token_type":"Bearer","expires_in":60}"#))
     let tokens = plain.tokenSet(requestedScopes: ["x", "y"], at: Fixture.moment())
-    #expect(tokens.scopes == ["x", "y"])
-    #expect(tokens.expiry.secondsLeft(at: Fixture.moment()) == 60)
-    #expect(tokens.refreshToken == nil)
+    expect(tokens.scopes, is: ["x", "y"])
+    expect(tokens.expiry.secondsLeft(at: Fixture.moment()), is: 60)
+    expect(tokens.refreshToken, is: nil)
     let narrowed = try TokenResponse(
       processing: Fixture.json(#"{"access_token":"a","token_type":"Bearer","scope":"x"}"#))
-    #expect(narrowed.tokenSet(requestedScopes: ["x", "y"], at: Fixture.moment()).scopes == ["x"])
+    expect(narrowed.tokenSet(requestedScopes: ["x", "y"], at: Fixture.moment()).scopes, is: ["x"])
   }
 
   private var old: TokenSet {
@@ -228,13 +229,13 @@ struct TokenResponseTests {
   func keeps() throws {
     let answer = try TokenResponse(processing: Fixture.json(#"{"access_token":"a2","token_type":"Bearer"}"#))
     let tokens = answer.tokenSet(renewing: old, at: Fixture.moment(10))
-    #expect(tokens.accessToken == Secret("a2"))
-    #expect(tokens.refreshToken == Secret("r1"))
-    #expect(tokens.idToken == Secret("i1"))
-    #expect(tokens.scopes == ["openid"])
-    #expect(tokens.identity == old.identity)
-    #expect(tokens.unprovenIDToken == nil)
-    #expect(tokens.expiry == Expiry(lifetimeSeconds: 300, from: Fixture.moment(10)))
+    expect(tokens.accessToken, is: Secret("a2"))
+    expect(tokens.refreshToken, is: Secret("r1"))
+    expect(tokens.idToken, is: Secret("i1"))
+    expect(tokens.scopes, is: ["openid"])
+    expect(tokens.identity, is: old.identity)
+    expect(tokens.unprovenIDToken, is: nil)
+    expect(tokens.expiry, is: Expiry(lifetimeSeconds: 300, from: Fixture.moment(10)))
   }
 
   @Test("a new refresh token replaces the old one, a new id_token waits for its check (R27, R29)")
@@ -244,11 +245,11 @@ struct TokenResponseTests {
         #"{"access_token":"a2","token_type":"Bearer","refresh_token":"r2","id_token":"i2","scope":"openid x"}"#
       ))
     let tokens = answer.tokenSet(renewing: old, at: Fixture.moment(10))
-    #expect(tokens.refreshToken == Secret("r2"))
-    #expect(tokens.idToken == Secret("i1"))
-    #expect(tokens.unprovenIDToken == Secret("i2"))
-    #expect(tokens.scopes == ["openid", "x"])
-    #expect(tokens.identity == old.identity)
+    expect(tokens.refreshToken, is: Secret("r2"))
+    expect(tokens.idToken, is: Secret("i1"))
+    expect(tokens.unprovenIDToken, is: Secret("i2"))
+    expect(tokens.scopes, is: ["openid", "x"])
+    expect(tokens.identity, is: old.identity)
   }
 
   @Test("an id_token that could not be proven stays unproven when the next answer brings none (R27)")
@@ -256,6 +257,6 @@ struct TokenResponseTests {
     var unproven = old
     unproven.unprovenIDToken = Secret("i2")
     let answer = try TokenResponse(processing: Fixture.json(#"{"access_token":"a2","token_type":"Bearer"}"#))
-    #expect(answer.tokenSet(renewing: unproven, at: Fixture.moment()).unprovenIDToken == Secret("i2"))
+    expect(answer.tokenSet(renewing: unproven, at: Fixture.moment()).unprovenIDToken, is: Secret("i2"))
   }
 }

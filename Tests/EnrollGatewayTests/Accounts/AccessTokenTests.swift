@@ -5,6 +5,7 @@ import EnrollCrypto
 import EnrollGatewayStore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -57,30 +58,29 @@ struct AccessTokenTests {
   func claims() throws {
     let session = try Self.session(world)
     let answer = ask(session)
-    #expect(answer.status == 200)
-    #expect(answer.header("Cache-Control") == "no-store")
+    expect(answer.status, is: 200)
+    expect(answer.header("Cache-Control"), is: "no-store")
     let json = try JSON.parse(answer.body)
     #expect(json["token_type"]?.string == "Bearer" && json["expires_in"]?.integer == 300)
     let (header, claims, _) = try token(answer)
     #expect(header["alg"]?.string == "ES256" && header["typ"]?.string == "at+jwt")
     let account = try #require(try world.account("alice"))
-    #expect(claims["sub"]?.string == account)
-    #expect(claims["iss"]?.string == TestGateway.origin)
-    #expect(
-      claims["aud"]?.array?.compactMap { $0.string } == ["https://api.example", "https://files.example"])
-    #expect(claims["client_id"]?.string == "sample")
-    #expect(claims["iat"]?.integer == world.now.seconds)
-    #expect(claims["exp"]?.integer == world.now.seconds + 300)
-    #expect(
-      claims["sid"]?.string == (try world.store.sessions(ofAccount: account, at: world.now).first?.id))
-    #expect(claims["jti"]?.string != (try token(ask(session)).claims["jti"]?.string))
+    expect(claims["sub"]?.string, is: account)
+    expect(claims["iss"]?.string, is: TestGateway.origin)
+    expect(
+      claims["aud"]?.array?.compactMap { $0.string }, is: ["https://api.example", "https://files.example"])
+    expect(claims["client_id"]?.string, is: "sample")
+    expect(claims["iat"]?.integer, is: world.now.seconds)
+    expect(claims["exp"]?.integer, is: world.now.seconds + 300)
+    expect(claims["sid"]?.string, is: try world.store.sessions(ofAccount: account, at: world.now).first?.id)
+    expect(claims["jti"]?.string, isNot: try token(ask(session)).claims["jti"]?.string)
   }
 
   @Test("the published keys prove it")
   func proof() throws {
     let (header, claims, text) = try token(ask(try Self.session(world)))
     let answer = world.world.gateway.answer(WebRequest(.get, "/v1/keys"))
-    #expect(answer.header("Cache-Control") == "public, max-age=3600")
+    expect(answer.header("Cache-Control"), is: "public, max-age=3600")
     let keys = try JWKSet.parse(answer.body)
     #expect(keys.unusable.isEmpty)
     let key = try #require(keys.keys.first)
@@ -92,29 +92,29 @@ struct AccessTokenTests {
     }
     #expect(try isProven(parts[0] + "." + parts[1]))
     #expect(try !isProven(parts[0] + "." + parts[1] + "A"))
-    #expect(claims["iss"]?.string == TestGateway.origin)
+    expect(claims["iss"]?.string, is: TestGateway.origin)
   }
 
   @Test("one API may be named, out of those that are configured (RFC 8707)")
   func resource() throws {
     let session = try Self.session(world)
     let one = try token(ask(session, [("resource", "https://files.example")]))
-    #expect(one.claims["aud"]?.string == "https://files.example")
-    #expect(ask(session, [("resource", "https://evil.example")]).status == 400)
-    #expect(ask(session, [("resource", "https://api.example"), ("resource", "https://x")]).status == 400)
+    expect(one.claims["aud"]?.string, is: "https://files.example")
+    expect(ask(session, [("resource", "https://evil.example")]).status, is: 400)
+    expect(ask(session, [("resource", "https://api.example"), ("resource", "https://x")]).status, is: 400)
   }
 
   @Test("no session, an ended one and a browser's get none; without APIs nobody gets one")
   func refused() throws {
     let session = try Self.session(world)
-    #expect(ask(nil).status == 401)
-    #expect(ask("x").status == 401)
+    expect(ask(nil).status, is: 401)
+    expect(ask("x").status, is: 401)
     let browser = world.browser("alice")
-    #expect(ask(browser.cookies[0].value).status == 401)
+    expect(ask(browser.cookies[0].value).status, is: 401)
     _ = try world.press(browser, "/account/delete/confirm")
-    #expect(ask(session).status == 401)
+    expect(ask(session).status, is: 401)
     let bare = try AccountWorld()
-    #expect(ask(try Self.session(bare), of: bare.world.gateway).status == 404)
+    expect(ask(try Self.session(bare), of: bare.world.gateway).status, is: 404)
   }
 
   @Test("a new key is published at once and signs a day later; a key from before stays published")
@@ -141,28 +141,28 @@ struct AccessTokenTests {
     let old = try token(ask(session)).header["kid"]?.string
     let both = try ring([200_000, 0])
     world.world.gateway.reload(both)
-    #expect(Set(both.signingKeys.map(\.id)).count == 2)
-    #expect(try token(ask(session)).header["kid"]?.string == old)
+    expect(Set(both.signingKeys.map(\.id)).count, is: 2)
+    try expect(token(ask(session)).header["kid"]?.string, is: old)
     world.world.clock.advance(seconds: 86_399)
-    #expect(try token(ask(session)).header["kid"]?.string == old)
+    try expect(token(ask(session)).header["kid"]?.string, is: old)
     world.world.clock.advance(seconds: 1)
     let new = try token(ask(session)).header["kid"]?.string
     #expect(new == both.signingKeys[1].id && new != old)
     let published = world.world.gateway.answer(WebRequest(.get, "/v1/keys"))
-    #expect(try JWKSet.parse(published.body).keys.map(\.keyID) == [old, new])
+    try expect(JWKSet.parse(published.body).keys.map(\.keyID), is: [old, new])
   }
 
   @Test("a signing key is always the same for one secret, and another for another")
   func derivation() throws {
     let secret = Secret([UInt8](repeating: 7, count: 32))
     let first = try SigningKey(derivedFrom: secret)
-    #expect(try SigningKey(derivedFrom: secret).id == first.id)
-    #expect(try SigningKey(derivedFrom: Secret([UInt8](repeating: 8, count: 32))).id != first.id)
+    try expect(SigningKey(derivedFrom: secret).id, is: first.id)
+    try expect(SigningKey(derivedFrom: Secret([UInt8](repeating: 8, count: 32))).id, isNot: first.id)
     // The private number is HKDF's output: HKDF-SHA256 of the secret with this label.
     let number = try HKDF.sha256(
       key: secret, salt: [], info: Array("enroll-gateway access token 1 0".utf8), count: 32)
     let exported = try first.key.exported().revealBytes()
-    #expect(String(decoding: exported, as: UTF8.self).isEmpty == false)
+    expect(String(decoding: exported, as: UTF8.self).isEmpty, is: false)
     let tail = number.revealBytes()
     #expect((0...(exported.count - 32)).contains { Array(exported[$0..<($0 + 32)]) == tail })
   }

@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -48,13 +49,13 @@ struct BackchannelLogoutTests {
     let elsewhere = world.browser("alice", at: "other")
     let app = try AccessTokenTests.session(world)
     let answer = send(try token())
-    #expect(answer.status == 200)
-    #expect(answer.header("Cache-Control") == "no-store")
+    expect(answer.status, is: 200)
+    expect(answer.header("Cache-Control"), is: "no-store")
     #expect(!isSignedIn(browser))
     #expect(isSignedIn(bob) && isSignedIn(elsewhere))
     let info = world.world.gateway.answer(
       WebRequest(.get, "/v1/userinfo", headers: [HTTPHeader("Authorization", "Bearer \(app)")]))
-    #expect(info.status == 401)
+    expect(info.status, is: 401)
     // Nobody's account is touched.
     world.signIn(browser, "alice")
     #expect(isSignedIn(browser))
@@ -69,21 +70,21 @@ struct BackchannelLogoutTests {
       return browser
     }
     let browsers = [browser("s1"), browser("s2"), browser("s3"), browser(nil)]
-    #expect(send(try token([("sub", nil), ("sid", .string("s1")), ("jti", .string("1"))])).status == 200)
-    #expect(browsers.map(isSignedIn) == [false, true, true, true])
-    #expect(send(try token([("sid", .string("s2")), ("jti", .string("2"))])).status == 200)
-    #expect(browsers.map(isSignedIn) == [false, false, true, false])
-    #expect(send(try token([("jti", .string("3"))])).status == 200)
-    #expect(browsers.map(isSignedIn) == [false, false, false, false])
-    #expect(send(try token([("sub", .string("nobody")), ("jti", .string("4"))])).status == 200)
+    expect(send(try token([("sub", nil), ("sid", .string("s1")), ("jti", .string("1"))])).status, is: 200)
+    expect(browsers.map(isSignedIn), is: [false, true, true, true])
+    expect(send(try token([("sid", .string("s2")), ("jti", .string("2"))])).status, is: 200)
+    expect(browsers.map(isSignedIn), is: [false, false, true, false])
+    expect(send(try token([("jti", .string("3"))])).status, is: 200)
+    expect(browsers.map(isSignedIn), is: [false, false, false, false])
+    expect(send(try token([("sub", .string("nobody")), ("jti", .string("4"))])).status, is: 200)
   }
 
   @Test("a token that comes again is refused, and ends nothing")
   func replay() throws {
     let text = try token()
-    #expect(send(text).status == 200)
+    expect(send(text).status, is: 200)
     let browser = world.browser("alice")
-    #expect(send(text).status == 400)
+    expect(send(text).status, is: 400)
     #expect(isSignedIn(browser))
   }
 
@@ -102,8 +103,8 @@ struct BackchannelLogoutTests {
   func refused(claim: String, value: JSON?) throws {
     let browser = world.browser("alice")
     let answer = send(try token([(claim, value)]))
-    #expect(answer.status == 400)
-    #expect(answer.header("Cache-Control") == "no-store")
+    expect(answer.status, is: 400)
+    expect(answer.header("Cache-Control"), is: "no-store")
     #expect(isSignedIn(browser))
   }
 
@@ -111,10 +112,10 @@ struct BackchannelLogoutTests {
   func withoutEnd() throws {
     let old = try token([("exp", nil), ("jti", .string("1"))])
     world.world.clock.advance(seconds: 420)
-    #expect(send(old).status == 400)
+    expect(send(old).status, is: 400)
     let young = try token([("exp", nil), ("jti", .string("2"))])
     world.world.clock.advance(seconds: 419)
-    #expect(send(young).status == 200)
+    expect(send(young).status, is: 200)
   }
 
   @Test("`typ` is logout+jwt, or says nothing; a token of another kind is refused")
@@ -123,10 +124,10 @@ struct BackchannelLogoutTests {
       JSON.string("logout+jwt"), .string("application/logout+JWT"), .string("JWT"), nil,
     ]
     .enumerated() {
-      #expect(send(try token([("jti", .string("\(number)"))], type: type)).status == 200)
+      expect(send(try token([("jti", .string("\(number)"))], type: type)).status, is: 200)
     }
     for type in [JSON.string("at+jwt"), .string("dpop+jwt"), .integer(1), .string("")] {
-      #expect(send(try token([("jti", .string("x"))], type: type)).status == 400)
+      expect(send(try token([("jti", .string("x"))], type: type)).status, is: 400)
     }
   }
 
@@ -148,7 +149,7 @@ struct BackchannelLogoutTests {
       try other.signed(claims(), header: [("typ", .string("logout+jwt"))]), "", ".", "..", "a.b.c",
       good + ".", String(good.dropLast(4)), "{}",
     ] {
-      #expect(send(bad).status == 400, "\(bad.prefix(20))")
+      expect(send(bad).status, is: 400, "\(bad.prefix(20))")
     }
     // An id_token of the same provider is none.
     let idToken = try world.world.provider.signed(
@@ -156,7 +157,7 @@ struct BackchannelLogoutTests {
         ("iss", .string("https://id.example")), ("aud", .string("gateway")), ("sub", .string("alice")),
         ("iat", .integer(world.now.seconds)), ("exp", .integer(world.now.seconds + 60)),
       ]))
-    #expect(send(idToken).status == 400)
+    expect(send(idToken).status, is: 400)
     #expect(isSignedIn(browser))
   }
 
@@ -171,13 +172,13 @@ struct BackchannelLogoutTests {
     }
     let path = "/v1/auth/fake/backchannel-logout"
     let form = FormEncoding.encode([("logout_token", text)])
-    #expect(send(path, "application/json", form) == 400)
-    #expect(send(path, FormEncoding.contentType, []) == 400)
-    #expect(send(path, FormEncoding.contentType, form + [0x26] + form) == 400)
-    #expect(send(path, FormEncoding.contentType, form, query: "a=b") == 400)
-    #expect(send("/v1/auth/nobody/backchannel-logout", FormEncoding.contentType, form) == 404)
-    #expect(world.world.gateway.answer(WebRequest(.get, path)).status == 405)
-    #expect(send(path, FormEncoding.contentType, form) == 200)
+    expect(send(path, "application/json", form), is: 400)
+    expect(send(path, FormEncoding.contentType, []), is: 400)
+    expect(send(path, FormEncoding.contentType, form + [0x26] + form), is: 400)
+    expect(send(path, FormEncoding.contentType, form, query: "a=b"), is: 400)
+    expect(send("/v1/auth/nobody/backchannel-logout", FormEncoding.contentType, form), is: 404)
+    expect(world.world.gateway.answer(WebRequest(.get, path)).status, is: 405)
+    expect(send(path, FormEncoding.contentType, form), is: 200)
   }
 
   @Test("a forged token delays no sign-in when the provider changes its keys")
@@ -185,22 +186,22 @@ struct BackchannelLogoutTests {
     let browser = world.browser("alice")
     let forger = try FakeProvider(clock: world.world.clock)
     let forged = try forger.signed(claims(), header: [("typ", .string("logout+jwt"))])
-    #expect(send(forged).status == 400)
+    expect(send(forged).status, is: 400)
     let fetched = world.world.provider.count(.keys)
-    #expect(send(forged).status == 400)
-    #expect(world.world.provider.count(.keys) == fetched)
+    expect(send(forged).status, is: 400)
+    expect(world.world.provider.count(.keys), is: fetched)
     try world.world.provider.changeKey()
     world.signIn(browser, "alice")
     #expect(isSignedIn(browser))
-    #expect(world.world.provider.count(.keys) == fetched + 1)
+    expect(world.world.provider.count(.keys), is: fetched + 1)
   }
 
   @Test("a provider whose keys cannot be fetched is asked to send it later, and may")
   func keysAway() throws {
     let text = try token()
     world.world.provider.next(.keys, .unreachable)
-    #expect(send(text).status == 503)
+    expect(send(text).status, is: 503)
     world.world.clock.advance(seconds: 61)
-    #expect(send(text).status == 200)
+    expect(send(text).status, is: 200)
   }
 }

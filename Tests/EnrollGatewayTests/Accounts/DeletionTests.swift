@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollGatewayStore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -22,17 +23,17 @@ struct DeletionTests {
     let before = try #require(try world.account("alice"))
     #expect(text(browser.get("/account/delete")).contains("This cannot be undone."))
     let answer = try world.press(browser, "/account/delete/confirm")
-    #expect(answer.header("Location") == "/account-deleted")
+    expect(answer.header("Location"), is: "/account-deleted")
     #expect(browser.cookies.isEmpty)
-    #expect(browser.get("/account-deleted").status == 200)
-    #expect(second.get("/account").header("Location") == "/login")
+    expect(browser.get("/account-deleted").status, is: 200)
+    expect(second.get("/account").header("Location"), is: "/login")
     for table in ["accounts", "identities", "sessions", "app_codes"] {
-      #expect(try world.store.count(table) == 0, "\(table)")
+      try expect(world.store.count(table), is: 0, "\(table)")
     }
-    #expect(world.world.mails.all.last?.kind == .accountDeleted)
+    expect(world.world.mails.all.last?.kind, is: .accountDeleted)
     // Whoever comes back is somebody new.
     _ = world.browser("alice")
-    #expect(try world.account("alice") != before)
+    try expect(world.account("alice"), isNot: before)
   }
 
   @Test("deleted again, and by a form from before, nothing happens")
@@ -40,10 +41,9 @@ struct DeletionTests {
     let (browser, tab) = (world.browser("alice"), TestBrowser(world.world.gateway))
     tab.cookies = browser.cookies
     let mark = try world.mark(tab)
-    #expect(try world.press(browser, "/account/delete/confirm").status == 303)
-    #expect(
-      tab.post("/account/delete/confirm", form: [("token", mark)]).header("Location") == "/login")
-    #expect(world.world.mails.all.count == 1)
+    try expect(world.press(browser, "/account/delete/confirm").status, is: 303)
+    expect(tab.post("/account/delete/confirm", form: [("token", mark)]).header("Location"), is: "/login")
+    expect(world.world.mails.all.count, is: 1)
   }
 
   @Test("a sign-in of more than ten minutes ago deletes nothing")
@@ -52,8 +52,8 @@ struct DeletionTests {
     let mark = try world.mark(browser)
     world.world.clock.advance(seconds: 601)
     let answer = browser.post("/account/delete/confirm", form: [("token", mark)])
-    #expect(answer.header("Location") == "/account/confirm?then=delete")
-    #expect(try world.store.count("accounts") == 1)
+    expect(answer.header("Location"), is: "/account/confirm?then=delete")
+    try expect(world.store.count("accounts"), is: 1)
   }
 
   @Test(
@@ -71,18 +71,18 @@ struct DeletionTests {
       ("provider", "other"), ("then", "account"),
       ("identity", world.key("alice.work", at: "other").formText),
     ]
-    #expect(browser.get(path).status == 405)
+    expect(browser.get(path).status, is: 405)
     for (form, headers) in [
       ([], []), ([("token", foreign)], []), ([("token", "")], []),
       ([("token", own)], [HTTPHeader("Origin", "https://evil.example")]),
       ([("token", own)], [HTTPHeader("Sec-Fetch-Site", "cross-site")]),
     ] as [([(String, String)], [HTTPHeader])] {
-      #expect(browser.post(path, form: form + fields, headers: headers).status == 403)
+      expect(browser.post(path, form: form + fields, headers: headers).status, is: 403)
     }
-    #expect(try world.store.count("identities") == 3)
-    #expect(try world.store.count("accounts") == 2)
+    try expect(world.store.count("identities"), is: 3)
+    try expect(world.store.count("accounts"), is: 2)
     let nobody = TestBrowser(world.world.gateway)
-    #expect(nobody.post(path, form: [("token", own)] + fields).header("Location") == "/login")
+    expect(nobody.post(path, form: [("token", own)] + fields).header("Location"), is: "/login")
   }
 
   @Test("the copy of the data has the account, its identities and its sessions, and nothing that opens one")
@@ -91,14 +91,14 @@ struct DeletionTests {
     try world.connect(browser, "alice.work")
     _ = world.browser("bob")
     let answer = try world.press(browser, "/account/export")
-    #expect(answer.status == 200)
-    #expect(answer.header("Content-Disposition") == "attachment; filename=\"account.json\"")
-    #expect(answer.header("Cache-Control") == "no-store")
+    expect(answer.status, is: 200)
+    expect(answer.header("Content-Disposition"), is: "attachment; filename=\"account.json\"")
+    expect(answer.header("Cache-Control"), is: "no-store")
     let json = try JSON.parse(answer.body)
-    #expect(json["account"]?["id"]?.string == (try world.account("alice")))
-    #expect(json["identities"]?.array?.compactMap { $0["provider"]?.string } == ["fake", "other"])
-    #expect(json["identities"]?.array?.first?["email"]?.string == "somebody@example.org")
-    #expect(json["sessions"]?.array?.count == 1)
+    expect(json["account"]?["id"]?.string, is: try world.account("alice"))
+    expect(json["identities"]?.array?.compactMap { $0["provider"]?.string }, is: ["fake", "other"])
+    expect(json["identities"]?.array?.first?["email"]?.string, is: "somebody@example.org")
+    expect(json["sessions"]?.array?.count, is: 1)
     let events = json["audit"]?.array?.compactMap { $0["event"]?.string } ?? []
     #expect(events.first == "exported" && events.contains("linked") && events.contains("registered"))
     #expect(!text(answer).contains(browser.cookies[0].value))

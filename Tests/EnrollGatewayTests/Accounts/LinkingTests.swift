@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollJSON
 import EnrollGatewayStore
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -22,28 +23,28 @@ struct LinkingTests {
     let browser = world.browser("alice")
     let start = try world.startConnecting(browser)
     // A form is not redirected to a provider: browsers would stop it (CSP, form-action).
-    #expect(start.status == 200)
-    #expect(start.header("Refresh")?.hasPrefix("0;url=https://id.example/authorize?") == true)
+    expect(start.status, is: 200)
+    expect(start.header("Refresh")?.hasPrefix("0;url=https://id.example/authorize?"), is: true)
     #expect(text(start).contains("href=\"https://id.example/authorize?"))
     world.person("alice.work")
     let back = browser.comeBack(from: start, by: world.world.provider)
-    #expect(back.header("Location") == "/account?notice=connected")
+    expect(back.header("Location"), is: "/account?notice=connected")
     let account = try #require(try world.account("alice"))
-    #expect(try world.account("alice.work", at: "other") == account)
+    try expect(world.account("alice.work", at: "other"), is: account)
     #expect(text(browser.get("/account?notice=connected")).contains("The sign-in has been connected"))
     let mails = world.world.mails.all
-    #expect(mails.map(\.kind) == [.identityLinked(provider: "other")])
-    #expect(mails.map(\.recipient.text) == ["somebody@example.org"])
+    expect(mails.map(\.kind), is: [.identityLinked(provider: "other")])
+    expect(mails.map(\.recipient.text), is: ["somebody@example.org"])
     let later = world.browser("alice.work", at: "other")
-    #expect(text(later.get("/account")).contains("alice.work") == true)
-    #expect(try world.store.count("accounts") == 1)
+    expect(text(later.get("/account")).contains("alice.work"), is: true)
+    try expect(world.store.count("accounts"), is: 1)
   }
 
   @Test("an e-mail address links nothing, verified or not")
   func email() throws {
     _ = world.browser("alice")
     _ = world.browser("bob", at: "other")
-    #expect(try world.account("alice") != world.account("bob", at: "other"))
+    try expect(world.account("alice"), isNot: world.account("bob", at: "other"))
     #expect(world.world.mails.all.isEmpty)
   }
 
@@ -53,8 +54,8 @@ struct LinkingTests {
     let start = try world.startConnecting(mine)
     world.person("mallory.work")
     let target = mine.callback(from: start, by: world.world.provider)
-    #expect(victim.get(target).header("Location") == "/account")
-    #expect(try world.account("mallory.work", at: "other") == nil)
+    expect(victim.get(target).header("Location"), is: "/account")
+    try expect(world.account("mallory.work", at: "other"), is: nil)
   }
 
   @Test("connected once more, an identity is connected already")
@@ -62,11 +63,10 @@ struct LinkingTests {
     let browser = world.browser("alice")
     try world.connect(browser, "alice.work")
     let again = try world.connect(browser, "alice.work")
-    #expect(again.header("Location") == "/account?notice=connected-before")
-    #expect(
-      try world.connect(browser, "alice", at: "fake").header("Location")
-        == "/account?notice=connected-before")
-    #expect(world.world.mails.all.count == 1)
+    expect(again.header("Location"), is: "/account?notice=connected-before")
+    try expect(
+      world.connect(browser, "alice", at: "fake").header("Location"), is: "/account?notice=connected-before")
+    expect(world.world.mails.all.count, is: 1)
   }
 
   @Test("of two browsers that connect one identity at once, one has it; the other may join the accounts")
@@ -74,12 +74,12 @@ struct LinkingTests {
     let (first, second) = (world.browser("alice"), world.browser("bob"))
     let starts = [try world.startConnecting(first), try world.startConnecting(second)]
     world.person("work")
-    #expect(
-      first.comeBack(from: starts[0], by: world.world.provider).header("Location")
-        == "/account?notice=connected")
-    #expect(
-      second.comeBack(from: starts[1], by: world.world.provider).header("Location") == "/account/merge")
-    #expect(try world.account("work", at: "other") == world.account("alice"))
+    expect(
+      first.comeBack(from: starts[0], by: world.world.provider).header("Location"),
+      is: "/account?notice=connected")
+    expect(
+      second.comeBack(from: starts[1], by: world.world.provider).header("Location"), is: "/account/merge")
+    try expect(world.account("work", at: "other"), is: world.account("alice"))
   }
 
   @Test("a session that ended meanwhile links nothing, and makes no account")
@@ -91,10 +91,10 @@ struct LinkingTests {
     for (start, jar) in zip(starts, [browser.cookies, cookies]) {
       browser.cookies = jar
       world.person("alice.work")
-      #expect(browser.comeBack(from: start, by: world.world.provider).status == 403)
+      expect(browser.comeBack(from: start, by: world.world.provider).status, is: 403)
     }
-    #expect(try world.account("alice.work", at: "other") == nil)
-    #expect(try world.store.count("accounts") == 1)
+    try expect(world.account("alice.work", at: "other"), is: nil)
+    try expect(world.store.count("accounts"), is: 1)
   }
 
   @Test("whoever signed in as somebody else meanwhile links nothing")
@@ -103,8 +103,8 @@ struct LinkingTests {
     let start = try world.startConnecting(browser)
     world.signIn(browser, "bob")
     world.person("alice.work")
-    #expect(browser.comeBack(from: start, by: world.world.provider).status == 403)
-    #expect(try world.account("alice.work", at: "other") == nil)
+    expect(browser.comeBack(from: start, by: world.world.provider).status, is: 403)
+    try expect(world.account("alice.work", at: "other"), is: nil)
   }
 
   @Test("both proofs are younger than ten minutes, or the person is asked for a new one")
@@ -114,16 +114,15 @@ struct LinkingTests {
     let start = try world.startConnecting(browser)
     world.world.clock.advance(seconds: 61)
     world.person("alice.work")
-    #expect(
-      browser.comeBack(from: start, by: world.world.provider).header("Location") == "/account/confirm")
-    #expect(try world.startConnecting(browser).header("Location") == "/account/confirm")
-    #expect(try world.account("alice.work", at: "other") == nil)
+    expect(browser.comeBack(from: start, by: world.world.provider).header("Location"), is: "/account/confirm")
+    try expect(world.startConnecting(browser).header("Location"), is: "/account/confirm")
+    try expect(world.account("alice.work", at: "other"), is: nil)
     // The provider's answer is older than ten minutes.
     world.signIn(browser, "alice")
     let slow = try world.startConnecting(browser)
     let target = browser.callback(from: slow, by: world.world.provider)
     world.world.clock.advance(seconds: 601)
-    #expect(browser.get(target).status == 400)
+    expect(browser.get(target).status, is: 400)
   }
 
   @Test("what the person refuses at the provider leads back to the account")
@@ -134,7 +133,7 @@ struct LinkingTests {
     let answer = browser.get(
       "/v1/auth/other/callback?error=access_denied&state=\(parameter("state", of: url) ?? "")&iss=https://id.example"
     )
-    #expect(answer.status == 400)
+    expect(answer.status, is: 400)
     #expect(text(answer).contains("href=\"/account\""))
   }
 
@@ -144,14 +143,14 @@ struct LinkingTests {
   func confirm() throws {
     let browser = world.browser("alice")
     world.world.clock.advance(seconds: 601)
-    #expect(browser.get("/account/delete").header("Location") == "/account/confirm?then=delete")
+    expect(browser.get("/account/delete").header("Location"), is: "/account/confirm?then=delete")
     let page = text(browser.get("/account/confirm?then=delete"))
     #expect(page.contains("value=\"fake\"") && !page.contains("value=\"other\""))
     let start = try world.press(
       browser, "/account/confirm/start", [("provider", "fake"), ("then", "delete")])
     world.person("alice")
-    #expect(browser.comeBack(from: start, by: world.world.provider).header("Location") == "/account/delete")
-    #expect(browser.get("/account/delete").status == 200)
+    expect(browser.comeBack(from: start, by: world.world.provider).header("Location"), is: "/account/delete")
+    expect(browser.get("/account/delete").status, is: 200)
   }
 
   @Test("another identity proves nothing, and makes no account")
@@ -163,13 +162,13 @@ struct LinkingTests {
       let start = try world.press(
         browser, "/account/confirm/start", [("provider", "fake"), ("then", "account")])
       world.person(name)
-      #expect(browser.comeBack(from: start, by: world.world.provider).status == 403)
+      expect(browser.comeBack(from: start, by: world.world.provider).status, is: 403)
     }
-    #expect(browser.get("/account/delete").header("Location") == "/account/confirm?then=delete")
-    #expect(try world.store.count("accounts") == 2)
+    expect(browser.get("/account/delete").header("Location"), is: "/account/confirm?then=delete")
+    try expect(world.store.count("accounts"), is: 2)
     let elsewhere = try world.press(
       browser, "/account/confirm/start", [("provider", "fake"), ("then", "https://evil.example")])
-    #expect(elsewhere.status == 400)
+    expect(elsewhere.status, is: 400)
   }
 
   // MARK: Unlinking
@@ -181,13 +180,13 @@ struct LinkingTests {
     let other = world.browser("alice.work", at: "other")
     let fields = [("identity", world.key("alice.work", at: "other").formText)]
     let answer = try world.press(browser, "/account/disconnect", fields)
-    #expect(answer.header("Location") == "/account?notice=disconnected")
-    #expect(other.get("/account").header("Location") == "/login")
-    #expect(browser.get("/account").status == 200)
-    #expect(try world.account("alice.work", at: "other") == nil)
-    #expect(world.world.mails.all.last?.kind == .identityUnlinked(provider: "other"))
+    expect(answer.header("Location"), is: "/account?notice=disconnected")
+    expect(other.get("/account").header("Location"), is: "/login")
+    expect(browser.get("/account").status, is: 200)
+    try expect(world.account("alice.work", at: "other"), is: nil)
+    expect(world.world.mails.all.last?.kind, is: .identityUnlinked(provider: "other"))
     // In another tab it is gone already.
-    #expect(try world.press(browser, "/account/disconnect", fields).header("Location") == "/account")
+    try expect(world.press(browser, "/account/disconnect", fields).header("Location"), is: "/account")
   }
 
   @Test("the identity of this session may go, and the session goes with it")
@@ -196,7 +195,7 @@ struct LinkingTests {
     try world.connect(browser, "alice.work")
     let answer = try world.press(
       browser, "/account/disconnect", [("identity", world.key("alice").formText)])
-    #expect(answer.header("Location") == "/signed-out")
+    expect(answer.header("Location"), is: "/signed-out")
     #expect(browser.cookies.isEmpty)
   }
 
@@ -205,19 +204,19 @@ struct LinkingTests {
     let browser = world.browser("alice")
     _ = world.browser("bob")
     let own = [("identity", world.key("alice").formText)]
-    #expect(
-      try world.press(browser, "/account/disconnect", own).header("Location") == "/account?notice=last-way")
+    try expect(
+      world.press(browser, "/account/disconnect", own).header("Location"), is: "/account?notice=last-way")
     #expect(!text(browser.get("/account")).contains("/account/disconnect"))
     let foreign = [("identity", world.key("bob").formText)]
-    #expect(try world.press(browser, "/account/disconnect", foreign).header("Location") == "/account")
+    try expect(world.press(browser, "/account/disconnect", foreign).header("Location"), is: "/account")
     for bad in ["", "fake", " x", "a/b c"] {
-      #expect(try world.press(browser, "/account/disconnect", [("identity", bad)]).status == 400)
+      try expect(world.press(browser, "/account/disconnect", [("identity", bad)]).status, is: 400)
     }
     try world.connect(browser, "alice.work")
     #expect(text(browser.get("/account")).contains("/account/disconnect"))
     world.world.clock.advance(seconds: 601)
-    #expect(try world.press(browser, "/account/disconnect", own).header("Location") == "/account/confirm")
-    #expect(try world.store.count("identities") == 3)
+    try expect(world.press(browser, "/account/disconnect", own).header("Location"), is: "/account/confirm")
+    try expect(world.store.count("identities"), is: 3)
   }
 
   // MARK: Merging
@@ -227,20 +226,20 @@ struct LinkingTests {
     let browser = world.browser("alice")
     let old = world.browser("alice.work", at: "other")
     let other = try #require(try world.account("alice.work", at: "other"))
-    #expect(try world.connect(browser, "alice.work").header("Location") == "/account/merge")
-    #expect(try world.account("alice.work", at: "other") == other)
+    try expect(world.connect(browser, "alice.work").header("Location"), is: "/account/merge")
+    try expect(world.account("alice.work", at: "other"), is: other)
     let page = text(browser.get("/account/merge"))
     #expect(page.contains("You have two accounts") && page.contains("somebody@example.org"))
     let merged = try world.press(browser, "/account/merge/confirm")
-    #expect(merged.header("Location") == "/account?notice=merged")
-    #expect(try world.account("alice.work", at: "other") == world.account("alice"))
-    #expect(old.get("/account").header("Location") == "/login")
-    #expect(browser.get("/account").status == 200)
+    expect(merged.header("Location"), is: "/account?notice=merged")
+    try expect(world.account("alice.work", at: "other"), is: world.account("alice"))
+    expect(old.get("/account").header("Location"), is: "/login")
+    expect(browser.get("/account").status, is: 200)
     // The offer's cookie is gone.
-    #expect(browser.cookies.map { $0.name }.sorted() == ["__Host-enroll", Gateway.proofCookie])
-    #expect(world.world.mails.all.map(\.kind) == [.accountsMerged])
+    expect(browser.cookies.map { $0.name }.sorted(), is: ["__Host-enroll", Gateway.proofCookie])
+    expect(world.world.mails.all.map(\.kind), is: [.accountsMerged])
     // Once more there is nothing to join.
-    #expect(try world.press(browser, "/account/merge/confirm").status == 403)
+    try expect(world.press(browser, "/account/merge/confirm").status, is: 403)
   }
 
   @Test("an offer to join works for its session alone, for ten minutes, and by its page alone")
@@ -248,20 +247,20 @@ struct LinkingTests {
     let (browser, other) = (world.browser("alice"), world.browser("bob", at: "other"))
     try world.connect(browser, "bob")
     let offer = try #require(browser.cookies.first { $0.name == MergeOffer.cookie })
-    #expect(browser.post("/account/merge/confirm", form: []).status == 403)
+    expect(browser.post("/account/merge/confirm", form: []).status, is: 403)
     // The person whose account would disappear, and a new session of the same one.
     other.cookies.append(offer)
-    #expect(other.get("/account/merge").header("Location") == "/account")
-    #expect(try world.press(other, "/account/merge/confirm").status == 403)
+    expect(other.get("/account/merge").header("Location"), is: "/account")
+    try expect(world.press(other, "/account/merge/confirm").status, is: 403)
     let again = world.browser("alice")
     again.cookies.append(offer)
-    #expect(try world.press(again, "/account/merge/confirm").status == 403)
+    try expect(world.press(again, "/account/merge/confirm").status, is: 403)
     browser.cookies = browser.cookies.map { $0.name == offer.name ? ($0.name, $0.value + "A") : $0 }
-    #expect(try world.press(browser, "/account/merge/confirm").status == 403)
+    try expect(world.press(browser, "/account/merge/confirm").status, is: 403)
     browser.cookies = browser.cookies.filter { $0.name != offer.name } + [offer]
     world.world.clock.advance(seconds: 601)
-    #expect(try world.press(browser, "/account/merge/confirm").status == 403)
-    #expect(try world.store.count("accounts") == 2)
+    try expect(world.press(browser, "/account/merge/confirm").status, is: 403)
+    try expect(world.store.count("accounts"), is: 2)
   }
 
   @Test("A into B while B into A: one account is left, with both identities")
@@ -271,11 +270,11 @@ struct LinkingTests {
     try world.connect(bob, "alice", at: "fake")
     let marks = [try world.mark(alice), try world.mark(bob)]
     let first = alice.post("/account/merge/confirm", form: [("token", marks[0])])
-    #expect(first.header("Location") == "/account?notice=merged")
+    expect(first.header("Location"), is: "/account?notice=merged")
     // Bob's session has ended with his account.
-    #expect(bob.post("/account/merge/confirm", form: [("token", marks[1])]).header("Location") == "/login")
-    #expect(try world.account("alice") == world.account("bob", at: "other"))
-    #expect(try world.store.count("accounts") == 1)
+    expect(bob.post("/account/merge/confirm", form: [("token", marks[1])]).header("Location"), is: "/login")
+    try expect(world.account("alice"), is: world.account("bob", at: "other"))
+    try expect(world.store.count("accounts"), is: 1)
   }
 
   // MARK: Asking again
@@ -290,11 +289,11 @@ struct LinkingTests {
     let world = try AccountWorld()
     let browser = world.browser("alice")
     let url = target(of: try world.startConnecting(browser))
-    #expect(parameter("prompt", of: url) == nil)
-    #expect(parameter("max_age", of: url) == "600")
+    expect(parameter("prompt", of: url), is: nil)
+    expect(parameter("max_age", of: url), is: "600")
     let signIn = try #require(browser.get("/v1/auth/fake").header("Location"))
-    #expect(parameter("prompt", of: signIn) == nil)
-    #expect(parameter("max_age", of: signIn) == nil)
+    expect(parameter("prompt", of: signIn), is: nil)
+    expect(parameter("max_age", of: signIn), is: nil)
   }
 
   @Test(
@@ -306,7 +305,7 @@ struct LinkingTests {
     let start = try world.startConnecting(browser)
     world.person("bob", asked: asked)
     let back = browser.comeBack(from: start, by: world.world.provider)
-    #expect(back.header("Location") == "/account?notice=connected")
+    expect(back.header("Location"), is: "/account?notice=connected")
   }
 
   @Test("a time with a fraction is one (Canaille)")
@@ -324,7 +323,7 @@ struct LinkingTests {
       }
     }
     let back = browser.comeBack(from: start, by: world.world.provider)
-    #expect(back.header("Location") == "/account?notice=connected")
+    expect(back.header("Location"), is: "/account?notice=connected")
   }
 
   @Test(
@@ -340,14 +339,14 @@ struct LinkingTests {
     world.person("bob", asked: first)
     let again = browser.comeBack(from: start, by: world.world.provider)
     let url = target(of: again)
-    #expect(parameter("prompt", of: url) == "login")
-    #expect(parameter("max_age", of: url) == "600")
-    #expect(try world.account("bob", at: "other") == nil)
+    expect(parameter("prompt", of: url), is: "login")
+    expect(parameter("max_age", of: url), is: "600")
+    try expect(world.account("bob", at: "other"), is: nil)
     world.person("bob", asked: second)
     let back = browser.comeBack(from: again, by: world.world.provider)
-    #expect((back.header("Location") == "/account?notice=connected") == isProof)
-    #expect((try world.account("bob", at: "other") != nil) == isProof)
-    #expect(world.world.log.all.contains { $0.contains("auth_time") } == !isProof)
+    expect((back.header("Location") == "/account?notice=connected"), is: isProof)
+    expect((try world.account("bob", at: "other") != nil), is: isProof)
+    expect(world.world.log.all.contains { $0.contains("auth_time") }, is: !isProof)
     #expect(!browser.cookies.contains { $0.name.hasPrefix("__Host-enroll-signin-") })
   }
 
@@ -359,14 +358,14 @@ struct LinkingTests {
     let browser = TestBrowser(world.world.gateway)
     world.person("alice", asked: asked)
     _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.world.provider)
-    #expect(browser.get("/account").status == 200)
-    #expect(
-      browser.get("/account/delete").header("Location") == (isProof ? nil : "/account/confirm?then=delete"))
+    expect(browser.get("/account").status, is: 200)
+    expect(
+      browser.get("/account/delete").header("Location"), is: isProof ? nil : "/account/confirm?then=delete")
     let connect = try world.startConnecting(browser)
-    #expect((connect.header("Location") == "/account/confirm") == !isProof)
+    expect((connect.header("Location") == "/account/confirm"), is: !isProof)
     let deleted = try world.press(browser, "/account/delete/confirm")
-    #expect(deleted.header("Location") == (isProof ? "/account-deleted" : "/account/confirm?then=delete"))
-    #expect((try world.account("alice") == nil) == isProof)
+    expect(deleted.header("Location"), is: isProof ? "/account-deleted" : "/account/confirm?then=delete")
+    expect((try world.account("alice") == nil), is: isProof)
   }
 
   @Test("the proof of one session is none of another")
@@ -378,6 +377,6 @@ struct LinkingTests {
     let later = TestBrowser(world.world.gateway)
     _ = later.comeBack(from: later.get("/v1/auth/fake"), by: world.world.provider)
     later.cookies.append(proof)
-    #expect(later.get("/account/delete").header("Location") == "/account/confirm?then=delete")
+    expect(later.get("/account/delete").header("Location"), is: "/account/confirm?then=delete")
   }
 }

@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollGatewayPages
 import EnrollJSON
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -21,19 +22,19 @@ struct DirectorySettingsTests {
   func scim() throws {
     let directory = try #require(
       try Self.settings(#"{"kind": "scim", "url": "https://id.example/scim/v2/", "token": "t"}"#))
-    #expect(directory.url == "https://id.example/scim/v2")
-    #expect(directory.lookup == [.userName, .emails])
-    #expect(directory.provider == nil)
+    expect(directory.url, is: "https://id.example/scim/v2")
+    expect(directory.lookup, is: [.userName, .emails])
+    expect(directory.provider, is: nil)
     let client = try #require(
       try Self.settings(
         #"{"kind": "scim", "url": "https://id.example", "lookup": ["emails"], "tokenUri": "https://id.example/t", "clientId": "c", "clientSecret": "s"}"#
       ))
-    #expect(client.lookup == [.emails])
+    expect(client.lookup, is: [.emails])
     guard case .client(let told)? = client.credentials else {
       Issue.record("expected a client")
       return
     }
-    #expect(told.id == "c")
+    expect(told.id, is: "c")
   }
 
   @Test(
@@ -73,20 +74,20 @@ struct DirectorySettingsTests {
       _ = try Self.settings(text)
       Issue.record("was taken: \(text)")
     } catch let error as EnrollError {
-      #expect(error.field == field, "\(error.message)")
+      expect(error.field, is: field, "\(error.message)")
     }
   }
 
   @Test("the authorize address of an issuer is that of its kind")
   func authorizeAddress() throws {
-    #expect(
-      DirectorySettings.authorizeAddress(ofIssuer: "https://id.example/oauth2/aus1")
-        == "https://id.example/oauth2/aus1/v1/authorize")
-    #expect(
-      DirectorySettings.authorizeAddress(ofIssuer: "https://id.example")
-        == "https://id.example/oauth2/v1/authorize")
+    expect(
+      DirectorySettings.authorizeAddress(ofIssuer: "https://id.example/oauth2/aus1"),
+      is: "https://id.example/oauth2/aus1/v1/authorize")
+    expect(
+      DirectorySettings.authorizeAddress(ofIssuer: "https://id.example"),
+      is: "https://id.example/oauth2/v1/authorize")
     let directory = try #require(try Self.settings("{\(Self.okta)}"))
-    #expect(directory.fromURIs.map { $0.text } == ["https://id.example/oauth2/v1/authorize"])
+    expect(directory.fromURIs.map { $0.text }, is: ["https://id.example/oauth2/v1/authorize"])
   }
 
   @Test(
@@ -112,19 +113,19 @@ struct DirectorySettingsTests {
     ])
   func fromURI(text: String, isTaken: Bool) throws {
     let allowed = [try StrictURL("https://id.example/oauth2/v1/authorize")]
-    #expect((FromURI(text, allowed: allowed) != nil) == isTaken)
-    #expect(FromURI(text, allowed: []) == nil)
+    expect((FromURI(text, allowed: allowed) != nil), is: isTaken)
+    expect(FromURI(text, allowed: []), is: nil)
   }
 
   @Test("the script for Okta's sign-in page never changes: pages elsewhere name its hash")
   func script() throws {
     let hash = try Digest.sha384.hash(Asset.oktaSignIn.bytes)
-    #expect(Base64.encode(hash) == "GjIvuqjPfdLHupSICJ7SVOeTjB1cvo3Qa0b5dIN/IMdGxRGI3rMQuTYUkwekCddp")
-    #expect(Asset.oktaSignIn.path == "/assets/okta-sign-in-1.js")
+    expect(Base64.encode(hash), is: "GjIvuqjPfdLHupSICJ7SVOeTjB1cvo3Qa0b5dIN/IMdGxRGI3rMQuTYUkwekCddp")
+    expect(Asset.oktaSignIn.path, is: "/assets/okta-sign-in-1.js")
     let gateway = try TestGateway()
     let answer = TestBrowser(gateway.gateway).get("/assets/okta-sign-in-1.js")
-    #expect(answer.status == 200)
-    #expect(answer.header("Access-Control-Allow-Origin") == "*")
-    #expect(answer.header("Content-Type") == "text/javascript; charset=utf-8")
+    expect(answer.status, is: 200)
+    expect(answer.header("Access-Control-Allow-Origin"), is: "*")
+    expect(answer.header("Content-Type"), is: "text/javascript; charset=utf-8")
   }
 }

@@ -7,6 +7,7 @@ import EnrollGatewayPages
 import EnrollJSON
 import EnrollPosix
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -146,19 +147,19 @@ struct HandOverTests {
     let house = try House()
     house.accept()
     let page = house.browser.get("/signin?clientId=native&fromURI=" + PercentEncoding.encode(House.fromURI))
-    #expect(page.status == 200)
+    expect(page.status, is: 200)
     #expect(!text(page).contains("okta_key"))
-    #expect(
+    expect(
       page.header("Content-Security-Policy")?.contains(
-        "form-action 'self' https://id.example") == true)
+        "form-action 'self' https://id.example"), is: true)
     let sent = house.submit(
       page, to: "/signin", [("email", "ada@example.org"), ("password", House.password)])
     let location = sent.header("Location") ?? ""
     #expect(location.hasPrefix("https://id.example/"))
-    #expect(parameter("sessionToken", of: location) == "20111sessionToken")
-    #expect(parameter("prompt", of: location) == "none")
+    expect(parameter("sessionToken", of: location), is: "20111sessionToken")
+    expect(parameter("prompt", of: location), is: "none")
     let back = house.comesBack(from: sent)
-    #expect(back.header("Location") == House.fromURI)
+    expect(back.header("Location"), is: House.fromURI)
     #expect(house.browser.cookies.contains { $0.name == Gateway.sessionCookie })
     #expect(
       !house.base.log.all.contains { $0.contains("20111sessionToken") || $0.contains(House.password) })
@@ -170,13 +171,13 @@ struct HandOverTests {
     house.accept()
     let target = house.browser.callback(from: house.signIn("?clientId=native"), by: house.base.provider)
     let before = house.browser.cookies
-    #expect(house.browser.get(target).header("Location") == "com.example.app://identity/fallback")
+    expect(house.browser.get(target).header("Location"), is: "com.example.app://identity/fallback")
     let after = house.browser.cookies
     house.browser.cookies = before
     let second = try #require(house.browser.get(target).header("Location"))
     #expect(second.hasSuffix("/callback?used=1"))
     house.browser.cookies = after
-    #expect(house.browser.get(second).header("Location") == "/account")
+    expect(house.browser.get(second).header("Location"), is: "/account")
   }
 
   @Test(
@@ -189,7 +190,7 @@ struct HandOverTests {
   func destinations(query: String, destination: String) throws {
     let house = try House()
     house.accept()
-    #expect(house.comesBack(from: house.signIn(query)).header("Location") == destination)
+    expect(house.comesBack(from: house.signIn(query)).header("Location"), is: destination)
   }
 
   @Test(
@@ -201,7 +202,7 @@ struct HandOverTests {
     let house = try House()
     for path in ["/signin", "/register", try house.link()] {
       let page = house.browser.get(path + "?fromURI=" + PercentEncoding.encode(address))
-      #expect(page.status == 400)
+      expect(page.status, is: 400)
       #expect(!text(page).contains("evil"))
     }
   }
@@ -214,22 +215,22 @@ struct HandOverTests {
     let answer = house.submit(
       page, to: "/signin",
       [("email", "ada@example.org"), ("password", House.password), ("visit", "one.AAAA")])
-    #expect(answer.status == 403)
-    #expect(house.directory.calls == [])
+    expect(answer.status, is: 403)
+    expect(house.directory.calls, is: [])
   }
 
   @Test("what the directory says instead of yes signs nobody in")
   func otherAnswers() throws {
     let house = try House()
-    #expect(house.signIn("").status == 422)
+    expect(house.signIn("").status, is: 422)
     house.directory.change { $0.check = .locked }
-    #expect(house.signIn("").status == 422)
+    expect(house.signIn("").status, is: 422)
     house.directory.change { $0.check = .incomplete }
     let step = house.signIn("")
-    #expect(step.status == 403)
+    expect(step.status, is: 403)
     #expect(text(step).contains("One more step is needed"))
     house.directory.change { $0.check = .expired }
-    #expect(house.signIn("").header("Location") == "/password/forgotten")
+    expect(house.signIn("").header("Location"), is: "/password/forgotten")
     #expect(!house.browser.cookies.contains { $0.name == Gateway.sessionCookie })
   }
 
@@ -239,13 +240,13 @@ struct HandOverTests {
     house.accept()
     let link = try house.link()
     let page = house.browser.get(link + "?fromURI=" + PercentEncoding.encode(House.fromURI))
-    #expect(house.directory.calls == [])
+    expect(house.directory.calls, is: [])
     let sent = house.submit(page, to: link, [("new-password", House.password)])
-    #expect(house.directory.calls == ["create", "activate", "password", "check"])
-    #expect(parameter("sessionToken", of: sent.header("Location") ?? "") == "20111sessionToken")
-    #expect(house.comesBack(from: sent).header("Location") == House.fromURI)
-    #expect(house.base.log.all.filter { $0.contains(" registered") }.count == 1)
-    #expect(house.browser.get(link).status == 410)
+    expect(house.directory.calls, is: ["create", "activate", "password", "check"])
+    expect(parameter("sessionToken", of: sent.header("Location") ?? ""), is: "20111sessionToken")
+    expect(house.comesBack(from: sent).header("Location"), is: House.fromURI)
+    expect(house.base.log.all.filter { $0.contains(" registered") }.count, is: 1)
+    expect(house.browser.get(link).status, is: 410)
   }
 
   @Test("a password that the directory refuses is asked for again, and the link stays good")
@@ -255,13 +256,13 @@ struct HandOverTests {
     house.directory.change { $0.passwordFailure = .invalidPassword("no") }
     let link = try house.link()
     let again = house.submit(house.browser.get(link), to: link, [("new-password", House.password)])
-    #expect(again.status == 422)
+    expect(again.status, is: 422)
     house.directory.change { $0.passwordFailure = .unavailable("away") }
     let away = house.submit(house.browser.get(link), to: link, [("new-password", House.password)])
-    #expect(away.status == 503)
+    expect(away.status, is: 503)
     house.directory.change { $0.passwordFailure = nil }
-    #expect(
-      house.submit(house.browser.get(link), to: link, [("new-password", House.password)]).status == 303)
+    expect(
+      house.submit(house.browser.get(link), to: link, [("new-password", House.password)]).status, is: 303)
   }
 
   @Test(
@@ -272,25 +273,25 @@ struct HandOverTests {
     house.directory.change { $0.person.state = state }
     let link = try house.link()
     let answer = house.submit(house.browser.get(link), to: link, [("new-password", House.password)])
-    #expect(answer.status == 403)
-    #expect(house.directory.calls == ["create"])
+    expect(answer.status, is: 403)
+    expect(house.directory.calls, is: ["create"])
   }
 
   @Test("where the directory checks no passwords, the provider asks for them")
   func withoutChecks() throws {
     let house = try House(checksPasswords: false)
-    #expect(house.browser.get("/signin").header("Location") == "/v1/auth/fake")
-    #expect(
-      house.browser.get("/signin?return_to=https://app.example/welcome").header("Location")
-        == "/v1/auth/fake?return_to=https%3A%2F%2Fapp.example%2Fwelcome")
+    expect(house.browser.get("/signin").header("Location"), is: "/v1/auth/fake")
+    expect(
+      house.browser.get("/signin?return_to=https://app.example/welcome").header("Location"),
+      is: "/v1/auth/fake?return_to=https%3A%2F%2Fapp.example%2Fwelcome")
     let link = try house.link()
     let sent = house.submit(house.browser.get(link), to: link, [("new-password", House.password)])
-    #expect(house.directory.calls == ["create", "activate", "password"])
+    expect(house.directory.calls, is: ["create", "activate", "password"])
     let location = sent.header("Location") ?? ""
     #expect(location.hasPrefix("https://id.example/"))
-    #expect(parameter("sessionToken", of: location) == nil)
-    #expect(parameter("prompt", of: location) == nil)
-    #expect(parameter("login_hint", of: location) == "ada@example.org")
-    #expect(house.comesBack(from: sent).header("Location") == "/account")
+    expect(parameter("sessionToken", of: location), is: nil)
+    expect(parameter("prompt", of: location), is: nil)
+    expect(parameter("login_hint", of: location), is: "ada@example.org")
+    expect(house.comesBack(from: sent).header("Location"), is: "/account")
   }
 }

@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -32,19 +33,19 @@ struct OktaTests {
   func finding() throws {
     let double = DirectoryDouble([.json(Self.user(login: "a'b+c%41/d@example.org"))])
     let person = try double.okta().person(with: try address("A'b+c%41/d@Example.org"))
-    #expect(
-      person
-        == DirectoryPerson(
-          id: "00u1", email: "a'b+c%41/d@example.org", name: "Ada", state: .active, hasPassword: true))
-    #expect(double.asked == ["GET /api/v1/users/a%27b%2Bc%2541%2Fd%40example.org"])
-    #expect(double.header("Authorization", 0) == "SSWS the-token")
-    #expect(try DirectoryDouble([Self.unknown]).okta().person(with: try address("ada@example.org")) == nil)
+    expect(
+      person,
+      is: DirectoryPerson(
+        id: "00u1", email: "a'b+c%41/d@example.org", name: "Ada", state: .active, hasPassword: true))
+    expect(double.asked, is: ["GET /api/v1/users/a%27b%2Bc%2541%2Fd%40example.org"])
+    expect(double.header("Authorization", 0), is: "SSWS the-token")
+    try expect(DirectoryDouble([Self.unknown]).okta().person(with: try address("ada@example.org")), is: nil)
   }
 
   @Test("a person whom Okta finds by the beginning of the login is another person")
   func shortName() throws {
     let double = DirectoryDouble([.json(Self.user(login: "ada@example.org.test"))])
-    #expect(try double.okta().person(with: try address("ada@example.org")) == nil)
+    try expect(double.okta().person(with: try address("ada@example.org")), is: nil)
   }
 
   @Test(
@@ -55,7 +56,7 @@ struct OktaTests {
       ("SUSPENDED", .suspended), ("DEPROVISIONED", .suspended),
     ])
   func states(status: String, state: DirectoryPerson.State) throws {
-    #expect(try DirectoryDouble([.json(Self.user(status))]).okta().state(of: "00u1") == state)
+    try expect(DirectoryDouble([.json(Self.user(status))]).okta().state(of: "00u1"), is: state)
   }
 
   @Test("a state that Okta does not have is a fault, and so is the id of another user")
@@ -64,11 +65,11 @@ struct OktaTests {
       let told = failure { () throws(DirectoryFailure) in
         try DirectoryDouble([.json(reply)]).okta().state(of: "00u1")
       }
-      #expect(told?.kind == "fault")
+      expect(told?.kind, is: "fault")
     }
-    #expect(
-      failure { () throws(DirectoryFailure) in try DirectoryDouble([]).okta().state(of: "me") }
-        == .unknownPerson)
+    expect(
+      failure { () throws(DirectoryFailure) in try DirectoryDouble([]).okta().state(of: "me") },
+      is: .unknownPerson)
   }
 
   @Test("a person is made without activation, and Okta sends no mail")
@@ -79,25 +80,25 @@ struct OktaTests {
     ])
     let directory = double.okta()
     let person = try directory.create(try address("Ada@example.org"), name: nil)
-    #expect(person.state == .staged)
+    expect(person.state, is: .staged)
     try directory.activate(person.id)
     try directory.setPassword(Secret("a long password"), of: person.id)
-    #expect(
-      double.asked == [
+    expect(
+      double.asked,
+      is: [
         "GET /api/v1/users/ada%40example.org", "POST /api/v1/users?activate=false",
         "GET /api/v1/users/00u1", "POST /api/v1/users/00u1/lifecycle/activate?sendEmail=false",
         "POST /api/v1/users/00u1",
       ])
-    #expect(
-      try double.json(1)
-        == .object([
-          (
-            "profile",
-            .object([("login", .string("ada@example.org")), ("email", .string("Ada@example.org"))])
-          )
-        ]))
-    #expect(
-      try double.json(4)["credentials"]?["password"]?["value"]?.string == "a long password")
+    try expect(
+      double.json(1),
+      is: .object([
+        (
+          "profile",
+          .object([("login", .string("ada@example.org")), ("email", .string("Ada@example.org"))])
+        )
+      ]))
+    try expect(double.json(4)["credentials"]?["password"]?["value"]?.string, is: "a long password")
   }
 
   @Test("an address that somebody else took meanwhile is found")
@@ -105,13 +106,13 @@ struct OktaTests {
     let taken = Self.refusal(
       "E0000001", ["login: An object with this field already exists in the current organization"])
     let double = DirectoryDouble([Self.unknown, taken, .json(Self.user())])
-    #expect(try double.okta().create(try address("ada@example.org"), name: nil).id == "00u1")
+    try expect(double.okta().create(try address("ada@example.org"), name: nil).id, is: "00u1")
     let names = DirectoryDouble([
       Self.unknown, Self.refusal("E0000001", ["firstName: The field cannot be left blank"]),
     ])
     let ada = try address("ada@example.org")
     let told = failure { () throws(DirectoryFailure) in try names.okta().create(ada, name: nil) }
-    #expect(told?.kind == "unsupported")
+    expect(told?.kind, is: "unsupported")
   }
 
   @Test("somebody whom Okta has activated needs a password only; somebody suspended gets no activation")
@@ -121,9 +122,9 @@ struct OktaTests {
     let active = DirectoryDouble([.json(Self.user())])
     try active.okta().activate("00u1")
     let suspended = DirectoryDouble([.json(Self.user("DEPROVISIONED"))])
-    #expect(
-      failure { () throws(DirectoryFailure) in try suspended.okta().activate("00u1") }?.kind == "refused")
-    #expect(suspended.requests.count == 1)
+    expect(
+      failure { () throws(DirectoryFailure) in try suspended.okta().activate("00u1") }?.kind, is: "refused")
+    expect(suspended.requests.count, is: 1)
   }
 
   @Test(
@@ -142,9 +143,9 @@ struct OktaTests {
     let told = failure { () throws(DirectoryFailure) in
       try DirectoryDouble([reply]).okta().setPassword(Secret("my secret"), of: "00u1")
     }
-    #expect(told?.kind == kind, "\(told?.message ?? "nothing")")
-    #expect(told?.message.contains("my secret") == false)
-    #expect(told?.message.contains("script") != true)
+    expect(told?.kind, is: kind, "\(told?.message ?? "nothing")")
+    expect(told?.message.contains("my secret"), is: false)
+    expect(told?.message.contains("script"), isNot: true)
   }
 
   static func signIn(_ status: String, _ more: String = "") -> DirectoryDouble.Reply {
@@ -158,10 +159,10 @@ struct OktaTests {
     let double = DirectoryDouble([Self.signIn("SUCCESS", #", "sessionToken": "20111ZTiraxru""#)])
     let result = try double.okta().check(Secret("pass"), of: try address("Ada@example.org"))
     let ada = DirectoryPerson(id: "00u1", email: "ada@example.org", state: .active, hasPassword: true)
-    #expect(result == .right(ada, session: Secret("20111ZTiraxru")))
-    #expect(double.asked == ["POST /api/v1/authn"])
-    #expect(double.header("Authorization", 0) == nil)
-    #expect(try double.json(0)["username"]?.string == "ada@example.org")
+    expect(result, is: .right(ada, session: Secret("20111ZTiraxru")))
+    expect(double.asked, is: ["POST /api/v1/authn"])
+    expect(double.header("Authorization", 0), is: nil)
+    try expect(double.json(0)["username"]?.string, is: "ada@example.org")
   }
 
   @Test(
@@ -172,9 +173,8 @@ struct OktaTests {
       (signIn("PASSWORD_WARN"), .incomplete), (refusal("E0000004", status: 401), .wrong),
     ])
   func otherStates(_ reply: DirectoryDouble.Reply, result: PasswordCheck) throws {
-    #expect(
-      try DirectoryDouble([reply]).okta().check(Secret("pass"), of: try address("ada@example.org"))
-        == result)
+    try expect(
+      DirectoryDouble([reply]).okta().check(Secret("pass"), of: try address("ada@example.org")), is: result)
   }
 
   @Test("a success without a token, or of somebody else, is a fault")
@@ -189,7 +189,7 @@ struct OktaTests {
       let told = failure { () throws(DirectoryFailure) in
         try DirectoryDouble([reply]).okta().check(Secret("p"), of: ada)
       }
-      #expect(told?.kind == "fault")
+      expect(told?.kind, is: "fault")
     }
   }
 
@@ -203,14 +203,14 @@ struct OktaTests {
     ])
     let directory = double.okta()
     let check = failure { () throws(DirectoryFailure) in try directory.check(Secret("p"), of: ada) }
-    #expect(check == .unavailable("the directory answers 429, and wants no requests for 30 s"))
-    #expect(
-      failure { () throws(DirectoryFailure) in try directory.person(with: ada) }?.kind == "unavailable")
-    #expect(
-      failure { () throws(DirectoryFailure) in try directory.person(with: ada) }?.kind == "unavailable")
-    #expect(double.requests.count == 2)
-    #expect(try directory.check(Secret("p"), of: ada) == .locked)
+    expect(check, is: .unavailable("the directory answers 429, and wants no requests for 30 s"))
+    expect(
+      failure { () throws(DirectoryFailure) in try directory.person(with: ada) }?.kind, is: "unavailable")
+    expect(
+      failure { () throws(DirectoryFailure) in try directory.person(with: ada) }?.kind, is: "unavailable")
+    expect(double.requests.count, is: 2)
+    try expect(directory.check(Secret("p"), of: ada), is: .locked)
     double.clock.advance(seconds: 30)
-    #expect(try directory.person(with: ada) == nil)
+    try expect(directory.person(with: ada), is: nil)
   }
 }

@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -32,20 +33,20 @@ struct SCIMTests {
   @Test("no address is a part of the filter's grammar")
   func filters() throws {
     let attack = try address(#"a'b+%22or%22{1}=1@example.org"#)
-    #expect(SCIMLookup.userName.filter(attack) == #"userName eq "a'b+%22or%22{1}=1@example.org""#)
-    #expect(
-      SCIMLookup.emails.filter(try address("Ada@Example.org")) == #"emails.value eq "ada@example.org""#)
+    expect(SCIMLookup.userName.filter(attack), is: #"userName eq "a'b+%22or%22{1}=1@example.org""#)
+    expect(
+      SCIMLookup.emails.filter(try address("Ada@Example.org")), is: #"emails.value eq "ada@example.org""#)
     for text in [
       #"a"b@example.org"#, #"a\b@example.org"#, #""a b"@example.org"#, "a) or (b@example.org", "ä@x.org",
     ] {
       #expect(throws: EmailAddress.Refusal.self) { try EmailAddress(text) }
     }
     let double = DirectoryDouble([Self.nobody])
-    #expect(try double.scim().person(with: attack) == nil)
+    try expect(double.scim().person(with: attack), is: nil)
     let query = "filter=userName%20eq%20%22a%27b%2B%2522or%2522%7B1%7D%3D1%40example.org%22"
-    #expect(double.asked == ["GET /Users?" + query])
-    #expect(double.header("Authorization", 0) == "Bearer the-token")
-    #expect(double.header("Accept", 0) == "application/scim+json")
+    expect(double.asked, is: ["GET /Users?" + query])
+    expect(double.header("Authorization", 0), is: "Bearer the-token")
+    expect(double.header("Accept", 0), is: "application/scim+json")
   }
 
   @Test("a person is looked up by each attribute of the settings, in order")
@@ -54,9 +55,8 @@ struct SCIMTests {
       Self.nobody, Self.list([Self.user(userName: "ada", email: "Ada@Example.org")]),
     ])
     let person = try double.scim([.userName, .emails]).person(with: try address("ada@example.org"))
-    #expect(
-      person == DirectoryPerson(id: "7", email: "Ada@Example.org", state: .active, hasPassword: true))
-    #expect(double.asked.count == 2)
+    expect(person, is: DirectoryPerson(id: "7", email: "Ada@Example.org", state: .active, hasPassword: true))
+    expect(double.asked.count, is: 2)
   }
 
   @Test(
@@ -67,10 +67,10 @@ struct SCIMTests {
     let double = DirectoryDouble([
       Self.list(Array(others[..<2]), total: 4), Self.list([others[2], Self.user("9")], total: 4),
     ])
-    #expect(try double.scim().person(with: try address("ada@example.org"))?.id == "9")
+    try expect(double.scim().person(with: try address("ada@example.org"))?.id, is: "9")
     #expect(double.asked[1].hasSuffix("&startIndex=3"))
-    #expect(
-      try DirectoryDouble([Self.list(others)]).scim().person(with: try address("ada@example.org")) == nil)
+    try expect(
+      DirectoryDouble([Self.list(others)]).scim().person(with: try address("ada@example.org")), is: nil)
   }
 
   @Test(
@@ -88,34 +88,34 @@ struct SCIMTests {
     let told = failure { () throws(DirectoryFailure) in
       try DirectoryDouble(replies).scim().person(with: ada)
     }
-    #expect(told?.kind == "fault")
-    #expect(told?.message.contains(words) == true, "\(told?.message ?? "nothing")")
+    expect(told?.kind, is: "fault")
+    expect(told?.message.contains(words), is: true, "\(told?.message ?? "nothing")")
   }
 
   @Test("a person who is made is inactive, and has the words of the address as a name")
   func creation() throws {
     let double = DirectoryDouble([Self.nobody, .json(Self.user(active: "false"), 201)])
     let person = try double.scim().create(try address("Ada@Example.org"), name: nil)
-    #expect(person.state == .staged)
-    #expect(person.id == "7")
+    expect(person.state, is: .staged)
+    expect(person.id, is: "7")
     let body = try double.json(1)
-    #expect(body["userName"]?.string == "ada@example.org")
-    #expect(body["emails"]?.array?.first?["value"]?.string == "Ada@Example.org")
-    #expect(body["active"] == .bool(false))
-    #expect(body["name"]?["familyName"]?.string == "Ada")
-    #expect(body["password"] == nil)
-    #expect(double.header("Content-Type", 1) == "application/scim+json")
+    expect(body["userName"]?.string, is: "ada@example.org")
+    expect(body["emails"]?.array?.first?["value"]?.string, is: "Ada@Example.org")
+    expect(body["active"], is: .bool(false))
+    expect(body["name"]?["familyName"]?.string, is: "Ada")
+    expect(body["password"], is: nil)
+    expect(double.header("Content-Type", 1), is: "application/scim+json")
   }
 
   @Test("an address that somebody else took meanwhile is found; two people never have it")
   func takenAddress() throws {
     let taken = DirectoryDouble.Reply.json(#"{"scimType": "uniqueness", "status": "409"}"#, 409)
     let double = DirectoryDouble([Self.nobody, taken, Self.list([Self.user()])])
-    #expect(try double.scim().create(try address("ada@example.org"), name: nil).id == "7")
+    try expect(double.scim().create(try address("ada@example.org"), name: nil).id, is: "7")
     let never = DirectoryDouble([Self.nobody, taken, Self.nobody])
     let ada = try address("ada@example.org")
     let told = failure { () throws(DirectoryFailure) in try never.scim().create(ada, name: nil) }
-    #expect(told == .fault("the directory refuses to create (409, uniqueness)"))
+    expect(told, is: .fault("the directory refuses to create (409, uniqueness)"))
   }
 
   @Test(
@@ -126,7 +126,7 @@ struct SCIMTests {
     ])
   func states(active: String, meta: String, state: DirectoryPerson.State) throws {
     let double = DirectoryDouble([.json(Self.user(active: active, meta: meta))])
-    #expect(try double.scim().state(of: "7") == state)
+    try expect(double.scim().state(of: "7"), is: state)
   }
 
   @Test(
@@ -136,10 +136,10 @@ struct SCIMTests {
     let double = DirectoryDouble([
       Self.nobody, .json("<html>", 500), Self.list([Self.user(active: "false", meta: "new")]),
     ])
-    #expect(try double.scim().create(ada, name: nil).state == .staged)
+    try expect(double.scim().create(ada, name: nil).state, is: .staged)
     let broken = DirectoryDouble([Self.nobody, .json("<html>", 500), Self.nobody])
     let told = failure { () throws(DirectoryFailure) in try broken.scim().create(ada, name: nil) }
-    #expect(told == .unavailable("the directory answers 500"))
+    expect(told, is: .unavailable("the directory answers 500"))
   }
 
   @Test(
@@ -149,7 +149,7 @@ struct SCIMTests {
       ("2000-02-29T23:59:59Z", 951_868_799), ("2026-11-24T14:20:13+01:00", nil), ("yesterday", nil),
       ("2026-13-24T14:20:13Z", nil), ("2026-1x-24T14:20:13Z", nil), ("", nil),
     ])
-  func times(text: String, seconds: Int64?) { #expect(SCIMTime.seconds(text) == seconds) }
+  func times(text: String, seconds: Int64?) { expect(SCIMTime.seconds(text), is: seconds) }
 
   @Test("a second that ends between both times of a new user changes nothing")
   func secondsEnd() throws {
@@ -158,9 +158,9 @@ struct SCIMTests {
         #"{"id": "7", "active": false, "meta": {"created": "2026-01-01T00:00:59Z", "lastModified": "\#(modified)"}}"#
       return try DirectoryDouble([.json(text)]).scim().state(of: "7")
     }
-    #expect(try state("2026-01-01T00:01:00Z") == .staged)
-    #expect(try state("2026-01-01T00:01:01Z") == .suspended)
-    #expect(try state("later") == .suspended)
+    try expect(state("2026-01-01T00:01:00Z"), is: .staged)
+    try expect(state("2026-01-01T00:01:01Z"), is: .suspended)
+    try expect(state("later"), is: .suspended)
   }
 
   @Test("activation and password are PATCH requests under the version that was read")
@@ -172,28 +172,28 @@ struct SCIMTests {
     let directory = double.scim()
     try directory.activate("7")
     try directory.setPassword(Secret("correct horse \"battery\""), of: "7")
-    #expect(double.asked == ["GET /Users/7", "PATCH /Users/7", "GET /Users/7", "PATCH /Users/7"])
-    #expect(double.header("If-Match", 1) == "W/\"v7\"")
+    expect(double.asked, is: ["GET /Users/7", "PATCH /Users/7", "GET /Users/7", "PATCH /Users/7"])
+    expect(double.header("If-Match", 1), is: "W/\"v7\"")
     let operations = try double.json(1)["Operations"]?.array ?? []
-    #expect(
-      operations == [
+    expect(
+      operations,
+      is: [
         .object([("op", .string("replace")), ("path", .string("active")), ("value", .bool(true))])
       ])
-    #expect(
-      try double.json(3)["Operations"]?.array?.first?["value"]?.string == "correct horse \"battery\"")
-    #expect(
-      try double.json(3)["schemas"]?.array == [.string("urn:ietf:params:scim:api:messages:2.0:PatchOp")])
+    try expect(double.json(3)["Operations"]?.array?.first?["value"]?.string, is: "correct horse \"battery\"")
+    try expect(
+      double.json(3)["schemas"]?.array, is: [.string("urn:ietf:params:scim:api:messages:2.0:PatchOp")])
   }
 
   @Test("somebody who is active needs no activation, and somebody who is suspended gets none")
   func activation() throws {
     let double = DirectoryDouble([.json(Self.user())])
     try double.scim().activate("7")
-    #expect(double.requests.count == 1)
+    expect(double.requests.count, is: 1)
     let suspended = DirectoryDouble([.json(Self.user(active: "false"))])
     let told = failure { () throws(DirectoryFailure) in try suspended.scim().activate("7") }
-    #expect(told?.kind == "refused")
-    #expect(suspended.requests.count == 1)
+    expect(told?.kind, is: "refused")
+    expect(suspended.requests.count, is: 1)
   }
 
   @Test("a user whom somebody else changes meanwhile (412) is read once more, and no third time")
@@ -205,7 +205,7 @@ struct SCIMTests {
     let told = failure { () throws(DirectoryFailure) in
       try twice.scim().setPassword(Secret("a new password"), of: "7")
     }
-    #expect(told?.kind == "unavailable")
+    expect(told?.kind, is: "unavailable")
   }
 
   @Test(
@@ -223,8 +223,8 @@ struct SCIMTests {
     let told = failure { () throws(DirectoryFailure) in
       try double.scim().setPassword(Secret("my secret"), of: "7")
     }
-    #expect(told?.kind == kind, "\(told?.message ?? "nothing")")
-    #expect(told?.message.contains("my secret") == false)
+    expect(told?.kind, is: kind, "\(told?.message ?? "nothing")")
+    expect(told?.message.contains("my secret"), is: false)
   }
 
   @Test(
@@ -239,7 +239,7 @@ struct SCIMTests {
     let told = failure { () throws(DirectoryFailure) in
       try DirectoryDouble([.failure(error)]).scim().person(with: ada)
     }
-    #expect(told?.kind == kind)
+    expect(told?.kind, is: kind)
   }
 
   @Test("a directory that wants a pause gets no requests until it is over")
@@ -248,22 +248,22 @@ struct SCIMTests {
     let directory = double.scim()
     let ada = try address("ada@example.org")
     let first = failure { () throws(DirectoryFailure) in try directory.person(with: ada) }
-    #expect(first == .unavailable("the directory answers 429, and wants no requests for 20 s"))
+    expect(first, is: .unavailable("the directory answers 429, and wants no requests for 20 s"))
     double.clock.advance(seconds: 19)
-    #expect(
-      failure { () throws(DirectoryFailure) in try directory.person(with: ada) }?.kind == "unavailable")
-    #expect(double.requests.count == 1)
+    expect(
+      failure { () throws(DirectoryFailure) in try directory.person(with: ada) }?.kind, is: "unavailable")
+    expect(double.requests.count, is: 1)
     double.clock.advance(seconds: 1)
     double.add(Self.nobody)
-    #expect(try directory.person(with: ada) == nil)
+    try expect(directory.person(with: ada), is: nil)
   }
 
   @Test("an id stays one segment of the path", arguments: ["..", ".", "", "a/../b?c#d"])
   func segments(id: String) throws {
     let double = DirectoryDouble([.json(Self.user(id))])
     let told = failure { () throws(DirectoryFailure) in try double.scim().state(of: id) }
-    #expect(told == (id.count > 2 ? nil : .unknownPerson))
-    #expect(double.asked == (id.count > 2 ? ["GET /Users/a%2F..%2Fb%3Fc%23d"] : []))
+    expect(told, is: id.count > 2 ? nil : .unknownPerson)
+    expect(double.asked, is: id.count > 2 ? ["GET /Users/a%2F..%2Fb%3Fc%23d"] : [])
   }
 
   @Test("an answer about another user is refused")
@@ -271,7 +271,7 @@ struct SCIMTests {
     let told = failure { () throws(DirectoryFailure) in
       try DirectoryDouble([.json(Self.user("8"))]).scim().state(of: "7")
     }
-    #expect(told?.kind == "fault")
+    expect(told?.kind, is: "fault")
   }
 
   @Test("SCIM checks no passwords, and says so without a request")
@@ -280,7 +280,7 @@ struct SCIMTests {
     let ada = try address("ada@example.org")
     #expect(!double.scim().checksPasswords)
     let told = failure { () throws(DirectoryFailure) in try double.scim().check(Secret("x"), of: ada) }
-    #expect(told?.kind == "unsupported")
+    expect(told?.kind, is: "unsupported")
   }
 
   @Test("a probe needs PATCH, and the right to search")
@@ -288,9 +288,9 @@ struct SCIMTests {
     let can = DirectoryDouble.Reply.json(#"{"patch": {"supported": true}}"#)
     try DirectoryDouble([can, Self.nobody]).scim().probe()
     let cannot = DirectoryDouble([.json(#"{"patch": {"supported": false}}"#)])
-    #expect(failure { () throws(DirectoryFailure) in try cannot.scim().probe() }?.kind == "unsupported")
+    expect(failure { () throws(DirectoryFailure) in try cannot.scim().probe() }?.kind, is: "unsupported")
     let stranger = DirectoryDouble([can, .json("{}", 403)])
-    #expect(failure { () throws(DirectoryFailure) in try stranger.scim().probe() }?.kind == "refused")
+    expect(failure { () throws(DirectoryFailure) in try stranger.scim().probe() }?.kind, is: "refused")
   }
 }
 
@@ -313,12 +313,13 @@ struct DirectoryCredentialsTests {
     _ = try directory.person(with: ada)
     double.clock.advance(seconds: 1)
     _ = try directory.person(with: ada)
-    #expect(
-      (0..<5).map { double.header("Authorization", $0) } == [
+    expect(
+      (0..<5).map { double.header("Authorization", $0) },
+      is: [
         "Basic YSUzQWI6cyUyRjE=", "Bearer one", "Bearer one", "Basic YSUzQWI6cyUyRjE=", "Bearer two",
       ])
-    #expect(
-      String(decoding: double.requests[0].body, as: UTF8.self) == "grant_type=client_credentials&scope=scim"
+    expect(
+      String(decoding: double.requests[0].body, as: UTF8.self), is: "grant_type=client_credentials&scope=scim"
     )
   }
 
@@ -327,16 +328,16 @@ struct DirectoryCredentialsTests {
     let no = DirectoryDouble.Reply.json("{}", 401)
     let double = DirectoryDouble([Self.token("one"), no, Self.token("two"), SCIMTests.nobody])
     let ada = try address("ada@example.org")
-    #expect(try double.scim([.userName], .client(Self.client)).person(with: ada) == nil)
+    try expect(double.scim([.userName], .client(Self.client)).person(with: ada), is: nil)
     let never = DirectoryDouble([Self.token("one"), no, Self.token("two"), no])
     let told = failure { () throws(DirectoryFailure) in
       try never.scim([.userName], .client(Self.client)).person(with: ada)
     }
-    #expect(told?.kind == "refused")
+    expect(told?.kind, is: "refused")
     let refused = DirectoryDouble([.json(#"{"error": "invalid_client"}"#, 401)])
     let why = failure { () throws(DirectoryFailure) in
       try refused.scim([.userName], .client(Self.client)).person(with: ada)
     }
-    #expect(why?.kind == "refused", "\(why?.message ?? "")")
+    expect(why?.kind, is: "refused", "\(why?.message ?? "")")
   }
 }

@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollJSON
 import EnrollPosix
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -52,20 +53,20 @@ struct LimitTests {
   @Test("a bucket gives what it holds, then one for each share of its time")
   func bucket() {
     let limits = limits(10, in: 60)
-    #expect(granted(limits, .client("192.0.2.1"), of: 1_000) == 10)
-    #expect(limits.take(.start, key: .client("192.0.2.1")) == .refused(retryAfterSeconds: 6))
+    expect(granted(limits, .client("192.0.2.1"), of: 1_000), is: 10)
+    expect(limits.take(.start, key: .client("192.0.2.1")), is: .refused(retryAfterSeconds: 6))
     clock.advance(seconds: 6)
-    #expect(granted(limits, .client("192.0.2.1"), of: 1_000) == 1)
+    expect(granted(limits, .client("192.0.2.1"), of: 1_000), is: 1)
   }
 
   @Test("each client has its own bucket; an IPv6 network of 64 bits is one client")
   func networks() {
     let limits = limits(10, in: 60)
-    #expect(granted(limits, .client("192.0.2.1"), of: 20) == 10)
-    #expect(granted(limits, .client("192.0.2.2"), of: 20) == 10)
-    #expect(granted(limits, .client("2001:db8::1"), of: 20) == 10)
-    #expect(granted(limits, .client("2001:db8::2:3:4:5"), of: 20) == 0)
-    #expect(granted(limits, .client("2001:db8:0:1::1"), of: 20) == 10)
+    expect(granted(limits, .client("192.0.2.1"), of: 20), is: 10)
+    expect(granted(limits, .client("192.0.2.2"), of: 20), is: 10)
+    expect(granted(limits, .client("2001:db8::1"), of: 20), is: 10)
+    expect(granted(limits, .client("2001:db8::2:3:4:5"), of: 20), is: 0)
+    expect(granted(limits, .client("2001:db8:0:1::1"), of: 20), is: 10)
   }
 
   @Test(
@@ -75,48 +76,48 @@ struct LimitTests {
       ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"), ("fe80::1:2:3", "fe80:0:0:0::/64"),
       ("64:ff9b::192.0.2.33", "64:ff9b:0:0::/64"), ("", ""),
     ])
-  func text(address: String, network: String) { #expect(ClientNetwork.text(of: address) == network) }
+  func text(address: String, network: String) { expect(ClientNetwork.text(of: address), is: network) }
 
   @Test("a client that asks now and then costs no call of the database")
   func quiet() {
     let limits = limits(100, in: 60)
-    #expect(granted(limits, .client("192.0.2.1"), of: 25) == 25)
-    #expect(store.calls == 0)
-    #expect(granted(limits, .client("192.0.2.1"), of: 1) == 1)
-    #expect(store.calls == 1)
+    expect(granted(limits, .client("192.0.2.1"), of: 25), is: 25)
+    expect(store.calls, is: 0)
+    expect(granted(limits, .client("192.0.2.1"), of: 1), is: 1)
+    expect(store.calls, is: 1)
   }
 
   @Test("what one gateway gave to a person, another does not give again; case does not matter")
   func shared() {
     let (one, other) = (limits(10, in: 3_600), limits(10, in: 3_600))
-    #expect(granted(one, .person("Alice@example.com"), of: 7) == 7)
-    #expect(granted(other, .person("alice@example.com"), of: 7) == 3)
+    expect(granted(one, .person("Alice@example.com"), of: 7), is: 7)
+    expect(granted(other, .person("alice@example.com"), of: 7), is: 3)
     let calls = store.calls
     // It is known here now that nothing is left.
-    #expect(granted(other, .person("alice@example.com"), of: 100) == 0)
-    #expect(store.calls == calls)
+    expect(granted(other, .person("alice@example.com"), of: 100), is: 0)
+    expect(store.calls, is: calls)
   }
 
   @Test("without the database each gateway counts alone: the gates neither open nor close")
   func alone() {
     let limits = limits(10, in: 60)
     store.away(true)
-    #expect(granted(limits, .person("alice"), of: 1_000) == 10)
-    #expect(store.calls == 1, "a store that failed is not asked again at once")
-    #expect(lines.all.count == 1)
+    expect(granted(limits, .person("alice"), of: 1_000), is: 10)
+    expect(store.calls, is: 1, "a store that failed is not asked again at once")
+    expect(lines.all.count, is: 1)
     store.away(false)
     clock.advance(seconds: 6)
-    #expect(granted(limits, .person("alice"), of: 1_000) == 1)
-    #expect(store.calls == 2)
+    expect(granted(limits, .person("alice"), of: 1_000), is: 1)
+    expect(store.calls, is: 2)
   }
 
   @Test("memory is bounded, and a key that is asked for is not forgotten")
   func memory() {
     let limits = limits(10, in: 60, keys: 100)
-    #expect(granted(limits, .client("192.0.2.1"), of: 20) == 10)
+    expect(granted(limits, .client("192.0.2.1"), of: 20), is: 10)
     for other in 0..<5_000 {
       _ = limits.take(.start, key: .client("10.0.\(other / 256).\(other % 256)"))
-      if other % 50 == 0 { #expect(granted(limits, .client("192.0.2.1"), of: 1) == 0) }
+      if other % 50 == 0 { expect(granted(limits, .client("192.0.2.1"), of: 1), is: 0) }
     }
   }
 
@@ -133,9 +134,9 @@ struct LimitTests {
         #expect((1...60).contains(seconds))
       }
     }
-    #expect(counts == [303: 120, 429: 9_880])
+    expect(counts, is: [303: 120, 429: 9_880])
     let other = WebRequest(.get, "/v1/auth/fake", client: "192.0.2.10")
-    #expect(world.gateway.answer(other).status == 303)
+    expect(world.gateway.answer(other).status, is: 303)
   }
 
   @Test("a limit of the configuration that is no number in range is refused by its name")
@@ -144,12 +145,12 @@ struct LimitTests {
       ("start", .object([("requests", .integer(0)), ("seconds", .integer(60))]))
     ])
     let error = #expect(throws: EnrollError.self) { try TestGateway.settings([("limits", bad)]) }
-    #expect(error?.field == "limits.start.requests")
+    expect(error?.field, is: "limits.start.requests")
     let good = JSON.object([
       ("mailPerPerson", .object([("requests", .integer(2)), ("seconds", .integer(60))]))
     ])
     let settings = try TestGateway.settings([("limits", good)])
-    #expect(settings.limits[.mail, .person] == LimitRule(requests: 2, seconds: 60))
-    #expect(settings.limits[.start, .client] == LimitRule(requests: 120, seconds: 60))
+    expect(settings.limits[.mail, .person], is: LimitRule(requests: 2, seconds: 60))
+    expect(settings.limits[.start, .client], is: LimitRule(requests: 120, seconds: 60))
   }
 }

@@ -1,6 +1,7 @@
 // Catalogues: every text in every language, every text on a page, every page without a text of its own.
 
 import EnrollJSON
+import Expectations
 import Testing
 
 @testable import EnrollGatewayPages
@@ -10,10 +11,10 @@ import Testing
   func complete() throws {
     let english = try CatalogueFile(json: PackageResources.en_json)
     let german = try CatalogueFile(json: PackageResources.de_json)
-    #expect(english.patterns.count == TextKey.allCases.count)
-    #expect(german.patterns.count == TextKey.allCases.count)
+    expect(english.patterns.count, is: TextKey.allCases.count)
+    expect(german.patterns.count, is: TextKey.allCases.count)
     for key in TextKey.allCases {
-      #expect(english.patterns[key]?.placeholders == german.patterns[key]?.placeholders, "\(key.path)")
+      expect(english.patterns[key]?.placeholders, is: german.patterns[key]?.placeholders, "\(key.path)")
     }
   }
 
@@ -22,7 +23,7 @@ import Testing
     let english = try CatalogueFile(json: PackageResources.en_json)
     let german = try CatalogueFile(json: PackageResources.de_json)
     let same = TextKey.allCases.filter { english.patterns[$0] == german.patterns[$0] }.map(\.path)
-    #expect(same == ["texts.form.name", "texts.account.name", "texts.device.appOnDevice"])
+    expect(same, is: ["texts.form.name", "texts.account.name", "texts.device.appOnDevice"])
   }
 
   @Test("every text of a catalogue is shown by some page, and pages show no other text")
@@ -34,7 +35,7 @@ import Testing
     try languages.add(json: Self.marked())
     let sample = try SamplePages(values, languages: languages)
     let language = languages.choose(explicit: "ar")
-    #expect(language.tag.text == "ar")
+    expect(language.tag.text, is: "ar")
     var shown = ""
     for page in try sample.all(in: language) {
       let markup = try Markup(page: page.content.bytes)
@@ -42,7 +43,7 @@ import Testing
         for name in ["aria-label", "alt"] { shown += element.attributes[name] ?? "" }
       }
       shown += markup.text
-      #expect(Self.unmarked(markup) == "", "\(page.name)")
+      expect(Self.unmarked(markup), is: "", "\(page.name)")
     }
     // A browser's User-Agent is named by a text of its own.
     let usual = try SamplePages(languages: languages)
@@ -134,9 +135,9 @@ import Testing
     let sample = try SamplePages(languages: languages)
     let pages = try sample.all(in: languages.choose(explicit: "de"))
     let account = try Markup(page: try #require(pages.first { $0.name == "account" }).content.bytes)
-    #expect(account.all("h1").map(\.text) == ["Mein Notes"])
+    expect(account.all("h1").map(\.text), is: ["Mein Notes"])
     #expect(account.text.contains("Hier sind Sie angemeldet"))
-    #expect(languages.all.map(\.name) == ["English", "Deutsch"])
+    expect(languages.all.map(\.name), is: ["English", "Deutsch"])
   }
 
   @Test("a language that runs from right to left says so, and comes before the others when it is the default")
@@ -144,11 +145,11 @@ import Testing
     var languages = try Languages()
     try languages.add(json: Self.marked())
     try languages.setStandard("AR")
-    #expect(languages.all.map(\.tag.text) == ["ar", "en", "de"])
+    expect(languages.all.map(\.tag.text), is: ["ar", "en", "de"])
     let sample = try SamplePages(languages: languages)
     let page = try #require(try sample.all(in: languages.standard).first)
     let markup = try Markup(page: page.content.bytes)
-    #expect(markup.attributes == ["lang": "ar", "dir": "rtl"])
+    expect(markup.attributes, is: ["lang": "ar", "dir": "rtl"])
     #expect(throws: CatalogueError.unknownLanguage("fr", known: ["ar", "en", "de"])) {
       try languages.setStandard("fr")
     }
@@ -201,9 +202,9 @@ import Testing
   func refused(_ json: String, _ expected: CatalogueError?) throws {
     var languages = try Languages()
     let error = #expect(throws: CatalogueError.self) { try languages.add(json: Array(json.utf8)) }
-    if let expected { #expect(error == expected) }
-    #expect(error?.message.hasSuffix(".") == true)
-    #expect(languages.all.map(\.name) == ["English", "Deutsch"])
+    if let expected { expect(error, is: expected) }
+    expect(error?.message.hasSuffix("."), is: true)
+    expect(languages.all.map(\.name), is: ["English", "Deutsch"])
   }
 
   @Test("a new language needs every text, and the refusal names the first that are missing")
@@ -217,8 +218,8 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(missing.first == "months")
-    #expect(missing.count == TextKey.allCases.count)
+    expect(missing.first, is: "months")
+    expect(missing.count, is: TextKey.allCases.count)
   }
 
   @Test("a text that is too long is refused")

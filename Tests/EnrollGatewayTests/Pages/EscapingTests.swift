@@ -1,5 +1,6 @@
 // Whatever comes from outside is text: no value of any page can become markup.
 
+import Expectations
 import Testing
 
 @testable import EnrollGatewayPages
@@ -20,7 +21,7 @@ import Testing
         let expected = try Markup(page: one.content.bytes)
         let found = try Markup(page: other.content.bytes)
         // Values that may run from right to left are in an element of their own.
-        #expect(Self.shape(found) == Self.shape(expected), "\(one.name)")
+        expect(Self.shape(found), is: Self.shape(expected), "\(one.name)")
         // U+FFFD stands for what no page may contain.
         let shown = String(
           String.UnicodeScalarView(
@@ -60,9 +61,9 @@ import Testing
     var html = HTML()
     html.phrase(texts(.signInWith, [.provider: "\u{202E}elgooG"]))
     html.phrase(texts(.signInWith, [.provider: "Google"]))
-    #expect(
-      String(decoding: html.bytes, as: UTF8.self)
-        == "Sign in with <bdi>\u{202E}elgooG</bdi>Sign in with Google")
+    expect(
+      String(decoding: html.bytes, as: UTF8.self),
+      is: "Sign in with <bdi>\u{202E}elgooG</bdi>Sign in with Google")
   }
 }
 
@@ -76,7 +77,7 @@ import Testing
       ("https://a.example", false),
     ])
   func paths(_ text: String, _ isGood: Bool) {
-    #expect(((try? PageLink(path: text)) != nil) == isGood)
+    expect(((try? PageLink(path: text)) != nil), is: isGood)
   }
 
   @Test(
@@ -98,20 +99,20 @@ import Testing
       ("com.example.app", nil), (":", nil), ("", nil), ("java\nscript.x:/", nil),
     ] as [(String, String?)])
   func apps(_ text: String, _ origin: String?) {
-    #expect((try? PageLink(app: text))?.origin == origin)
+    expect((try? PageLink(app: text))?.origin, is: origin)
   }
 
   @Test("a link of the theme is a page on the web")
   func web() {
-    #expect((try? PageLink(web: "https://notes.example/help")) != nil)
-    #expect((try? PageLink(web: "com.example.app:/help")) == nil)
-    #expect((try? PageLink(web: "http://notes.example/help")) == nil)
+    expect((try? PageLink(web: "https://notes.example/help")), isNot: nil)
+    expect((try? PageLink(web: "com.example.app:/help")), is: nil)
+    expect((try? PageLink(web: "http://notes.example/help")), is: nil)
   }
 
   @Test("an address that is too long is refused")
   func length() {
     let text = "/" + String(repeating: "a", count: PageLink.longest - 1)
-    #expect((try? PageLink(path: text)) != nil)
-    #expect((try? PageLink(path: text + "a")) == nil)
+    expect((try? PageLink(path: text)), isNot: nil)
+    expect((try? PageLink(path: text + "a")), is: nil)
   }
 }

@@ -1,5 +1,6 @@
 // Which language a page is in (RFC 9110 §12.5.4, RFC 4647 §3.4).
 
+import Expectations
 import Testing
 
 @testable import EnrollGatewayPages
@@ -30,7 +31,7 @@ import Testing
   func header(_ header: String, _ expected: String) throws {
     let languages = try ["en", "de", "pt-BR"].map(Self.language)
     let chosen = AcceptLanguage(header)?.choice(among: languages) ?? languages[0]
-    #expect(chosen.tag.text == expected)
+    expect(chosen.tag.text, is: expected)
   }
 
   @Test("a header that is too long says nothing")
@@ -49,16 +50,16 @@ import Testing
     ])
   func explicit(_ setting: String, _ header: String, _ expected: String) throws {
     let languages = try Languages()
-    #expect(languages.choose(explicit: setting, acceptLanguage: header).tag.text == expected)
+    expect(languages.choose(explicit: setting, acceptLanguage: header).tag.text, is: expected)
   }
 
   @Test("without a setting and a header, pages are in the default language")
   func standard() throws {
     var languages = try Languages()
-    #expect(languages.choose().tag.text == "en")
+    expect(languages.choose().tag.text, is: "en")
     try languages.setStandard("de")
-    #expect(languages.choose(acceptLanguage: "fr").tag.text == "de")
-    #expect(languages.choose(acceptLanguage: "en-GB").tag.text == "en")
+    expect(languages.choose(acceptLanguage: "fr").tag.text, is: "de")
+    expect(languages.choose(acceptLanguage: "en-GB").tag.text, is: "en")
   }
 
   @Test(
@@ -69,7 +70,7 @@ import Testing
       ("", nil), ("d", nil), ("1a", nil), ("de-", nil), ("de-abcdefghi", nil), ("de-ä", nil),
     ] as [(String, String?)])
   func tags(_ text: String, _ expected: String?) {
-    #expect(LanguageTag(text)?.text == expected)
+    expect(LanguageTag(text)?.text, is: expected)
   }
 
   @Test(
@@ -81,15 +82,15 @@ import Testing
       (Int64.max, "9999-12-31T23:59Z"), (Int64.min, "0001-01-01T00:00Z"),
     ])
   func dates(_ seconds: Int64, _ expected: String) {
-    #expect(CalendarTime(seconds).machineText == expected)
+    expect(CalendarTime(seconds).machineText, is: expected)
   }
 
   @Test("dates are written as each language writes them")
   func writtenDates() throws {
     let english = Texts(catalogue: try Catalogue(json: PackageResources.en_json), product: "Notes")
     let german = Texts(catalogue: try Catalogue(json: PackageResources.de_json), product: "Notes")
-    #expect(CalendarTime(1_795_514_700).moment(english) == "24 November 2026, 10:05\u{A0}UTC")
-    #expect(CalendarTime(951_782_400).day(german) == "29. Februar 2000")
+    expect(CalendarTime(1_795_514_700).moment(english), is: "24 November 2026, 10:05\u{A0}UTC")
+    expect(CalendarTime(951_782_400).day(german), is: "29. Februar 2000")
   }
 
   @Test(
@@ -119,7 +120,7 @@ import Testing
     ] as [(String, String?)])
   func devices(_ text: String, _ expected: String?) throws {
     let texts = Texts(catalogue: try Catalogue(json: PackageResources.en_json), product: "Notes")
-    #expect(Device(text)?.name(texts) == expected)
+    expect(Device(text)?.name(texts), is: expected)
   }
 
   @Test(

@@ -1,6 +1,7 @@
 // What all pages have in common: structure that assistive technology relies on, and nothing that a strict Content-Security-Policy
 // would refuse.
 
+import Expectations
 import Testing
 
 @testable import EnrollGatewayPages
@@ -18,14 +19,14 @@ import Testing
   @Test("every page has its language, one main heading, and a title that begins with it")
   func heads() throws {
     for (name, content, page) in try Self.everyPage() {
-      #expect(page.attributes == ["lang": content.language.tag.text, "dir": "ltr"], "\(name)")
-      #expect(page.all("h1").count == 1, "\(name)")
+      expect(page.attributes, is: ["lang": content.language.tag.text, "dir": "ltr"], "\(name)")
+      expect(page.all("h1").count, is: 1, "\(name)")
       let title = try #require(page.all("title").first).text
       let heading = try #require(page.all("h1").first).text
       #expect(
         title == content.title && title.hasPrefix(heading) && title.contains("Notes"), "\(name): \(title)")
       let head = try #require(page.all("head").first).all.dropFirst().map(\.name)
-      #expect(head.prefix(2) == ["meta", "title"], "\(name)")
+      expect(head.prefix(2), is: ["meta", "title"], "\(name)")
       #expect(page.all("meta").contains { $0.attributes["name"] == "viewport" })
     }
   }
@@ -33,18 +34,18 @@ import Testing
   @Test("every page has one main landmark, the skip link that leads there comes first, and no id comes twice")
   func landmarks() throws {
     for (name, _, page) in try Self.everyPage() {
-      #expect(page.all("main").map { $0.attributes["id"] } == ["main"], "\(name)")
+      expect(page.all("main").map { $0.attributes["id"] }, is: ["main"], "\(name)")
       #expect(page.all("header").count == 1 && page.all("footer").count == 1, "\(name)")
       let first = try #require(page.all.first { ["a", "button", "input"].contains($0.name) })
-      #expect(first.attributes["href"] == "#main", "\(name)")
+      expect(first.attributes["href"], is: "#main", "\(name)")
       let ids = page.all.compactMap { $0.attributes["id"] }
-      #expect(Set(ids).count == ids.count, "\(name)")
+      expect(Set(ids).count, is: ids.count, "\(name)")
       for reference in page.all.compactMap({ $0.attributes["aria-labelledby"] }).flatMap({
         $0.split(separator: " ")
       }) {
         #expect(ids.contains(String(reference)), "\(name): \(reference)")
       }
-      for nav in page.all("nav") { #expect(nav.attributes["aria-label"]?.isEmpty == false, "\(name)") }
+      for nav in page.all("nav") { expect(nav.attributes["aria-label"]?.isEmpty, is: false, "\(name)") }
       // Headings leave no level out.
       let levels = page.all.compactMap { ["h1": 1, "h2": 2, "h3": 3][$0.name] }
       #expect(levels.first == 1 && zip(levels, levels.dropFirst()).allSatisfy { $1 <= $0 + 1 }, "\(name)")
@@ -84,11 +85,11 @@ import Testing
   func assets() throws {
     let sample = try SamplePages()
     let paths = Set(sample.pages.assets.map(\.path).filter { !$0.hasSuffix(".js") })
-    #expect(paths.count == 2)
+    expect(paths.count, is: 2)
     for (name, _, page) in try Self.everyPage() {
       let loaded = page.all("link").compactMap { $0.attributes["href"] }
-      #expect(Set(loaded) == paths, "\(name)")
-      for picture in page.all("img") { #expect(picture.attributes["alt"] != nil, "\(name)") }
+      expect(Set(loaded), is: paths, "\(name)")
+      for picture in page.all("img") { expect(picture.attributes["alt"], isNot: nil, "\(name)") }
     }
   }
 
@@ -99,24 +100,24 @@ import Testing
       sample.pages.languages.standard, formTargets: [try PageLink(web: "https://id.example:8443/logout")])
     let page = sample.pages.page(FailurePage(.notFound), in: context)
     func value(_ name: String) -> String? { page.headers.first { $0.name == name }?.value }
-    #expect(
-      value("Content-Security-Policy")
-        == "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' https://id.example:8443; "
+    expect(
+      value("Content-Security-Policy"),
+      is: "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' https://id.example:8443; "
         + "base-uri 'none'; frame-ancestors 'none'")
-    #expect(value("Content-Type") == "text/html; charset=utf-8")
-    #expect(value("Content-Language") == "en")
-    #expect(value("Cache-Control") == "no-store")
-    #expect(value("X-Content-Type-Options") == "nosniff")
-    #expect(value("Referrer-Policy") == "same-origin")
+    expect(value("Content-Type"), is: "text/html; charset=utf-8")
+    expect(value("Content-Language"), is: "en")
+    expect(value("Cache-Control"), is: "no-store")
+    expect(value("X-Content-Type-Options"), is: "nosniff")
+    expect(value("Referrer-Policy"), is: "same-origin")
   }
 
   @Test("every form is a POST with the token, and its button says what it does")
   func forms() throws {
     for (name, _, page) in try Self.everyPage() {
       for form in page.all("form") {
-        #expect(form.attributes["method"] == "post", "\(name)")
+        expect(form.attributes["method"], is: "post", "\(name)")
         let token = form.all("input").filter { $0.attributes["name"] == "csrf" }
-        #expect(token.map { $0.attributes["value"] } == ["form-token"], "\(name)")
+        expect(token.map { $0.attributes["value"] }, is: ["form-token"], "\(name)")
         // What is typed in has a label.
         let labelled = form.all("label").map { $0.attributes["for"] }
         #expect(
@@ -127,7 +128,7 @@ import Testing
         #expect(
           buttons.count == 1 && buttons.allSatisfy { $0.attributes["type"] == "submit" && !$0.text.isEmpty })
       }
-      #expect(page.all("button").count == page.all("form").count, "\(name)")
+      expect(page.all("button").count, is: page.all("form").count, "\(name)")
       #expect(page.all("a").allSatisfy { !$0.text.isEmpty }, "\(name)")
     }
   }
@@ -143,13 +144,13 @@ import Testing
       guard case .element(let row) = child else { return nil }
       return row
     }
-    #expect(rows.count == 3)
+    expect(rows.count, is: 3)
     // The current one is first, says so in words, and signs out.
     #expect(rows[0].text.hasPrefix("Firefox on Linux This browser Active now"))
-    #expect(rows[0].all("form").map { $0.attributes["action"] } == ["/logout"])
+    expect(rows[0].all("form").map { $0.attributes["action"] }, is: ["/logout"])
     for (row, id) in zip(rows.dropFirst(), ["0193-tablet", "0193-session"]) {
       #expect(!row.text.contains("This browser"))
-      #expect(row.all("form").map { $0.attributes["action"] } == ["/account/sessions/end"])
+      expect(row.all("form").map { $0.attributes["action"] }, is: ["/account/sessions/end"])
       #expect(
         row.all("input").contains { $0.attributes["name"] == "session" && $0.attributes["value"] == id })
       // The button's name tells which session, to those who hear the buttons alone.
@@ -169,7 +170,7 @@ import Testing
     let pages = try sample.all(in: sample.pages.languages.standard)
     let page = try #require(pages.first { $0.name == "account-from-an-app" })
     let markup = try Markup(page: page.content.bytes)
-    #expect(markup.all("form").filter { $0.attributes["action"] == "/logout" }.count == 1)
+    expect(markup.all("form").filter { $0.attributes["action"] == "/logout" }.count, is: 1)
     #expect(
       markup.all.contains { $0.attributes["role"] == "status" && $0.text == "The session has been ended." })
   }
@@ -180,8 +181,9 @@ import Testing
     let page = try #require(
       try sample.all(in: sample.pages.languages.standard).first { $0.name == "account" })
     let texts = try Markup(page: page.content.bytes).all("dd").filter { $0.has("identity") }.map(\.text)
-    #expect(
-      texts == [
+    expect(
+      texts,
+      is: [
         "G Google ada@example.org · confirmed by Google Disconnect",
         "G GitHub ada@example.org · not confirmed Disconnect",
         "F Facebook no e-mail address shared Disconnect",
@@ -195,8 +197,9 @@ import Testing
       try sample.all(in: sample.pages.languages.standard).first { $0.name == "sign-up" })
     let main = try #require(try Markup(page: page.content.bytes).all("main").first)
     let links = main.all("a").map { [$0.text, $0.attributes["href"] ?? ""] }
-    #expect(
-      links == [
+    expect(
+      links,
+      is: [
         ["GSign up with Google", "/v1/auth/google?return_to=%2Faccount&a=1"],
         ["GSign up with GitHub", "/v1/auth/github"],
         ["SSign up with Stadtwerke Musterstadt – Mitarbeiterportal", "/v1/auth/city"],
@@ -216,12 +219,12 @@ import Testing
     for language in sample.pages.languages.all {
       let page = try #require(try sample.all(in: language).first { $0.name == "failure-\(failure.rawValue)" })
       let main = try #require(try Markup(page: page.content.bytes).all("main").first)
-      #expect(main.all("p").count == 3)
+      expect(main.all("p").count, is: 3)
       #expect(main.all("p").allSatisfy { $0.text.count > 20 })
       let ways = ["/v1/auth/google", "/login", "com.example.notes:/cb?error=access_denied&state=a%20b"]
-      #expect(main.all("a").map { $0.attributes["href"] } == ways)
+      expect(main.all("a").map { $0.attributes["href"] }, is: ways)
       #expect(main.text.contains(" 7f3a91"))
-      #expect(failure.namesProvider == main.text.contains("Google"))
+      expect(failure.namesProvider, is: main.text.contains("Google"))
     }
   }
 

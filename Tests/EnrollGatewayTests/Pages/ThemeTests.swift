@@ -1,6 +1,7 @@
 // A theme is what a deployer may change, and nothing that makes a page unreadable.
 
 import EnrollJSON
+import Expectations
 import Testing
 
 @testable import EnrollGatewayPages
@@ -19,7 +20,7 @@ import Testing
       ("#ffff", nil), ("", nil), ("#", nil), ("#äb", nil),
     ] as [(String, String?)])
   func colours(_ text: String, _ expected: String?) {
-    #expect(Colour(text)?.text == expected)
+    expect(Colour(text)?.text, is: expected)
   }
 
   @Test(
@@ -32,7 +33,7 @@ import Testing
   func contrast(_ one: String, _ other: String, _ expected: Double) throws {
     let (one, other) = (try #require(Colour(one)), try #require(Colour(other)))
     #expect(abs(one.contrast(against: other) - expected) < 0.01)
-    #expect(one.contrast(against: other) == other.contrast(against: one))
+    expect(one.contrast(against: other), is: other.contrast(against: one))
   }
 
   @Test("the colours of the house can be read, with room to spare for text")
@@ -51,7 +52,7 @@ import Testing
   func accents(_ text: String) throws {
     let accent = try #require(Colour(text))
     let theme = try Theme(product: "Notes", light: [.accent: accent])
-    #expect(theme.light[.accent] == accent)
+    expect(theme.light[.accent], is: accent)
     #expect(theme.light.tooFaint() == nil)
     #expect(theme.dark.tooFaint() == nil)
     #expect(theme.dark[.accent].contrast(against: theme.dark[.card]) >= 6)
@@ -65,7 +66,7 @@ import Testing
   func textOnAccents(_ text: String, _ expected: String) throws {
     for house in [Palette.light, Palette.dark] {
       let palette = house.changed([.accent: try #require(Colour(text))])
-      #expect(palette[.onAccent].text == expected)
+      expect(palette[.onAccent].text, is: expected)
       #expect(
         palette[.onAccent].contrast(against: palette[.accentHover])
           >= palette[.onAccent].contrast(against: palette[.accent]))
@@ -143,8 +144,8 @@ import Testing
     let text = String(decoding: other.bytes, as: UTF8.self)
     #expect(text.hasPrefix(":root{color-scheme:light dark;--radius:4px;--page:#"))
     #expect(text.contains("--accent:#1a56c4;--on-accent:#ffffff;"))
-    #expect(house.path != other.path)
-    #expect(house == (try Theme(product: "Else").styleSheet()))
+    expect(house.path, isNot: other.path)
+    expect(house, is: try Theme(product: "Else").styleSheet())
     #expect(house.path.wholeMatch(of: /\/assets\/style-[0-9a-f]{16}\.css/) != nil)
     #expect(house.headers.contains { $0 == ("Cache-Control", "public, max-age=31536000, immutable") })
   }
@@ -155,8 +156,8 @@ import Testing
     for forbidden in ["url(", "@import", "http", "expression", "/*"] { #expect(!text.contains(forbidden)) }
     let known = Set(ColourRole.allCases.map(\.variable) + ["--radius"])
     let used = Set(text.matches(of: /var\((--[a-z-]+)\)/).map { String($0.1) })
-    #expect(used == known)
-    #expect(text.filter { $0 == "{" }.count == text.filter { $0 == "}" }.count)
+    expect(used, is: known)
+    expect(text.filter { $0 == "{" }.count, is: text.filter { $0 == "}" }.count)
   }
 
   @Test("a logo stands for the product: with the name beside it, or with the name in it")
@@ -168,12 +169,12 @@ import Testing
       return try #require(try Markup(page: page.bytes).all("header").first)
     }
     let beside = try header(#"{"product": "Notes", "logo": "/files/a.svg"}"#)
-    #expect(beside.all("img").map { $0.attributes["alt"] } == [""])
-    #expect(beside.text == "Notes")
+    expect(beside.all("img").map { $0.attributes["alt"] }, is: [""])
+    expect(beside.text, is: "Notes")
     let inside = try header(
       #"{"product": "Notes", "logo": "/files/a.svg", "logoDark": "/files/b.svg", "logoContainsName": true}"#)
-    #expect(inside.all("img").map { $0.attributes["alt"] } == ["Notes"])
-    #expect(inside.all("source").map { $0.attributes["srcset"] } == ["/files/b.svg"])
-    #expect(inside.text == "")
+    expect(inside.all("img").map { $0.attributes["alt"] }, is: ["Notes"])
+    expect(inside.all("source").map { $0.attributes["srcset"] }, is: ["/files/b.svg"])
+    expect(inside.text, is: "")
   }
 }

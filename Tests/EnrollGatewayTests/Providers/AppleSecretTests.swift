@@ -6,6 +6,7 @@ import EnrollCrypto
 import EnrollGatewayStore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -25,8 +26,8 @@ struct AppleSecretTests {
     _ = try world.signIn()
     #expect(Set(secrets(world)).count == 1 && secrets(world).count == 2)
     world.world.clock.advance(seconds: 1)
-    #expect(try world.signIn().status == 303)
-    #expect(Set(secrets(world)).count == 2)
+    try expect(world.signIn().status, is: 303)
+    expect(Set(secrets(world)).count, is: 2)
     #expect(world.server.refusals.isEmpty)
   }
 
@@ -35,8 +36,8 @@ struct AppleSecretTests {
     let world = try appleWorld().world
     _ = try world.signIn()
     world.world.clock.setWall(world.world.clock.wallTime().seconds - 100_000)
-    #expect(try world.signIn().status == 303)
-    #expect(Set(secrets(world)).count == 2)
+    try expect(world.signIn().status, is: 303)
+    expect(Set(secrets(world)).count, is: 2)
     #expect(world.server.refusals.isEmpty)
   }
 
@@ -50,16 +51,17 @@ struct AppleSecretTests {
         ("appleKeyId", .string(what == 2 ? "OTHER" : "KEY")),
         ("applePrivateKey", .string(try pem(what == 0 ? other : own))),
       ])
-    #expect(try world.signIn().status == 400)
-    #expect(
-      world.server.refusals == [
+    try expect(world.signIn().status, is: 400)
+    expect(
+      world.server.refusals,
+      is: [
         [
           "the client secret is not signed with ES256 by the team's key", "iss is not the team",
           "kid is not the key's",
         ][
           what]
       ])
-    #expect(try world.session() == nil)
+    try expect(world.session(), is: nil)
   }
 
   @Test(
@@ -84,8 +86,8 @@ struct AppleSecretTests {
       .post, "https://appleid.apple.com/token",
       headers: [HTTPHeader("Content-Type", FormEncoding.contentType)],
       body: FormEncoding.encode([("client_secret", jwt.reveal())]))
-    #expect(try world.server.send(request, cancellation: nil).status == 401)
-    #expect(world.server.refusals == [why])
+    try expect(world.server.send(request, cancellation: nil).status, is: 401)
+    expect(world.server.refusals, is: [why])
   }
 
   @Test("an answer that repeats the secret is not read, and the secret is in no log line")
@@ -94,7 +96,7 @@ struct AppleSecretTests {
     _ = try world.signIn()
     let secret = try #require(secrets(world).first)
     world.server.zoo.next(.token, .status(400, body: "what is \(secret)?"))
-    #expect(try world.signIn().status == 400)
+    try expect(world.signIn().status, is: 400)
     #expect(world.world.log.all.contains { $0.contains("repeats the client's proof") })
     #expect(!world.world.log.all.contains { $0.contains(secret) })
   }
@@ -108,7 +110,7 @@ struct AppleSecretTests {
     #expect(provider.keepsRefreshToken)
     try provider.revoke(Secret("refresh-1"))
     try provider.revoke(Secret("nobody's"))
-    #expect(world.server.revoked == ["refresh-1", "nobody's"])
+    expect(world.server.revoked, is: ["refresh-1", "nobody's"])
     #expect(world.server.refusals.isEmpty)
   }
 
@@ -123,8 +125,8 @@ struct AppleSecretTests {
     #expect(!world.world.log.all.contains { $0.contains(revoked) })
     // Once is enough.
     world.world.clock.advance(seconds: 86_400)
-    #expect(try world.world.gateway.revokeDue() == 0)
-    #expect(world.server.revoked.count == 1)
+    try expect(world.world.gateway.revokeDue(), is: 0)
+    expect(world.server.revoked.count, is: 1)
   }
 
   @Test("a revocation that the provider does not take is tried again, later and later")
@@ -132,17 +134,17 @@ struct AppleSecretTests {
     let (world, _) = try deletedAccount()
     let (gateway, clock) = (world.world.gateway, world.world.clock)
     world.server.zoo.next(.revocation, .unreachable, .status(503))
-    #expect(try gateway.revokeDue() == 1)
+    try expect(gateway.revokeDue(), is: 1)
     clock.advance(seconds: 59)
-    #expect(try gateway.revokeDue() == 0)
+    try expect(gateway.revokeDue(), is: 0)
     clock.advance(seconds: 1)
-    #expect(try gateway.revokeDue() == 1)
+    try expect(gateway.revokeDue(), is: 1)
     clock.advance(seconds: 119)
-    #expect(try gateway.revokeDue() == 0)
-    #expect(try world.world.store.count("revocations") == 1)
+    try expect(gateway.revokeDue(), is: 0)
+    try expect(world.world.store.count("revocations"), is: 1)
     clock.advance(seconds: 1)
-    #expect(try gateway.revokeDue() == 1)
-    #expect(try world.world.store.count("revocations") == 0)
+    try expect(gateway.revokeDue(), is: 1)
+    try expect(world.world.store.count("revocations"), is: 0)
   }
 
   @Test("a revocation that no try of seven days brought about is dropped, and the audit says so")
@@ -154,14 +156,14 @@ struct AppleSecretTests {
     gateway.reload(try TestGateway.otherRing(world.world.clock))
     for day in 0..<7 {
       if day > 0 { world.world.clock.advance(seconds: 86_400) }
-      #expect(try gateway.revokeDue() == 1)
-      #expect(try world.world.store.count("revocations") == 1)
+      try expect(gateway.revokeDue(), is: 1)
+      try expect(world.world.store.count("revocations"), is: 1)
     }
     world.world.clock.advance(seconds: 86_400)
-    #expect(try gateway.revokeDue() == 1)
-    #expect(try world.world.store.count("revocations") == 0)
+    try expect(gateway.revokeDue(), is: 1)
+    try expect(world.world.store.count("revocations"), is: 0)
     gateway.reload(keys)
-    #expect(try gateway.revokeDue() == 0)
+    try expect(gateway.revokeDue(), is: 0)
     #expect(world.server.revoked.isEmpty)
     let account = try #require(deleted.account)
     let last = try #require(try world.world.store.audit(ofAccount: account, limit: 1).first)
@@ -187,7 +189,7 @@ struct AppleSecretTests {
       .revocation, .unreachable, .status(503), .status(400, body: #"{"error":"invalid_request"}"#))
     for code in [EnrollError.Code.network, .server, .oauth] {
       let error = #expect(throws: EnrollError.self) { try provider.revoke(Secret("refresh-1")) }
-      #expect(error?.code == code)
+      expect(error?.code, is: code)
     }
   }
 

@@ -5,6 +5,7 @@ import EnrollCrypto
 import EnrollGatewayStore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -33,7 +34,7 @@ struct AppleTests {
       Issue.record("\(answer)")
       return [:]
     }
-    #expect(target == TestGateway.origin + world.callback)
+    expect(target, is: TestGateway.origin + world.callback)
     return fields
   }
 
@@ -46,30 +47,30 @@ struct AppleTests {
   @Test("a user signs in: Apple's form has no cookie, the page sends it again, and the name is there")
   func whole() throws {
     let back = try world.signIn()
-    #expect(back.status == 303)
-    #expect(back.header("Location") == "/account")
+    expect(back.status, is: 303)
+    expect(back.header("Location"), is: "/account")
     #expect(world.server.refusals.isEmpty)
-    #expect(world.browser.cookies.map { $0.name } == ["__Host-enroll"])
+    expect(world.browser.cookies.map { $0.name }, is: ["__Host-enroll"])
     let identity = try #require(try world.session()).identity
-    #expect(identity.subject == "https://appleid.apple.com alice")
-    #expect(identity.name == "Alice Example")
+    expect(identity.subject, is: "https://appleid.apple.com alice")
+    expect(identity.name, is: "Alice Example")
     #expect(identity.email == "alice@example.com" && identity.isEmailVerified)
   }
 
   @Test("the request asks for a form, for the name and for the address")
   func request() throws {
     let url = try #require(world.browser.get("/v1/auth/apple").header("Location"))
-    #expect(parameter("response_mode", of: url) == "form_post")
-    #expect(parameter("scope", of: url) == "openid name email")
+    expect(parameter("response_mode", of: url), is: "form_post")
+    expect(parameter("scope", of: url), is: "openid name email")
   }
 
   @Test("the name comes with the first sign-in alone, and stays")
   func nameOnce() throws {
     _ = try world.signIn()
     let again = try world.answer()
-    #expect(try fields(again)["user"] == nil)
+    try expect(fields(again)["user"], is: nil)
     _ = try world.comeBack(again)
-    #expect(try world.session()?.identity.name == "Alice Example")
+    try expect(world.session()?.identity.name, is: "Alice Example")
   }
 
   @Test(
@@ -78,25 +79,25 @@ struct AppleTests {
   func page() throws {
     let sent = try fields(try world.answer())
     let page = post(sent, with: TestBrowser(world.world.gateway))
-    #expect(page.status == 200)
-    #expect(page.header("Set-Cookie") == nil)
-    #expect(world.tokenRequests == 0)
+    expect(page.status, is: 200)
+    expect(page.header("Set-Cookie"), is: nil)
+    expect(world.tokenRequests, is: 0)
     let policy = try #require(page.header("Content-Security-Policy"))
     #expect(policy.hasPrefix("default-src 'none'; script-src 'self'; style-src 'self';"))
     #expect(policy.contains("form-action 'self';"))
-    #expect(page.header("Cache-Control") == "no-store")
+    expect(page.header("Cache-Control"), is: "no-store")
     let markup = try Markup(page: page.body)
     let form = try #require(markup.all("form").first)
     #expect(form.attributes["action"] == world.callback && form.attributes["method"] == "post")
-    #expect(form.all("button").count == 1)
+    expect(form.all("button").count, is: 1)
     var again = Dictionary(uniqueKeysWithValues: try ServerWorld.fields(of: page))
-    #expect(again.removeValue(forKey: "again") == "1")
-    #expect(again == sent)
+    expect(again.removeValue(forKey: "again"), is: "1")
+    expect(again, is: sent)
     let script = try #require(markup.all("script").first)
     #expect(markup.all("script").count == 1 && script.text.isEmpty)
     let asset = world.browser.get(try #require(script.attributes["src"]))
-    #expect(asset.status == 200)
-    #expect(asset.header("Content-Type") == "text/javascript; charset=utf-8")
+    expect(asset.status, is: 200)
+    expect(asset.header("Content-Type"), is: "text/javascript; charset=utf-8")
     #expect(text(asset).contains("submit"))
   }
 
@@ -115,24 +116,24 @@ struct AppleTests {
     let attackers = try fields(try world.answer())
     let page = post(attackers, with: TestBrowser(world.world.gateway))
     let again = try ServerWorld.fields(of: page)
-    #expect(victim.post(world.callback, form: again).status == 400)
-    #expect(victim.post(world.callback, form: again).status == 400)
-    #expect(world.tokenRequests == 0)
+    expect(victim.post(world.callback, form: again).status, is: 400)
+    expect(victim.post(world.callback, form: again).status, is: 400)
+    expect(world.tokenRequests, is: 0)
     #expect(!victim.cookies.contains { $0.name == "__Host-enroll" })
   }
 
   @Test("a form that was taken is refused when it comes again")
   func replay() throws {
     let answer = try world.answer()
-    #expect(try world.comeBack(answer).status == 303)
+    try expect(world.comeBack(answer).status, is: 303)
     let page = post(try fields(answer), with: TestBrowser(world.world.gateway))
-    #expect(world.browser.post(world.callback, form: try ServerWorld.fields(of: page)).status == 400)
-    #expect(world.tokenRequests == 1)
+    expect(world.browser.post(world.callback, form: try ServerWorld.fields(of: page)).status, is: 400)
+    expect(world.tokenRequests, is: 1)
   }
 
   @Test("a browser that sends its cookies with the provider's form needs no second one")
   func oldBrowser() throws {
-    #expect(post(try fields(try world.answer())).status == 303)
+    expect(post(try fields(try world.answer())).status, is: 303)
   }
 
   @Test(
@@ -146,7 +147,7 @@ struct AppleTests {
     ] as [[String: String]])
   func malformed(fields: [String: String]) {
     let answer = post(fields, with: TestBrowser(world.world.gateway))
-    #expect(answer.status == 400)
+    expect(answer.status, is: 400)
     #expect(!text(answer).contains("<form"))
   }
 
@@ -155,27 +156,27 @@ struct AppleTests {
   func giant() throws {
     let good = try fields(try world.answer())
     let many = good.merging((0..<40).map { ("x\($0)", "1") }) { $1 }
-    #expect(post(many).status == 400)
-    #expect(post(good.merging(["x": String(repeating: "x", count: 9_000)]) { $1 }).status == 400)
+    expect(post(many).status, is: 400)
+    expect(post(good.merging(["x": String(repeating: "x", count: 9_000)]) { $1 }).status, is: 400)
     let twice = good.map { ($0.key, $0.value) } + [("state", "s")]
-    #expect(world.browser.post(world.callback, form: twice).status == 400)
+    expect(world.browser.post(world.callback, form: twice).status, is: 400)
     let json = WebRequest(
       .post, world.callback, headers: [HTTPHeader("Content-Type", "application/json")],
       body: Array(#"{"state":"s","code":"c"}"#.utf8))
-    #expect(world.world.gateway.answer(json).status == 400)
-    #expect(world.tokenRequests == 0)
-    #expect(post(good).status == 303)
+    expect(world.world.gateway.answer(json).status, is: 400)
+    expect(world.tokenRequests, is: 0)
+    expect(post(good).status, is: 303)
   }
 
   @Test("parameters beside the form, and a code in a query, are refused; the form itself stays good")
   func twoWays() throws {
     let good = try fields(try world.answer())
     let pairs = good.map { ($0.key, $0.value) }
-    #expect(world.browser.post(world.callback + "?code=c", form: pairs).status == 400)
+    expect(world.browser.post(world.callback + "?code=c", form: pairs).status, is: 400)
     let (code, state) = (good["code"] ?? "", good["state"] ?? "")
-    #expect(world.browser.get("\(world.callback)?code=\(code)&state=\(state)").status == 400)
-    #expect(world.tokenRequests == 0)
-    #expect(post(good).status == 303)
+    expect(world.browser.get("\(world.callback)?code=\(code)&state=\(state)").status, is: 400)
+    expect(world.tokenRequests, is: 0)
+    expect(post(good).status, is: 303)
   }
 
   @Test(
@@ -188,7 +189,7 @@ struct AppleTests {
       ? post(sent)
       : world.browser.get(
         "\(world.callback)?error=user_cancelled_authorize&state=\(try #require(sent["state"]))")
-    #expect(answer.status == 400)
+    expect(answer.status, is: 400)
     #expect(text(answer).contains("cancelled"))
     #expect(world.browser.cookies.isEmpty)
   }
@@ -200,7 +201,7 @@ struct AppleTests {
       error: "user_cancelled_authorize",
       at: "?platform=mobile&state=s&code_challenge=\(challenge)&code_challenge_method=S256")
     let location = try #require(try world.comeBack(answer).header("Location"))
-    #expect(parameter("error", of: location) == "access_denied")
+    expect(parameter("error", of: location), is: "access_denied")
   }
 
   @Test("a provider that answers by a query takes no form")
@@ -209,8 +210,8 @@ struct AppleTests {
       "google", zoo: "google-desktop",
       [("provider", .string("google")), ("clientSecret", .string(ServerWorld.secret))])
     let answer = google.browser.post(google.callback, form: [("state", "s"), ("code", "c")])
-    #expect(answer.status == 405)
-    #expect(answer.header("Allow") == "GET")
+    expect(answer.status, is: 405)
+    expect(answer.header("Allow"), is: "GET")
   }
 
   // MARK: What Apple tells
@@ -232,11 +233,11 @@ struct AppleTests {
     sent["user"] = field
     let page = post(sent, with: TestBrowser(world.world.gateway))
     #expect(!text(page).contains("<script>alert"))
-    #expect(world.browser.post(world.callback, form: try ServerWorld.fields(of: page)).status == 303)
+    expect(world.browser.post(world.callback, form: try ServerWorld.fields(of: page)).status, is: 303)
     let identity = try #require(try world.session()).identity
-    #expect(identity.name == name)
-    #expect(identity.subject == "https://appleid.apple.com alice")
-    #expect(identity.email == "alice@example.com")
+    expect(identity.name, is: name)
+    expect(identity.subject, is: "https://appleid.apple.com alice")
+    expect(identity.email, is: "alice@example.com")
     #expect(!text(world.browser.get("/account")).contains("<script>alert"))
   }
 
@@ -253,17 +254,17 @@ struct AppleTests {
       claims["email_verified"] = verified.isNull ? nil : verified
       claims["is_private_email"] = isPrivate
     }
-    #expect(try world.signIn(as: person).status == 303)
+    try expect(world.signIn(as: person).status, is: 303)
     let identity = try #require(try world.session()).identity
-    #expect(identity.email == "x7f3@privaterelay.appleid.com")
-    #expect(identity.isEmailVerified == isVerified)
+    expect(identity.email, is: "x7f3@privaterelay.appleid.com")
+    expect(identity.isEmailVerified, is: isVerified)
   }
 
   @Test("a user without an address signs in without one")
   func noEmail() throws {
     var person = ZooServer.Person()
     person.edit = { claims in (claims["email"], claims["email_verified"]) = (nil, nil) }
-    #expect(try world.signIn(as: person).status == 303)
-    #expect(try #require(try world.session()).identity.email == nil)
+    try expect(world.signIn(as: person).status, is: 303)
+    try expect(#require(try world.session()).identity.email, is: nil)
   }
 }

@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -28,9 +29,9 @@ struct ClientAuthenticationTests {
       $0.secretMethods = [isBasic ? .basic : .post]
     }
     let browser = TestBrowser(world.gateway)
-    #expect(browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider).status == 303)
+    expect(browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider).status, is: 303)
     let request = try #require(world.provider.requests(.token).first)
-    #expect(request.headers.contains { $0.name == "Authorization" } == isBasic)
+    expect(request.headers.contains { $0.name == "Authorization" }, is: isBasic)
   }
 
   @Test("a wrong secret signs nobody in")
@@ -38,7 +39,7 @@ struct ClientAuthenticationTests {
     let world = try world([("clientSecret", .string("another"))])
     world.provider.change { $0.clientSecret = Self.secret }
     let browser = TestBrowser(world.gateway)
-    #expect(browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider).status == 400)
+    expect(browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider).status, is: 400)
   }
 
   private static let kinds: [KeyKind] = [.ec(.p256), .ec(.p384), .ec(.p521), .rsa(bits: 2048), .ed25519]
@@ -60,26 +61,26 @@ struct ClientAuthenticationTests {
   @Test("with an assertion by a key of any usual kind, a new one for each request", arguments: kinds)
   func assertion(kind: KeyKind) throws {
     let world = try assertionWorld(try PrivateKey.generate(kind))
-    #expect(try world.signIn().status == 303)
-    #expect(try world.signIn().status == 303)
+    try expect(world.signIn().status, is: 303)
+    try expect(world.signIn().status, is: 303)
     #expect(world.server.refusals.isEmpty)
-    #expect(world.tokenRequests == 2)
-    #expect(Set(world.server.sentSecrets).count == world.server.sentSecrets.count)
+    expect(world.tokenRequests, is: 2)
+    expect(Set(world.server.sentSecrets).count, is: world.server.sentSecrets.count)
   }
 
   @Test("for the audience that is configured")
   func audience() throws {
     let key = try PrivateKey.generate(.ec(.p256))
     let world = try assertionWorld(key, audience: "https://login.example.org/token")
-    #expect(try world.signIn().status == 303)
+    try expect(world.signIn().status, is: 303)
   }
 
   @Test("another key signs nobody in")
   func otherKey() throws {
     let world = try assertionWorld(
       try PrivateKey.generate(.ec(.p256)), known: try PrivateKey.generate(.ec(.p256)))
-    #expect(try world.signIn().status == 400)
-    #expect(Set(world.server.refusals) == ["the assertion is not signed by the client's key"])
+    try expect(world.signIn().status, is: 400)
+    expect(Set(world.server.refusals), is: ["the assertion is not signed by the client's key"])
   }
 
   // MARK: What cannot be configured
@@ -142,15 +143,15 @@ struct ClientAuthenticationTests {
     ]
     for (field, keys) in cases {
       let error = refusal(keys)
-      #expect(error?.field == "providers.p.\(field)", "\(keys.map { $0.0 }): \(error?.message ?? "none")")
-      #expect(error?.code == .configuration)
+      expect(error?.field, is: "providers.p.\(field)", "\(keys.map { $0.0 }): \(error?.message ?? "none")")
+      expect(error?.code, is: .configuration)
     }
-    #expect(refusal(apple + [("applePrivateKey", ec)]) == nil)
+    expect(refusal(apple + [("applePrivateKey", ec)]), is: nil)
   }
 
   @Test("a provider that serves no app serves the gateway", arguments: ["linkedin", "slack"])
   func serversAlone(name: String) {
-    #expect(refusal([("provider", .string(name)), ("clientSecret", .string("s"))]) == nil)
+    expect(refusal([("provider", .string(name)), ("clientSecret", .string("s"))]), is: nil)
   }
 
   @Test("a key is read from PEM with any line end, and with blanks around it")

@@ -5,6 +5,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -25,14 +26,14 @@ struct FacebookTests {
     let world = try world()
     let answer = try world.answer { url in
       #expect(url.hasPrefix("https://www.facebook.com/v22.0/dialog/oauth?"))
-      #expect(parameter("scope", of: url) == "email public_profile")
+      expect(parameter("scope", of: url), is: "email public_profile")
       return url
     }
-    #expect(try world.comeBack(answer).header("Location") == "/account")
+    try expect(world.comeBack(answer).header("Location"), is: "/account")
     #expect(world.server.refusals.isEmpty)
     let identity = try #require(try world.session()).identity
-    #expect(identity.subject == "https://www.facebook.com alice")
-    #expect(identity.name == "Alice Example")
+    expect(identity.subject, is: "https://www.facebook.com alice")
+    expect(identity.name, is: "Alice Example")
   }
 
   @Test("an address of Facebook's is not a verified one: Facebook does not say so")
@@ -40,7 +41,7 @@ struct FacebookTests {
     let world = try world()
     _ = try world.signIn()
     let identity = try #require(try world.session()).identity
-    #expect(identity.email == "alice@example.com")
+    expect(identity.email, is: "alice@example.com")
     #expect(!identity.isEmailVerified)
   }
 
@@ -49,24 +50,24 @@ struct FacebookTests {
     let world = try world()
     var person = ZooServer.Person()
     person.edit = { $0["email"] = nil }
-    #expect(try world.signIn(as: person).status == 303)
-    #expect(try #require(try world.session()).identity.email == nil)
+    try expect(world.signIn(as: person).status, is: 303)
+    try expect(#require(try world.session()).identity.email, is: nil)
   }
 
   @Test("a wrong app secret signs nobody in")
   func wrongSecret() throws {
     let world = try world(secret: "another secret")
-    #expect(try world.signIn().status == 400)
-    #expect(world.server.refusals == ["client_secret is missing or wrong"])
-    #expect(try world.session() == nil)
+    try expect(world.signIn().status, is: 400)
+    expect(world.server.refusals, is: ["client_secret is missing or wrong"])
+    try expect(world.session(), is: nil)
   }
 
   @Test("the proof is HMAC-SHA256 of the access token with the app secret, in hexadecimal")
   func proof() throws {
     // RFC 4231 §4.3, test case 2.
-    #expect(
-      try ProvingTransport.proof(of: "what do ya want for nothing?", Secret("Jefe"))
-        == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+    try expect(
+      ProvingTransport.proof(of: "what do ya want for nothing?", Secret("Jefe")),
+      is: "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
   }
 
   @Test(
@@ -81,8 +82,8 @@ struct FacebookTests {
     let world = try world()
     let request = HTTPRequest(
       .get, "https://graph.facebook.com/" + path, headers: [HTTPHeader("Authorization", "Bearer t")])
-    #expect(try world.server.send(request, cancellation: nil).status == 400)
-    #expect(world.server.refusals == [why])
+    try expect(world.server.send(request, cancellation: nil).status, is: 400)
+    expect(world.server.refusals, is: [why])
   }
 
   @Test("the version of the addresses is a key; what is written beside it wins")
@@ -103,10 +104,9 @@ struct FacebookTests {
       )
     ])
     let configuration = settings.providers[0].configuration
-    #expect(configuration.endpoints?.authorization == "https://www.facebook.com/v23.0/dialog/oauth")
-    #expect(configuration.endpoints?.token == "https://graph.example/token")
-    #expect(
-      configuration.profile?.endpoint == "https://graph.facebook.com/v23.0/me?fields=id,name,email")
-    #expect(configuration.profile?.subject == ["id"])
+    expect(configuration.endpoints?.authorization, is: "https://www.facebook.com/v23.0/dialog/oauth")
+    expect(configuration.endpoints?.token, is: "https://graph.example/token")
+    expect(configuration.profile?.endpoint, is: "https://graph.facebook.com/v23.0/me?fields=id,name,email")
+    expect(configuration.profile?.subject, is: ["id"])
   }
 }

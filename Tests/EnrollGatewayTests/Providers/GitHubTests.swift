@@ -3,6 +3,7 @@
 import EnrollCore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -24,12 +25,12 @@ struct GitHubTests {
   @Test("a user signs in by the number of the account, with the verified address of the second request")
   func whole() throws {
     let world = try world()
-    #expect(try world.signIn().header("Location") == "/account")
+    try expect(world.signIn().header("Location"), is: "/account")
     let identity = try #require(try world.session()).identity
-    #expect(identity.subject == "https://github.com/login/oauth " + world.server.zoo.subject(of: "alice"))
-    #expect(identity.email == "alice@example.com")
+    expect(identity.subject, is: "https://github.com/login/oauth " + world.server.zoo.subject(of: "alice"))
+    expect(identity.email, is: "alice@example.com")
     #expect(identity.isEmailVerified)
-    #expect(identity.providerSession == nil)
+    expect(identity.providerSession, is: nil)
   }
 
   @Test("the primary address is taken; one that is not verified does not count as verified")
@@ -40,9 +41,9 @@ struct GitHubTests {
       address("old@example.com", isPrimary: false, isVerified: true),
       address("new@example.com", isPrimary: true, isVerified: false),
     ])
-    #expect(try world.signIn(as: person).status == 303)
+    try expect(world.signIn(as: person).status, is: 303)
     let identity = try #require(try world.session()).identity
-    #expect(identity.email == "new@example.com")
+    expect(identity.email, is: "new@example.com")
     #expect(!identity.isEmailVerified)
   }
 
@@ -53,8 +54,8 @@ struct GitHubTests {
     let world = try world()
     var person = ZooServer.Person()
     person.emails = emails
-    #expect(try world.signIn(as: person).status == 303)
-    #expect(try #require(try world.session()).identity.email == nil)
+    try expect(world.signIn(as: person).status, is: 303)
+    try expect(#require(try world.session()).identity.email, is: nil)
   }
 
   @Test("an error inside a 200 is an error")
@@ -65,15 +66,15 @@ struct GitHubTests {
       .status(
         200, headers: [HTTPHeader("Content-Type", "application/json")],
         body: #"{"error":"bad_verification_code","error_description":"The code passed is incorrect."}"#))
-    #expect(try world.signIn().status == 400)
-    #expect(try world.session() == nil)
+    try expect(world.signIn().status, is: 400)
+    try expect(world.session(), is: nil)
   }
 
   @Test("a wrong secret signs nobody in, although GitHub answers with 200")
   func wrongSecret() throws {
     let world = try world(secret: "another secret")
-    #expect(try world.signIn().status == 400)
-    #expect(try world.session() == nil)
+    try expect(world.signIn().status, is: 400)
+    try expect(world.session(), is: nil)
     #expect(world.world.log.all.contains { $0.contains("github:") })
   }
 }

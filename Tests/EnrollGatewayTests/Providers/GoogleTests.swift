@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollGatewayStore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -35,10 +36,10 @@ struct GoogleTests {
   func hosted() throws {
     let world = try world("example.com")
     let url = try #require(world.browser.get("/v1/auth/google").header("Location"))
-    #expect(parameter("hd", of: url) == "example.com")
+    expect(parameter("hd", of: url), is: "example.com")
     let back = try world.signIn(as: person(of: "example.com"))
-    #expect(back.header("Location") == "/account")
-    #expect(try world.session()?.identity.subject == "https://accounts.google.com alice")
+    expect(back.header("Location"), is: "/account")
+    try expect(world.session()?.identity.subject, is: "https://accounts.google.com alice")
   }
 
   @Test(
@@ -52,14 +53,14 @@ struct GoogleTests {
     let world = try world(wanted)
     let answer = try world.answer(as: person(of: told), changing: withoutDomain)
     let back = try world.comeBack(answer)
-    #expect(back.status == (isLetIn ? 303 : 403))
-    #expect(try (world.session() != nil) == isLetIn)
+    expect(back.status, is: isLetIn ? 303 : 403)
+    try expect((world.session() != nil), is: isLetIn)
     if !isLetIn {
       #expect(world.world.log.all.contains { $0.contains("hd") })
-      #expect(
-        try world.world.store.account(
+      try expect(
+        world.world.store.account(
           of: IdentityKey(
-            provider: "google", subject: "https://accounts.google.com alice")) == nil)
+            provider: "google", subject: "https://accounts.google.com alice")), is: nil)
     }
   }
 
@@ -74,8 +75,8 @@ struct GoogleTests {
         200, headers: [HTTPHeader("Content-Type", "application/json")],
         body: #"{"sub":"alice","email":"alice@example.com","name":"A","hd":"example.com"}"#))
     let back = try world.comeBack(try world.answer(as: person, changing: withoutDomain))
-    #expect(world.server.zoo.count(.userinfo) == 1)
-    #expect(back.status == 403)
+    expect(world.server.zoo.count(.userinfo), is: 1)
+    expect(back.status, is: 403)
   }
 
   @Test("an app is told that the user may not sign in")
@@ -86,8 +87,8 @@ struct GoogleTests {
       at: "?platform=mobile&state=s&code_challenge=\(challenge)&code_challenge_method=S256",
       changing: withoutDomain)
     let location = try #require(try world.comeBack(answer).header("Location"))
-    #expect(parameter("error", of: location) == "access_denied")
-    #expect(parameter("state", of: location) == "s")
+    expect(parameter("error", of: location), is: "access_denied")
+    expect(parameter("state", of: location), is: "s")
   }
 
   @Test(
@@ -100,9 +101,9 @@ struct GoogleTests {
     let world = try world(nil)
     var person = ZooServer.Person()
     person.edit = { $0["email_verified"] = verified.isNull ? nil : verified }
-    #expect(try world.signIn(as: person).status == 303)
+    try expect(world.signIn(as: person).status, is: 303)
     let identity = try #require(try world.session()).identity
-    #expect(identity.email == "alice@example.com")
-    #expect(identity.isEmailVerified == isVerified)
+    expect(identity.email, is: "alice@example.com")
+    expect(identity.isEmailVerified, is: isVerified)
   }
 }

@@ -5,6 +5,7 @@ import EnrollCrypto
 import EnrollGatewayStore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -16,7 +17,7 @@ struct NotificationTests {
 
   init() throws {
     world = try appleWorld([("appleNotificationAudiences", .array([.string("com.example.app")]))]).world
-    #expect(try world.signIn().status == 303)
+    try expect(world.signIn().status, is: 303)
   }
 
   private func claims(_ type: String = "consent-revoked", sub: String = "alice") -> JSONObject {
@@ -45,33 +46,33 @@ struct NotificationTests {
     "an ended consent and an ended account end the sessions of that identity",
     arguments: ["consent-revoked", "account-deleted", "account-delete"])
   func ended(type: String) throws {
-    #expect(try world.session() != nil)
+    try expect(world.session(), isNot: nil)
     var events = claims(type)
-    #expect(send(try world.server.zoo.signed(events)) == 200)
-    #expect(try world.session() == nil)
-    #expect(world.browser.get("/account").header("Location") == "/login")
+    expect(send(try world.server.zoo.signed(events)), is: 200)
+    try expect(world.session(), is: nil)
+    expect(world.browser.get("/account").header("Location"), is: "/login")
     events["aud"] = .string("com.example.app")
-    #expect(send(try world.server.zoo.signed(events)) == 200)
+    expect(send(try world.server.zoo.signed(events)), is: 200)
   }
 
   @Test("the sessions of somebody else stay")
   func others() throws {
-    #expect(send(try world.server.zoo.signed(claims(sub: "bob"))) == 200)
-    #expect(try world.session() != nil)
+    expect(send(try world.server.zoo.signed(claims(sub: "bob"))), is: 200)
+    try expect(world.session(), isNot: nil)
   }
 
   @Test("events may come as an object, too")
   func object() throws {
     var told = claims()
     told["events"] = try JSON.parse(Array((told["events"]?.string ?? "").utf8))
-    #expect(send(try world.server.zoo.signed(told)) == 200)
-    #expect(try world.session() == nil)
+    expect(send(try world.server.zoo.signed(told)), is: 200)
+    try expect(world.session(), is: nil)
   }
 
   @Test("what is only noted ends nothing", arguments: ["email-disabled", "email-enabled", "something-new"])
   func noted(type: String) throws {
-    #expect(send(try world.server.zoo.signed(claims(type))) == 200)
-    #expect(try world.session() != nil)
+    expect(send(try world.server.zoo.signed(claims(type))), is: 200)
+    try expect(world.session(), isNot: nil)
     #expect(world.world.log.all.contains { $0.contains(type) })
     #expect(!world.world.log.all.contains { $0.contains("alice@example.com") })
   }
@@ -79,11 +80,11 @@ struct NotificationTests {
   @Test("a notification that comes twice, or late, ends no session that began after it")
   func replayed() throws {
     let jwt = try world.server.zoo.signed(claims())
-    #expect(send(jwt) == 200)
+    expect(send(jwt), is: 200)
     world.world.clock.advance(seconds: 10)
-    #expect(try world.signIn().status == 303)
-    #expect(send(jwt) == 200)
-    #expect(try world.session() != nil)
+    try expect(world.signIn().status, is: 303)
+    expect(send(jwt), is: 200)
+    try expect(world.session(), isNot: nil)
   }
 
   @Test(
@@ -98,8 +99,8 @@ struct NotificationTests {
   func refused(claim: String, value: JSON) throws {
     var told = claims()
     told[claim] = value.isNull ? nil : value
-    #expect(send(try world.server.zoo.signed(told)) == 400)
-    #expect(try world.session() != nil)
+    expect(send(try world.server.zoo.signed(told)), is: 400)
+    try expect(world.session(), isNot: nil)
   }
 
   @Test(
@@ -108,7 +109,7 @@ struct NotificationTests {
   func age(seconds: Int64, status: Int) throws {
     var told = claims("email-enabled")
     told["iat"] = .integer(world.world.clock.wallTime().seconds - seconds)
-    #expect(send(try world.server.zoo.signed(told)) == status)
+    expect(send(try world.server.zoo.signed(told)), is: status)
   }
 
   @Test("another key, no signature, an id_token, and what is no JWT are refused")
@@ -124,14 +125,14 @@ struct NotificationTests {
     for text in [
       forged.reveal(), none, "\(parts[0]).\(parts[1]).", "\(parts[0]).\(parts[1])", "", ".",
       String(repeating: "a", count: 70_000), try world.server.zoo.signed(idToken),
-    ] { #expect(send(text) == 400) }
-    #expect(try world.session() != nil)
+    ] { expect(send(text), is: 400) }
+    try expect(world.session(), isNot: nil)
   }
 
   @Test(
     "a body that is no notification is refused",
     arguments: ["", "{}", "[]", "payload=x", #"{"payload":1}"#, #"{"payload":"a","payload":"b"}"#])
-  func bodies(body: String) { #expect(send(body: Array(body.utf8)) == 400) }
+  func bodies(body: String) { expect(send(body: Array(body.utf8)), is: 400) }
 
   @Test("while Apple's keys cannot be fetched, Apple is told to try again")
   func noKeys() throws {
@@ -140,19 +141,19 @@ struct NotificationTests {
     let jwt = try fresh.server.zoo.signed(claims())
     let request = WebRequest(
       .post, "/v1/auth/apple/notifications", body: JSON.object([("payload", .string(jwt))]).serialized())
-    #expect(fresh.world.gateway.answer(request).status == 503)
+    expect(fresh.world.gateway.answer(request).status, is: 503)
   }
 
   @Test("another method, another provider, and one that tells nothing are refused")
   func elsewhere() throws {
     let jwt = try world.server.zoo.signed(claims())
-    #expect(world.browser.get("/v1/auth/apple/notifications").status == 405)
-    #expect(send(jwt, to: "/v1/auth/other/notifications") == 404)
+    expect(world.browser.get("/v1/auth/apple/notifications").status, is: 405)
+    expect(send(jwt, to: "/v1/auth/other/notifications"), is: 404)
     let github = try ServerWorld(
       "github", zoo: "github",
       [("provider", .string("github")), ("clientSecret", .string(ServerWorld.secret))])
     let request = WebRequest(
       .post, "/v1/auth/github/notifications", body: JSON.object([("payload", .string(jwt))]).serialized())
-    #expect(github.world.gateway.answer(request).status == 404)
+    expect(github.world.gateway.answer(request).status, is: 404)
   }
 }

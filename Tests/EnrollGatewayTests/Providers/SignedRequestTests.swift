@@ -6,6 +6,7 @@ import EnrollCrypto
 import EnrollGatewayStore
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Testing
 
 @testable import EnrollGateway
@@ -22,7 +23,7 @@ struct SignedRequestTests {
         ("provider", .string("facebook")), ("label", .string("Facebook")),
         ("clientSecret", .string(ServerWorld.secret)),
       ])
-    #expect(try world.signIn().status == 303)
+    try expect(world.signIn().status, is: 303)
   }
 
   private static let deletion = "/v1/auth/facebook/data-deletion"
@@ -75,7 +76,7 @@ struct SignedRequestTests {
     let other = Identity(
       provider: "other", subject: "https://id.example alice", email: "alice@example.org",
       isEmailVerified: true)
-    #expect(try world.world.store.link(other, by: proof, at: now) == .linked)
+    try expect(world.world.store.link(other, by: proof, at: now), is: .linked)
   }
 
   // MARK: Deletion
@@ -84,38 +85,38 @@ struct SignedRequestTests {
   func account() throws {
     let id: String = try #require(try owner())
     let answer = send(try signed(payload()))
-    #expect(answer.status == 200)
-    #expect(answer.header("Content-Type") == "application/json")
-    #expect(answer.header("Cache-Control") == "no-store")
-    #expect(try owner() == nil)
-    #expect(world.browser.get("/account").header("Location") == "/login")
-    #expect(try events(of: id).prefix(2) == ["deleted ", "provider_deletion facebook"])
+    expect(answer.status, is: 200)
+    expect(answer.header("Content-Type"), is: "application/json")
+    expect(answer.header("Cache-Control"), is: "no-store")
+    try expect(owner(), is: nil)
+    expect(world.browser.get("/account").header("Location"), is: "/login")
+    try expect(events(of: id).prefix(2), is: ["deleted ", "provider_deletion facebook"])
 
     let json = try #require(try JSON.parse(answer.body).object)
     let code = try #require(json["confirmation_code"]?.string)
     #expect(code.utf8.count == 32 && code.utf8.allSatisfy { ASCII.isDigit($0) || ASCII.isLetter($0) })
     let url = "\(TestGateway.origin)/data-deletion?code=\(code)"
-    #expect(json["url"]?.string == url)
+    expect(json["url"]?.string, is: url)
     let page = TestBrowser(world.world.gateway).get(String(url.dropFirst(TestGateway.origin.count)))
-    #expect(page.status == 200)
+    expect(page.status, is: 200)
     #expect(text(page).contains("Your data is deleted"))
     #expect(!text(page).contains("alice") && !text(page).contains(id))
     // The person may come back, as somebody new.
-    #expect(try world.signIn().status == 303)
-    #expect(try owner() != id)
+    try expect(world.signIn().status, is: 303)
+    try expect(owner(), isNot: id)
   }
 
   @Test("of an account with another way in the identity goes, with its sessions; the person is told")
   func identity() throws {
     try connectAnother()
     let id: String = try #require(try owner())
-    #expect(send(try signed(payload())).status == 200)
-    #expect(try owner() == nil)
-    #expect(try world.session() == nil)
-    #expect(try world.world.store.identities(ofAccount: id).map(\.provider) == ["other"])
-    #expect(try events(of: id).prefix(2) == ["unlinked facebook", "provider_deletion facebook"])
-    #expect(world.world.mails.all.map(\.kind) == [.identityUnlinked(provider: "Facebook")])
-    #expect(world.world.mails.all.map(\.recipient.text) == ["alice@example.org"])
+    expect(send(try signed(payload())).status, is: 200)
+    try expect(owner(), is: nil)
+    try expect(world.session(), is: nil)
+    try expect(world.world.store.identities(ofAccount: id).map(\.provider), is: ["other"])
+    try expect(events(of: id).prefix(2), is: ["unlinked facebook", "provider_deletion facebook"])
+    expect(world.world.mails.all.map(\.kind), is: [.identityUnlinked(provider: "Facebook")])
+    expect(world.world.mails.all.map(\.recipient.text), is: ["alice@example.org"])
   }
 
   @Test("the same request again has the same code, and deletes nothing of somebody who came back")
@@ -123,25 +124,25 @@ struct SignedRequestTests {
     let request = try signed(payload())
     let first = send(request)
     world.world.clock.advance(seconds: 60)
-    #expect(try world.signIn().status == 303)
+    try expect(world.signIn().status, is: 303)
     let id: String = try #require(try owner())
     let second = send(request)
-    #expect(second.status == 200)
-    #expect(second.body == first.body)
-    #expect(try owner() == id)
-    #expect(try world.session() != nil)
+    expect(second.status, is: 200)
+    expect(second.body, is: first.body)
+    try expect(owner(), is: id)
+    try expect(world.session(), isNot: nil)
     // Another request is another wish.
-    #expect(send(try signed(payload())).body != first.body)
-    #expect(try owner() == nil)
+    expect(send(try signed(payload())).body, isNot: first.body)
+    try expect(owner(), is: nil)
   }
 
   @Test("somebody unknown is answered as everybody is, and nobody else loses anything")
   func unknown() throws {
     let answer = send(try signed(payload([("user_id", .string("bob"))])))
-    #expect(answer.status == 200)
+    expect(answer.status, is: 200)
     let code = try #require(try JSON.parse(answer.body)["confirmation_code"]?.string)
-    #expect(world.browser.get("/data-deletion?code=\(code)").status == 200)
-    #expect(try world.session() != nil)
+    expect(world.browser.get("/data-deletion?code=\(code)").status, is: 200)
+    try expect(world.session(), isNot: nil)
   }
 
   @Test("a code is known for ninety days; others are not known")
@@ -153,16 +154,16 @@ struct SignedRequestTests {
       String(code.dropLast()), code + "0", code.uppercased(), "", String(repeating: "0", count: 32),
     ] {
       let page = browser.get("/data-deletion?code=\(wrong)")
-      #expect(page.status == 404, "\(wrong)")
+      expect(page.status, is: 404, "\(wrong)")
       #expect(text(page).contains("This code is not known"))
     }
     for query in ["", "?code=\(code)&code=\(code)", "?code=" + String(repeating: "a", count: 65)] {
-      #expect(browser.get("/data-deletion" + query).status == 400, "\(query)")
+      expect(browser.get("/data-deletion" + query).status, is: 400, "\(query)")
     }
     world.world.clock.advance(seconds: Gateway.deletionCodeSeconds - 1)
-    #expect(browser.get("/data-deletion?code=\(code)").status == 200)
+    expect(browser.get("/data-deletion?code=\(code)").status, is: 200)
     world.world.clock.advance(seconds: 1)
-    #expect(browser.get("/data-deletion?code=\(code)").status == 404)
+    expect(browser.get("/data-deletion?code=\(code)").status, is: 404)
   }
 
   // MARK: Removing the app
@@ -171,14 +172,14 @@ struct SignedRequestTests {
   func deauthorized() throws {
     let id: String = try #require(try owner())
     let request = try signed(payload())
-    #expect(send(request, to: Self.deauthorization).status == 200)
-    #expect(try world.session() == nil)
-    #expect(try owner() == id)
+    expect(send(request, to: Self.deauthorization).status, is: 200)
+    try expect(world.session(), is: nil)
+    try expect(owner(), is: id)
     // It comes again, and later: a session that began afterwards goes on.
     world.world.clock.advance(seconds: 10)
-    #expect(try world.signIn().status == 303)
-    #expect(send(request, to: Self.deauthorization).status == 200)
-    #expect(try world.session() != nil)
+    try expect(world.signIn().status, is: 303)
+    expect(send(request, to: Self.deauthorization).status, is: 200)
+    try expect(world.session(), isNot: nil)
   }
 
   // MARK: What is refused
@@ -216,15 +217,15 @@ struct SignedRequestTests {
     ] as [(String, JSON?)] { bad.append(try signed(payload([(name, value)]))) }
     for text in bad {
       let answer = send(text, to: path)
-      #expect(answer.status == 400, "\(text.prefix(60))")
+      expect(answer.status, is: 400, "\(text.prefix(60))")
       #expect(!EnrollGatewayTests.text(answer).contains("alice"))
     }
-    #expect(try owner() == id)
-    #expect(try world.session() != nil)
+    try expect(owner(), is: id)
+    try expect(world.session(), isNot: nil)
     #expect(!world.world.log.all.contains { $0.contains("alice") || $0.contains(parts[0]) })
     for seconds in [-86_400, 300] as [Int64] {
       let edge = payload([("issued_at", .integer(now.seconds + seconds)), ("user_id", .string("bob"))])
-      #expect(send(try signed(edge), to: path).status == 200)
+      expect(send(try signed(edge), to: path).status, is: 200)
     }
   }
 
@@ -232,13 +233,13 @@ struct SignedRequestTests {
     "a request that is no form with one signed_request is refused", arguments: [deletion, deauthorization])
   func forms(path: String) throws {
     let form = FormEncoding.encode([("signed_request", try signed(payload()))])
-    #expect(send(body: form + [0x26] + form, to: path).status == 400)
-    #expect(send(body: [], to: path).status == 400)
-    #expect(send(body: form, to: path, query: "a=b").status == 400)
-    #expect(send(body: form, to: path, type: "application/json").status == 400)
-    #expect(world.browser.get(path).status == 405)
-    #expect(try world.session() != nil)
-    #expect(send(body: form, to: path).status == 200)
+    expect(send(body: form + [0x26] + form, to: path).status, is: 400)
+    expect(send(body: [], to: path).status, is: 400)
+    expect(send(body: form, to: path, query: "a=b").status, is: 400)
+    expect(send(body: form, to: path, type: "application/json").status, is: 400)
+    expect(world.browser.get(path).status, is: 405)
+    try expect(world.session(), isNot: nil)
+    expect(send(body: form, to: path).status, is: 200)
   }
 
   @Test("no other provider takes one: its secret proves nothing here")
@@ -252,7 +253,7 @@ struct SignedRequestTests {
         let request = WebRequest(
           .post, "/v1/auth/\(provider)/\(action)",
           headers: [HTTPHeader("Content-Type", FormEncoding.contentType)], body: form)
-        #expect(github.world.gateway.answer(request).status == 404)
+        expect(github.world.gateway.answer(request).status, is: 404)
       }
     }
   }
@@ -265,7 +266,7 @@ struct SignedRequestTests {
       + "eyJhbGdvcml0aG0iOiJITUFDLVNIQTI1NiIsImV4cGlyZXMiOjEyOTE4NDA0MDAsImlzc3VlZF9hdCI6"
       + "MTI5MTgzNjgwMCwidXNlcl9pZCI6IjIxODQ3MSJ9"
     let told = try SignedRequest(text, secret: Secret("app secret"), at: UnixTime(seconds: 1_291_836_860))
-    #expect(told.subject == "218471")
-    #expect(told.issued == UnixTime(seconds: 1_291_836_800))
+    expect(told.subject, is: "218471")
+    expect(told.issued, is: UnixTime(seconds: 1_291_836_800))
   }
 }

@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import FoundationNetworking
 import Testing
@@ -149,8 +150,8 @@ struct ClientTests {
       guard case .stale = try client.now() else { throw EnrollError(.internal, "stored all the same") }
       disk.refuse(.before, times: 0)
       try stage.letTimePass(until: watch.renewed)
-      #expect(try stage.client().now().token().value.reveal() == "access-3")
-      #expect(stage.provider.count(.token) == 2)
+      try expect(stage.client().now().token().value.reveal(), is: "access-3")
+      expect(stage.provider.count(.token), is: 2)
       client.close()
     }
   }
@@ -177,12 +178,12 @@ struct ClientTests {
       rename(elsewhere, place)
       let other = try folder.open(clock: stage.clock)
       let turn = try other.renewalTurn(client.account, epoch: epoch, deadline: Instant(nanoseconds: 0)) {}
-      #expect(turn != .taken)
+      expect(turn, isNot: .taken)
       stage.clock.advance(seconds: 5)
       let real = SystemClock()
       #expect(watch.renewed.wait(until: real.instant().advanced(bySeconds: 60), by: real))
-      #expect(try other.read(client.account)?.confirmed?.refreshToken == Secret("refresh-3"))
-      #expect(stage.provider.count(.token) == 2)
+      try expect(other.read(client.account)?.confirmed?.refreshToken, is: Secret("refresh-3"))
+      expect(stage.provider.count(.token), is: 2)
       client.close()
     }
   }
@@ -199,8 +200,8 @@ struct ClientTests {
     disk.refuse(.before, times: 0)
     client.close()
     client.drain()
-    #expect(try stage.client().now().token().value.reveal() == "access-3")
-    #expect(stage.provider.count(.token) == 2)
+    try expect(stage.client().now().token().value.reveal(), is: "access-3")
+    expect(stage.provider.count(.token), is: 2)
   }
 
   /// A client whose renewed tokens the disk refuses, as often as it is asked from then on.
@@ -226,10 +227,10 @@ struct ClientTests {
     guard case .stale(_, let reason) = try later.now() else {
       throw EnrollError(.internal, "stored all the same")
     }
-    #expect(reason.code == .storeIO)
+    expect(reason.code, is: .storeIO)
     disk.refuse(.before, times: 0)
-    #expect(try later.now().token().value.reveal() == "access-3")
-    #expect(stage.provider.count(.token) == 2)
+    try expect(later.now().token().value.reveal(), is: "access-3")
+    expect(stage.provider.count(.token), is: 2)
     later.close()
   }
 
@@ -250,7 +251,7 @@ struct ClientTests {
       #expect(!isDrained.isSet)
       disk.refuse(.before, times: 0)
       isDrained.wait()
-      #expect(try stage.store.read(client.account)?.confirmed?.refreshToken == Secret("refresh-3"))
+      try expect(stage.store.read(client.account)?.confirmed?.refreshToken, is: Secret("refresh-3"))
     }
   }
 
@@ -288,16 +289,15 @@ struct ClientTests {
         Issue.record("\(state)")
         return
       }
-      #expect(try client.now().token().value.reveal() == "access-2")
+      try expect(client.now().token().value.reveal(), is: "access-2")
       // What begins beside that session is awaited for itself.
       let next = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
       let soon = CancellationFlag()
       soon.cancel()
-      #expect(
+      expect(
         code {
           _ = try client.awaitTransaction(next.transactionID, until: .distantFuture, cancellation: soon)
-        }
-          == .cancelled)
+        }, is: .cancelled)
     }
   }
 
@@ -309,13 +309,14 @@ struct ClientTests {
     let newer = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     guard case .openURL(let url) = older.action else { throw EnrollError(.internal, "no URL") }
     let refused = stage.provider.refuse(url, error: "access_denied")
-    #expect(
-      code { _ = try client.resume(refused, until: .distantFuture, cancellation: nil) } == .accessDenied)
+    expect(
+      code { _ = try client.resume(refused, until: .distantFuture, cancellation: nil) }, is: .accessDenied)
     let soon = CancellationFlag()
     soon.cancel()
-    #expect(
-      code { _ = try client.awaitTransaction(newer.transactionID, until: .distantFuture, cancellation: soon) }
-        == .cancelled)
+    expect(
+      code {
+        _ = try client.awaitTransaction(newer.transactionID, until: .distantFuture, cancellation: soon)
+      }, is: .cancelled)
   }
 
   @Test("switched on, a renewal in the background comes before anybody asks, until the client is closed")
@@ -330,10 +331,10 @@ struct ClientTests {
         // Two renewals are some seconds apart, whatever happens; this clock stands still.
         try stage.letTimePass(until: watch.renewed)
         client.stopObserving(ticket)
-        #expect(stage.provider.count(.token) == count)
+        expect(stage.provider.count(.token), is: count)
       }
       // Nobody waits now: the token is there.
-      #expect(try client.now().token().value.reveal() == "access-5")
+      try expect(client.now().token().value.reveal(), is: "access-5")
       client.close()
       stage.clock.advance(seconds: 7200)
       // Whatever was planned before this has run when this has.
@@ -341,7 +342,7 @@ struct ClientTests {
       _ = client.timers.run(at: stage.clock.instant()) { late.set() }
       late.wait()
       client.drain()
-      #expect(stage.provider.count(.token) == 4)
+      expect(stage.provider.count(.token), is: 4)
     }
   }
 
@@ -355,8 +356,8 @@ struct ClientTests {
       let token = (try? client.now().token().value.reveal()) ?? "none"
       outcomes.withLock { $0.append(token) }
     }
-    #expect(outcomes.withLock { $0 } == Array(repeating: "access-3", count: 64))
-    #expect(stage.provider.count(.token) == 2)
+    expect(outcomes.withLock { $0 }, is: Array(repeating: "access-3", count: 64))
+    expect(stage.provider.count(.token), is: 2)
   }
 
   @Test("a caller whose deadline passes gets the live token, and the renewal goes on to its end")
@@ -391,7 +392,7 @@ struct ClientTests {
     #expect(token.value == Secret("access-2") && reason.code == .deadlineExceeded)
     release.signal()
     #expect(try client.refresh(until: .distantFuture, cancellation: nil).token().value.count > 0)
-    #expect(try stage.store.read(client.account)?.confirmed?.refreshToken != Secret("refresh-2"))
+    try expect(stage.store.read(client.account)?.confirmed?.refreshToken, isNot: Secret("refresh-2"))
   }
 
   @Test("a cancelled caller leaves alone; the renewal is stored all the same")
@@ -407,12 +408,12 @@ struct ClientTests {
         cancellation.cancel()
         release.wait()
       })
-    #expect(
+    expect(
       code {
         _ = try client.access(minimumLifetimeSeconds: 0, until: .distantFuture, cancellation: cancellation)
-      } == .cancelled)
+      }, is: .cancelled)
     release.signal()
-    #expect(try client.now().token().value == Secret("access-3"))
+    try expect(client.now().token().value, is: Secret("access-3"))
   }
 
   @Test("a logout is seen at once by its own client, and within a second by another")
@@ -422,27 +423,27 @@ struct ClientTests {
     let second = try stage.client()
     _ = try first.now().token()
     _ = try second.now().token()
-    #expect(second.freshAccessToken(minimumLifetimeSeconds: 0) != nil)
+    expect(second.freshAccessToken(minimumLifetimeSeconds: 0), isNot: nil)
     _ = try first.beginLogout(localOnly: true, until: .distantFuture, cancellation: nil)
-    #expect(first.freshAccessToken(minimumLifetimeSeconds: 0) == nil)
-    #expect(try first.now() == .reauthenticate(reason: "no user is signed in"))
+    expect(first.freshAccessToken(minimumLifetimeSeconds: 0), is: nil)
+    try expect(first.now(), is: .reauthenticate(reason: "no user is signed in"))
     stage.clock.advance(seconds: 1)
-    #expect(try second.now() == .reauthenticate(reason: "no user is signed in"))
+    try expect(second.now(), is: .reauthenticate(reason: "no user is signed in"))
   }
 
   @Test("a fresh token is copied from memory, and its length told when it does not fit")
   func copies() throws {
     let stage = try Stage()
     let client = try stage.signedIn()
-    #expect(stage.copy(client.hotToken, capacity: 8) == nil)
+    expect(stage.copy(client.hotToken, capacity: 8), is: nil)
     _ = try client.now()
-    #expect(stage.copy(client.hotToken, capacity: 8) == "access-2")
+    expect(stage.copy(client.hotToken, capacity: 8), is: "access-2")
     let short = stage.copy(client.hotToken, capacity: 7)
-    #expect(short == String(repeating: "\0", count: 7))
-    #expect(stage.copy(client.hotToken, capacity: 8, if: { false }) == nil)
-    #expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 3239) == "access-2")
+    expect(short, is: String(repeating: "\0", count: 7))
+    expect(stage.copy(client.hotToken, capacity: 8, if: { false }), is: nil)
+    expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 3239), is: "access-2")
     stage.clock.advance(seconds: 1)
-    #expect(stage.copy(client.hotToken, capacity: 8) == nil)
+    expect(stage.copy(client.hotToken, capacity: 8), is: nil)
   }
 
   @Test("tokens for other audiences are copied however a caller spells them, and no other's")
@@ -458,24 +459,24 @@ struct ClientTests {
       ).token().value.reveal()
     }
     let (first, second) = (try fetch(api), try fetch(other))
-    #expect(first != second)
+    expect(first, isNot: second)
     // A renewal empties the memory; what is read again is in it.
     #expect(try fetch(api) == first && fetch(other) == second)
     for _ in 1...2 {
       for scopes in ["openid offline_access", "offline_access openid"] {
-        #expect(stage.copy(client.hotToken, api, scopes) == first)
-        #expect(stage.copy(client.hotToken, other, scopes) == second)
-        #expect(stage.copy(client.hotToken, "https://api.example/3", scopes) == nil)
-        #expect(stage.copy(client.hotToken, "https://apj.example/1", scopes) == nil)
-        #expect(stage.copy(client.hotToken, String(api.dropLast()), "1" + scopes) == nil)
+        expect(stage.copy(client.hotToken, api, scopes), is: first)
+        expect(stage.copy(client.hotToken, other, scopes), is: second)
+        expect(stage.copy(client.hotToken, "https://api.example/3", scopes), is: nil)
+        expect(stage.copy(client.hotToken, "https://apj.example/1", scopes), is: nil)
+        expect(stage.copy(client.hotToken, String(api.dropLast()), "1" + scopes), is: nil)
       }
     }
     stage.clock.advance(seconds: 1)
-    #expect(stage.copy(client.hotToken, api, "openid offline_access") == nil)
-    #expect(try fetch(api) == first)
-    #expect(stage.copy(client.hotToken, api, "openid offline_access") == first)
+    expect(stage.copy(client.hotToken, api, "openid offline_access"), is: nil)
+    try expect(fetch(api), is: first)
+    expect(stage.copy(client.hotToken, api, "openid offline_access"), is: first)
     _ = try client.beginLogout(localOnly: true, until: .distantFuture, cancellation: nil)
-    #expect(stage.copy(client.hotToken, api, "openid offline_access") == nil)
+    expect(stage.copy(client.hotToken, api, "openid offline_access"), is: nil)
   }
 
   @Test("a token that was refused is not handed out again from memory, although another process replaced it")
@@ -483,11 +484,11 @@ struct ClientTests {
     let stage = try Stage()
     let (first, second) = (try stage.signedIn(), try stage.client())
     let refused = try second.now().token().value
-    #expect(try second.now().token().value == refused)
+    try expect(second.now().token().value, is: refused)
     let renewed = try first.refresh(until: .distantFuture, cancellation: nil).token().value
-    #expect(renewed != refused)
+    expect(renewed, isNot: refused)
     let answer = try second.rejected(refused, until: .distantFuture, cancellation: nil).token().value
-    #expect(answer == renewed)
+    expect(answer, is: renewed)
   }
 
   @Test("memory serves no token for longer than the caller needs it, and none after a logout or a close")
@@ -496,15 +497,15 @@ struct ClientTests {
     let client = try stage.signedIn()
     stage.clock.advance(seconds: 1800)
     _ = try client.now()
-    #expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 1799) == "access-2")
-    #expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 1800) == nil)
+    expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 1799), is: "access-2")
+    expect(stage.copy(client.hotToken, capacity: 8, minimumLifetimeSeconds: 1800), is: nil)
     _ = try client.beginLogout(localOnly: true, until: .distantFuture, cancellation: nil)
-    #expect(stage.copy(client.hotToken, capacity: 8) == nil)
+    expect(stage.copy(client.hotToken, capacity: 8), is: nil)
     let other = try stage.signedIn()
     _ = try other.now()
-    #expect(stage.copy(other.hotToken, capacity: 8) != nil)
+    expect(stage.copy(other.hotToken, capacity: 8), isNot: nil)
     other.close()
-    #expect(stage.copy(other.hotToken, capacity: 8) == nil)
+    expect(stage.copy(other.hotToken, capacity: 8), is: nil)
   }
 
   @Test("the place of a token is used again, empty, by the next client")
@@ -517,15 +518,15 @@ struct ClientTests {
     var client: Client? = try stage.signedIn()
     _ = try client?.now()
     let place = try #require(client?.hotToken)
-    #expect(stage.expiry(place) == expiry)
+    expect(stage.expiry(place), is: expiry)
     client?.drain()
     client = nil
-    #expect(stage.expiry(place) != expiry)
+    expect(stage.expiry(place), isNot: expiry)
     var clients: [Client] = []
     for _ in 0..<100 where !clients.contains(where: { $0.hotToken.word == place.word }) {
       clients.append(try stage.client())
     }
-    #expect(stage.expiry(place) != expiry)
+    expect(stage.expiry(place), isNot: expiry)
   }
 
   @Test(
@@ -540,12 +541,12 @@ struct ClientTests {
     let first = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     _ = try client.cancel(first.transactionID)
     let second = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
-    #expect(second.redirectURI == redirectURI)
+    expect(second.redirectURI, is: redirectURI)
     let third = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     guard case .openURL(let url) = second.action else { return }
     _ = try await URLSession.shared.data(from: #require(URL(string: stage.provider.signIn(at: url))))
     let state = try client.awaitTransaction(second.transactionID, until: .distantFuture, cancellation: nil)
-    #expect(state == .active(.confirmed))
+    expect(state, is: .active(.confirmed))
     _ = try client.cancel(third.transactionID)
   }
 
@@ -563,36 +564,36 @@ struct ClientTests {
       from: #require(URL(string: stage.provider.signIn(at: url))))
     #expect(String(decoding: page, as: UTF8.self).contains("<title>"))
     let state = try client.awaitTransaction(begun.transactionID, until: .distantFuture, cancellation: nil)
-    #expect(state == .active(.confirmed))
-    #expect(stage.provider.count(.token) == 1)
+    expect(state, is: .active(.confirmed))
+    expect(stage.provider.count(.token), is: 1)
   }
 
   @Test("awaiting an unknown transaction, or one whose deadline passed, is an error of its own")
   func awaiting() throws {
     let stage = try Stage()
     let client = try stage.client()
-    #expect(
-      code { _ = try client.awaitTransaction("nobody", until: .distantFuture, cancellation: nil) }
-        == .notFound)
+    expect(
+      code { _ = try client.awaitTransaction("nobody", until: .distantFuture, cancellation: nil) },
+      is: .notFound)
     let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     stage.clock.advance(seconds: 601)
-    #expect(
-      code { _ = try client.awaitTransaction(begun.transactionID, until: .distantFuture, cancellation: nil) }
-        == .transactionExpired)
+    expect(
+      code { _ = try client.awaitTransaction(begun.transactionID, until: .distantFuture, cancellation: nil) },
+      is: .transactionExpired)
   }
 
   @Test("one door for every URL: redirect, logout callback, and what is nobody's")
   func doors() throws {
     let stage = try Stage()
     let client = try stage.client()
-    #expect(
-      try client.handle("com.example.app:/callback?code=x&state=y", until: .distantFuture, cancellation: nil)
-        == .unsolicited)
+    try expect(
+      client.handle("com.example.app:/callback?code=x&state=y", until: .distantFuture, cancellation: nil),
+      is: .unsolicited)
     let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     guard case .openURL(let url) = begun.action else { return }
-    #expect(
-      try client.handle(stage.provider.signIn(at: url), until: .distantFuture, cancellation: nil)
-        == .registration(.active(.confirmed)))
+    try expect(
+      client.handle(stage.provider.signIn(at: url), until: .distantFuture, cancellation: nil),
+      is: .registration(.active(.confirmed)))
   }
 
   /// Waits for what another thread does, at most ten seconds.
@@ -609,13 +610,14 @@ struct ClientTests {
     let stage = try Stage()
     let client = try stage.client(hasBackEnd: true)
     stage.provider.next(.discovery, .unreachable)
-    #expect(
-      code { _ = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil) } == .network)
+    expect(
+      code { _ = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil) }, is: .network)
     #expect(try eventually { stage.provider.count(.errorReport) == 1 })
     let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
     let url = stage.provider.signIn(at: begun.action.url ?? "")
     stage.provider.next(.keys, .status(503))
-    #expect(code { _ = try client.resume(url, until: .distantFuture, cancellation: nil) } == .keysUnavailable)
+    expect(
+      code { _ = try client.resume(url, until: .distantFuture, cancellation: nil) }, is: .keysUnavailable)
     _ = try client.resume(url, until: .distantFuture, cancellation: nil)
     #expect(try eventually { stage.provider.count(.errorReport) == 2 })
   }
@@ -625,12 +627,12 @@ struct ClientTests {
     let stage = try Stage()
     _ = try stage.signedIn()
     let client = try stage.client(hasBackEnd: true)
-    #expect(
-      try client.registrationState(wait: true, until: .distantFuture, cancellation: nil) == .active(.valid))
+    try expect(
+      client.registrationState(wait: true, until: .distantFuture, cancellation: nil), is: .active(.valid))
     stage.clock.advance(seconds: 3550)
-    #expect(try client.now().token().value == Secret("access-3"))
+    try expect(client.now().token().value, is: Secret("access-3"))
     #expect(try eventually { client.lastKnownState == .active(.renewed) })
-    #expect(stage.provider.count(.registrationCheck) == 2)
+    expect(stage.provider.count(.registrationCheck), is: 2)
   }
 
   @Test("what an earlier process could not tell a server is told when the registration is first asked for")
@@ -659,7 +661,7 @@ struct ClientTests {
     }
     // Long enough for one that does not wait to be seen.
     Thread.sleep(forTimeInterval: 0.3)
-    #expect(stage.provider.count(.discovery) == 0)
+    expect(stage.provider.count(.discovery), is: 0)
     client.platformReady()
     #expect(try eventually { begun.withLock { $0 } != nil })
   }
@@ -670,14 +672,13 @@ struct ClientTests {
     let client = try stage.client(isPlatformReady: false)
     let cancellation = CancellationFlag()
     cancellation.cancel()
-    #expect(
+    expect(
       code {
         _ = try client.registrationState(wait: false, until: .distantFuture, cancellation: cancellation)
-      }
-        == .cancelled)
+      }, is: .cancelled)
     client.platformReady()
-    #expect(
-      try client.registrationState(wait: true, until: .distantFuture, cancellation: nil) == .unregistered)
+    try expect(
+      client.registrationState(wait: true, until: .distantFuture, cancellation: nil), is: .unregistered)
   }
 
   @Test("a closed client refuses every call, and closing twice is nothing (R41)")
@@ -686,10 +687,10 @@ struct ClientTests {
     let client = try stage.signedIn()
     client.close()
     client.close()
-    #expect(code { _ = try client.now() } == .handle)
-    #expect(
-      code { _ = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil) } == .handle)
-    #expect(client.freshAccessToken(minimumLifetimeSeconds: 0) == nil)
+    expect(code { _ = try client.now() }, is: .handle)
+    expect(
+      code { _ = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil) }, is: .handle)
+    expect(client.freshAccessToken(minimumLifetimeSeconds: 0), is: nil)
   }
 
   @Test("due at start-up: the state is C after a renewal, and asking again renews nothing")
@@ -698,10 +699,10 @@ struct ClientTests {
     _ = try stage.signedIn()
     stage.clock.advance(seconds: 3550)
     let later = try stage.client()
-    #expect(
-      try later.registrationState(wait: true, until: .distantFuture, cancellation: nil) == .active(.renewed))
-    #expect(
-      try later.registrationState(wait: true, until: .distantFuture, cancellation: nil) == .active(.renewed))
-    #expect(stage.provider.count(.token) == 2)
+    try expect(
+      later.registrationState(wait: true, until: .distantFuture, cancellation: nil), is: .active(.renewed))
+    try expect(
+      later.registrationState(wait: true, until: .distantFuture, cancellation: nil), is: .active(.renewed))
+    expect(stage.provider.count(.token), is: 2)
   }
 }

@@ -2,6 +2,7 @@
 @testable import EnrollStore
 import EnrollCore
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -118,9 +119,9 @@ struct ClosingTests {
       client.close()
       client.drain()
       answer.isThere.wait()
-      #expect(stage.silence.count.withLock { $0 } == 1)
-      #expect(stage.provider.count(.token) == 1)
-      #expect(try stage.store.read(client.account)?.renewalIntent == nil)
+      expect(stage.silence.count.withLock { $0 }, is: 1)
+      expect(stage.provider.count(.token), is: 1)
+      try expect(stage.store.read(client.account)?.renewalIntent, is: nil)
     }
   }
 
@@ -134,11 +135,11 @@ struct ClosingTests {
       client.close()
       // Later than everything that a closing cuts short.
       while !client.steps.lastMoment.isCancelled { Thread.sleep(forTimeInterval: 0.01) }
-      #expect(stage.silence.count.withLock { $0 } == 1)
+      expect(stage.silence.count.withLock { $0 }, is: 1)
       stage.silence.timeOut.set()
       client.drain()
-      #expect(stage.silence.count.withLock { $0 } == 1, "no second try")
-      #expect(try stage.store.read(client.account)?.renewalIntent != nil, "its outcome is unknown")
+      expect(stage.silence.count.withLock { $0 }, is: 1, "no second try")
+      try expect(stage.store.read(client.account)?.renewalIntent, isNot: nil, "its outcome is unknown")
     }
   }
 
@@ -152,7 +153,7 @@ struct ClosingTests {
       client.close()
       client.abandon()
       client.drain()
-      #expect(stage.silence.count.withLock { $0 } == 1)
+      expect(stage.silence.count.withLock { $0 }, is: 1)
     }
   }
 
@@ -178,7 +179,7 @@ struct ClosingTests {
       client.drain()
       answer.isThere.wait()
       over.set()
-      #expect(stage.provider.count(.token) == 1)
+      expect(stage.provider.count(.token), is: 1)
     }
   }
 
@@ -192,7 +193,7 @@ struct ClosingTests {
       let answer = stage.ask(client)
       answer.isThere.wait()
       client.drain()
-      #expect(stage.provider.count(.token) == 2, "the sign-in and one try")
+      expect(stage.provider.count(.token), is: 2, "the sign-in and one try")
     }
   }
 
@@ -201,12 +202,13 @@ struct ClosingTests {
     let stage = try Stage(MemoryTokenStore(clock: FakeClock()))
     let client = try stage.client()
     client.close()
-    #expect(
-      code { () throws(EnrollError) in _ = try client.engine.renew(epochs: [0], forced: true) } == .cancelled)
-    #expect(
-      code { () throws(EnrollError) in _ = try client.engine.begin(SignInOptions(), cancellation: nil) }
-        == .cancelled)
-    #expect(stage.provider.count(.token) == 1)
+    expect(
+      code { () throws(EnrollError) in _ = try client.engine.renew(epochs: [0], forced: true) },
+      is: .cancelled)
+    expect(
+      code { () throws(EnrollError) in _ = try client.engine.begin(SignInOptions(), cancellation: nil) },
+      is: .cancelled)
+    expect(stage.provider.count(.token), is: 1)
   }
 
   /// Another user signs in, with a code whose exchange is under way when `leave` is called.
@@ -243,11 +245,11 @@ struct ClosingTests {
       let (id, error) = try exchange(stage, client, until: client.deadline(afterSeconds: 5)) { _ in
         stage.clock.base.advance(seconds: 6)
       }
-      #expect(error?.code == .deadlineExceeded)
+      expect(error?.code, is: .deadlineExceeded)
       stage.silence.answers.set()
       let state = try client.awaitTransaction(id, until: .distantFuture, cancellation: nil)
       #expect([.valid, .confirmed].contains(state.kind))
-      #expect(try stage.store.read(client.account)?.tokenEpoch != epoch)
+      try expect(stage.store.read(client.account)?.tokenEpoch, isNot: epoch)
       client.close()
       client.drain()
     }
@@ -261,11 +263,11 @@ struct ClosingTests {
       let client = try stage.client()
       let epoch = try stage.store.read(client.account)?.tokenEpoch
       let (_, error) = try exchange(stage, client) { $0.cancel() }
-      #expect(error?.code == .cancelled)
+      expect(error?.code, is: .cancelled)
       client.close()
       stage.silence.answers.set()
       client.drain()
-      #expect(try stage.store.read(client.account)?.tokenEpoch != epoch)
+      try expect(stage.store.read(client.account)?.tokenEpoch, isNot: epoch)
     }
   }
 
@@ -291,7 +293,7 @@ struct ClosingTests {
       #expect(!isDrained.isSet)
       stage.silence.answers.set()
       isDrained.wait()
-      #expect(try stage.store.read(client.account)?.tokenEpoch != epoch)
+      try expect(stage.store.read(client.account)?.tokenEpoch, isNot: epoch)
     }
   }
 
@@ -308,7 +310,7 @@ struct ClosingTests {
       stage.silence.reached.wait()
       client.close()
       client.drain()
-      #expect(stage.silence.count.withLock { $0 } == 1)
+      expect(stage.silence.count.withLock { $0 }, is: 1)
     }
   }
 }

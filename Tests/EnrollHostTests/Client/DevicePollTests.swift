@@ -4,6 +4,7 @@ import EnrollCore
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -73,8 +74,8 @@ struct DevicePollTests {
     let state = try stage.running {
       try client.awaitTransaction(id, until: .distantFuture, cancellation: nil)
     }
-    #expect(state == .active(.confirmed))
-    #expect(stage.provider.count(.token) == 4)
+    expect(state, is: .active(.confirmed))
+    expect(stage.provider.count(.token), is: 4)
   }
 
   @Test("no listener opens for it: two may be begun where the redirect has one port")
@@ -95,7 +96,7 @@ struct DevicePollTests {
       _ = try stage.running { try client.awaitTransaction(id, until: .distantFuture, cancellation: nil) }
     }
     #expect(error?.code == .accessDenied && error?.oauthError == "access_denied")
-    #expect(client.lastKnownState.kind == .registrationFailed)
+    expect(client.lastKnownState.kind, is: .registrationFailed)
   }
 
   @Test("the deadline and the cancellation end the wait at once, not the transaction")
@@ -104,24 +105,24 @@ struct DevicePollTests {
     let client = try stage.client()
     let id = try stage.begin(client)
     let deadline = client.deadline(afterSeconds: 12)
-    #expect(
+    expect(
       failure {
         _ = try stage.running { try client.awaitTransaction(id, until: deadline, cancellation: nil) }
       }?
-      .code == .deadlineExceeded)
+      .code, is: .deadlineExceeded)
     let cancellation = CancellationFlag()
     stage.provider.next(.token, .during { cancellation.cancel() })
-    #expect(
+    expect(
       failure {
         _ = try stage.running {
           try client.awaitTransaction(id, until: .distantFuture, cancellation: cancellation)
         }
-      }?.code == .cancelled)
+      }?.code, is: .cancelled)
     stage.provider.change { $0.deviceError = nil }
     let state = try stage.running {
       try client.awaitTransaction(id, until: .distantFuture, cancellation: nil)
     }
-    #expect(state == .active(.confirmed))
+    expect(state, is: .active(.confirmed))
   }
 
   @Test("a caller that leaves while the answer with the tokens is on its way does not lose it")
@@ -138,16 +139,15 @@ struct DevicePollTests {
         cancellation.cancel()
         left.wait()
       })
-    #expect(
+    expect(
       failure {
         _ = try stage.running {
           try client.awaitTransaction(id, until: .distantFuture, cancellation: cancellation)
         }
-      }?.code == .cancelled)
+      }?.code, is: .cancelled)
     left.signal()
-    #expect(
-      try client.awaitTransaction(id, until: .distantFuture, cancellation: nil) == .active(.confirmed))
-    #expect(stage.provider.count(.token) == 1)
+    try expect(client.awaitTransaction(id, until: .distantFuture, cancellation: nil), is: .active(.confirmed))
+    expect(stage.provider.count(.token), is: 1)
   }
 
   @Test("another process awaits what the first began; two that await share the polls")
@@ -171,8 +171,8 @@ struct DevicePollTests {
     }
     done.wait()
     #expect(state.kind == .confirmed || state.kind == .valid)
-    #expect(other.withLock { $0?.isSettled } == true)
-    #expect(stage.provider.count(.token) == 1)
+    expect(other.withLock { $0?.isSettled }, is: true)
+    expect(stage.provider.count(.token), is: 1)
   }
 
   @Test("after expires_in the wait ends (R12)")
@@ -181,10 +181,10 @@ struct DevicePollTests {
     stage.provider.change { $0.deviceAuthorization = { $0["expires_in"] = .integer(60) } }
     let client = try stage.client()
     let id = try stage.begin(client)
-    #expect(
+    expect(
       failure {
         _ = try stage.running { try client.awaitTransaction(id, until: .distantFuture, cancellation: nil) }
-      }?.code == .transactionExpired)
+      }?.code, is: .transactionExpired)
   }
 }
 
@@ -222,7 +222,7 @@ struct DeadExchangeTests {
     let (client, id) = try dying(stage)
     stage.clock.advance(seconds: 600 + Engine.exchangeSeconds)
     let error = try failure { try client.awaitTransaction(id, until: .distantFuture, cancellation: nil) }
-    #expect(error.code == .transactionExpired)
+    expect(error.code, is: .transactionExpired)
   }
 
   @Test("a timeout before that says that the user came back")

@@ -4,6 +4,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -56,11 +57,11 @@ struct KeptProviderTests {
     headers(("Cache-Control", "public, max-age=100"), ("Age", "40"))
     try signIn()
     clock.advance(seconds: 59)
-    #expect(try renewal() == [0, 0, 1])
+    try expect(renewal(), is: [0, 0, 1])
     clock.advance(seconds: 10)
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
     clock.advance(seconds: 11)
-    #expect(try renewal() == [0, 0, 1])
+    try expect(renewal(), is: [0, 0, 1])
   }
 
   @Test("what has an ETag is asked for with it, and 304 prolongs it")
@@ -68,12 +69,12 @@ struct KeptProviderTests {
     headers(("Cache-Control", "max-age=30"), ("ETag", "\"v1\""))
     try signIn()
     clock.advance(seconds: 31)
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
     for endpoint in [FakeProvider.Endpoint.discovery, .keys] {
       #expect(provider.requests(endpoint)[0].headers.contains(HTTPHeader("If-None-Match", "\"v1\"")))
     }
     clock.advance(seconds: 20)
-    #expect(try renewal() == [0, 0, 1])
+    try expect(renewal(), is: [0, 0, 1])
   }
 
   @Test(
@@ -83,16 +84,16 @@ struct KeptProviderTests {
     headers(("Cache-Control", control))
     try signIn()
     clock.advance(seconds: 11)
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
     clock.advance(seconds: 11)
     provider.next(.discovery, .status(403, body: "<html>"))
     provider.next(.keys, .unreachable)
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
     // For the time of the pause no process asks.
     clock.advance(seconds: 59)
-    #expect(try renewal() == [0, 0, 1])
+    try expect(renewal(), is: [0, 0, 1])
     clock.advance(seconds: 11)
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
   }
 
   @Test("the time that discovery asks for is kept to by all processes, and bars no renewal")
@@ -101,11 +102,11 @@ struct KeptProviderTests {
     try signIn()
     clock.advance(seconds: 31)
     provider.next(.discovery, .status(429, headers: [HTTPHeader("Retry-After", "600")]))
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
     clock.advance(seconds: 590)
-    #expect(try renewal() == [0, 1, 1])
+    try expect(renewal(), is: [0, 1, 1])
     clock.advance(seconds: 11)
-    #expect(try renewal()[0] == 1)
+    try expect(renewal()[0], is: 1)
   }
 
   @Test("a document of another issuer takes the known one's place in no process, and a pause follows (R18)")
@@ -114,12 +115,12 @@ struct KeptProviderTests {
     try signIn()
     clock.advance(seconds: 11)
     provider.change { $0.metadata = { $0["issuer"] = .string("https://other.example") } }
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
     clock.advance(seconds: 11)
-    #expect(try renewal() == [0, 1, 1])
+    try expect(renewal(), is: [0, 1, 1])
     clock.advance(seconds: 60)
     provider.next(.discovery, .unreachable)
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
   }
 
   @Test("no clock makes a document fresh for longer than its headers say")
@@ -129,18 +130,18 @@ struct KeptProviderTests {
     clock.advance(seconds: 20)
     // The date is set back, by a day and then to before the documents came.
     clock.setWall(clock.wallTime().seconds - 86_400)
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
     clock.setWall(clock.wallTime().seconds + 86_400)
     clock.advance(seconds: 20)
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
     // A restart, after which the monotonic clock means nothing, and the date may be the same as before.
     let date = clock.wallTime().seconds
     clock.advance(seconds: 1_000_000)
     clock.reboot(bootID: "boot-2")
     clock.setWall(date + 11)
-    #expect(try renewal() == [1, 1, 1])
+    try expect(renewal(), is: [1, 1, 1])
     clock.advance(seconds: 20)
-    #expect(try renewal() == [0, 0, 1])
+    try expect(renewal(), is: [0, 0, 1])
   }
 
   @Test("what is kept is judged as if it had just come: another issuer, an endpoint without TLS, a page")
@@ -157,26 +158,26 @@ struct KeptProviderTests {
       text.replacingOccurrences(of: "https://id.example/token", with: "http://id.example/token"),
       "<html>", "{}", "",
     ] {
-      #expect(bad != text)
+      expect(bad, isNot: text)
       store.keepProviderDocuments(name) {
         $0.metadata = good
         $0.metadata?.body = Array(bad.utf8)
         $0.keys?.body = Array("{}".utf8)
       }
       clock.advance(seconds: 11)
-      #expect(try renewal() == [1, 1, 1])
+      try expect(renewal(), is: [1, 1, 1])
     }
     // And what came from elsewhere.
     store.keepProviderDocuments(name) { $0.metadata?.url = "https://evil.example/" }
     clock.advance(seconds: 11)
-    #expect(try renewal() == [1, 0, 1])
+    try expect(renewal(), is: [1, 0, 1])
   }
 
   @Test("another trust knows nothing of it")
   func otherTrust() throws {
     let system = CurlTransport(.init())
     let own = CurlTransport(.init(caFile: "/etc/own.pem"))
-    #expect(Set([system.trust, own.trust, provider.trust]).count == 3)
-    #expect(CurlTransport(.init(allowsLoopbackHTTP: true)).trust != system.trust)
+    expect(Set([system.trust, own.trust, provider.trust]).count, is: 3)
+    expect(CurlTransport(.init(allowsLoopbackHTTP: true)).trust, isNot: system.trust)
   }
 }

@@ -8,6 +8,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -53,9 +54,9 @@ struct KeyProviderTests {
     let keeper = FakeSecretStore()
     try folder.filled(KeyPlan(.host(keeper)))
     #expect(folder.reads(KeyPlan(.host(keeper))))
-    #expect(keeper.items.count == 1)
+    expect(keeper.items.count, is: 1)
     #expect(try !folder.names().contains("key"), "there is no key file")
-    #expect(folder.failure(KeyPlan(.host(FakeSecretStore())))?.code == .storeLocked)
+    expect(folder.failure(KeyPlan(.host(FakeSecretStore())))?.code, is: .storeLocked)
   }
 
   @Test(
@@ -69,16 +70,17 @@ struct KeyProviderTests {
     let store = try folder.open(keys: KeyPlan(.host(keeper)))
     for _ in 0..<3 {
       let failed = failure { () throws(EnrollError) in _ = try store.read(.default) }
-      #expect(failed?.code == .storeLocked)
-      #expect(failed?.message.contains("unlock") == true)
-      #expect(
-        code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } } == .storeLocked)
-      #expect(code { () throws(EnrollError) in _ = try store.accounts() } == .storeLocked)
-      #expect(code { () throws(EnrollError) in _ = try store.installationID() } == .storeLocked)
+      expect(failed?.code, is: .storeLocked)
+      expect(failed?.message.contains("unlock"), is: true)
+      expect(
+        code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }, is: .storeLocked
+      )
+      expect(code { () throws(EnrollError) in _ = try store.accounts() }, is: .storeLocked)
+      expect(code { () throws(EnrollError) in _ = try store.installationID() }, is: .storeLocked)
     }
-    #expect(try folder.content() == before)
+    try expect(folder.content(), is: before)
     keeper.isLocked = false
-    #expect(try store.read(.default)?.registrationType == "SOCIAL")
+    try expect(store.read(.default)?.registrationType, is: "SOCIAL")
   }
 
   @Test("a keeper that locks itself later does not stop a process that has the key")
@@ -87,7 +89,7 @@ struct KeyProviderTests {
     let store = try folder.filled(KeyPlan(.host(keeper)))
     keeper.isLocked = true
     try store.update(.default) { $0.tokenEpoch += 1 }
-    #expect(try store.read(.default)?.registrationType == "SOCIAL")
+    try expect(store.read(.default)?.registrationType, is: "SOCIAL")
   }
 
   @Test("a new store waits for a locked keeper: nothing is made")
@@ -95,8 +97,8 @@ struct KeyProviderTests {
     let keeper = FakeSecretStore()
     keeper.isLocked = true
     let store = try folder.open(keys: KeyPlan(.host(keeper)))
-    #expect(
-      code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } } == .storeLocked)
+    expect(
+      code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }, is: .storeLocked)
     #expect(try folder.names(".record").isEmpty && !folder.names().contains("keys"))
     keeper.isLocked = false
     try store.update(.default) { $0.tokenEpoch += 1 }
@@ -114,10 +116,10 @@ struct KeyProviderTests {
     let lost = try #require(folder.failure(KeyPlan(.host(keeper))))
     #expect(lost.code == .storeLocked && lost.message.contains(name))
     keeper.items = [name: Secret([UInt8](repeating: 7, count: 32))]
-    #expect(folder.failure(KeyPlan(.host(keeper)))?.code == .storeKey)
+    expect(folder.failure(KeyPlan(.host(keeper)))?.code, is: .storeKey)
     keeper.items = [name: Secret([1, 2, 3])]
-    #expect(folder.failure(KeyPlan(.host(keeper)))?.code == .storeKey)
-    #expect(try folder.content() == before)
+    expect(folder.failure(KeyPlan(.host(keeper)))?.code, is: .storeKey)
+    try expect(folder.content(), is: before)
     keeper.items = [name: secret]
     #expect(folder.reads(KeyPlan(.host(keeper))))
   }
@@ -130,7 +132,7 @@ struct KeyProviderTests {
       func remove(_ name: SecretName) throws(EnrollError) {}
     }
     let store = try folder.open(keys: KeyPlan(.host(Sieve())))
-    #expect(code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } } == .storeIO)
+    expect(code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }, is: .storeIO)
     #expect(try !folder.names().contains("keys"))
   }
 
@@ -145,13 +147,12 @@ struct KeyProviderTests {
       #expect(wrong.code == .storeKey && wrong.message.contains("ask the user again"))
       let none = try #require(folder.failure(KeyPlan(.passphrase)))
       #expect(none.code == .storeLocked && none.message.contains("ask the user"))
-      #expect(try folder.content() == before)
+      try expect(folder.content(), is: before)
       let empty = TestFolder()
       let store = try empty.open(keys: KeyPlan(.passphrase, passphrase: Secret("")))
-      #expect(
-        code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }
-          == .invalidArgument
-      )
+      expect(
+        code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } },
+        is: .invalidArgument)
     }
   }
 
@@ -164,16 +165,16 @@ struct KeyProviderTests {
       let slot = KeySlot(storeID: "s", keyID: "k")
       let key = Secret([UInt8](repeating: 3, count: 64))
       var wrapped = try provider.wrap(key, slot: slot)
-      #expect(wrapped["scryptCost"]?.integer == 17)
-      #expect(try provider.unwrap(wrapped, slot: slot) == key)
+      expect(wrapped["scryptCost"]?.integer, is: 17)
+      try expect(provider.unwrap(wrapped, slot: slot), is: key)
       // By RFC 7914 with the same numbers, whatever the provider does.
       let salt = try #require(wrapped["scryptSalt"]?.string.flatMap { Base64URL.decode($0) })
       let derived = try Scrypt.derive(password: Secret("p"), salt: salt, n: 1 << 17, r: 8, p: 1, count: 32)
-      #expect(try KeyWrapping.unwrap(wrapped, under: derived, slot: slot, provider: "passphrase") == key)
+      try expect(KeyWrapping.unwrap(wrapped, under: derived, slot: slot, provider: "passphrase"), is: key)
       for cost: Int64 in [13, 19, -1, .max] {
         wrapped["scryptCost"] = .integer(cost)
-        #expect(
-          code { () throws(EnrollError) in _ = try provider.unwrap(wrapped, slot: slot) } == .storeCorrupt)
+        expect(
+          code { () throws(EnrollError) in _ = try provider.unwrap(wrapped, slot: slot) }, is: .storeCorrupt)
       }
     }
   }
@@ -184,15 +185,15 @@ struct KeyProviderTests {
     let provider = SecretStoreKeyProvider(name: "host", title: "the keeper", keeper: keeper)
     let key = Secret([UInt8](repeating: 3, count: 64))
     let wrapped = try provider.wrap(key, slot: KeySlot(storeID: "s", keyID: "k"))
-    #expect(try provider.unwrap(wrapped, slot: KeySlot(storeID: "s", keyID: "k")) == key)
-    #expect(
+    try expect(provider.unwrap(wrapped, slot: KeySlot(storeID: "s", keyID: "k")), is: key)
+    expect(
       code { () throws(EnrollError) in
         _ = try provider.unwrap(wrapped, slot: KeySlot(storeID: "s", keyID: "l"))
-      } == .storeCorrupt)
-    #expect(
+      }, is: .storeCorrupt)
+    expect(
       code { () throws(EnrollError) in
         _ = try provider.unwrap(wrapped, slot: KeySlot(storeID: "t", keyID: "k"))
-      } == .storeLocked)
+      }, is: .storeLocked)
   }
 
   @Test("a program that looks for the key in another place is told where it is")
@@ -200,15 +201,15 @@ struct KeyProviderTests {
     try folder.filled(KeyPlan(.host(FakeSecretStore())))
     let before = try folder.content()
     let failed = try #require(folder.failure(.file))
-    #expect(failed.code == .storeKey)
+    expect(failed.code, is: .storeKey)
     #expect(failed.message.contains("kept by host") && failed.message.contains("with file"))
-    #expect(try folder.content() == before)
+    try expect(folder.content(), is: before)
   }
 
   @Test("how long a key is remembered is bounded")
   func sessionLimit() {
     for seconds: Int64 in [-1, KeyPlan.longestSessionSeconds + 1, .max] {
-      #expect(folder.failure(KeyPlan(.file(), sessionCacheSeconds: seconds))?.code == .invalidArgument)
+      expect(folder.failure(KeyPlan(.file(), sessionCacheSeconds: seconds))?.code, is: .invalidArgument)
     }
   }
 }
@@ -227,13 +228,13 @@ struct KeyChoiceTests {
   func choice() throws {
     try folder.filled(.automatic)
     let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: .automatic))
-    #expect(diagnosis.keyProviders == ["file"])
-    #expect(diagnosis.problem == nil)
-    #expect(diagnosis.keyDecision?.provider == "file")
+    expect(diagnosis.keyProviders, is: ["file"])
+    expect(diagnosis.problem, is: nil)
+    expect(diagnosis.keyDecision?.provider, is: "file")
     let reason = diagnosis.keyDecision?.reason ?? ""
     #expect(reason.contains("no secret-service") && reason.contains("session bus"), "\(reason)")
-    #expect(diagnosis.keyCandidates.map(\.name) == ["passphrase", "secret-service", "file"])
-    #expect(diagnosis.keyCandidates.last?.presence == .present)
+    expect(diagnosis.keyCandidates.map(\.name), is: ["passphrase", "secret-service", "file"])
+    expect(diagnosis.keyCandidates.last?.presence, is: .present)
   }
 
   @Test("a passphrase that was given is used")
@@ -242,8 +243,8 @@ struct KeyChoiceTests {
       let typed = KeyPlan(.automatic, passphrase: Secret("p"))
       try folder.filled(typed)
       let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: typed))
-      #expect(diagnosis.keyProviders == ["passphrase"])
-      #expect(diagnosis.keyDecision?.provider == "passphrase")
+      expect(diagnosis.keyProviders, is: ["passphrase"])
+      expect(diagnosis.keyDecision?.provider, is: "passphrase")
     }
   }
 
@@ -254,7 +255,7 @@ struct KeyChoiceTests {
       try folder.filled(KeyPlan(.passphrase, passphrase: Secret("p")))
       let without = try #require(folder.failure(.automatic))
       #expect(without.code == .storeLocked && without.message.contains("ask the user"))
-      #expect(try folder.names().contains("key") == false, "no key file was made beside it")
+      try expect(folder.names().contains("key"), is: false, "no key file was made beside it")
       #expect(folder.reads(typed))
       let other = TestFolder()
       try other.filled(.file)
@@ -267,12 +268,12 @@ struct KeyChoiceTests {
     let keeper = FakeSecretStore()
     try folder.filled(KeyPlan(.host(keeper)))
     let diagnosis = try #require(try StoreDiagnosis.examine(path: folder.store, keys: KeyPlan(.host(keeper))))
-    #expect(diagnosis.keyProviders == ["host"])
-    #expect(diagnosis.keyDecision?.provider == "host")
+    expect(diagnosis.keyProviders, is: ["host"])
+    expect(diagnosis.keyDecision?.provider, is: "host")
     keeper.isLocked = true
     let locked = try #require(try StoreDiagnosis.examine(path: folder.store, keys: KeyPlan(.host(keeper))))
-    #expect(locked.problem?.code == .storeLocked)
-    #expect(locked.accountCount == 1)
+    expect(locked.problem?.code, is: .storeLocked)
+    expect(locked.accountCount, is: 1)
   }
 }
 
@@ -300,14 +301,14 @@ struct SessionKeyTests {
     try folder.filled(plan())
     keeper.isLocked = true
     #expect(folder.reads(plan()), "from memory")
-    #expect(memory.items.withLock { $0.count } == 1)
+    expect(memory.items.withLock { $0.count }, is: 1)
     memory.items.withLock { for name in $0.keys { $0[name] = Secret([UInt8](repeating: 1, count: 72)) } }
-    #expect(folder.failure(plan())?.code == .storeLocked, "rubbish is no key")
+    expect(folder.failure(plan())?.code, is: .storeLocked, "rubbish is no key")
     keeper.isLocked = false
     #expect(folder.reads(plan()))
     memory.items.withLock { $0 = [:] }
     keeper.isLocked = true
-    #expect(folder.failure(plan())?.code == .storeLocked, "what is forgotten is asked for again")
+    expect(folder.failure(plan())?.code, is: .storeLocked, "what is forgotten is asked for again")
   }
 
   @Test("moving a store away forgets what was remembered")
@@ -315,7 +316,7 @@ struct SessionKeyTests {
     let memory = Memory()
     let provider = SecretStoreKeyProvider(name: "host", title: "the keeper", keeper: FakeSecretStore())
     let store = try folder.filled(KeyPlan(.custom(SessionKeyCache(provider, in: memory, seconds: 60))))
-    #expect(memory.items.withLock { $0.count } == 1)
+    expect(memory.items.withLock { $0.count }, is: 1)
     try store.replaceKeys(.file)
     #expect(memory.items.withLock { $0.isEmpty })
     #expect(folder.reads(.file))
@@ -327,21 +328,21 @@ struct SessionKeyTests {
   func kernelKeyring() throws {
     let keyring = KernelKeyring()
     let name = "enrollkit-test:" + UUID().uuidString
-    #expect(keyring.recall(name) == nil)
+    expect(keyring.recall(name), is: nil)
     keyring.remember(Secret("first"), as: name, seconds: 60)
-    #expect(keyring.recall(name) == Secret("first"))
+    expect(keyring.recall(name), is: Secret("first"))
     keyring.remember(Secret("second"), as: name, seconds: 60)
-    #expect(keyring.recall(name) == Secret("second"))
+    expect(keyring.recall(name), is: Secret("second"))
     // What the kernel itself says of it: a user key, for us alone, that ends.
     let keys = try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n")
     let line = try #require(keys.first { $0.contains(name) })
     let words = line.split(separator: " ")
-    #expect(words[3] != "perm", "it ends: \(line)")
-    #expect(words[4] == "3f3f0000", "\(line)")
+    expect(words[3], isNot: "perm", "it ends: \(line)")
+    expect(words[4], is: "3f3f0000", "\(line)")
     keyring.forget(name)
-    #expect(keyring.recall(name) == nil)
+    expect(keyring.recall(name), is: nil)
     keyring.remember(Secret("third"), as: name, seconds: 0)
-    #expect(keyring.recall(name) == nil, "nothing is remembered without an end")
+    expect(keyring.recall(name), is: nil, "nothing is remembered without an end")
   }
 
   @Test(
@@ -352,10 +353,10 @@ struct SessionKeyTests {
       let typed = KeyPlan(.passphrase, passphrase: Secret("p"), sessionCacheSeconds: 60)
       let store = try folder.filled(typed)
       #expect(folder.reads(KeyPlan(.passphrase, sessionCacheSeconds: 60)), "not asked again")
-      #expect(folder.failure(KeyPlan(.passphrase))?.code == .storeLocked, "unless it is to be asked")
+      expect(folder.failure(KeyPlan(.passphrase))?.code, is: .storeLocked, "unless it is to be asked")
       try store.replaceKeys(KeyPlan(.passphrase, passphrase: Secret("q"), sessionCacheSeconds: 60))
       let again = folder.failure(KeyPlan(.passphrase, passphrase: Secret("p")))
-      #expect(again?.code == .storeKey, "the old passphrase is no more")
+      expect(again?.code, is: .storeKey, "the old passphrase is no more")
       try store.replaceKeys(.file)
     }
   }

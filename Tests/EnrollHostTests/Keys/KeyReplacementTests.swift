@@ -5,6 +5,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Foundation
 import Synchronization
 import Testing
@@ -35,11 +36,11 @@ struct KeyReplacementTests {
       for next in [Place.host, .passphrase, .own, .elsewhere, .host, .elsewhere, .own] {
         let before = plan(at, keeper)
         let provider = try folder.open(keys: before).replaceKeys(plan(next, keeper))
-        #expect(provider == (next == .elsewhere || next == .own ? "file" : next.rawValue))
+        expect(provider, is: next == .elsewhere || next == .own ? "file" : next.rawValue)
         #expect(folder.reads(plan(next, keeper)), "\(at) to \(next)")
-        #expect(folder.failure(before) != nil, "\(at) to \(next)")
-        #expect(try folder.names().contains("key") == (next == .own), "\(at) to \(next)")
-        #expect(keeper.items.count == (next == .host ? 1 : 0), "\(at) to \(next)")
+        expect(folder.failure(before), isNot: nil, "\(at) to \(next)")
+        try expect(folder.names().contains("key"), is: next == .own, "\(at) to \(next)")
+        expect(keeper.items.count, is: next == .host ? 1 : 0, "\(at) to \(next)")
         at = next
       }
     }
@@ -54,9 +55,9 @@ struct KeyReplacementTests {
     #expect(folder.reads(.file))
     let newKeyFile = try folder.bytes(folder.store + "/key")
     #expect(newKeyFile != keyFile && newKeyFile.count == keyFile.count)
-    #expect(try folder.bytes(folder.store + "/keys") != keysFile)
+    try expect(folder.bytes(folder.store + "/keys"), isNot: keysFile)
     try folder.overwrite(folder.store + "/key", keyFile)
-    #expect(folder.failure(.file)?.code == .storeKey)
+    expect(folder.failure(.file)?.code, is: .storeKey)
   }
 
   @Test("a key file that stores share keeps the keys of the others")
@@ -76,21 +77,21 @@ struct KeyReplacementTests {
   )
   func refused() throws {
     let keeper = FakeSecretStore()
-    #expect(code { () throws(EnrollError) in try folder.open().replaceKeys(.file) } == .notFound)
+    expect(code { () throws(EnrollError) in try folder.open().replaceKeys(.file) }, is: .notFound)
     try folder.filled(KeyPlan(.host(keeper)))
     let before = try folder.content().filter { $0.key != "keys.lock" }
     keeper.isLocked = true
     let store = try folder.open(keys: KeyPlan(.host(keeper)))
-    #expect(code { () throws(EnrollError) in try store.replaceKeys(.file) } == .storeLocked)
+    expect(code { () throws(EnrollError) in try store.replaceKeys(.file) }, is: .storeLocked)
     keeper.isLocked = false
     let other = FakeSecretStore()
     other.isLocked = true
-    #expect(code { () throws(EnrollError) in try store.replaceKeys(KeyPlan(.host(other))) } == .storeLocked)
+    expect(code { () throws(EnrollError) in try store.replaceKeys(KeyPlan(.host(other))) }, is: .storeLocked)
     other.isLocked = false
     other.absence = "no such thing here"
     let absent = failure { () throws(EnrollError) in try store.replaceKeys(KeyPlan(.host(other))) }
     #expect(absent?.code == .storeLocked && absent?.message.contains("no such thing here") == true)
-    #expect(try folder.content().filter { $0.key != "keys.lock" } == before)
+    try expect(folder.content().filter { $0.key != "keys.lock" }, is: before)
     #expect(folder.reads(KeyPlan(.host(keeper))))
   }
 
@@ -111,24 +112,24 @@ struct KeyReplacementTests {
     let after = try folder.content()
     for (name, bytes) in before where name.hasSuffix(".record") || name == "outbox" || name == "installation"
     {
-      #expect(Array(after[name]?[8..<40] ?? []) != Array(bytes[8..<40]), "\(name) was sealed anew")
+      expect(Array(after[name]?[8..<40] ?? []), isNot: Array(bytes[8..<40]), "\(name) was sealed anew")
     }
-    #expect(after.keys.sorted() == (before.keys + ["keys.lock"]).sorted(), "files keep their names")
+    expect(after.keys.sorted(), is: (before.keys + ["keys.lock"]).sorted(), "files keep their names")
     let keys = String(decoding: after["keys"] ?? [], as: UTF8.self)
-    #expect(keys.components(separatedBy: "\"provider\"").count == 2, "one slot: \(keys)")
+    expect(keys.components(separatedBy: "\"provider\"").count, is: 2, "one slot: \(keys)")
 
     // The files of before are noise to the store of now.
     for again in [store, try folder.open()] {
-      #expect(try again.read(.default)?.registrationType == "SOCIAL")
-      #expect(try again.installationID() == id)
-      #expect(try again.updateOutbox { _ in } == [entry])
-      #expect(try again.usePIN(Secret("1234"), alice, to: .unlock).outcome == .unlocked)
-      #expect(try again.read(alice)?.registrationType == "ALICE")
+      try expect(again.read(.default)?.registrationType, is: "SOCIAL")
+      try expect(again.installationID(), is: id)
+      try expect(again.updateOutbox { _ in }, is: [entry])
+      try expect(again.usePIN(Secret("1234"), alice, to: .unlock).outcome, is: .unlocked)
+      try expect(again.read(alice)?.registrationType, is: "ALICE")
     }
     let record = try #require(before.keys.first { $0.hasSuffix(".record") })
     try folder.overwrite(folder.store + "/" + record, before[record] ?? [])
     let old = failure { () throws(EnrollError) in _ = try folder.open().accounts() }
-    #expect(old?.code == .storeKey)
+    expect(old?.code, is: .storeKey)
   }
 
   @Test("another process goes on while keys are replaced: what it saves afterwards opens")
@@ -142,12 +143,12 @@ struct KeyReplacementTests {
     try other.update(.default) { $0.tokenEpoch += 1 }
     try other.updateOutbox { $0 = [] }
     let again = try folder.open()
-    #expect(try again.read(.default)?.registrationType == "SOCIAL")
-    #expect(try again.read(fresh)?.registrationType == "NEW")
+    try expect(again.read(.default)?.registrationType, is: "SOCIAL")
+    try expect(again.read(fresh)?.registrationType, is: "NEW")
     // Moved to a place that it does not know: it has the key that seals, and goes on.
     try mover.replaceKeys(KeyPlan(.host(FakeSecretStore())))
     try other.update(.default) { $0.tokenEpoch += 1 }
-    #expect(try mover.read(.default)?.registrationType == "SOCIAL")
+    try expect(mover.read(.default)?.registrationType, is: "SOCIAL")
   }
 
   @Test("a file that cannot be opened keeps the older keys where they are")
@@ -161,8 +162,8 @@ struct KeyReplacementTests {
     let other = try AccountName("other")
     try store.update(other) { $0.registrationType = "OTHER" }
     try store.replaceKeys(.file, newDataKey: true)
-    #expect(try folder.bytes(path) == damaged, "left as it is")
-    #expect(try folder.open().read(other)?.registrationType == "OTHER")
+    try expect(folder.bytes(path), is: damaged, "left as it is")
+    try expect(folder.open().read(other)?.registrationType, is: "OTHER")
     try folder.overwrite(path, whole)
     #expect(folder.reads(.file), "mended by hand, it opens with the older key")
   }
@@ -176,7 +177,7 @@ struct KeyReplacementTests {
         let failed = code { () throws(EnrollError) in
           try folder.open().replaceKeys(.file, newDataKey: index % 2 == 0)
         }
-        #expect(failed == nil)
+        expect(failed, is: nil)
       }
       #expect(folder.reads(.file))
     }

@@ -2,6 +2,7 @@
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -78,18 +79,18 @@ import Testing
   func accepted(_ host: String) throws {
     let listener = try LoopbackListener(redirectURI: "http://\(host)/cb/x")
     let port = try #require(Self.port(of: listener))
-    #expect(listener.redirectURI == "http://\(host):\(port)/cb/x")
+    expect(listener.redirectURI, is: "http://\(host):\(port)/cb/x")
     let isIPv6 = host == "[::1]"
     let (urls, answers) = try wait(for: listener) { port in
       [RawClient.get("/cb/x?state=%20a&code=b/c?&good=1", port: port, isIPv6: isIPv6)]
     }
-    #expect(urls == ["http://\(host):\(port)/cb/x?state=%20a&code=b/c?&good=1"])
-    #expect(Self.status(answers[0]) == "200")
+    expect(urls, is: ["http://\(host):\(port)/cb/x?state=%20a&code=b/c?&good=1"])
+    expect(Self.status(answers[0]), is: "200")
     #expect(RawClient.isFree(port))
     let error = #expect(throws: EnrollError.self) {
       try listener.wait(deadline: soon, clock: clock) { (_: String) throws(EnrollError) in .declined }
     }
-    #expect(error?.code == .illegalState)
+    expect(error?.code, is: .illegalState)
   }
 
   @Test(
@@ -98,8 +99,8 @@ import Testing
     let listener = try LoopbackListener(redirectURI: "http://\(host)/cb")
     let port = try #require(Self.port(of: listener))
     #expect(RawClient(port: port) != nil)
-    #expect((RawClient(port: port, isIPv6: true) != nil) == (Self.hosts.count == 2))
-    #expect(Self.listening(on: port) == Set(["127.0.0.1", "::1"].prefix(Self.hosts.count)))
+    expect((RawClient(port: port, isIPv6: true) != nil), is: Self.hosts.count == 2)
+    expect(Self.listening(on: port), is: Set(["127.0.0.1", "::1"].prefix(Self.hosts.count)))
     listener.close()
   }
 
@@ -124,12 +125,12 @@ import Testing
       ports.lazy.compactMap { try? LoopbackListener(redirectURI: "http://127.0.0.1:\($0)/cb") }.first)
     let uri = free.redirectURI
     let error = #expect(throws: EnrollError.self) { try LoopbackListener(redirectURI: uri) }
-    #expect(error?.code == .busy)
-    #expect(error?.field == "redirectUri")
+    expect(error?.code, is: .busy)
+    expect(error?.field, is: "redirectUri")
     free.close()
     for _ in 1...3 {
       let listener = try reopened(uri)
-      #expect(listener.redirectURI == uri)
+      expect(listener.redirectURI, is: uri)
       _ = try wait(for: listener) { [RawClient.get("/cb?good=1", port: $0)] }
     }
   }
@@ -139,7 +140,7 @@ import Testing
     let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb?tenant=a")
     #expect(listener.redirectURI.hasSuffix("/cb?tenant=a"))
     let (urls, _) = try wait(for: listener) { [RawClient.get("/cb?tenant=a&good=1", port: $0)] }
-    #expect(urls.first?.hasSuffix("/cb?tenant=a&good=1") == true)
+    expect(urls.first?.hasSuffix("/cb?tenant=a&good=1"), is: true)
   }
 
   @Test(
@@ -153,8 +154,8 @@ import Testing
     ])
   func notLoopback(_ uri: String) {
     let error = #expect(throws: EnrollError.self) { try LoopbackListener(redirectURI: uri) }
-    #expect(error?.code == .configuration)
-    #expect(error?.field == "redirectUri")
+    expect(error?.code, is: .configuration)
+    expect(error?.field, is: "redirectUri")
   }
 
   @Test("what is not the redirect never reaches the host, and does not end the wait (R4, R6)")
@@ -184,9 +185,10 @@ import Testing
       answers.append(RawClient.get("/cb?good=1", port: port))
       return answers
     }
-    #expect(urls.count == 1)
-    #expect(
-      answers.map(Self.status) == [
+    expect(urls.count, is: 1)
+    expect(
+      answers.map(Self.status),
+      is: [
         "404", "404", "404", "404", "405", "405", "421", "421", "421", "421", "400", "400", "400", "200",
       ])
     #expect(answers[4].contains("\r\nAllow: GET\r\n"))
@@ -198,9 +200,9 @@ import Testing
     let (urls, answers) = try wait(for: listener) { port in
       ["/cb?state=forged", "/cb", "/cb?good=1"].map { RawClient.get($0, port: port) }
     }
-    #expect(urls.count == 3)
+    expect(urls.count, is: 3)
     #expect(urls[1].hasSuffix("/cb"))
-    #expect(answers.map(Self.status) == ["404", "404", "200"])
+    expect(answers.map(Self.status), is: ["404", "404", "200"])
   }
 
   @Test("the page is plain, not kept, loads nothing, and repeats nothing of the request")
@@ -218,7 +220,7 @@ import Testing
       #expect(answer.contains("\r\nX-Content-Type-Options: nosniff\r\n"))
       #expect(answer.contains("\r\nConnection: close\r\n"))
       let parts = answer.components(separatedBy: "\r\n\r\n")
-      #expect(parts.count == 2)
+      expect(parts.count, is: 2)
       #expect(parts[0].contains("\r\nContent-Length: \(parts[1].utf8.count)"))
     }
     #expect(answers[1].contains("<html lang=\"en-GB\">"))
@@ -238,8 +240,8 @@ import Testing
       }
       return withExtendedLifetime(idle) { [slow?.readAll() ?? ""] }
     }
-    #expect(urls.count == 1)
-    #expect(answers.map(Self.status) == ["303"])
+    expect(urls.count, is: 1)
+    expect(answers.map(Self.status), is: ["303"])
   }
 
   @Test("the browser is sent to the path alone: address bar and history lose the code, and the page is there")
@@ -253,8 +255,8 @@ import Testing
         return client?.readAll() ?? ""
       }
     }
-    #expect(urls.count == 2)
-    #expect(answers.map(Self.status) == ["404", "303", "404", "200"])
+    expect(urls.count, is: 2)
+    expect(answers.map(Self.status), is: ["404", "303", "404", "200"])
     let base = listener.redirectURI.dropLast("?tenant=a".count)
     #expect(answers[1].contains("\r\nLocation: \(base)\r\n"))
     #expect(!answers[1].contains("s3cret"))
@@ -273,8 +275,8 @@ import Testing
         return client?.readAll() ?? ""
       }
     }
-    #expect(answers.map(Self.status) == ["404", "303"])
-    #expect(urls.last?.hasPrefix("http://localhost:") == true)
+    expect(answers.map(Self.status), is: ["404", "303"])
+    expect(urls.last?.hasPrefix("http://localhost:"), is: true)
 
     let other = socket(AF_INET6, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { Foundation.close(other) }
@@ -293,7 +295,7 @@ import Testing
     let error = #expect(throws: EnrollError.self) {
       try LoopbackListener(redirectURI: "http://localhost:\(port)/cb")
     }
-    #expect(error?.code == .busy)
+    expect(error?.code, is: .busy)
     try LoopbackListener(redirectURI: "http://127.0.0.1:\(port)/cb").close()
   }
 
@@ -308,10 +310,10 @@ import Testing
       let answer = client?.readAll() ?? ""
       return [answer, RawClient.get("/cb?good=1", port: port)]
     }
-    #expect(urls.count == 1)
+    expect(urls.count, is: 1)
     // The answer may be lost to the reset that unread data brings about.
     #expect(["431", ""].contains(Self.status(answers[0])))
-    #expect(Self.status(answers[1]) == "200")
+    expect(Self.status(answers[1]), is: "200")
   }
 
   @Test("an error of the host ends the wait, and the browser hears of it")
@@ -331,7 +333,7 @@ import Testing
       }
     }
     done.wait()
-    #expect(error?.code == .accessDenied)
+    expect(error?.code, is: .accessDenied)
     #expect(answer.withLock { $0 }.contains(LoopbackPage.failed.title))
     #expect(!answer.withLock { $0 }.contains("secret"))
     #expect(RawClient(port: port) == nil)

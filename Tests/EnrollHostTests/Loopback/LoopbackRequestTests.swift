@@ -1,6 +1,7 @@
 @testable import EnrollPosix
 @testable import EnrollStore
 import EnrollCore
+import Expectations
 import Testing
 
 @testable import EnrollHost
@@ -18,12 +19,12 @@ import Testing
     let request = try #require(
       try read(
         "GET /cb?a=1?b HTTP/1.1\r\nAccept: */*\r\nHOST: \t127.0.0.1:1 \r\nCookie: a=\u{E9}\r\n\r\nrest"))
-    #expect(request.method == "GET")
+    expect(request.method, is: "GET")
     #expect(request.path.elementsEqual("/cb".utf8))
-    #expect(request.query?.elementsEqual("a=1?b".utf8) == true)
+    expect(request.query?.elementsEqual("a=1?b".utf8), is: true)
     #expect(request.host.elementsEqual("127.0.0.1:1".utf8))
-    #expect(try read("GET / HTTP/1.0\r\nHost: a\r\nContent-Length: 0\r\n\r\n")?.query == nil)
-    #expect(try read("GET /? HTTP/1.1\r\nHost: a\r\n\r\n")?.query?.isEmpty == true)
+    try expect(read("GET / HTTP/1.0\r\nHost: a\r\nContent-Length: 0\r\n\r\n")?.query, is: nil)
+    try expect(read("GET /? HTTP/1.1\r\nHost: a\r\n\r\n")?.query?.isEmpty, is: true)
   }
 
   @Test(
@@ -53,7 +54,7 @@ import Testing
     ])
   func refused(_ head: String, _ status: Int) {
     let refusal = #expect(throws: LoopbackRequest.Refusal.self) { try read(head) }
-    #expect(refusal?.status == status)
+    expect(refusal?.status, is: status)
   }
 
   @Test("the end of the head is found however the bytes arrive")
@@ -61,9 +62,9 @@ import Testing
     let whole = Array("GET / HTTP/1.1\r\nHost: a\r\n\r\nmore".utf8)
     var scanned = 0
     for count in 1..<(whole.count - 4) {
-      #expect(try LoopbackRequest.end(in: Array(whole[..<count]), scanned: scanned) == nil)
+      try expect(LoopbackRequest.end(in: Array(whole[..<count]), scanned: scanned), is: nil)
       scanned = count
     }
-    #expect(try LoopbackRequest.end(in: whole, scanned: scanned) == whole.count - 4)
+    try expect(LoopbackRequest.end(in: whole, scanned: scanned), is: whole.count - 4)
   }
 }

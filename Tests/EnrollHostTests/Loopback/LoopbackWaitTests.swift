@@ -2,6 +2,7 @@
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -34,9 +35,9 @@ import Testing
   func deadline() throws {
     let (listener, port) = try listener()
     Thread.detachNewThread { _ = RawClient.get("/cb?late", port: port) }
-    #expect(wait(listener) == .deadlineExceeded)
+    expect(wait(listener), is: .deadlineExceeded)
     Thread.detachNewThread { _ = RawClient.get("/cb?good", port: port) }
-    #expect(wait(listener) == nil)
+    expect(wait(listener), is: nil)
   }
 
   @Test("a deadline in the past is not waited for")
@@ -47,7 +48,7 @@ import Testing
         .declined
       }
     }
-    #expect(error?.code == .deadlineExceeded)
+    expect(error?.code, is: .deadlineExceeded)
   }
 
   @Test("a request that came in part before a cancellation is finished in the next wait")
@@ -60,9 +61,9 @@ import Testing
       _ = RawClient.get("/cb?x", port: port)
       cancellation.cancel()
     }
-    #expect(wait(listener, cancellation: cancellation) == .cancelled)
+    expect(wait(listener, cancellation: cancellation), is: .cancelled)
     slow.send("od HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
-    #expect(wait(listener) == nil)
+    expect(wait(listener), is: nil)
     #expect(slow.readAll().hasPrefix("HTTP/1.1 303 See Other"))
   }
 
@@ -77,7 +78,7 @@ import Testing
       }
       _ = RawClient.get("/cb?good", port: port)
     }
-    #expect(wait(listener) == nil)
+    expect(wait(listener), is: nil)
   }
 
   @Test("a connection that sends nothing is closed when its seconds are over")
@@ -90,10 +91,10 @@ import Testing
       clock.advance(seconds: 5)
       _ = RawClient.get("/cb?x", port: port)
       // Ends only once the listener has closed it.
-      #expect(idle.readAll() == "")
+      expect(idle.readAll(), is: "")
       _ = RawClient.get("/cb?good", port: port)
     }
-    #expect(wait(listener) == nil)
+    expect(wait(listener), is: nil)
   }
 
   @Test(
@@ -125,7 +126,7 @@ import Testing
       #expect(page.hasPrefix("HTTP/1.1 200 OK"))
       #expect(page.contains("Die Anmeldung ist noch nicht abgeschlossen"))
     }
-    #expect(pages.withLock { $0.count } == 2)
+    expect(pages.withLock { $0.count }, is: 2)
   }
 
   @Test("a cancellation ends the wait at once, before it or during it")
@@ -133,10 +134,10 @@ import Testing
     let (listener, _) = try listener()
     let before = CancellationFlag()
     before.cancel()
-    #expect(wait(listener, cancellation: before) == .cancelled)
+    expect(wait(listener, cancellation: before), is: .cancelled)
     let during = CancellationFlag()
     Thread.detachNewThread { during.cancel() }
-    #expect(wait(listener, cancellation: during) == .cancelled)
+    expect(wait(listener, cancellation: during), is: .cancelled)
   }
 
   @Test("close ends a wait on another thread, and closes the port")
@@ -147,9 +148,9 @@ import Testing
       listener.close()
       listener.close()
     }
-    #expect(wait(listener) == .cancelled)
+    expect(wait(listener), is: .cancelled)
     #expect(RawClient.isFree(port))
-    #expect(wait(listener) == .illegalState)
+    expect(wait(listener), is: .illegalState)
   }
 
   @Test("the port is closed with the listener")
@@ -182,6 +183,6 @@ import Testing
       second.withLock { $0 = code }
       return .accepted(.signedIn)
     }
-    #expect(second.withLock { $0 } == .illegalState)
+    expect(second.withLock { $0 }, is: .illegalState)
   }
 }

@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Foundation
 import Synchronization
 import Testing
@@ -21,19 +22,19 @@ struct PolledQueueTests {
     #expect(!Self.isReadable(queue))
     for number in 0..<100 { #expect(queue.submit { order.withLock { $0.append(number) } }) }
     #expect(Self.isReadable(queue))
-    #expect(try queue.dispatch() == 100)
-    #expect(order.withLock { $0 } == Array(0..<100))
+    try expect(queue.dispatch(), is: 100)
+    expect(order.withLock { $0 }, is: Array(0..<100))
     #expect(!Self.isReadable(queue))
-    #expect(try queue.dispatch() == 0)
+    try expect(queue.dispatch(), is: 0)
   }
 
   @Test("a job that comes while others run is left for the next time")
   func later() throws {
     let queue = try PolledQueue()
     #expect(queue.submit { _ = queue.submit {} })
-    #expect(try queue.dispatch() == 1)
+    try expect(queue.dispatch(), is: 1)
     #expect(Self.isReadable(queue))
-    #expect(try queue.dispatch() == 1)
+    try expect(queue.dispatch(), is: 1)
   }
 
   @Test("over its limit a job is refused, and the others are not")
@@ -44,7 +45,7 @@ struct PolledQueueTests {
     #expect(queue.submit(job, limit: 2))
     #expect(!queue.submit(job, limit: 2))
     #expect(queue.submit(job))
-    #expect(try queue.dispatch() == 3)
+    try expect(queue.dispatch(), is: 3)
   }
 
   @Test("what waits in a retired queue runs all the same, and so does what comes later")
@@ -56,7 +57,7 @@ struct PolledQueueTests {
     done[0].wait()
     #expect(queue.submit { done[1].set() })
     done[1].wait()
-    #expect(try queue.dispatch() == 0)
+    try expect(queue.dispatch(), is: 0)
     #expect(!Self.isReadable(queue))
   }
 
@@ -78,7 +79,7 @@ struct PolledQueueTests {
         wasAlone.store(!isRunning.load(ordering: .relaxed), ordering: .relaxed)
         done.set()
       })
-    #expect(try queue.dispatch() == 1)
+    try expect(queue.dispatch(), is: 1)
     done.wait()
     let was = wasAlone.load(ordering: .relaxed)
     #expect(was)
@@ -108,7 +109,7 @@ struct PolledQueueTests {
     queue.retire()
     pool.drain()
     while ran.load(ordering: .relaxed) < 6400 { sched_yield() }
-    #expect(most.load(ordering: .relaxed) == 1)
-    #expect(ran.load(ordering: .relaxed) == 6400)
+    expect(most.load(ordering: .relaxed), is: 1)
+    expect(ran.load(ordering: .relaxed), is: 6400)
   }
 }

@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Synchronization
 import Testing
 
@@ -30,7 +31,7 @@ struct PoolTests {
     }
     gate.set()
     done.wait()
-    #expect(ran.withLock { $0 } == (0..<4000).filter { $0 % 3 != 1 })
+    expect(ran.withLock { $0 }, is: (0..<4000).filter { $0 % 3 != 1 })
   }
 
   @Test("every accepted job runs exactly once before drain returns, and none is accepted afterwards")
@@ -39,11 +40,11 @@ struct PoolTests {
     let ran = Atomic<Int>(0)
     for _ in 0..<1000 { #expect(pool.submit { ran.add(1, ordering: .relaxed) }) }
     pool.drain()
-    #expect(ran.load(ordering: .relaxed) == 1000)
+    expect(ran.load(ordering: .relaxed), is: 1000)
     #expect(!pool.submit { ran.add(1, ordering: .relaxed) })
     #expect(!pool.submitNow { ran.add(1, ordering: .relaxed) })
     pool.drain()
-    #expect(ran.load(ordering: .relaxed) == 1000)
+    expect(ran.load(ordering: .relaxed), is: 1000)
   }
 
   @Test("no more threads run than the limit, and jobs beyond the queue are refused")
@@ -69,7 +70,7 @@ struct PoolTests {
     #expect(!pool.submit { job(nil) }, "the queue holds three")
     gate.set()
     pool.drain()
-    #expect(most.load(ordering: .relaxed) == 2)
+    expect(most.load(ordering: .relaxed), is: 2)
   }
 
   @Test("a job that has a limit of its own is refused over it, and other jobs are not")
@@ -137,12 +138,12 @@ struct PoolTests {
         order.withLock { $0.append(seconds) }
         if last { done.set() }
       }
-      #expect(ticket != nil)
+      expect(ticket, isNot: nil)
       if seconds == 7 || seconds == 1 { ticket.map(timers.cancel) }
     }
     #expect(order.withLock { $0.isEmpty })
     clock.advance(seconds: 9)
     done.wait()
-    #expect(order.withLock { $0 } == [2, 3, 4, 5, 6, 8, 9])
+    expect(order.withLock { $0 }, is: [2, 3, 4, 5, 6, 8, 9])
   }
 }

@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Synchronization
 import Testing
 
@@ -11,8 +12,8 @@ struct SystemTests {
   @Test("the boot has one name, and the instant never goes back")
   func clock() {
     let clock = SystemClock()
-    #expect(clock.bootID() == SystemClock().bootID())
-    #expect(clock.bootID().utf8.count == 36)
+    expect(clock.bootID(), is: SystemClock().bootID())
+    expect(clock.bootID().utf8.count, is: 36)
     let first = clock.instant()
     #expect(clock.instant() >= first)
     #expect(clock.wallTime() > UnixTime(seconds: 1_700_000_000))
@@ -31,8 +32,8 @@ struct SystemTests {
   func random() throws {
     let source = SystemRandomSource()
     #expect(try source.bytes(0).isEmpty)
-    #expect(try source.bytes(70_000).count == 70_000)
-    #expect(try source.bytes(32) != source.bytes(32))
+    try expect(source.bytes(70_000).count, is: 70_000)
+    try expect(source.bytes(32), isNot: source.bytes(32))
     #expect(throws: EnrollError.self) { try source.bytes(-1) }
     #expect(throws: EnrollError.self) { try source.bytes(Int.max) }
   }
@@ -63,8 +64,8 @@ struct SystemTests {
     flag.cancel()
     _ = flag.onCancel { late.add(1, ordering: .relaxed) }
     #expect(flag.isCancelled)
-    #expect(early.load(ordering: .relaxed) == 1)
-    #expect(forgotten.load(ordering: .relaxed) == 0)
-    #expect(late.load(ordering: .relaxed) == 1)
+    expect(early.load(ordering: .relaxed), is: 1)
+    expect(forgotten.load(ordering: .relaxed), is: 0)
+    expect(late.load(ordering: .relaxed), is: 1)
   }
 }

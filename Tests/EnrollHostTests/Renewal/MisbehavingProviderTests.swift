@@ -2,6 +2,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Testing
 
 @Suite("A provider that misbehaves during a renewal (R30, R33, R34)")
@@ -17,7 +18,7 @@ struct MisbehavingProviderTests {
 
   @Test("there are more than forty ways, each of its own name")
   func count() {
-    #expect(Set(ProviderFault.all.map(\.name)).count == ProviderFault.all.count)
+    expect(Set(ProviderFault.all.map(\.name)).count, is: ProviderFault.all.count)
     #expect(ProviderFault.all.count >= 40)
     print(
       "misbehaving provider: \(ProviderFault.all.count) faults, each with a live token and an expired one")
@@ -48,9 +49,9 @@ struct MisbehavingProviderTests {
     let before = provider.visits
     let heir = fault.isSlow ? try stage.client() : client
     guard case .valid(let token) = try heir.now() else { throw Unmet(what: "not valid after the fault") }
-    #expect(token.value != Secret("access-1"))
-    #expect(provider.visits == before + 1)
-    #expect(try stage.record.sessionEnded == nil)
+    expect(token.value, isNot: Secret("access-1"))
+    expect(provider.visits, is: before + 1)
+    try expect(stage.record.sessionEnded, is: nil)
     #expect(!provider.isOver, "an old refresh token was sent")
   }
 
@@ -75,9 +76,9 @@ struct MisbehavingProviderTests {
 
   private func check(_ outcome: AccessOutcome, _ fault: ProviderFault, _ isLive: Bool) throws {
     switch (fault.outcome, outcome) {
-    case (.taken, .valid(let token)): #expect(token.value != Secret("access-1"))
+    case (.taken, .valid(let token)): expect(token.value, isNot: Secret("access-1"))
     case (.trouble, .stale(let token, _)) where isLive, (.refused, .stale(let token, _)) where isLive:
-      #expect(token.value == Secret("access-1"))
+      expect(token.value, is: Secret("access-1"))
     case (.trouble, .expired) where !isLive, (.refused, .rejected) where !isLive: break
     default: throw Unmet(what: "\(outcome)")
     }
@@ -94,7 +95,7 @@ struct MisbehavingProviderTests {
     try provider.listen()
     stage.clock.advance(seconds: Self.anyTimeout)
     guard case .valid = try client.now() else { throw Unmet(what: "not valid") }
-    #expect(provider.visits == 1)
+    expect(provider.visits, is: 1)
   }
 
   @Test("invalid_grant for the current token is the one answer that ends a session (R34)")
@@ -108,9 +109,9 @@ struct MisbehavingProviderTests {
       })
     stage.clock.advance(seconds: 3550)
     let client = try stage.client()
-    for _ in 1...25 { #expect(try client.now() == .reauthenticate(reason: "invalid_grant")) }
-    #expect(provider.visits == 1)
-    #expect(try stage.record.confirmed?.refreshToken == Secret("refresh-1"))
+    for _ in 1...25 { try expect(client.now(), is: .reauthenticate(reason: "invalid_grant")) }
+    expect(provider.visits, is: 1)
+    try expect(stage.record.confirmed?.refreshToken, is: Secret("refresh-1"))
   }
 
   /// A header, and the seconds that have to pass; nil where the server's wish counts for nothing.
@@ -139,20 +140,20 @@ struct MisbehavingProviderTests {
     let first = provider.visits
     guard let seconds = wish.seconds else {
       // As for any failure, and the waits are ours. What asks for fewer requests is not asked twice.
-      #expect(first == (status.hasPrefix("429") ? 1 : 2))
+      expect(first, is: status.hasPrefix("429") ? 1 : 2)
       #expect((wait ?? 0) <= 2)
       stage.clock.advance(seconds: 2)
       _ = try client.now()
       #expect(provider.visits > first)
       return
     }
-    #expect(first == 1)
+    expect(first, is: 1)
     #expect((seconds...(seconds + seconds / 10)).contains(wait ?? 0))
     stage.clock.advance(seconds: seconds - 1)
     _ = try client.now()
-    #expect(provider.visits == first)
+    expect(provider.visits, is: first)
     stage.clock.advance(seconds: seconds / 10 + 2)
     _ = try client.now()
-    #expect(provider.visits == first + 1)
+    expect(provider.visits, is: first + 1)
   }
 }

@@ -4,6 +4,7 @@
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Synchronization
 import Testing
 
@@ -79,7 +80,7 @@ struct RenewalCoordinatorTests {
       }
     }
     answers.complete.wait()
-    #expect(answers.all == Array(repeating: "run 1", count: 10))
+    expect(answers.all, is: Array(repeating: "run 1", count: 10))
     // A blocked caller may have come so late that it began the next run.
     #expect(blocked.all.allSatisfy { $0.hasPrefix("run ") })
     coordinator.drain()
@@ -89,8 +90,8 @@ struct RenewalCoordinatorTests {
   func again() {
     let coordinator = coordinator()
     gate.set()
-    #expect(name(coordinator.join(deadline: .distantFuture)) == "run 1")
-    #expect(name(coordinator.join(deadline: .distantFuture)) == "run 2")
+    expect(name(coordinator.join(deadline: .distantFuture)), is: "run 1")
+    expect(name(coordinator.join(deadline: .distantFuture)), is: "run 2")
   }
 
   @Test("a deadline answers its caller alone: the job goes on, and the others get its result")
@@ -104,14 +105,14 @@ struct RenewalCoordinatorTests {
     #expect(impatient.all.isEmpty)
     clock.advance(seconds: 5)
     impatient.complete.wait()
-    #expect(impatient.all == ["deadline"])
-    #expect(name(coordinator.join(deadline: clock.instant())) == "deadline")
-    #expect(runs.value == 0)
+    expect(impatient.all, is: ["deadline"])
+    expect(name(coordinator.join(deadline: clock.instant())), is: "deadline")
+    expect(runs.value, is: 0)
     gate.set()
     patient.complete.wait()
-    #expect(patient.all == ["run 1"])
+    expect(patient.all, is: ["run 1"])
     coordinator.drain()
-    #expect(runs.value == 1)
+    expect(runs.value, is: 1)
   }
 
   @Test("a cancellation answers its caller alone, before, while or after it joins")
@@ -126,11 +127,11 @@ struct RenewalCoordinatorTests {
     flag.cancel()
     coordinator.join(deadline: .distantFuture, cancellation: flag) { leaving.add(name($0)) }
     leaving.complete.wait()
-    #expect(leaving.all == ["cancelled", "cancelled"])
-    #expect(name(coordinator.join(deadline: .distantFuture, cancellation: flag)) == "cancelled")
+    expect(leaving.all, is: ["cancelled", "cancelled"])
+    expect(name(coordinator.join(deadline: .distantFuture, cancellation: flag)), is: "cancelled")
     gate.set()
     patient.complete.wait()
-    #expect(patient.all == ["run 1"])
+    expect(patient.all, is: ["run 1"])
     coordinator.drain()
   }
 
@@ -173,7 +174,7 @@ struct RenewalCoordinatorTests {
       }
       answers.complete.wait()
       coordinator.drain()
-      #expect(answers.all.count == 16)
+      expect(answers.all.count, is: 16)
     }
   }
 
@@ -185,8 +186,8 @@ struct RenewalCoordinatorTests {
     started.wait()
     gate.set()
     coordinator.drain()
-    #expect(answers.all == ["run 1"])
-    #expect(name(coordinator.join(deadline: .distantFuture)) == "busy")
-    #expect(runs.value == 1)
+    expect(answers.all, is: ["run 1"])
+    expect(name(coordinator.join(deadline: .distantFuture)), is: "busy")
+    expect(runs.value, is: 1)
   }
 }

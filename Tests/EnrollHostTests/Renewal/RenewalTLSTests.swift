@@ -3,6 +3,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -90,15 +91,15 @@ struct RenewalTLSTests {
     let client = try stage.client(milliseconds: fault == .silent ? 200 : 30_000)
     for _ in 1...25 {
       switch try client.now() {
-      case .stale(let token, _) where isLive: #expect(token.value == Secret("access-1"))
+      case .stale(let token, _) where isLive: expect(token.value, is: Secret("access-1"))
       case .expired where !isLive: break
       case let other: throw Unmet(what: "\(other)")
       }
     }
-    #expect(front.visits == (fault.isFinal ? 1 : 2))
+    expect(front.visits, is: fault.isFinal ? 1 : 2)
     front.misbehave(nil)
     stage.clock.advance(seconds: 4000)
     guard case .valid(let token) = try stage.client().now() else { throw Unmet(what: "not valid") }
-    #expect(token.value == Secret("access-2"))
+    expect(token.value, is: Secret("access-2"))
   }
 }

@@ -2,6 +2,7 @@
 // nobody else uses.
 
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -17,16 +18,16 @@ struct SoakTests {
       let days = isTorture ? "30" : "0.25"
       let lines = try Probe("soak", folder.store, days).rest()
       print("soak, \(days) days: \(lines.first ?? "nothing")")
-      #expect(lines.count == 1, "\(lines.dropFirst())")
+      expect(lines.count, is: 1, "\(lines.dropFirst())")
       var figures: [Substring: Int] = [:]
       for pair in (lines.first ?? "").split(separator: " ") {
         let parts = pair.split(separator: "=")
         if parts.count == 2 { figures[parts[0]] = Int(parts[1]) }
       }
-      #expect(figures["lost"] == 0)
+      expect(figures["lost"], is: 0)
       // The thread of the timers has one descriptor while something is planned.
       #expect((0...1).contains(figures["opened"] ?? -1))
-      #expect(figures["jumps"] == 9)
+      expect(figures["jumps"], is: 9)
       #expect((figures["faults"] ?? 0) > 0)
       // What is left of a shorter run is still warming up.
       guard isTorture else { return }

@@ -4,6 +4,7 @@ import EnrollJSON
 import EnrollPosix
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -51,7 +52,7 @@ struct FollowedRegistrationTests {
     let again = try resources.register(
       request, store: .directory(folder.store), keys: .file, until: .distantFuture, cancellation: nil)
     #expect(!again.isNew)
-    #expect(web.registrations.withLock { $0 } == 1)
+    expect(web.registrations.withLock { $0 }, is: 1)
   }
 
   @Test("a full disk says so before the server registers the client")
@@ -65,8 +66,8 @@ struct FollowedRegistrationTests {
     let registrar = ResourceRegistrar(
       ResourceDirectory(transport: web, userAgent: "test", clock: FakeClock(), allowsLoopbackHTTP: false),
       store: try folder.open(system: system), clock: FakeClock())
-    #expect(code { () throws(EnrollError) in _ = try registrar.register(request) } == .storeFull)
-    #expect(web.registrations.withLock { $0 } == 0)
+    expect(code { () throws(EnrollError) in _ = try registrar.register(request) }, is: .storeFull)
+    expect(web.registrations.withLock { $0 }, is: 0)
     isFull.withLock { $0 = false }
     #expect(try registrar.register(request).isNew)
   }

@@ -5,6 +5,7 @@ import EnrollHost
 import EnrollJSON
 import EnrollPosix
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -30,10 +31,10 @@ struct ClientFileTests {
 
   @Test("another process finds it, under its own name alone; nothing of it is readable")
   func found() throws {
-    #expect(try kept(name()) == nil)
+    try expect(kept(name()), is: nil)
     try folder.open(clock: clock).updateRegisteredClient(try name()) { $0 = client }
-    #expect(try kept(name()) == client)
-    #expect(try kept(name("https://other.example")) == nil)
+    try expect(kept(name()), is: client)
+    try expect(kept(name("https://other.example")), is: nil)
     let text = String(decoding: try folder.bytes(folder.only(".client")), as: UTF8.self)
     for secret in ["id-1", "s3cret", "api.example"] { #expect(!text.contains(secret)) }
     #expect(try folder.names(".temp").isEmpty)
@@ -59,8 +60,8 @@ struct ClientFileTests {
         throw EnrollError(.server, "refused")
       }
     }
-    #expect(code == .server)
-    #expect(try kept(name) == client)
+    expect(code, is: .server)
+    try expect(kept(name), is: client)
   }
 
   @Test("whoever comes while another one registers waits for it, and finds its client")
@@ -79,7 +80,7 @@ struct ClientFileTests {
       #expect(accepted)
     }
     pool.drain()
-    #expect(registered.withLock { $0 } == 1)
+    expect(registered.withLock { $0 }, is: 1)
   }
 
   @Test("while one registers, its own lock is held, and neither another client's nor the store's")
@@ -87,14 +88,14 @@ struct ClientFileTests {
     let (own, other) = (try name(), try name("https://other.example"))
     let store = try folder.open(clock: clock)
     try store.updateRegisteredClient(own) { (kept: inout RegisteredClient?) throws(EnrollError) in
-      #expect(names(".register").count == 1)
+      expect(names(".register").count, is: 1)
       let place = try StoreFolder(folder.store, system: PosixFileSystem(), allowsNetworkFilesystem: false)
       let turn = names(".register").first ?? ""
       for (name, isFree) in [(turn, false), (StoreNames.lock, true)] {
         let lock = try FileLock(name, in: place)
         defer { lock.close() }
         let taken = try lock.tryLock()
-        #expect(taken == isFree)
+        expect(taken, is: isFree)
       }
       let end = SystemClock.now().advanced(bySeconds: 20)
       try CallTimeout.until(end, cancellation: nil) { () throws(EnrollError) in
@@ -102,10 +103,10 @@ struct ClientFileTests {
         try store.updateRegisteredClient(other) { $0 = nil }
       }
       let seen = try store.registeredClient(own)
-      #expect(seen == nil)
+      expect(seen, is: nil)
       kept = client
     }
-    #expect(try kept(own) == client)
+    try expect(kept(own), is: client)
   }
 
   @Test("the store's keys are replaced while one registers, and its client is sealed with the new one")
@@ -119,9 +120,9 @@ struct ClientFileTests {
       try folder.open(clock: clock).replaceKeys(.file, newDataKey: true)
       kept = later
     }
-    #expect(try kept(name) == later)
+    try expect(kept(name), is: later)
     let file = try #require(try StoreDiagnosis.examine(path: folder.store)?.files.first)
-    #expect(file.generation == 3)
+    expect(file.generation, is: 3)
   }
 
   @Test(
@@ -149,12 +150,12 @@ struct ClientFileTests {
     }
     #expect(disk.withLock { $0.tookReserve })
     #expect(try folder.names(".reserve").isEmpty)
-    #expect(try kept(name) == client)
+    try expect(kept(name), is: client)
     try store.updateRegisteredClient(name) { (kept: inout RegisteredClient?) throws(EnrollError) in
       try store.reserveSpace(name)
     }
     #expect(try folder.names(".reserve").isEmpty)
-    #expect(code { () throws(EnrollError) in try store.reserveSpace(name) } == .internal)
+    expect(code { () throws(EnrollError) in try store.reserveSpace(name) }, is: .internal)
   }
 
   @Test("a client that is registered while the folder is replaced is kept in the one that is there now")
@@ -172,8 +173,8 @@ struct ClientFileTests {
       } catch { Issue.record(error) }
       kept = client
     }
-    #expect(try kept(name) == client)
-    #expect(try store.registeredClient(name) == client)
+    try expect(kept(name), is: client)
+    try expect(store.registeredClient(name), is: client)
   }
 
   @Test("while the folder is away, a client that was registered is not kept, and the call says so")
@@ -189,7 +190,7 @@ struct ClientFileTests {
         kept = client
       }
     }
-    #expect(code == .storeIO)
+    expect(code, is: .storeIO)
     #expect(!FileManager.default.fileExists(atPath: folder.store))
   }
 
@@ -203,7 +204,7 @@ struct ClientFileTests {
         try store.reserveSpace(name)
       }
     }
-    #expect(code == .storeFull)
+    expect(code, is: .storeFull)
     #expect(try folder.names(".reserve").isEmpty)
   }
 
@@ -222,7 +223,7 @@ struct ClientFileTests {
       try store.reserveSpace(name)
       let place = try StoreFolder(folder.store, system: PosixFileSystem(), allowsNetworkFilesystem: false)
       place.tidy(names(""))
-      #expect(names(".reserve").count == 1)
+      expect(names(".reserve").count, is: 1)
     }
     #expect(try folder.names(".reserve").isEmpty)
   }
@@ -233,11 +234,11 @@ struct ClientFileTests {
     try store.updateRegisteredClient(try name()) { $0 = client }
     let before = try folder.bytes(folder.only(".client"))
     try store.replaceKeys(.file, newDataKey: true)
-    #expect(try folder.bytes(folder.only(".client")) != before)
-    #expect(try kept(name()) == client)
+    try expect(folder.bytes(folder.only(".client")), isNot: before)
+    try expect(kept(name()), is: client)
     let (keys, _) = try #require(
       try KeysFile.read(StoreFolder(folder.store, system: PosixFileSystem(), allowsNetworkFilesystem: false)))
-    #expect(keys.slots.count == 1)
+    expect(keys.slots.count, is: 1)
   }
 
   @Test("a damaged file is told once, set aside, and the next call finds none")
@@ -250,15 +251,15 @@ struct ClientFileTests {
     let code = code { () throws(EnrollError) in
       do { _ = try kept(name()) } catch { throw error as? EnrollError ?? EnrollError(.internal, "") }
     }
-    #expect(code == .storeCorrupt)
-    #expect(try kept(name()) == nil)
+    expect(code, is: .storeCorrupt)
+    try expect(kept(name()), is: nil)
   }
 
   @Test("the diagnosis of a store knows the file")
   func diagnosis() throws {
     try folder.open(clock: clock).updateRegisteredClient(try name()) { $0 = client }
     let files = try #require(try StoreDiagnosis.examine(path: folder.store)).files
-    #expect(files.map(\.kind) == [.client])
-    #expect(files.first?.problem == nil)
+    expect(files.map(\.kind), is: [.client])
+    expect(files.first?.problem, is: nil)
   }
 }

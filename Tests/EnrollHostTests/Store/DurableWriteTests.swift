@@ -5,6 +5,7 @@
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -34,7 +35,7 @@ struct DurableWriteTests {
       let at = try #require(rest.firstIndex(of: operation), "\(operation) in \(operations)")
       rest = rest[(at + 1)...]
     }
-    #expect(operations.count { $0 == .sync } == 2)
+    expect(operations.count { $0 == .sync }, is: 2)
   }
 
   @Test("a record that is known is read with one look at its status, and not opened again")
@@ -51,14 +52,14 @@ struct DurableWriteTests {
     _ = try store.read(.default)
     calls.withLock { $0 = [] }
     for _ in 0..<100 { _ = try store.read(.default) }
-    #expect(calls.withLock { $0 } == Array(repeating: .statusByName, count: 100))
+    expect(calls.withLock { $0 }, is: Array(repeating: .statusByName, count: 100))
   }
 
   @Test("a change by another process is seen by the next read, also one that a status does not show")
   func changeElsewhere() throws {
     let clock = FakeClock()
     let store = try folder.filled(clock: clock)
-    #expect(try store.read(.default)?.asksForLogin == false)
+    try expect(store.read(.default)?.asksForLogin, is: false)
     let path = try folder.only(".record")
     var before = stat()
     stat(path, &before)
@@ -67,11 +68,11 @@ struct DurableWriteTests {
     let changed = try folder.bytes(path)
     var after = stat()
     stat(path, &after)
-    #expect(after.st_size == before.st_size)
+    expect(after.st_size, is: before.st_size)
     var times = [before.st_atim, before.st_mtim]
     try folder.overwrite(path, changed)
     utimensat(AT_FDCWD, path, &times, 0)
-    #expect(try store.read(.default)?.registrationType == "OTHERS")
+    try expect(store.read(.default)?.registrationType, is: "OTHERS")
   }
 
   @Test(
@@ -92,7 +93,7 @@ struct DurableWriteTests {
     isFirst.withLock { $0 = true }
     calls.withLock { $0 = [] }
     try store.update(.default) { $0.registrationType = "NEW" }
-    #expect(try folder.open().read(.default)?.registrationType == "NEW")
+    try expect(folder.open().read(.default)?.registrationType, is: "NEW")
     let made = calls.withLock { $0 }
     let first = try #require(made.firstIndex(of: .sync))
     let second = try #require(made[(first + 1)...].firstIndex(of: .sync))
@@ -122,8 +123,8 @@ struct DurableWriteTests {
       try store.update(.default) { $0.registrationType = "NEW" }
     }
     // Once: it is written anew. Always: it is refused, and the old record stays.
-    #expect(saved == (times == 1 ? nil : .storeIO))
-    #expect(try folder.open().read(.default)?.registrationType == (times == 1 ? "NEW" : "SOCIAL"))
+    expect(saved, is: times == 1 ? nil : .storeIO)
+    try expect(folder.open().read(.default)?.registrationType, is: times == 1 ? "NEW" : "SOCIAL")
     #expect(try folder.names(".temp").isEmpty)
   }
 
@@ -140,7 +141,7 @@ struct DurableWriteTests {
       return call.operation != .sync && now % 2 == 0 ? .error(EINTR) : nil
     })
     try folder.open(system: system).update(.default) { $0.registrationType = "SOCIAL" }
-    #expect(try folder.open().read(.default)?.registrationType == "SOCIAL")
+    try expect(folder.open().read(.default)?.registrationType, is: "SOCIAL")
   }
 
   @Test("on a full disk new tokens take the space that was kept for them, and nothing else may")
@@ -164,7 +165,7 @@ struct DurableWriteTests {
       try store.reserveSpace(.default)
       disk.withLock { $0.isFull = true }
       let waits = code { () throws(EnrollError) in try store.update(.default) { $0.asksForLogin = true } }
-      #expect(waits == .storeFull, "what can wait leaves the reserve alone")
+      expect(waits, is: .storeFull, "what can wait leaves the reserve alone")
       try store.update(.default) {
         $0.registrationType = "SOCIAL"
         $0.tokenEpoch += 1
@@ -172,9 +173,9 @@ struct DurableWriteTests {
       let again = code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }
       #expect(again == nil || again == .storeFull)
     }
-    #expect(end == .taken)
+    expect(end, is: .taken)
     #expect(try folder.names(".reserve").isEmpty, "kept for the turn only")
-    #expect(try folder.open().read(.default)?.registrationType == "SOCIAL")
+    try expect(folder.open().read(.default)?.registrationType, is: "SOCIAL")
   }
 
   @Test("a record that used the reserve has its own length again")
@@ -192,7 +193,7 @@ struct DurableWriteTests {
     try store.reserveSpace(.default)
     try store.update(.default) { $0.tokenEpoch += 1 }
     #expect(try folder.bytes(try folder.only(".record")).count < 1000)
-    #expect(try folder.open().read(.default)?.registrationType == "SOCIAL")
+    try expect(folder.open().read(.default)?.registrationType, is: "SOCIAL")
   }
 
   @Test("a disk that is full says so before a refresh token is spent")
@@ -200,7 +201,7 @@ struct DurableWriteTests {
     let system = FaultyFileSystem(before: { $0.operation == .allocate ? .error(ENOSPC) : nil })
     let store = try folder.open(system: system)
     try store.update(.default) { $0.tokenEpoch += 1 }
-    #expect(code { () throws(EnrollError) in try store.reserveSpace(.default) } == .storeFull)
+    expect(code { () throws(EnrollError) in try store.reserveSpace(.default) }, is: .storeFull)
     #expect(try folder.names(".reserve").isEmpty)
   }
 
@@ -216,7 +217,7 @@ struct DurableWriteTests {
     try store.update(try AccountName("another")) { $0.tokenEpoch += 1 }
     _ = try store.installationID()
     try store.updateOutbox { $0 = [] }
-    #expect(listed.withLock { $0 } == 0)
+    expect(listed.withLock { $0 }, is: 0)
     _ = try store.accounts()
     #expect(listed.withLock { $0 } > 0)
   }
@@ -234,7 +235,7 @@ struct DurableWriteTests {
     }
     let alone = try looks(try folder.open(system: system))
     for number in 1...8 { try folder.open().update(try AccountName("n\(number)")) { $0.tokenEpoch += 1 } }
-    #expect(try looks(try folder.open(system: system)) == alone)
+    try expect(looks(try folder.open(system: system)), is: alone)
     #expect(alone <= 2)
   }
 
@@ -247,11 +248,11 @@ struct DurableWriteTests {
       try Data("half".utf8).write(to: URL(fileURLWithPath: path))
     }
     _ = try folder.open().read(.default)
-    #expect(try folder.names(".temp") + folder.names(".reserve") == [])
+    try expect(folder.names(".temp") + folder.names(".reserve"), is: [])
     let stranger = folder.store + "/0123456789abcdef0123456789abcdef.temp"
     try Data("half".utf8).write(to: URL(fileURLWithPath: stranger))
     _ = try folder.open().accounts()
-    #expect(try folder.names(".temp") == [])
+    try expect(folder.names(".temp"), is: [])
   }
 
   @Test("a turn that is kept keeps other processes out, and not its own, until it is kept no more")
@@ -262,13 +263,13 @@ struct DurableWriteTests {
     func turn(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalTurn {
       try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
     }
-    #expect(try turn(store) { store.keepTurn(.default, true) } == .taken)
-    #expect(try turn(other) == .deadlinePassed)
-    #expect(try turn(store) == .taken)
-    #expect(try turn(other) == .deadlinePassed)
+    try expect(turn(store) { store.keepTurn(.default, true) }, is: .taken)
+    try expect(turn(other), is: .deadlinePassed)
+    try expect(turn(store), is: .taken)
+    try expect(turn(other), is: .deadlinePassed)
     store.keepTurn(.default, false)
-    #expect(try turn(other) == .taken)
-    #expect(try turn(store) == .taken)
+    try expect(turn(other), is: .taken)
+    try expect(turn(store), is: .taken)
   }
 
   @Test("space that was kept for tokens which wait for the disk stays until the turn is kept no more")
@@ -279,7 +280,7 @@ struct DurableWriteTests {
       try store.reserveSpace(.default)
       store.keepTurn(.default, true)
     }
-    #expect(try folder.names(".reserve").count == 1)
+    try expect(folder.names(".reserve").count, is: 1)
     store.keepTurn(.default, false)
     #expect(try folder.names(".reserve").isEmpty)
   }
@@ -291,6 +292,6 @@ struct DurableWriteTests {
     try Data("half".utf8).write(to: URL(fileURLWithPath: temporary))
     try store.update(.default) { $0.registrationType = "NEW" }
     #expect(try folder.names(".temp").isEmpty)
-    #expect(try folder.open().read(.default)?.registrationType == "NEW")
+    try expect(folder.open().read(.default)?.registrationType, is: "NEW")
   }
 }

@@ -4,6 +4,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -31,26 +32,26 @@ struct ProviderFileTests {
   func found() throws {
     let store = try folder.open(clock: clock)
     store.keepProviderDocuments(name) { $0 = documents }
-    #expect(try kept() == documents)
+    try expect(kept(), is: documents)
     let others = [
       ProviderName(issuer: "https://id.example/", trust: "system"),
       ProviderName(issuer: "https://id.example", trust: "file /tmp/ca.pem"),
     ]
-    for other in others { #expect(try folder.open(clock: clock).providerDocuments(other) == nil) }
+    for other in others { try expect(folder.open(clock: clock).providerDocuments(other), is: nil) }
     store.keepProviderDocuments(name) { $0.keys = nil }
-    #expect(try kept()?.metadata == documents.metadata)
-    #expect(try kept()?.keys == nil)
-    #expect(try folder.names(".provider").count == 1)
+    try expect(kept()?.metadata, is: documents.metadata)
+    try expect(kept()?.keys, is: nil)
+    try expect(folder.names(".provider").count, is: 1)
     #expect(try folder.names(".temp").isEmpty)
   }
 
   @Test("asking makes no store, and a store in memory keeps nothing")
   func nothing() throws {
-    #expect(try kept() == nil)
+    try expect(kept(), is: nil)
     #expect(try folder.names().isEmpty)
     let memory = MemoryTokenStore(clock: clock)
     memory.keepProviderDocuments(name) { $0 = documents }
-    #expect(memory.providerDocuments(name) == nil)
+    expect(memory.providerDocuments(name), is: nil)
   }
 
   @Test("a file that is damaged, of another store, or no file at all counts for none, and is replaced")
@@ -65,11 +66,11 @@ struct ProviderFileTests {
     flipped[whole.count / 2] ^= 1
     for bytes in try [[], Array(whole.prefix(100)), flipped, stranger.bytes(stranger.only(".provider"))] {
       try folder.overwrite(path, bytes)
-      #expect(try kept() == nil)
+      try expect(kept(), is: nil)
       try folder.open(clock: clock).keepProviderDocuments(name) { $0.metadata = documents.metadata }
-      #expect(try kept()?.metadata == documents.metadata)
+      try expect(kept()?.metadata, is: documents.metadata)
     }
-    #expect(try StoreDiagnosis.examine(path: folder.store)?.setAsideCount == 0)
+    try expect(StoreDiagnosis.examine(path: folder.store)?.setAsideCount, is: 0)
   }
 
   @Test("a diagnosis names it, tidying clears what was half written of it, new keys leave it behind")
@@ -77,7 +78,7 @@ struct ProviderFileTests {
     let store = try folder.filled(clock: clock)
     store.keepProviderDocuments(name) { $0 = documents }
     let files = try #require(try StoreDiagnosis.examine(path: folder.store)).files
-    #expect(files.filter { $0.kind == .provider && $0.problem == nil }.count == 1)
+    expect(files.filter { $0.kind == .provider && $0.problem == nil }.count, is: 1)
 
     let half = try folder.only(".provider") + ".temp"
     #expect(
@@ -89,7 +90,7 @@ struct ProviderFileTests {
     try store.replaceKeys(.file, newDataKey: true)
     #expect(try folder.names(".provider").isEmpty)
     store.keepProviderDocuments(name) { $0 = documents }
-    #expect(try kept() == documents)
+    try expect(kept(), is: documents)
   }
 
   @Test("nobody waits for the store's lock to keep it")
@@ -97,9 +98,9 @@ struct ProviderFileTests {
     let store = try folder.filled(clock: clock)
     let held = open(folder.store + "/store.lock", O_RDWR | O_CREAT, 0o600)
     defer { close(held) }
-    #expect(flock(held, LOCK_EX) == 0)
+    expect(flock(held, LOCK_EX), is: 0)
     store.keepProviderDocuments(name) { $0 = documents }
-    #expect(try kept() == nil)
+    try expect(kept(), is: nil)
   }
 
   @Test("what is longer than a provider's documents ever are is not kept")
@@ -109,6 +110,6 @@ struct ProviderFileTests {
       $0 = documents
       $0.metadata?.body = [UInt8](repeating: 0x20, count: 2 << 20)
     }
-    #expect(try kept() == nil)
+    try expect(kept(), is: nil)
   }
 }

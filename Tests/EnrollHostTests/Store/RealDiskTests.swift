@@ -5,6 +5,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -50,16 +51,16 @@ struct RealDiskTests {
       try store.update(.default) { $0.registrationType = "SOCIAL" }
       disk.fill()
       for (name, make) in Self.changes {
-        #expect(code { () throws(EnrollError) in try make(store) } == .storeFull, "\(name)")
-        #expect(try Self.open(disk).read(.default)?.registrationType == "SOCIAL", "\(name)")
+        expect(code { () throws(EnrollError) in try make(store) }, is: .storeFull, "\(name)")
+        try expect(Self.open(disk).read(.default)?.registrationType, is: "SOCIAL", "\(name)")
       }
       disk.free()
       for (name, make) in Self.changes {
-        #expect(code { () throws(EnrollError) in try make(store) } == nil, "\(name)")
+        expect(code { () throws(EnrollError) in try make(store) }, is: nil, "\(name)")
       }
       disk.fill()
       try store.remove(.default)
-      #expect(try Self.open(disk).read(.default) == nil)
+      try expect(Self.open(disk).read(.default), is: nil)
     }
   }
 
@@ -70,7 +71,7 @@ struct RealDiskTests {
     let disk = try SmallDisk()
     disk.fill()
     let make = { () throws(EnrollError) in try Self.open(disk).update(.default) { $0.tokenEpoch += 1 } }
-    #expect(code { () throws(EnrollError) in _ = try make() } == .storeFull)
+    expect(code { () throws(EnrollError) in _ = try make() }, is: .storeFull)
     disk.free()
     _ = try make()
   }
@@ -123,16 +124,16 @@ struct RealDiskTests {
       return
     }
     clock.advance(seconds: 3600)
-    #expect(code { () throws(EnrollError) in _ = try ask() } == .storeFull)
-    #expect(provider.count(.token) == asked, "no refresh token was spent")
+    expect(code { () throws(EnrollError) in _ = try ask() }, is: .storeFull)
+    expect(provider.count(.token), is: asked, "no refresh token was spent")
 
     disk.free()
     let renewed = try ask().token().value
-    #expect(provider.count(.token) == asked + 1)
+    expect(provider.count(.token), is: asked + 1)
     #expect(disk.isFilled)
     let store = try FileTokenStore(path: disk.store, clock: clock)
     let account = try #require(try store.accounts().first)
-    #expect(try store.read(account)?.confirmed?.accessToken == renewed, "on a disk that is full by now")
+    try expect(store.read(account)?.confirmed?.accessToken, is: renewed, "on a disk that is full by now")
   }
 
   @Test(
@@ -147,8 +148,8 @@ struct RealDiskTests {
       for (name, make) in Self.changes {
         for each in [store, try Self.open(disk)] {
           let failure = failure { () throws(EnrollError) in try make(each) }
-          #expect(failure?.code == .storeRefused, "\(name)")
-          #expect(failure?.message.contains("read-only") == true, "\(name): \(failure?.message ?? "")")
+          expect(failure?.code, is: .storeRefused, "\(name)")
+          expect(failure?.message.contains("read-only"), is: true, "\(name): \(failure?.message ?? "")")
         }
       }
       var isTaken = false
@@ -159,15 +160,15 @@ struct RealDiskTests {
         }
       }
       #expect(turn == .storeRefused && !isTaken, "no refresh token is spent")
-      #expect(try Self.open(disk).read(.default)?.registrationType == "SOCIAL")
-      #expect(try Self.open(disk).accounts() == [.default])
+      try expect(Self.open(disk).read(.default)?.registrationType, is: "SOCIAL")
+      try expect(Self.open(disk).accounts(), is: [.default])
       let new = code { () throws(EnrollError) in
         _ = try FileTokenStore(path: disk.path + "/new", clock: FakeClock())
       }
-      #expect(new == .storeRefused)
+      expect(new, is: .storeRefused)
       try disk.makeReadOnly(false)
       for (name, make) in Self.changes {
-        #expect(code { () throws(EnrollError) in try make(store) } == nil, "\(name)")
+        expect(code { () throws(EnrollError) in try make(store) }, is: nil, "\(name)")
       }
     }
   }
@@ -180,13 +181,13 @@ struct RealDiskTests {
     let nobody = "65534"
     let folder = TestFolder()
     chmod(folder.path, 0o777)
-    #expect(try Probe.run("--user", nobody, "update", folder.store) == ["updated"])
+    try expect(Probe.run("--user", nobody, "update", folder.store), is: ["updated"])
     let names = try folder.names()
     let path = name.isEmpty ? folder.store : try folder.only(name)
     chmod(path, 0)
-    #expect(try Probe.run("--user", nobody, "update", folder.store) == ["storeRefused"])
-    #expect(try folder.names() == names)
+    try expect(Probe.run("--user", nobody, "update", folder.store), is: ["storeRefused"])
+    try expect(folder.names(), is: names)
     chmod(path, name.isEmpty ? 0o700 : 0o600)
-    #expect(try Probe.run("--user", nobody, "update", folder.store) == ["updated"])
+    try expect(Probe.run("--user", nobody, "update", folder.store), is: ["updated"])
   }
 }

@@ -5,6 +5,7 @@ import EnrollCore
 import EnrollHost
 import EnrollStore
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -26,8 +27,8 @@ struct ReplacedFolderTests {
     let store = try folder.filled()
     try restore()
     try store.update(.default) { $0.registrationType = "LATER" }
-    #expect(try folder.open().read(.default)?.registrationType == "LATER")
-    #expect(try store.read(.default)?.registrationType == "LATER")
+    try expect(folder.open().read(.default)?.registrationType, is: "LATER")
+    try expect(store.read(.default)?.registrationType, is: "LATER")
   }
 
   @Test("a renewal after a restore waits for the turn of whoever has it at the path now")
@@ -38,7 +39,7 @@ struct ReplacedFolderTests {
     let other = try folder.open()
     _ = try other.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) { () throws(EnrollError) in
       let turn = try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) {}
-      #expect(turn == .deadlinePassed)
+      expect(turn, is: .deadlinePassed)
     }
   }
 
@@ -48,23 +49,23 @@ struct ReplacedFolderTests {
     let epoch = try #require(try store.read(.default)?.tokenEpoch)
     _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) { () throws(EnrollError) in
       do { try restore() } catch { Issue.record(error) }
-      #expect(code { () throws(EnrollError) in try store.reserveSpace(.default) } == .storeIO)
+      expect(code { () throws(EnrollError) in try store.reserveSpace(.default) }, is: .storeIO)
       // What an answer brought goes to where others look for it.
       try store.update(.default) { $0.registrationType = "RENEWED" }
     }
-    #expect(try folder.open().read(.default)?.registrationType == "RENEWED")
-    #expect(code { () throws(EnrollError) in try store.reserveSpace(.default) } == nil)
+    try expect(folder.open().read(.default)?.registrationType, is: "RENEWED")
+    expect(code { () throws(EnrollError) in try store.reserveSpace(.default) }, is: nil)
   }
 
   @Test("a sign-out in the folder that is there now is seen within a second")
   func readers() throws {
     let clock = FakeClock()
     let store = try folder.filled(clock: clock)
-    #expect(try store.read(.default) != nil)
+    try expect(store.read(.default), isNot: nil)
     try restore()
     try folder.open().remove(.default)
     clock.advance(seconds: 2)
-    #expect(try store.read(.default) == nil)
+    try expect(store.read(.default), is: nil)
   }
 
   @Test("while the folder is away nothing is saved and none is made; when it is back everything goes on")
@@ -73,14 +74,15 @@ struct ReplacedFolderTests {
     let store = try folder.filled(clock: clock)
     try manager.moveItem(atPath: folder.store, toPath: aside)
     clock.advance(seconds: 2)
-    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeIO)
-    #expect(
-      code { () throws(EnrollError) in try store.update(.default) { $0.registrationType = "X" } } == .storeIO)
-    #expect(code { () throws(EnrollError) in _ = try store.installationID() } == .storeIO)
+    expect(code { () throws(EnrollError) in _ = try store.read(.default) }, is: .storeIO)
+    expect(
+      code { () throws(EnrollError) in try store.update(.default) { $0.registrationType = "X" } },
+      is: .storeIO)
+    expect(code { () throws(EnrollError) in _ = try store.installationID() }, is: .storeIO)
     #expect(!manager.fileExists(atPath: folder.store))
     try manager.moveItem(atPath: aside, toPath: folder.store)
     try store.update(.default) { $0.registrationType = "BACK" }
-    #expect(try folder.open().read(.default)?.registrationType == "BACK")
+    try expect(folder.open().read(.default)?.registrationType, is: "BACK")
   }
 
   @Test(
@@ -92,18 +94,18 @@ struct ReplacedFolderTests {
     func turn(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalTurn {
       try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
     }
-    #expect(try turn(store) { store.keepTurn(.default, true) } == .taken)
+    try expect(turn(store) { store.keepTurn(.default, true) }, is: .taken)
     try manager.moveItem(atPath: folder.store, toPath: aside)
     // As where a filesystem is mounted over it.
     if isHidden { mkdir(folder.store, 0o755) }
-    for _ in 1...2 { #expect(code { () throws(EnrollError) in _ = try turn(store) } == .storeIO) }
+    for _ in 1...2 { expect(code { () throws(EnrollError) in _ = try turn(store) }, is: .storeIO) }
     rmdir(folder.store)
     try manager.moveItem(atPath: aside, toPath: folder.store)
     let other = try folder.open()
-    #expect(try turn(other) == .deadlinePassed)
-    #expect(try turn(store) == .taken)
+    try expect(turn(other), is: .deadlinePassed)
+    try expect(turn(store), is: .taken)
     store.keepTurn(.default, false)
-    #expect(try turn(other) == .taken)
+    try expect(turn(other), is: .taken)
   }
 
   @Test("a turn that is kept goes on in a folder that takes the place, and keeps nobody out of it before")
@@ -113,15 +115,15 @@ struct ReplacedFolderTests {
     func turn(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalTurn {
       try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
     }
-    #expect(try turn(store) { store.keepTurn(.default, true) } == .taken)
+    try expect(turn(store) { store.keepTurn(.default, true) }, is: .taken)
     try restore()
     let other = try folder.open()
-    #expect(try turn(other) == .taken)
-    #expect(try turn(store) { store.keepTurn(.default, true) } == .taken)
-    #expect(try turn(other) == .deadlinePassed)
+    try expect(turn(other), is: .taken)
+    try expect(turn(store) { store.keepTurn(.default, true) }, is: .taken)
+    try expect(turn(other), is: .deadlinePassed)
     try manager.removeItem(atPath: folder.store)
     try manager.moveItem(atPath: aside, toPath: folder.store)
-    #expect(try turn(try folder.open()) == .taken)
+    try expect(turn(try folder.open()), is: .taken)
   }
 
   @Test("a change is made once, also where the folder is replaced while it is made")
@@ -133,6 +135,6 @@ struct ReplacedFolderTests {
       do { try restore() } catch { Issue.record(error) }
       throw EnrollError(.internal, "changed its mind")
     }
-    #expect(runs == 1)
+    expect(runs, is: 1)
   }
 }

@@ -5,6 +5,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -46,14 +47,14 @@ struct RollbackTests {
   /// The account is as if nobody had signed in, and the old record is kept aside.
   private func expectSetAside() throws {
     let store = try open()
-    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeCorrupt)
-    #expect(try store.read(.default) == nil)
+    expect(code { () throws(EnrollError) in _ = try store.read(.default) }, is: .storeCorrupt)
+    try expect(store.read(.default), is: nil)
     #expect(
       try folder.names().contains { $0.contains(".corrupt-") }
     )
     // And signing in works.
     try signIn(store)
-    #expect(try open().read(.default)?.hasTokens == true)
+    try expect(open().read(.default)?.hasTokens, is: true)
   }
 
   @Test("a sign-out stays one")
@@ -83,7 +84,7 @@ struct RollbackTests {
     try makeCopy()
     try signIn(store, token: "newer")
     try putBack()
-    #expect(try open().read(.default)?.confirmed?.accessToken == Secret("access"))
+    try expect(open().read(.default)?.confirmed?.accessToken, is: Secret("access"))
   }
 
   @Test("tries at the PIN do not come back, and neither does the time before there was one")
@@ -101,9 +102,9 @@ struct RollbackTests {
       try FileManager.default.removeItem(atPath: copy)
       try makeCopy()
       let guess = try open()
-      #expect(try guess.usePIN(Secret("0000"), .default, to: .unlock).outcome == .wrong)
+      try expect(guess.usePIN(Secret("0000"), .default, to: .unlock).outcome, is: .wrong)
       try putBack()
-      #expect(code { () throws(EnrollError) in _ = try open().isUnlocked(.default) } == .storeCorrupt)
+      expect(code { () throws(EnrollError) in _ = try open().isUnlocked(.default) }, is: .storeCorrupt)
     }
   }
 
@@ -115,9 +116,9 @@ struct RollbackTests {
       try store.setPIN(Secret("2468"), .default)
       _ = try store.usePIN(Secret("2468"), .default, to: .unlock)
       try makeCopy()
-      #expect(try store.usePIN(Secret("2468"), .default, to: .replace(Secret("1357"))).outcome == .unlocked)
+      try expect(store.usePIN(Secret("2468"), .default, to: .replace(Secret("1357"))).outcome, is: .unlocked)
       try putBack()
-      #expect(code { () throws(EnrollError) in _ = try open().isUnlocked(.default) } == .storeCorrupt)
+      expect(code { () throws(EnrollError) in _ = try open().isUnlocked(.default) }, is: .storeCorrupt)
     }
   }
 
@@ -127,7 +128,7 @@ struct RollbackTests {
     for _ in 1...5 { try signIn(store) }
     try store.remove(.default)
     try signIn(store)
-    #expect(try open().read(.default)?.hasTokens == true)
+    try expect(open().read(.default)?.hasTokens, is: true)
   }
 
   @Test("a mark of another store, or nonsense in its place, is none")
@@ -141,7 +142,7 @@ struct RollbackTests {
     for bytes in [[UInt8](repeating: 255, count: 32), [], [1]] {
       keeper.items[mark] = Secret(bytes)
       try putBack()
-      #expect(try open().read(.default)?.hasTokens == true)
+      try expect(open().read(.default)?.hasTokens, is: true)
     }
   }
 
@@ -151,7 +152,7 @@ struct RollbackTests {
     try signIn(store)
     keeper.isLocked = true
     try signOut(store)
-    #expect(try store.read(.default)?.hasTokens == false)
+    try expect(store.read(.default)?.hasTokens, is: false)
   }
 
   @Test("with a key file in the folder nothing can tell: everything comes back")
@@ -161,6 +162,6 @@ struct RollbackTests {
     try makeCopy()
     try signOut(store)
     try putBack()
-    #expect(try open(.file).read(.default)?.hasTokens == true)
+    try expect(open(.file).read(.default)?.hasTokens, is: true)
   }
 }

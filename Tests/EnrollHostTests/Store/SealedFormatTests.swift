@@ -4,6 +4,7 @@
 @testable import EnrollStore
 import EnrollCore
 import EnrollCrypto
+import Expectations
 import Testing
 
 @testable import EnrollHost
@@ -42,21 +43,21 @@ struct SealedFormatTests {
       let plaintext = Secret([UInt8](repeating: 0x61, count: count))
       let file = try SealedFormat.seal(
         plaintext, tag: Self.tag, generation: .max, keys: Self.keys(), random: SystemRandomSource())
-      #expect(file.count == 160 + count + 16)
+      expect(file.count, is: 160 + count + 16)
       let (opened, generation) = try SealedFormat.open(file, tag: Self.tag, keys: Self.keys())
-      #expect(opened == plaintext)
-      #expect(generation == .max)
+      expect(opened, is: plaintext)
+      expect(generation, is: .max)
     }
   }
 
   @Test("a record over 1 MiB is refused before anything is written")
   func tooLong() {
     let long = Secret([UInt8](repeating: 0x61, count: SealedFormat.plaintextLimit + 1))
-    #expect(
+    expect(
       code { () throws(EnrollError) in
         _ = try SealedFormat.seal(
           long, tag: Self.tag, generation: 1, keys: Self.keys(), random: SystemRandomSource())
-      } == .invalidArgument)
+      }, is: .invalidArgument)
   }
 
   @Test("every flipped bit of a sealed file is damage, never a wrong key and never a success")
@@ -66,7 +67,7 @@ struct SealedFormatTests {
       for bit in 0..<8 {
         var changed = file
         changed[index] ^= 1 << UInt8(bit)
-        #expect(Self.opening(changed) == .storeCorrupt, "byte \(index), bit \(bit)")
+        expect(Self.opening(changed), is: .storeCorrupt, "byte \(index), bit \(bit)")
       }
     }
   }
@@ -74,19 +75,19 @@ struct SealedFormatTests {
   @Test("every shorter or longer file is damage")
   func everyLength() throws {
     let file = try Self.sealed()
-    for count in 0..<file.count { #expect(Self.opening(Array(file[..<count])) == .storeCorrupt) }
-    #expect(Self.opening(file + [0]) == .storeCorrupt)
+    for count in 0..<file.count { expect(Self.opening(Array(file[..<count])), is: .storeCorrupt) }
+    expect(Self.opening(file + [0]), is: .storeCorrupt)
   }
 
   @Test("a wrong key is another error than damage")
   func wrongKey() throws {
-    #expect(Self.opening(try Self.sealed(), Self.keys(2)) == .storeKey)
+    expect(Self.opening(try Self.sealed(), Self.keys(2)), is: .storeKey)
     var otherStore = Self.keys()
     otherStore.storeID[0] ^= 1
-    #expect(Self.opening(try Self.sealed(), otherStore) == .storeKey)
+    expect(Self.opening(try Self.sealed(), otherStore), is: .storeKey)
     var otherKeyID = Self.keys()
     otherKeyID.active.id[0] ^= 1
-    #expect(Self.opening(try Self.sealed(), otherKeyID) == .storeKey)
+    expect(Self.opening(try Self.sealed(), otherKeyID), is: .storeKey)
   }
 
   @Test("what an older key sealed opens after a new one took its place")
@@ -95,7 +96,7 @@ struct SealedFormatTests {
     keys.older = [keys.active]
     keys.active = StoreKeys.DataKey(
       id: [UInt8](repeating: 9, count: 16), key: Secret([UInt8](repeating: 9, count: 32)))
-    #expect(Self.opening(try Self.sealed(), keys) == nil)
+    expect(Self.opening(try Self.sealed(), keys), is: nil)
   }
 
   @Test("nothing in the header can be changed, also with a right checksum: it is associated data")
@@ -105,13 +106,13 @@ struct SealedFormatTests {
     for index in Array(64..<72) + Array(104..<116) + Array(116..<120) {
       var changed = file
       changed[index] ^= 1
-      #expect(Self.opening(try Self.withChecksum(changed)) == .storeCorrupt, "byte \(index)")
+      expect(Self.opening(try Self.withChecksum(changed)), is: .storeCorrupt, "byte \(index)")
     }
     // Store id, key id, salt and commitment decide about the key.
     for index in Array(16..<48) + Array(72..<104) + Array(120..<152) {
       var changed = file
       changed[index] ^= 1
-      #expect(Self.opening(try Self.withChecksum(changed)) == .storeKey, "byte \(index)")
+      expect(Self.opening(try Self.withChecksum(changed)), is: .storeKey, "byte \(index)")
     }
   }
 
@@ -119,29 +120,29 @@ struct SealedFormatTests {
   func relabelled() throws {
     var file = try Self.sealed()
     let other = [UInt8](repeating: 8, count: 16)
-    #expect(
-      code { () throws(EnrollError) in _ = try SealedFormat.open(file, tag: other, keys: Self.keys()) }
-        == .storeCorrupt)
+    expect(
+      code { () throws(EnrollError) in _ = try SealedFormat.open(file, tag: other, keys: Self.keys()) },
+      is: .storeCorrupt)
     file.replaceSubrange(48..<64, with: other)
     let relabelled = try Self.withChecksum(file)
-    #expect(
-      code { () throws(EnrollError) in _ = try SealedFormat.open(relabelled, tag: other, keys: Self.keys()) }
-        == .storeCorrupt)
+    expect(
+      code { () throws(EnrollError) in _ = try SealedFormat.open(relabelled, tag: other, keys: Self.keys()) },
+      is: .storeCorrupt)
   }
 
   @Test("header and body of two files do not mix")
   func mixed() throws {
     let one = try Self.sealed(generation: 1)
     let two = try Self.sealed(generation: 2)
-    #expect(Self.opening(Array(one[..<160]) + Array(two[160...])) == .storeCorrupt)
+    expect(Self.opening(Array(one[..<160]) + Array(two[160...])), is: .storeCorrupt)
   }
 
   @Test("a newer form is refused as such, not as damage")
   func newerForm() throws {
     var file = try Self.sealed()
     file[9] = 2
-    #expect(Self.opening(file) == .storeCorrupt, "a flipped bit is not a version")
-    #expect(Self.opening(try Self.withChecksum(file)) == .storeVersion)
+    expect(Self.opening(file), is: .storeCorrupt, "a flipped bit is not a version")
+    expect(Self.opening(try Self.withChecksum(file)), is: .storeVersion)
   }
 
   @Test("no key is used twice, not even with a generator that repeats itself")
@@ -154,7 +155,7 @@ struct SealedFormatTests {
         Secret(text), tag: Self.tag, generation: generation, keys: Self.keys(), random: Stuck())[72..<104]
     }
     let salts = try Set([salt("a", 1), salt("b", 1), salt("a", 2)])
-    #expect(salts.count == 3)
+    expect(salts.count, is: 3)
   }
 
   @Test("the plaintext is nowhere in the file")

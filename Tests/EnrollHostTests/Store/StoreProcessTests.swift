@@ -5,6 +5,7 @@ import EnrollStore
 import EnrollCore
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Foundation
 import Synchronization
 import Testing
@@ -18,8 +19,8 @@ struct StoreProcessTests {
     let start = try folder.open().update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
     let probes = try (0..<4).map { _ in try Probe("increment", folder.store, "5", "8") }
     for probe in probes { probe.go() }
-    for probe in probes { #expect(probe.rest() == ["done"]) }
-    #expect(try folder.open().read(.default)?.tokenEpoch == start + 4 * 5 * 8)
+    for probe in probes { expect(probe.rest(), is: ["done"]) }
+    try expect(folder.open().read(.default)?.tokenEpoch, is: start + 4 * 5 * 8)
   }
 
   @Test("of 64 threads in each of 4 processes one renews, and all others see its result")
@@ -27,22 +28,22 @@ struct StoreProcessTests {
     try folder.filled()
     let wire = folder.path + "/wire"
     let probes = try (0..<4).map { _ in try Probe("renew", folder.store, "64", wire) }
-    for probe in probes { #expect(probe.line() == "ready") }
+    for probe in probes { expect(probe.line(), is: "ready") }
     for probe in probes { probe.go() }
     let ends = probes.map { $0.rest().last ?? "" }
-    #expect(ends.sorted() == ["overtaken=63 taken=1", "overtaken=64", "overtaken=64", "overtaken=64"])
-    #expect(try folder.bytes(wire).count == 1)
+    expect(ends.sorted(), is: ["overtaken=63 taken=1", "overtaken=64", "overtaken=64", "overtaken=64"])
+    try expect(folder.bytes(wire).count, is: 1)
   }
 
   @Test("a waiter takes the turn of a holder that was killed")
   func killedHolder() throws {
     try folder.filled()
     let holder = try Probe("hold", folder.store)
-    #expect(holder.line() == "holding")
+    expect(holder.line(), is: "holding")
     let waiter = try Probe("turn", folder.store, "60")
-    #expect(waiter.line() == "ready")
+    expect(waiter.line(), is: "ready")
     holder.kill()
-    #expect(waiter.rest() == ["taken"])
+    expect(waiter.rest(), is: ["taken"])
   }
 
   @Test("a waiter takes the turn of a killed holder whose forked child lives on")
@@ -53,18 +54,18 @@ struct StoreProcessTests {
     let child = try #require(Int32(said?.split(separator: " ").last ?? ""))
     defer { Foundation.kill(child, SIGKILL) }
     let waiter = try Probe("turn", folder.store, "20")
-    #expect(waiter.line() == "ready")
+    expect(waiter.line(), is: "ready")
     holder.kill()
-    #expect(waiter.rest() == ["taken"])
-    #expect(Foundation.kill(child, 0) == 0, "the child lives")
+    expect(waiter.rest(), is: ["taken"])
+    expect(Foundation.kill(child, 0), is: 0, "the child lives")
   }
 
   @Test("a holder that hangs costs a waiter its deadline and no more")
   func hangingHolder() throws {
     try folder.filled()
     let holder = try Probe("hold", folder.store)
-    #expect(holder.line() == "holding")
-    #expect(try Probe.run("turn", folder.store, "0") == ["ready", "deadlinePassed"])
+    expect(holder.line(), is: "holding")
+    try expect(Probe.run("turn", folder.store, "0"), is: ["ready", "deadlinePassed"])
     holder.kill()
   }
 
@@ -72,11 +73,11 @@ struct StoreProcessTests {
   func logoutElsewhere() throws {
     let store = try folder.filled()
     let holder = try Probe("hold", folder.store)
-    #expect(holder.line() == "holding")
+    expect(holder.line(), is: "holding")
     let waiter = try Probe("turn", folder.store, "60")
-    #expect(waiter.line() == "ready")
+    expect(waiter.line(), is: "ready")
     try store.update(.default) { $0.tokenEpoch += 1 }
-    #expect(waiter.rest() == ["overtaken"])
+    expect(waiter.rest(), is: ["overtaken"])
     holder.kill()
   }
 
@@ -84,7 +85,7 @@ struct StoreProcessTests {
   func onePoller() throws {
     try folder.filled()
     let holder = try Probe("hold", folder.store)
-    #expect(holder.line() == "holding")
+    expect(holder.line(), is: "holding")
     struct Seen {
       var open = 0
       var most = 0
@@ -125,11 +126,11 @@ struct StoreProcessTests {
           taken.add(1, ordering: .relaxed)
         }
       }
-      #expect(failed == nil)
+      expect(failed, is: nil)
     }
-    #expect(taken.load(ordering: .relaxed) == 32)
-    #expect(seen.withLock { $0.most } == 1)
-    #expect(seen.withLock { $0.open } == 0, "no descriptor is left")
+    expect(taken.load(ordering: .relaxed), is: 32)
+    expect(seen.withLock { $0.most }, is: 1)
+    expect(seen.withLock { $0.open }, is: 0, "no descriptor is left")
   }
 
   @Test("in a forked child everything made before the fork says so, and a store of its own works (R41)")
@@ -139,22 +140,22 @@ struct StoreProcessTests {
       "read", "update", "turn", "reserve", "accounts", "remove", "installation", "reset", "outbox",
     ]
     let all = (calls + calls + ["submit", "join"]).map { $0 + " forked" } + ["own ok", "parent ok"]
-    #expect(said == all)
+    expect(said, is: all)
   }
 
   @Test("no child keeps a lock file open, at whatever moment it is forked")
   func forkAgainstLocking() throws {
-    #expect(try Probe.run("churn", folder.store, "300") == ["locks 1 leaks 0"])
+    try expect(Probe.run("churn", folder.store, "300"), is: ["locks 1 leaks 0"])
   }
 
   @Test("what a host writes to standard descriptors that are closed never lands in a file of the store")
   func strayLines() throws {
-    #expect(try Probe.run("strays", folder.store, "200") == ["saved 200, lost 0, taken 0"])
+    try expect(Probe.run("strays", folder.store, "200"), is: ["saved 200, lost 0, taken 0"])
   }
 
   @Test("what a renewal brought is saved in a process that has no descriptor left")
   func noDescriptors() throws {
-    #expect(try Probe.run("no-descriptors", folder.store) == ["ok", "second"])
+    try expect(Probe.run("no-descriptors", folder.store), is: ["ok", "second"])
   }
 
   @Test(
@@ -165,8 +166,8 @@ struct StoreProcessTests {
     let made = try Probe(["sign-in", folder.store, "300"], within: namespace).rest()
     // A kernel without time namespaces says so by failing.
     guard made == ["fresh"] else { return }
-    #expect(try Probe.run("band", folder.store) == ["due"])
-    #expect(try Probe(["band", folder.store], within: namespace).rest() == ["fresh"])
+    try expect(Probe.run("band", folder.store), is: ["due"])
+    try expect(Probe(["band", folder.store], within: namespace).rest(), is: ["fresh"])
   }
 
   @Test("a lock file that somebody removed excludes again")
@@ -176,7 +177,7 @@ struct StoreProcessTests {
     let probes = try (0..<2).map { _ in try Probe("increment", folder.store, "20", "2") }
     for probe in probes { probe.go() }
     for _ in 0..<5 { unlink(lock) }
-    for probe in probes { #expect(probe.rest() == ["done"]) }
+    for probe in probes { expect(probe.rest(), is: ["done"]) }
     // A removal while the lock is held lets one other in; what counts is that nothing fails or stays broken.
     let end = try folder.open().update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
     #expect(end > start)

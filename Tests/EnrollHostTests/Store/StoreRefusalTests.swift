@@ -7,6 +7,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -35,38 +36,39 @@ struct StoreRefusalTests {
     func mode(_ path: String) throws -> Int? {
       try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
-    #expect(try mode(folder.store) == 0o700)
-    for name in try folder.names() { #expect(try mode(folder.store + "/" + name) == 0o600, "\(name)") }
+    try expect(mode(folder.store), is: 0o700)
+    for name in try folder.names() { try expect(mode(folder.store + "/" + name), is: 0o600, "\(name)") }
   }
 
   @Test("a relative path, a missing parent, a file and a symbolic link are no folders for a store")
   func paths() throws {
-    #expect(opening("store")?.code == .invalidArgument)
-    #expect(opening("")?.code == .invalidArgument)
-    #expect(opening(folder.path + "/none/store")?.code == .storeRefused)
+    expect(opening("store")?.code, is: .invalidArgument)
+    expect(opening("")?.code, is: .invalidArgument)
+    expect(opening(folder.path + "/none/store")?.code, is: .storeRefused)
     try Data().write(to: URL(fileURLWithPath: folder.path + "/file"))
-    #expect(opening(folder.path + "/file")?.code == .storeRefused)
+    expect(opening(folder.path + "/file")?.code, is: .storeRefused)
     try folder.filled()
     symlink(folder.store, folder.path + "/link")
-    #expect(opening(folder.path + "/link")?.code == .storeRefused)
-    #expect(opening(folder.path + "/link/")?.code == .storeRefused, "a slash at the end follows no link")
-    #expect(opening(folder.store + "//") == nil)
+    expect(opening(folder.path + "/link")?.code, is: .storeRefused)
+    expect(opening(folder.path + "/link/")?.code, is: .storeRefused, "a slash at the end follows no link")
+    expect(opening(folder.store + "//"), is: nil)
   }
 
   @Test("a store in a folder that takes no folders, as /proc, is not told that the folder is missing")
   func unmakeable() {
     let refused = opening("/proc/enrollkit")
-    #expect(refused?.code == .storeRefused)
-    #expect(
-      refused?.message
-        == "the store's folder /proc/enrollkit cannot be made: /proc exists, but the system makes no folder in it."
+    expect(refused?.code, is: .storeRefused)
+    expect(
+      refused?.message,
+      is:
+        "the store's folder /proc/enrollkit cannot be made: /proc exists, but the system makes no folder in it."
         + " Name a store elsewhere")
-    #expect(
+    expect(
       opening(folder.path + "/none/store")?.message.hasSuffix(
         "/none, which should hold it, does not exist. Run mkdir -p \(folder.path)/none, or name a store elsewhere"
-      ) == true)
+      ), is: true)
     symlink(folder.path + "/nowhere", folder.path + "/dangling")
-    #expect(opening(folder.path + "/dangling/store")?.message.contains("does not exist") == true)
+    expect(opening(folder.path + "/dangling/store")?.message.contains("does not exist"), is: true)
   }
 
   @Test("a folder that lets others in is refused", arguments: [0o710, 0o750, 0o701, 0o707, 0o777])
@@ -74,7 +76,7 @@ struct StoreRefusalTests {
     try folder.filled()
     chmod(folder.store, mode)
     let refused = opening(folder.store)
-    #expect(refused?.code == .storeRefused)
+    expect(refused?.code, is: .storeRefused)
     #expect(
       refused?.message.hasSuffix(
         "Name a folder that holds the store alone, or, if this one does, give it mode 700") ?? false,
@@ -85,7 +87,7 @@ struct StoreRefusalTests {
   func setgidFolder(_ mode: mode_t) throws {
     try folder.filled()
     chmod(folder.store, mode)
-    #expect(opening(folder.store) == nil)
+    expect(opening(folder.store), is: nil)
   }
 
   @Test("a network filesystem is refused by name unless it is allowed")
@@ -95,12 +97,12 @@ struct StoreRefusalTests {
       _ = try folder.open(system: nfs)
       Issue.record("was not refused")
     } catch {
-      #expect(error.code == .storeRefused)
+      expect(error.code, is: .storeRefused)
       #expect(error.message.contains("NFS"))
     }
-    #expect(
-      code { () throws(EnrollError) in _ = try folder.open(system: nfs, allowsNetworkFilesystem: true) }
-        == nil)
+    expect(
+      code { () throws(EnrollError) in _ = try folder.open(system: nfs, allowsNetworkFilesystem: true) },
+      is: nil)
   }
 
   @Test("a folder that vanishes under an open store is an error, not an account without tokens")
@@ -109,9 +111,9 @@ struct StoreRefusalTests {
     let store = try folder.filled(clock: clock)
     try FileManager.default.removeItem(atPath: folder.store)
     clock.advance(seconds: 2)
-    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeIO)
-    #expect(
-      code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } } == .storeIO)
+    expect(code { () throws(EnrollError) in _ = try store.read(.default) }, is: .storeIO)
+    expect(
+      code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } }, is: .storeIO)
   }
 
   @Test(
@@ -142,7 +144,7 @@ struct StoreRefusalTests {
       text.replacingOccurrences(of: "PARENT", with: folder.path)
         .replacingOccurrences(of: "STORE", with: folder.store)
     }
-    #expect(refused?.code == code)
+    expect(refused?.code, is: code)
     #expect(message.contains("the store's folder \(folder.store)"), "\(message)")
     #expect(message.contains(placed(happened)), "\(message)")
     #expect(message.contains(placed(helps)), "\(message)")
@@ -163,19 +165,19 @@ struct StoreRefusalTests {
       let store = try folder.open()
       _ = try store.update(.default) { $0.tokenEpoch += 1 }
     }
-    #expect(refused?.code == .storeRefused)
+    expect(refused?.code, is: .storeRefused)
     #expect(refused?.message.hasSuffix("Run chmod 600 \(path)") ?? false, "\(refused?.message ?? "")")
-    #expect(try folder.bytes(path) == before)
+    try expect(folder.bytes(path), is: before)
   }
 
   @Test("a file with two names is refused", arguments: [".record", "keys", "key", ".write"])
   func hardLink(_ name: String) throws {
     try folder.filled()
-    #expect(link(try folder.only(name), folder.path + "/second") == 0)
+    expect(link(try folder.only(name), folder.path + "/second"), is: 0)
     let refused = code { () throws(EnrollError) in
       _ = try folder.open().update(.default) { $0.tokenEpoch += 1 }
     }
-    #expect(refused == .storeRefused)
+    expect(refused, is: .storeRefused)
   }
 
   @Test(
@@ -191,8 +193,8 @@ struct StoreRefusalTests {
     let refused = code { () throws(EnrollError) in
       _ = try folder.open().update(.default) { $0.tokenEpoch += 1 }
     }
-    #expect(refused == .storeRefused)
-    #expect(try folder.bytes(elsewhere) == before)
+    expect(refused, is: .storeRefused)
+    try expect(folder.bytes(elsewhere), is: before)
   }
 
   @Test("a temporary name that is a symbolic link is not written through")
@@ -202,7 +204,7 @@ struct StoreRefusalTests {
     try Data("mine".utf8).write(to: URL(fileURLWithPath: target))
     symlink(target, try folder.only(".record").replacingOccurrences(of: ".record", with: ".temp"))
     try store.update(.default) { $0.tokenEpoch += 1 }
-    #expect(try folder.bytes(target) == Array("mine".utf8))
+    try expect(folder.bytes(target), is: Array("mine".utf8))
   }
 
   @Test("a pipe or a folder in place of a record is refused without waiting for it")
@@ -211,10 +213,10 @@ struct StoreRefusalTests {
     let path = try folder.only(".record")
     unlink(path)
     mkfifo(path, 0o600)
-    #expect(reading() == .storeRefused)
+    expect(reading(), is: .storeRefused)
     unlink(path)
     mkdir(path, 0o700)
-    #expect(reading() == .storeRefused)
+    expect(reading(), is: .storeRefused)
   }
 
   // MARK: Other users
@@ -224,11 +226,11 @@ struct StoreRefusalTests {
     try folder.filled()
     // Open to everybody, so that only the owner speaks against it.
     chown(folder.store, 65534, 65534)
-    #expect(opening(folder.store)?.code == .storeRefused, "root is another user too")
+    expect(opening(folder.store)?.code, is: .storeRefused, "root is another user too")
     chown(folder.store, 0, 0)
     chown(try folder.only(".record"), 65534, 65534)
-    #expect(reading() == .storeRefused)
-    #expect(try Probe.run("--user", Self.nobody, "read", folder.store) == ["storeRefused"])
+    expect(reading(), is: .storeRefused)
+    try expect(Probe.run("--user", Self.nobody, "read", folder.store), is: ["storeRefused"])
   }
 
   @Test(
@@ -236,13 +238,13 @@ struct StoreRefusalTests {
     .enabled(if: isRoot, "needs root to become somebody else"))
   func unwritable() throws {
     chmod(folder.path, 0o777)
-    #expect(try Probe.run("--user", Self.nobody, "update", folder.store) == ["updated"])
+    try expect(Probe.run("--user", Self.nobody, "update", folder.store), is: ["updated"])
     chmod(folder.store, 0o500)
-    #expect(try Probe.run("--user", Self.nobody, "update", folder.store) == ["storeRefused"])
-    #expect(try Probe.run("--user", Self.nobody, "read", folder.store).first?.hasPrefix("epoch") == true)
+    try expect(Probe.run("--user", Self.nobody, "update", folder.store), is: ["storeRefused"])
+    try expect(Probe.run("--user", Self.nobody, "read", folder.store).first?.hasPrefix("epoch"), is: true)
     // A store that is not there yet, in a folder where nothing may be made.
     chmod(folder.path, 0o555)
-    #expect(try Probe.run("--user", Self.nobody, "update", folder.path + "/new") == ["storeRefused"])
+    try expect(Probe.run("--user", Self.nobody, "update", folder.path + "/new"), is: ["storeRefused"])
     chmod(folder.path, 0o777)
   }
 
@@ -257,17 +259,17 @@ struct StoreRefusalTests {
     for index in whole.indices {
       changed[index] ^= 0x10
       try folder.overwrite(path, changed)
-      #expect(reading() == .storeCorrupt, "byte \(index)")
+      expect(reading(), is: .storeCorrupt, "byte \(index)")
       let aside = try folder.names().filter { $0.contains(".record.corrupt-") }
-      #expect(aside.count == 1)
-      #expect(try folder.bytes(folder.store + "/" + (aside.first ?? "")) == changed)
-      #expect(try folder.open().read(.default) == nil, "told once, then the account has no record")
+      expect(aside.count, is: 1)
+      try expect(folder.bytes(folder.store + "/" + (aside.first ?? "")), is: changed)
+      try expect(folder.open().read(.default), is: nil, "told once, then the account has no record")
       try FileManager.default.removeItem(atPath: folder.store + "/" + (aside.first ?? ""))
       changed[index] ^= 0x10
       try Data(whole).write(to: URL(fileURLWithPath: path))
       chmod(path, 0o600)
     }
-    #expect(reading() == nil)
+    expect(reading(), is: nil)
   }
 
   @Test("an empty, a cut-off and an overlong record are damage", arguments: [0, 11, 159, 200, 1 << 21])
@@ -277,7 +279,7 @@ struct StoreRefusalTests {
     var bytes = try folder.bytes(path)
     bytes = count < bytes.count ? Array(bytes[..<count]) : bytes + [UInt8](repeating: 0, count: count)
     try folder.overwrite(path, bytes)
-    #expect(reading() == .storeCorrupt)
+    expect(reading(), is: .storeCorrupt)
   }
 
   @Test("a damaged file is set aside under its lock only, and not when it is mended by then")
@@ -292,14 +294,14 @@ struct StoreRefusalTests {
       return nil
     })
     try folder.overwrite(path, [1, 2, 3])
-    #expect(try folder.open(system: mending).read(.default)?.registrationType == "SOCIAL")
+    try expect(folder.open(system: mending).read(.default)?.registrationType, is: "SOCIAL")
     #expect(try folder.names().allSatisfy { !$0.contains(".corrupt-") })
     try folder.overwrite(path, [1, 2, 3])
-    #expect(
-      code { () throws(EnrollError) in _ = try folder.open(system: watching).read(.default) } == .storeCorrupt
-    )
+    expect(
+      code { () throws(EnrollError) in _ = try folder.open(system: watching).read(.default) },
+      is: .storeCorrupt)
     let made = calls.withLock { $0 }.filter { [.lock, .renameNew, .closeLock].contains($0) }
-    #expect(made == [.lock, .renameNew, .closeLock])
+    expect(made, is: [.lock, .renameNew, .closeLock])
   }
 
   @Test("by its name an account is erased at every provider, beside a damaged one, which is told")
@@ -313,9 +315,9 @@ struct StoreRefusalTests {
     }
     for account in own { try store.update(account) { $0.asksForLogin = true } }
     try store.update(try AccountName("home")) { $0.asksForLogin = true }
-    #expect(code { () throws(EnrollError) in try store.remove(named: "work") } == .storeCorrupt)
-    #expect(try store.accounts() == [AccountName("home")])
-    for account in own { #expect(try store.read(account) == nil) }
+    expect(code { () throws(EnrollError) in try store.remove(named: "work") }, is: .storeCorrupt)
+    try expect(store.accounts(), is: [AccountName("home")])
+    for account in own { try expect(store.read(account), is: nil) }
     try store.remove(named: "never was")
   }
 
@@ -331,12 +333,12 @@ struct StoreRefusalTests {
     var told: EnrollError?
     do throws(EnrollError) { _ = try folder.open().accounts() } catch { told = error }
     let error = try #require(told)
-    #expect(error.code == .storeCorrupt)
+    expect(error.code, is: .storeCorrupt)
     #expect(damaged.contains { error.message.contains($0) })
     #expect(error.message.contains("2 more"))
     let aside = try folder.names().filter { $0.contains(".corrupt-") }.map(StoreNames.original)
-    #expect(aside.sorted() == Array(damaged))
-    #expect(try folder.open().accounts().count == 3)
+    expect(aside.sorted(), is: Array(damaged))
+    try expect(folder.open().accounts().count, is: 3)
   }
 
   @Test("an update over a damaged record tells and sets aside as well, and the next one begins anew")
@@ -346,10 +348,10 @@ struct StoreRefusalTests {
     try folder.overwrite(try folder.only(".record"), [1, 2, 3])
     var asked = false
     let told = code { () throws(EnrollError) in _ = try store.update(.default) { _ in asked = true } }
-    #expect(told == .storeCorrupt)
+    expect(told, is: .storeCorrupt)
     #expect(!asked)
-    #expect(try store.update(.default) { $0.asksForLogin = true }.registrationType == nil)
-    #expect(try folder.names().filter { $0.contains(".corrupt-") }.count == 1)
+    try expect(store.update(.default) { $0.asksForLogin = true }.registrationType, is: nil)
+    try expect(folder.names().filter { $0.contains(".corrupt-") }.count, is: 1)
   }
 
   @Test(
@@ -369,8 +371,8 @@ struct StoreRefusalTests {
     var bytes = try folder.bytes(folder.store + "/" + name)
     bytes[bytes.count - 1] ^= 1
     try folder.overwrite(folder.store + "/" + name, bytes)
-    #expect(code(use) == .storeCorrupt)
-    #expect(code(use) == nil)
+    expect(code(use), is: .storeCorrupt)
+    expect(code(use), is: nil)
     #expect(try folder.names().contains { $0.hasPrefix(name + ".corrupt-") })
   }
 
@@ -383,7 +385,7 @@ struct StoreRefusalTests {
       try folder.names(".record").map { folder.store + "/" + $0 }.first { $0 != first })
     let bytes = try folder.bytes(second)
     try folder.overwrite(first, bytes)
-    #expect(reading() == .storeCorrupt)
+    expect(reading(), is: .storeCorrupt)
   }
 
   @Test("without its key file a store is locked, and no new key is made over it")
@@ -392,18 +394,18 @@ struct StoreRefusalTests {
     let key = try folder.bytes(folder.store + "/key")
     try FileManager.default.removeItem(atPath: folder.store + "/key")
     let store = try folder.open()
-    #expect(code { () throws(EnrollError) in try store.unlock() } == .storeLocked)
-    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeLocked)
-    #expect(
-      code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } } == .storeLocked
-    )
-    #expect(code { () throws(EnrollError) in _ = try store.accounts() } == .storeLocked)
+    expect(code { () throws(EnrollError) in try store.unlock() }, is: .storeLocked)
+    expect(code { () throws(EnrollError) in _ = try store.read(.default) }, is: .storeLocked)
+    expect(
+      code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } },
+      is: .storeLocked)
+    expect(code { () throws(EnrollError) in _ = try store.accounts() }, is: .storeLocked)
     #expect(try !folder.names().contains("key"))
     // The same store goes on when the key comes back.
     #expect(
       FileManager.default.createFile(
         atPath: folder.store + "/key", contents: Data(key), attributes: [.posixPermissions: 0o600]))
-    #expect(try store.read(.default) != nil)
+    try expect(store.read(.default), isNot: nil)
   }
 
   @Test(
@@ -419,7 +421,7 @@ struct StoreRefusalTests {
         atPath: folder.store + "/installation", toPath: folder.store + "/installation.corrupt-00")
     }
     try manager.removeItem(atPath: folder.store + "/keys")
-    #expect(code { () throws(EnrollError) in try folder.open().unlock() } == .storeLocked)
+    expect(code { () throws(EnrollError) in try folder.open().unlock() }, is: .storeLocked)
     #expect(try !folder.names().contains("keys"))
   }
 
@@ -430,8 +432,8 @@ struct StoreRefusalTests {
     try other.filled()
     try folder.overwrite(folder.store + "/key", try other.bytes(other.store + "/key"))
     let before = try folder.names()
-    #expect(reading() == .storeKey)
-    #expect(try folder.names() == before)
+    expect(reading(), is: .storeKey)
+    try expect(folder.names(), is: before)
   }
 
   @Test("another store's record is sealed with a wrong key, and is not set aside")
@@ -463,12 +465,12 @@ struct StoreRefusalTests {
       changed[index] ^= 0x01
       try folder.overwrite(path, changed)
       let seen = reading()
-      #expect(seen == .storeCorrupt, "byte \(index)")
-      #expect(try folder.bytes(path) == changed)
+      expect(seen, is: .storeCorrupt, "byte \(index)")
+      try expect(folder.bytes(path), is: changed)
       changed[index] ^= 0x01
     }
     try folder.overwrite(path, whole)
-    #expect(reading() == nil)
+    expect(reading(), is: nil)
   }
 
   @Test("a key file elsewhere is made beside others, and a store opened with another provider is refused")
@@ -485,8 +487,8 @@ struct StoreRefusalTests {
     let store = try folder.open(keys: KeyPlan(.custom(Vault())))
     try store.update(.default) { $0.asksForLogin = true }
     #expect(try !folder.names().contains("key"), "the provider decides where keys are")
-    #expect(reading() == .storeKey)
-    #expect(try folder.open(keys: KeyPlan(.custom(Vault()))).read(.default)?.asksForLogin == true)
+    expect(reading(), is: .storeKey)
+    try expect(folder.open(keys: KeyPlan(.custom(Vault()))).read(.default)?.asksForLogin, is: true)
     let elsewhere = TestFolder()
     let keyFile = try KeyFileProvider(path: elsewhere.path + "/my key")
     try elsewhere.open(keys: KeyPlan(.custom(keyFile))).update(.default) { $0.asksForLogin = true }
@@ -503,12 +505,12 @@ struct StoreRefusalTests {
     try store.update(.default) { $0.tokenEpoch += 1 }
     try folder.overwrite(path, old)
     clock.advance(seconds: 2)
-    #expect(code { () throws(EnrollError) in _ = try store.read(.default) } == .storeRefused)
-    #expect(
-      code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } }
-        == .storeRefused)
+    expect(code { () throws(EnrollError) in _ = try store.read(.default) }, is: .storeRefused)
+    expect(
+      code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } },
+      is: .storeRefused)
     try store.remove(.default)
-    #expect(try store.read(.default) == nil)
+    try expect(store.read(.default), is: nil)
   }
 
   @Test("no file of the store holds a secret or an account's name in the clear (R40)")

@@ -6,6 +6,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -39,17 +40,17 @@ struct StoredFileTests {
 
     let before = try folder.content()
     let files = try files()
-    #expect(try folder.content() == before, "nothing is changed")
-    #expect(files.count == 4)
+    try expect(folder.content(), is: before, "nothing is changed")
+    expect(files.count, is: 4)
     #expect(files.allSatisfy { $0.problem == nil && $0.originalName == nil })
     let shut = try #require(files.first { $0.kind == .account && $0.isUnderPIN })
     #expect(shut.generation == 2 && shut.account == nil)
     let open = try #require(files.first { $0.kind == .account && !$0.isUnderPIN })
-    #expect(open.generation == 2)
-    #expect(open.account?["renewalBegan"]?.integer == 4711)
-    #expect(open.account?["registrationType"]?.string == "SOCIAL")
-    #expect(files.first { $0.kind == .outbox }?.entryCount == 2)
-    #expect(files.first { $0.kind == .installation }?.generation == 1)
+    expect(open.generation, is: 2)
+    expect(open.account?["renewalBegan"]?.integer, is: 4711)
+    expect(open.account?["registrationType"]?.string, is: "SOCIAL")
+    expect(files.first { $0.kind == .outbox }?.entryCount, is: 2)
+    expect(files.first { $0.kind == .installation }?.generation, is: 1)
     #expect(!"\(files)".contains("CANARY"))
   }
 
@@ -64,9 +65,9 @@ struct StoredFileTests {
       files.append(file)
     }
     let all = files.all
-    #expect(all.count == limit)
-    #expect(files.omittedCount == 200)
-    #expect(all.map(\.name) == all.map(\.name).sorted())
+    expect(all.count, is: limit)
+    expect(files.omittedCount, is: 200)
+    expect(all.map(\.name), is: all.map(\.name).sorted())
     #expect(all.prefix(limit - 2).allSatisfy { $0.problem == nil && $0.originalName == nil })
     #expect(all[limit - 2].problem != nil && all[limit - 1].originalName != nil)
   }
@@ -74,12 +75,12 @@ struct StoredFileTests {
   @Test("every file of the store whose mode is not 0600 is told, and no other")
   func modes() throws {
     _ = try folder.filled()
-    #expect(try #require(try StoreDiagnosis.examine(path: folder.store)).wrongModes == [])
+    try expect(#require(try StoreDiagnosis.examine(path: folder.store)).wrongModes, is: [])
     try Data().write(to: URL(fileURLWithPath: folder.store + "/notes.txt"))
     let changed = try [".record", "keys", "key", ".write"].map { try folder.only($0) }
     for path in changed { chmod(path, 0o2644) }
     let found = try #require(try StoreDiagnosis.examine(path: folder.store)).wrongModes
-    #expect(Set(found.map { folder.store + "/" + $0.name }) == Set(changed))
+    expect(Set(found.map { folder.store + "/" + $0.name }), is: Set(changed))
     #expect(found.allSatisfy { $0.permissions == 0o2644 })
   }
 
@@ -93,18 +94,19 @@ struct StoredFileTests {
     try folder.overwrite(path, bytes)
     let found = try #require(try files().first)
     #expect(found.problem?.code == .storeCorrupt && found.generation == 1 && found.originalName == nil)
-    #expect(try folder.only(".record") == path)
+    try expect(folder.only(".record"), is: path)
 
-    #expect(failure { () throws(EnrollError) in _ = try folder.open().read(.default) }?.code == .storeCorrupt)
+    expect(
+      failure { () throws(EnrollError) in _ = try folder.open().read(.default) }?.code, is: .storeCorrupt)
     let aside = try #require(try files().first)
-    #expect(aside.originalName.map { folder.store + "/" + $0 } == path)
+    expect(aside.originalName.map { folder.store + "/" + $0 }, is: path)
     #expect(aside.name != aside.originalName && aside.problem?.code == .storeCorrupt)
 
     // Mended, as from a copy, and put back by hand.
     try folder.overwrite(folder.store + "/" + aside.name, whole)
-    #expect(try files().first?.problem == nil, "it opens under the name that it had")
+    try expect(files().first?.problem, is: nil, "it opens under the name that it had")
     try FileManager.default.moveItem(atPath: folder.store + "/" + aside.name, toPath: path)
-    #expect(try folder.open().read(.default)?.registrationType == "SOCIAL")
+    try expect(folder.open().read(.default)?.registrationType, is: "SOCIAL")
   }
 
   @Test("what is sealed with another key, or written by a newer program, is told apart from damage")
@@ -115,7 +117,7 @@ struct StoredFileTests {
     let path = try folder.only(".record")
     try folder.overwrite(path, try other.bytes(try other.only(".record")))
     #expect([.storeKey, .storeCorrupt].contains(try files().first?.problem?.code))
-    #expect(try files().first?.generation == 1)
+    try expect(files().first?.generation, is: 1)
   }
 
   @Test("a store that stays locked is explained as far as it can be seen")

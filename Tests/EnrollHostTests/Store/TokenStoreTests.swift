@@ -6,6 +6,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollHost
 import EnrollTesting
+import Expectations
 import Synchronization
 import Testing
 
@@ -30,18 +31,18 @@ struct TokenStoreTests {
   @Test("what was saved is read; an account without a record has none", arguments: StoreKind.allCases)
   func savedIsRead(_ kind: StoreKind) throws {
     let store = try kind.open(folder)
-    #expect(try store.read(.default) == nil)
+    try expect(store.read(.default), is: nil)
     let saved = try store.update(.default) { $0.registrationType = "SOCIAL" }
-    #expect(saved.registrationType == "SOCIAL")
-    #expect(try store.read(.default) == saved)
-    #expect(try store.read(AccountName("other")) == nil)
+    expect(saved.registrationType, is: "SOCIAL")
+    try expect(store.read(.default), is: saved)
+    try expect(store.read(AccountName("other")), is: nil)
   }
 
   @Test("a change that throws, or changes nothing, saves nothing", arguments: StoreKind.allCases)
   func unchanged(_ kind: StoreKind) throws {
     let store = try kind.open(folder)
     _ = try store.update(.default) { _ in }
-    #expect(try store.read(.default) == nil)
+    try expect(store.read(.default), is: nil)
     let saved = try store.update(.default) { $0.asksForLogin = true }
     let thrown = code { () throws(EnrollError) in
       _ = try store.update(.default) { (record) throws(EnrollError) in
@@ -49,9 +50,9 @@ struct TokenStoreTests {
         throw EnrollError(.cancelled, "no")
       }
     }
-    #expect(thrown == .cancelled)
-    #expect(try store.update(.default) { _ in } == saved)
-    #expect(try store.read(.default) == saved)
+    expect(thrown, is: .cancelled)
+    try expect(store.update(.default) { _ in }, is: saved)
+    try expect(store.read(.default), is: saved)
   }
 
   @Test("accounts are listed by name, and a removed one is gone", arguments: StoreKind.allCases)
@@ -61,11 +62,11 @@ struct TokenStoreTests {
     let names = ["b", "a/../..", "\u{e9}", "default", String(repeating: "x", count: 128)]
     for name in names { _ = try store.update(AccountName(name)) { $0.asksForLogin = true } }
     let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    #expect(try store.accounts().map(\.text) == sorted)
+    try expect(store.accounts().map(\.text), is: sorted)
     for name in names { try store.remove(AccountName(name)) }
     try store.remove(AccountName("never was"))
     #expect(try store.accounts().isEmpty)
-    #expect(try store.read(.default) == nil)
+    try expect(store.read(.default), is: nil)
   }
 
   @Test("an account made again after its removal has another epoch", arguments: StoreKind.allCases)
@@ -74,7 +75,7 @@ struct TokenStoreTests {
     let before = try store.update(.default) { $0.tokenEpoch += 1 }
     try store.remove(.default)
     let after = try store.update(.default) { $0.tokenEpoch += 1 }
-    #expect(before.tokenEpoch != after.tokenEpoch)
+    expect(before.tokenEpoch, isNot: after.tokenEpoch)
   }
 
   @Test(
@@ -83,14 +84,14 @@ struct TokenStoreTests {
   func installation(_ kind: StoreKind) throws {
     let store = try kind.open(folder)
     let id = try store.installationID()
-    #expect(Base64URL.decode(id)?.count == 16)
-    #expect(try store.installationID() == id)
+    expect(Base64URL.decode(id)?.count, is: 16)
+    try expect(store.installationID(), is: id)
     #expect(try store.accounts().isEmpty)
-    if kind == .files { #expect(try folder.open().installationID() == id) }
+    if kind == .files { try expect(folder.open().installationID(), is: id) }
     try store.resetInstallationID()
     let second = try store.installationID()
-    #expect(second != id)
-    #expect(try store.installationID() == second)
+    expect(second, isNot: id)
+    try expect(store.installationID(), is: second)
   }
 
   @Test("the outbox keeps what was put in, and nothing when the change throws", arguments: StoreKind.allCases)
@@ -101,16 +102,16 @@ struct TokenStoreTests {
       message: .revocation(.init(clientID: "client", token: Secret("token"), hint: "refresh_token")),
       queued: UnixTime(seconds: 1))
     #expect(try store.updateOutbox { _ in }.isEmpty)
-    #expect(try store.updateOutbox { $0.append(entry) } == [entry])
+    try expect(store.updateOutbox { $0.append(entry) }, is: [entry])
     let thrown = code { () throws(EnrollError) in
       _ = try store.updateOutbox { (entries) throws(EnrollError) in
         entries = []
         throw EnrollError(.cancelled, "no")
       }
     }
-    #expect(thrown == .cancelled)
-    #expect(try store.updateOutbox { _ in } == [entry])
-    if kind == .files { #expect(try folder.open().updateOutbox { _ in } == [entry]) }
+    expect(thrown, is: .cancelled)
+    try expect(store.updateOutbox { _ in }, is: [entry])
+    if kind == .files { try expect(folder.open().updateOutbox { _ in }, is: [entry]) }
     #expect(try store.updateOutbox { $0 = [] }.isEmpty)
     #expect(try store.accounts().isEmpty)
   }
@@ -121,11 +122,11 @@ struct TokenStoreTests {
     let start = try store.update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
     together(8) { _ in
       for _ in 0..<10 {
-        #expect(
-          code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } } == nil)
+        expect(
+          code { () throws(EnrollError) in _ = try store.update(.default) { $0.tokenEpoch += 1 } }, is: nil)
       }
     }
-    #expect(try store.read(.default)?.tokenEpoch == start + 80)
+    try expect(store.read(.default)?.tokenEpoch, is: start + 80)
   }
 
   @Test(
@@ -144,11 +145,11 @@ struct TokenStoreTests {
         }
         ends.withLock { $0.append(end) }
       }
-      #expect(failed == nil)
+      expect(failed, is: nil)
     }
-    #expect(ran.load(ordering: .relaxed) == 1)
-    #expect(ends.withLock { $0.count { $0 == .taken } } == 1)
-    #expect(ends.withLock { $0.count { $0 == .overtaken } } == 31)
+    expect(ran.load(ordering: .relaxed), is: 1)
+    expect(ends.withLock { $0.count { $0 == .taken } }, is: 1)
+    expect(ends.withLock { $0.count { $0 == .overtaken } }, is: 31)
   }
 
   @Test("when a turn changes nothing, the next waiter takes it", arguments: StoreKind.allCases)
@@ -161,14 +162,14 @@ struct TokenStoreTests {
       _ = code { () throws(EnrollError) in
         _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
           () throws(EnrollError) in
-          #expect(inside.add(1, ordering: .sequentiallyConsistent).newValue == 1, "two in the turn at once")
+          expect(inside.add(1, ordering: .sequentiallyConsistent).newValue, is: 1, "two in the turn at once")
           ran.add(1, ordering: .relaxed)
           inside.subtract(1, ordering: .sequentiallyConsistent)
           throw EnrollError(.network, "unreachable")
         }
       }
     }
-    #expect(ran.load(ordering: .relaxed) == 8)
+    expect(ran.load(ordering: .relaxed), is: 8)
   }
 
   @Test(
@@ -182,7 +183,7 @@ struct TokenStoreTests {
         () throws(EnrollError) in
         Issue.record("the turn was taken")
       }
-      #expect(end == .overtaken)
+      expect(end, is: .overtaken)
     }
   }
 
@@ -213,7 +214,7 @@ struct TokenStoreTests {
           let end = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
             () throws(EnrollError) in
           }
-          #expect(end == .overtaken)
+          expect(end, is: .overtaken)
           waiterLeft.set()
         default:
           inTurn.wait()
@@ -221,7 +222,7 @@ struct TokenStoreTests {
           loggedOut.set()
         }
       }
-      #expect(failed == nil)
+      expect(failed, is: nil)
     }
     let isLate = late.load(ordering: .relaxed)
     #expect(isLate, "the late answer finds another epoch")
@@ -242,17 +243,17 @@ struct TokenStoreTests {
             inTurn.set()
             left.wait()
           }
-          #expect(end == .taken)
+          expect(end, is: .taken)
         } else {
           inTurn.wait()
           let end = try store.renewalTurn(.default, epoch: epoch, deadline: clock.instant()) {
             () throws(EnrollError) in
           }
-          #expect(end == .deadlinePassed)
+          expect(end, is: .deadlinePassed)
           left.set()
         }
       }
-      #expect(failed == nil)
+      expect(failed, is: nil)
     }
   }
 }

@@ -7,6 +7,7 @@ import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 import EnrollTesting
+import Expectations
 import Foundation
 import Testing
 
@@ -122,17 +123,17 @@ struct UpgradeTests {
     let before = try folder.content()
     let later = StoreForms.later(count, .sealed, .account, .outbox, .installation, .keys)
     let plus = String(repeating: "+", count: count)
-    #expect(try found(open(later)) == [plus + "SOCIAL", plus + "first"])
-    #expect(try open(later).installationID() == plus + id)
-    #expect(try open(later).accounts() == [.default])
-    #expect(try folder.content() == before, "reading changes nothing")
+    try expect(found(open(later)), is: [plus + "SOCIAL", plus + "first"])
+    try expect(open(later).installationID(), is: plus + id)
+    try expect(open(later).accounts(), is: [.default])
+    try expect(folder.content(), is: before, "reading changes nothing")
 
     try saveAll(open(later))
     // By a program that reads no other form than the newest.
     var newest = StoreForms.later(count, .account, .outbox, .keys, keeping: 0)
     newest.sealed = later.sealed
-    #expect(try found(open(newest)) == [plus + "SOCIAL", plus + "first second"])
-    #expect(try open(later).installationID() == plus + id, "which was not saved since")
+    try expect(found(open(newest)), is: [plus + "SOCIAL", plus + "first second"])
+    try expect(open(later).installationID(), is: plus + id, "which was not saved since")
   }
 
   @Test(
@@ -155,10 +156,10 @@ struct UpgradeTests {
     for (place, call) in calls {
       let failed = failure { () throws(EnrollError) in try call(store) }
       guard kept == .keys || kept == .sealed || place == kept else { continue }
-      #expect(failed?.code == .storeVersion)
+      expect(failed?.code, is: .storeVersion)
       let known = kept == .account ? AccountDocument.form.newest : 1
-      #expect(failed?.message.contains("form \(known + 1)") == true)
-      #expect(failed?.message.contains("up to \(known)") == true)
+      expect(failed?.message.contains("form \(known + 1)"), is: true)
+      expect(failed?.message.contains("up to \(known)"), is: true)
     }
     let own: [String] =
       switch kept {
@@ -168,12 +169,12 @@ struct UpgradeTests {
       }
     let after = try folder.content()
     for (name, bytes) in before where own.contains(where: { name.hasSuffix($0) }) {
-      #expect(after[name] == bytes, "\(name)")
+      expect(after[name], is: bytes, "\(name)")
     }
     #expect(after.keys.allSatisfy { !$0.contains("corrupt") })
     let rekey = code { () throws(EnrollError) in try store.replaceKeys(.file, newDataKey: true) }
     // What a document says inside is not looked at.
-    #expect(rekey == (kept == .keys || kept == .sealed ? .storeVersion : nil))
+    expect(rekey, is: kept == .keys || kept == .sealed ? .storeVersion : nil)
   }
 
   @Test("a record that a PIN seals is upgraded when the PIN opens it, also after its tries were counted")
@@ -182,19 +183,19 @@ struct UpgradeTests {
     try folder.filled().setPIN(pin, .default)
     for _ in 1...2 {
       // The outer document is in the new form from the first of these on, what it seals is not.
-      #expect(try open(.later(1, .account)).usePIN(Secret("0000"), .default, to: .unlock).outcome == .wrong)
+      try expect(open(.later(1, .account)).usePIN(Secret("0000"), .default, to: .unlock).outcome, is: .wrong)
     }
     for _ in 1...2 {
       let store = try open(.later(1, .account))
-      #expect(try store.usePIN(pin, .default, to: .unlock).outcome == .unlocked)
-      #expect(try store.read(.default)?.registrationType == "+SOCIAL")
+      try expect(store.usePIN(pin, .default, to: .unlock).outcome, is: .unlocked)
+      try expect(store.read(.default)?.registrationType, is: "+SOCIAL")
       try store.update(.default) { $0.tokenEpoch += 1 }
-      #expect(try store.read(.default)?.registrationType == "+SOCIAL")
+      try expect(store.read(.default)?.registrationType, is: "+SOCIAL")
     }
     let store = try open(.later(2, .account))
-    #expect(try store.usePIN(pin, .default, to: .remove).outcome == .unlocked)
-    #expect(try store.read(.default)?.registrationType == "++SOCIAL")
-    #expect(try open(.later(2, .account, keeping: 0)).read(.default)?.registrationType == "++SOCIAL")
+    try expect(store.usePIN(pin, .default, to: .remove).outcome, is: .unlocked)
+    try expect(store.read(.default)?.registrationType, is: "++SOCIAL")
+    try expect(open(.later(2, .account, keeping: 0)).read(.default)?.registrationType, is: "++SOCIAL")
   }
 
   @Test("a form older than any that is read is damage, and so is what is not of the form that it states")

@@ -1,6 +1,7 @@
 @testable import EnrollPosix
 @testable import EnrollStore
 import EnrollCore
+import Expectations
 import Testing
 
 @testable import EnrollHost
@@ -15,7 +16,7 @@ import Testing
     ])
   func https(_ url: String, _ display: String) throws {
     let target = try RequestTarget(url, allowsLoopbackHTTP: false)
-    #expect(target.display == display)
+    expect(target.display, is: display)
     #expect(!target.isPlain)
     #expect(!target.isLoopback)
   }
@@ -44,7 +45,7 @@ import Testing
   @Test("http to loopback is refused where it is not switched on (R19)", arguments: loopback)
   func loopbackNotAllowed(_ url: String) {
     let error = #expect(throws: EnrollError.self) { try RequestTarget(url, allowsLoopbackHTTP: false) }
-    #expect(error?.code == .invalidArgument)
+    expect(error?.code, is: .invalidArgument)
   }
 
   @Test(
@@ -61,7 +62,7 @@ import Testing
     ])
   func refused(_ url: String) {
     let error = #expect(throws: EnrollError.self) { try RequestTarget(url, allowsLoopbackHTTP: true) }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.message.contains("secret") == false)
+    expect(error?.code, is: .invalidArgument)
+    expect(error?.message.contains("secret"), is: false)
   }
 }

@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollHost
+import Expectations
 import Testing
 
 /// What a server on plain loopback http can do wrong.
@@ -27,13 +28,13 @@ import Testing
   @Test("a connection that is closed without an answer is the network's fault")
   func closedWithoutAnswer() throws {
     let error = try failure { $0.readRequest() }
-    #expect(error.code == .network)
+    expect(error.code, is: .network)
     #expect(error.isRetryable)
   }
 
   @Test("a connection that is dropped as soon as it was accepted is the network's fault")
   func droppedAfterAccept() throws {
-    #expect(try failure { $0.reset() }.code == .network)
+    try expect(failure { $0.reset() }.code, is: .network)
   }
 
   @Test("nobody listening is the network's fault")
@@ -42,7 +43,7 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try transport.send(HTTPRequest(.get, "http://127.0.0.1:\(port)/"), cancellation: nil)
     }
-    #expect(error.code == .network)
+    expect(error.code, is: .network)
     #expect(error.message.contains("http://127.0.0.1:\(port)"), "\(error.message)")
   }
 
@@ -54,7 +55,7 @@ import Testing
       $0.readRequest()
       $0.send("HTTP/1.1 200 OK\r\n\(answer)")
     }
-    #expect(error.code == .network)
+    expect(error.code, is: .network)
   }
 
   @Test(
@@ -75,7 +76,7 @@ import Testing
     #expect(throws: EnrollError.self) { try failureOrAnswer(takesCut: false, script) }
     let response = try failureOrAnswer(takesCut: true, script)
     #expect(response.body == Array("whole".utf8) && response.status == 200)
-    #expect(response.cut != nil)
+    expect(response.cut, isNot: nil)
   }
 
   @Test("what is no answer, or too long, is none for a request that takes cut ones, either (R20)")
@@ -113,7 +114,7 @@ import Testing
       $0.send("HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n")
       $0.waitForClose()
     }
-    #expect(error.code == .responseInvalid)
+    expect(error.code, is: .responseInvalid)
   }
 
   @Test("a body without end is cut off at the limit while it arrives (R20)")
@@ -124,8 +125,8 @@ import Testing
       let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
       while $0.send(chunk) {}
     }
-    #expect(error.code == .responseInvalid)
-    #expect(error.httpStatus == 200)
+    expect(error.code, is: .responseInvalid)
+    expect(error.httpStatus, is: 200)
   }
 
   @Test("a body of exactly the limit is taken", arguments: [true, false])
@@ -137,7 +138,7 @@ import Testing
     }
     let response = try transport.send(
       HTTPRequest(.get, server.url(), responseLimit: 1_000), cancellation: nil)
-    #expect(response.body.count == 1_000)
+    expect(response.body.count, is: 1_000)
   }
 
   @Test("a body of one byte more is refused, announced or not (R20)", arguments: [true, false])
@@ -147,16 +148,16 @@ import Testing
       $0.readRequest()
       if isAnnounced { $0.answer(body) } else { $0.send("HTTP/1.1 200 OK\r\n\r\n" + body) }
     }
-    #expect(error.code == .responseInvalid)
+    expect(error.code, is: .responseInvalid)
   }
 
   @Test("a limit of zero takes only an empty body")
   func limitOfZero() throws {
-    #expect(
-      try failure(limit: 0) {
+    try expect(
+      failure(limit: 0) {
         $0.readRequest()
         $0.answer("x")
-      }.code == .responseInvalid)
+      }.code, is: .responseInvalid)
   }
 
   @Test("a server that never answers runs into the time limit (R20)")
@@ -166,7 +167,7 @@ import Testing
       $0.readRequest()
       $0.waitForClose()
     }
-    #expect(error.code == .timeout)
+    expect(error.code, is: .timeout)
   }
 
   @Test("a body that drips runs into the time limit for the whole request (R20)")
@@ -177,7 +178,7 @@ import Testing
       $0.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
       while !$0.waitForClose(milliseconds: 20), $0.send("1\r\nx\r\n") {}
     }
-    #expect(error.code == .timeout)
+    expect(error.code, is: .timeout)
   }
 
   @Test(
@@ -191,7 +192,7 @@ import Testing
       $0.readRequest()
       $0.send(bytes)
     }
-    #expect(error.code == .responseInvalid)
+    expect(error.code, is: .responseInvalid)
   }
 
   @Test("a head without end is refused (R20)", arguments: ["X-Many: 0123456789\r\n", "X-One-Line-"])
@@ -202,7 +203,7 @@ import Testing
       let pieces = String(repeating: piece, count: 500)
       while $0.send(pieces) {}
     }
-    #expect(error.code == .responseInvalid)
+    expect(error.code, is: .responseInvalid)
   }
 
   @Test("a head of a few kilobytes is taken")
@@ -211,7 +212,7 @@ import Testing
       $0.readRequest()
       $0.answer(headers: String(repeating: "X-Many: 0123456789\r\n", count: 1_000))
     }
-    #expect(try transport.send(HTTPRequest(.get, server.url()), cancellation: nil).headers.count == 1_001)
+    try expect(transport.send(HTTPRequest(.get, server.url()), cancellation: nil).headers.count, is: 1_001)
   }
 
   @Test(
@@ -225,7 +226,7 @@ import Testing
       $0.readRequest()
       $0.answer(headers: "\(header)\r\n")
     }
-    #expect(error.code == .responseInvalid)
+    expect(error.code, is: .responseInvalid)
   }
 
   @Test("the content encoding identity is no encoding")
@@ -234,6 +235,6 @@ import Testing
       $0.readRequest()
       $0.answer(headers: "Content-Encoding: Identity\r\n")
     }
-    #expect(try transport.send(HTTPRequest(.get, server.url()), cancellation: nil).status == 200)
+    try expect(transport.send(HTTPRequest(.get, server.url()), cancellation: nil).status, is: 200)
   }
 }

@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollHost
+import Expectations
 import Testing
 
 /// What goes over the wire, and what comes back of it.
@@ -25,15 +26,15 @@ import Testing
           HTTPHeader("Content-Type", "application/x-www-form-urlencoded"), HTTPHeader("X-Empty", ""),
         ], body: body),
       cancellation: nil)
-    #expect(response.status == 200)
-    #expect(response.body == Array("{}".utf8))
-    #expect(response.header("content-type") == "application/json")
-    #expect(response.header("X-Blank") == "")
+    expect(response.status, is: 200)
+    expect(response.body, is: Array("{}".utf8))
+    expect(response.header("content-type"), is: "application/json")
+    expect(response.header("X-Blank"), is: "")
     let request = try #require(server.requests.first)
     #expect(request.head.hasPrefix("POST /a//b/token?x=%2F HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"))
     #expect(request.head.contains("\r\nContent-Type: application/x-www-form-urlencoded\r\n"))
     #expect(request.head.contains("\r\nX-Empty:\r\n"))
-    #expect(request.body == body)
+    expect(request.body, is: body)
     for name in ["Accept-Encoding", "Expect", "User-Agent", "Cookie", "TE", "Upgrade", "Authorization"] {
       #expect(!request.hasHeader(name), "\(name)")
     }
@@ -43,18 +44,19 @@ import Testing
   func noExpectation() throws {
     let server = try Self.answering()
     let body = [UInt8](repeating: 0x78, count: 3 << 20)
-    #expect(try transport.send(HTTPRequest(.post, server.url(), body: body), cancellation: nil).status == 200)
+    try expect(
+      transport.send(HTTPRequest(.post, server.url(), body: body), cancellation: nil).status, is: 200)
     let request = try #require(server.requests.first)
     #expect(!request.hasHeader("Expect"))
     #expect(!request.hasHeader("Content-Type"))
-    #expect(request.body.count == body.count)
+    expect(request.body.count, is: body.count)
   }
 
   @Test("an empty POST says that it is empty")
   func emptyPost() throws {
     let server = try Self.answering()
-    #expect(try transport.send(HTTPRequest(.post, server.url()), cancellation: nil).status == 200)
-    #expect(server.requests.first?.head.contains("\r\nContent-Length: 0\r\n") == true)
+    try expect(transport.send(HTTPRequest(.post, server.url()), cancellation: nil).status, is: 200)
+    expect(server.requests.first?.head.contains("\r\nContent-Length: 0\r\n"), is: true)
   }
 
   @Test("GET and DELETE go out under their own names")
@@ -63,8 +65,8 @@ import Testing
     _ = try transport.send(HTTPRequest(.get, server.url("/a")), cancellation: nil)
     _ = try transport.send(HTTPRequest(.delete, server.url("/b")), cancellation: nil)
     _ = try transport.send(HTTPRequest(.delete, server.url("/c"), body: [0x78]), cancellation: nil)
-    #expect(server.requests.map { $0.head.prefix(6) } == ["GET /a", "DELETE", "DELETE"])
-    #expect(server.requests.map(\.body.count) == [0, 0, 1])
+    expect(server.requests.map { $0.head.prefix(6) }, is: ["GET /a", "DELETE", "DELETE"])
+    expect(server.requests.map(\.body.count), is: [0, 0, 1])
   }
 
   @Test("a redirect is an answer, not an order (R20)", arguments: [HTTPRequest.Method.get, .post])
@@ -72,16 +74,16 @@ import Testing
     let target = try Self.answering()
     let server = try Self.answering(status: "302 Found", headers: "Location: \(target.url())\r\n")
     let response = try transport.send(HTTPRequest(method, server.url()), cancellation: nil)
-    #expect(response.status == 302)
-    #expect(response.header("Location") == target.url())
-    #expect(target.accepted == 0)
+    expect(response.status, is: 302)
+    expect(response.header("Location"), is: target.url())
+    expect(target.accepted, is: 0)
   }
 
   @Test("a response of any status is a response", arguments: [204, 400, 401, 429, 500, 503])
   func anyStatus(_ status: Int) throws {
     let server = try Self.answering(status == 204 ? "" : "no", status: "\(status) Whatever")
     let response = try transport.send(HTTPRequest(.get, server.url()), cancellation: nil)
-    #expect(response.status == status)
+    expect(response.status, is: status)
   }
 
   @Test("interim responses and trailers are read over, folded lines are joined")
@@ -93,10 +95,10 @@ import Testing
       $0.send("2\r\nok\r\n0\r\nX-Trailer: 1\r\n\r\n")
     }
     let response = try transport.send(HTTPRequest(.get, server.url()), cancellation: nil)
-    #expect(response.status == 200)
-    #expect(response.body == Array("ok".utf8))
-    #expect(
-      response.headers == [HTTPHeader("X-Folded", "one two"), HTTPHeader("Transfer-Encoding", "chunked")])
+    expect(response.status, is: 200)
+    expect(response.body, is: Array("ok".utf8))
+    expect(
+      response.headers, is: [HTTPHeader("X-Folded", "one two"), HTTPHeader("Transfer-Encoding", "chunked")])
   }
 
   @Test("connections are kept: many requests, one connection")
@@ -105,8 +107,8 @@ import Testing
     for _ in 1...50 {
       _ = try transport.send(HTTPRequest(.post, server.url(), body: [0x78]), cancellation: nil)
     }
-    #expect(server.requests.count == 50)
-    #expect(server.accepted == 1)
+    expect(server.requests.count, is: 50)
+    expect(server.accepted, is: 1)
   }
 
   @Test("a fresh connection is asked for and got, and not kept (R15)")
@@ -118,7 +120,7 @@ import Testing
         HTTPRequest(.post, server.url(), body: [0x78], freshConnection: true), cancellation: nil)
     }
     _ = try transport.send(HTTPRequest(.get, server.url()), cancellation: nil)
-    #expect(server.requests.map(\.connection) == [1, 2, 3, 4, 1])
+    expect(server.requests.map(\.connection), is: [1, 2, 3, 4, 1])
   }
 
   /// Answers the first request of the first connection; every later request is read and its connection closed.
@@ -139,7 +141,7 @@ import Testing
     #expect(throws: EnrollError.self) {
       try transport.send(HTTPRequest(.post, kept.url(), body: Array("code".utf8)), cancellation: nil)
     }
-    #expect(kept.requests.filter { !$0.body.isEmpty }.count == 2, "this is what the rule is about")
+    expect(kept.requests.filter { !$0.body.isEmpty }.count, is: 2, "this is what the rule is about")
 
     let fresh = try Self.dying()
     _ = try transport.send(HTTPRequest(.get, fresh.url()), cancellation: nil)
@@ -147,8 +149,8 @@ import Testing
       try transport.send(
         HTTPRequest(.post, fresh.url(), body: Array("code".utf8), freshConnection: true), cancellation: nil)
     }
-    #expect(error.code == .network)
-    #expect(fresh.requests.filter { !$0.body.isEmpty }.count == 1)
+    expect(error.code, is: .network)
+    expect(fresh.requests.filter { !$0.body.isEmpty }.count, is: 1)
   }
 
   @Test("a transport goes on after failures")
@@ -159,7 +161,7 @@ import Testing
       #expect(throws: EnrollError.self) {
         try transport.send(HTTPRequest(.get, bad.url()), cancellation: nil)
       }
-      #expect(try transport.send(HTTPRequest(.get, good.url()), cancellation: nil).status == 200)
+      try expect(transport.send(HTTPRequest(.get, good.url()), cancellation: nil).status, is: 200)
     }
   }
 
@@ -178,8 +180,8 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try transport.send(HTTPRequest(.get, server.url(), headers: [header]), cancellation: nil)
     }
-    #expect(error.code == .invalidArgument)
-    #expect(server.accepted == 0)
+    expect(error.code, is: .invalidArgument)
+    expect(server.accepted, is: 0)
   }
 
   @Test("a GET with a body is refused")
@@ -188,6 +190,6 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try transport.send(HTTPRequest(.get, server.url(), body: [0x78]), cancellation: nil)
     }
-    #expect(error.code == .invalidArgument)
+    expect(error.code, is: .invalidArgument)
   }
 }

@@ -1,6 +1,7 @@
 @testable import EnrollPosix
 @testable import EnrollStore
 import EnrollCore
+import Expectations
 import Foundation
 import Testing
 
@@ -22,10 +23,10 @@ import Testing
     let certificates = try Certificates.shared.get()
     let server = try TLSServer(certificates, .good)
     let response = try send(to: server.url(), caFile: certificates.authority, libraries: libraries)
-    #expect(response.body == Array("1 1".utf8))
+    expect(response.body, is: Array("1 1".utf8))
     let named = try send(
       to: "https://localhost:\(server.port)/", caFile: certificates.authority, libraries: libraries)
-    #expect(named.status == 200)
+    expect(named.status, is: 200)
   }
 
   @Test(
@@ -41,7 +42,7 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try send(to: server.url("/secret-path?secret-query"), caFile: caFile, libraries: libraries)
     }
-    #expect(error.code == .tls)
+    expect(error.code, is: .tls)
     #expect(!error.isRetryable)
     #expect(!error.message.contains("secret"))
     if libraries == CurlLibrary.fileNames {
@@ -52,7 +53,7 @@ import Testing
   @Test("without a configured authority the system's are asked, which do not know this one")
   func systemAuthorities() throws {
     let server = try TLSServer(try Certificates.shared.get(), .good)
-    #expect(try #require(throws: EnrollError.self) { try send(to: server.url(), caFile: nil) }.code == .tls)
+    try expect(#require(throws: EnrollError.self) { try send(to: server.url(), caFile: nil) }.code, is: .tls)
   }
 
   @Test(
@@ -60,8 +61,8 @@ import Testing
   func unreadableAuthority(_ path: String) throws {
     let server = try TLSServer(try Certificates.shared.get(), .good)
     let error = try #require(throws: EnrollError.self) { try send(to: server.url(), caFile: path) }
-    #expect(error.code == .configuration)
-    #expect(error.field == "caFile")
+    expect(error.code, is: .configuration)
+    expect(error.field, is: "caFile")
   }
 
   @Test(
@@ -76,7 +77,7 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try send(to: "https://127.0.0.1:\(server.port)/", caFile: nil, libraries: libraries)
     }
-    #expect(error.code == .network, "\(error.message)")
+    expect(error.code, is: .network, "\(error.message)")
   }
 
   @Test(
@@ -88,7 +89,7 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try hasty.send(HTTPRequest(.get, "https://127.0.0.1:\(server.port)/"), cancellation: nil)
     }
-    #expect(error.code == .timeout)
+    expect(error.code, is: .timeout)
   }
 
   @Test("a server that does not speak TLS is refused for good")
@@ -100,7 +101,7 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try send(to: "https://127.0.0.1:\(server.port)/", caFile: nil)
     }
-    #expect(error.code == .tls)
+    expect(error.code, is: .tls)
   }
 
   @Test("connections with TLS are kept as well")
@@ -112,7 +113,7 @@ import Testing
       String(
         decoding: try transport.send(HTTPRequest(.get, server.url()), cancellation: nil).body, as: UTF8.self)
     }
-    #expect(answers == ["1 1", "1 2", "1 3"])
+    expect(answers, is: ["1 1", "1 2", "1 3"])
   }
 
   @Test("a connection that the server resets under a large request does not end the process with SIGPIPE")
@@ -127,7 +128,7 @@ import Testing
         let error = #expect(throws: EnrollError.self) {
           try transport.send(HTTPRequest(.post, server.url("/reset"), body: body), cancellation: nil)
         }
-        #expect(error?.code == .network)
+        expect(error?.code, is: .network)
       }
     }
   }
@@ -144,13 +145,13 @@ import Testing
       let certificates = try Certificates.shared.get()
       let server = try TLSServer(certificates, .good)
       let transport = CurlTransport(.init(allowsLoopbackHTTP: true, caFile: certificates.authority))
-      #expect(try transport.send(HTTPRequest(.get, server.url()), cancellation: nil).status == 200)
+      try expect(transport.send(HTTPRequest(.get, server.url()), cancellation: nil).status, is: 200)
       let plain = try RawServer {
         $0.readRequest()
         $0.answer()
       }
-      #expect(try transport.send(HTTPRequest(.get, plain.url()), cancellation: nil).status == 200)
-      #expect(proxy.accepted == 0)
+      try expect(transport.send(HTTPRequest(.get, plain.url()), cancellation: nil).status, is: 200)
+      expect(proxy.accepted, is: 0)
 
       let secret = HTTPHeader("Authorization", "Bearer secret")
       let error = #expect(throws: EnrollError.self) {
@@ -158,11 +159,11 @@ import Testing
           HTTPRequest(.get, "https://provider.invalid/path", headers: [secret]), cancellation: nil)
       }
       #expect(error?.code == .network && error?.httpStatus == nil)
-      #expect(
-        error?.message.hasPrefix("the proxy refused a connection to https://provider.invalid with status 407")
-          == true)
-      #expect(proxy.requests.map { String($0.head.prefix(29)) } == ["CONNECT provider.invalid:443 "])
-      #expect(proxy.requests.first?.hasHeader("Authorization") == false)
+      expect(
+        error?.message.hasPrefix(
+          "the proxy refused a connection to https://provider.invalid with status 407"), is: true)
+      expect(proxy.requests.map { String($0.head.prefix(29)) }, is: ["CONNECT provider.invalid:443 "])
+      expect(proxy.requests.first?.hasHeader("Authorization"), is: false)
     }
   }
 }

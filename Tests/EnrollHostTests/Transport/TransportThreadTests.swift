@@ -1,6 +1,7 @@
 @testable import EnrollPosix
 @testable import EnrollStore
 import EnrollCore
+import Expectations
 import Foundation
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try patient.send(HTTPRequest(.get, server.url()), cancellation: cancellation)
     }
-    #expect(error.code == .cancelled)
+    expect(error.code, is: .cancelled)
   }
 
   @Test("a request that is cancelled beforehand is never sent")
@@ -33,8 +34,8 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try transport.send(HTTPRequest(.get, server.url()), cancellation: cancellation)
     }
-    #expect(error.code == .cancelled)
-    #expect(server.accepted == 0)
+    expect(error.code, is: .cancelled)
+    expect(server.accepted, is: 0)
   }
 
   @Test("a request that could have been cancelled and was not is answered, and leaves no hook behind")
@@ -43,10 +44,10 @@ import Testing
     let server = try RawServer { while $0.readRequest() != nil, $0.answer() {} }
     let cancellation = CountingCancellation()
     for round in 1...3 {
-      #expect(try transport.send(HTTPRequest(.get, server.url()), cancellation: cancellation).status == 200)
+      try expect(transport.send(HTTPRequest(.get, server.url()), cancellation: cancellation).status, is: 200)
       #expect(cancellation.counts.withLock { $0 } == (made: round, removed: round))
     }
-    #expect(server.accepted == 1)
+    expect(server.accepted, is: 1)
   }
 
   @Test("sixteen threads at once get their own answers, on no more connections than threads")
@@ -67,8 +68,8 @@ import Testing
         if response?.body != body { wrong.withLock { $0 += 1 } }
       }
     }
-    #expect(wrong.withLock { $0 } == 0)
-    #expect(server.requests.count == 400)
+    expect(wrong.withLock { $0 }, is: 0)
+    expect(server.requests.count, is: 400)
     #expect(server.accepted <= 16)
   }
 
@@ -90,9 +91,9 @@ import Testing
       }
       var status: Int32 = -1
       waitpid(child, &status, 0)
-      #expect(status == 0)
-      #expect(try transport?.send(request, cancellation: nil).status == 200)
-      #expect(server.accepted == 1)
+      expect(status, is: 0)
+      try expect(transport?.send(request, cancellation: nil).status, is: 200)
+      expect(server.accepted, is: 1)
     }
   }
 
@@ -102,7 +103,7 @@ import Testing
     let error = try #require(throws: EnrollError.self) {
       try transport.send(HTTPRequest(.get, "http://127.0.0.1:1/"), cancellation: nil)
     }
-    #expect(error.code == .unsupported)
+    expect(error.code, is: .unsupported)
     #expect(error.message.contains("libcurl4"))
     #expect(error.message.contains("No such file or directory"))
   }
@@ -110,7 +111,7 @@ import Testing
   @Test("a library without curl's functions is refused by name")
   func otherLibrary() throws {
     let error = try #require(throws: EnrollError.self) { try CurlLibrary.open(["libc.so.6"]) }
-    #expect(error.code == .unsupported)
+    expect(error.code, is: .unsupported)
     #expect(error.message.contains("curl_global_init"))
   }
 
@@ -121,7 +122,7 @@ import Testing
       $0.readRequest()
       $0.answer()
     }
-    #expect(try transport.send(HTTPRequest(.get, server.url()), cancellation: nil).status == 200)
+    try expect(transport.send(HTTPRequest(.get, server.url()), cancellation: nil).status, is: 200)
   }
 }
 
