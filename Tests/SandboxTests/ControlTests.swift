@@ -65,6 +65,23 @@ import Testing
     }
   }
 
+  @Test(
+    "a number with which a date or a size would overflow is refused",
+    arguments: [
+      #"{"do":"advanceClock","seconds":9223372036854775807}"#,
+      #"{"do":"advanceClock","seconds":-1000000000001}"#,
+      #"{"do":"fault","fault":"delay","endpoint":"jwks","value":9223372036854775807}"#,
+      #"{"do":"fault","fault":"hugeBody","endpoint":"jwks","value":-9223372036854775808}"#,
+    ])
+  func numbers(request: String) async throws {
+    try await withSandbox { client async throws in
+      let reply = try await client.control(request)
+      #expect(reply.status == 400)
+      #expect(reply.text.contains("an integer from -1000000000000 to 1000000000000"))
+      #expect(try await client.browser.get("/jwks").status == 200)
+    }
+  }
+
   @Test("neither log nor ready line shows a token, a code, a state or a typed password")
   func secrets() async throws {
     let lines = Lines()

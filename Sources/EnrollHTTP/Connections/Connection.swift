@@ -276,7 +276,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
     switch waiting {
     case .ending: endOutput()
     case .taking: next()
-    case .request, .head, .body, .answer: break
+    case .request: deadline = ServerContext.deadline(afterMilliseconds: shared.limits.idleTimeoutMilliseconds)
+    case .head, .body, .answer: break
     }
   }
 
@@ -311,21 +312,26 @@ final class Connection: LoopSocket, @unchecked Sendable {
   func tick(_ now: Int64) {
     guard now >= deadline else { return }
     switch waiting {
+    case .request where unsentCount > 0: dropSlowReader()
     case .request, .ending: close()
     case .head: refuse(.headerTimeout)
     case .body: refuse(.bodyTimeout)
-    case .taking:
-      shared.counters.refused(.slowReader)
-      close()
+    case .taking: dropSlowReader()
     case .answer: break
     }
+  }
+
+  private func dropSlowReader() {
+    shared.counters.refused(.slowReader)
+    close()
   }
 
   /// The server stops: an idle connection closes now, another one behind its answer. A request that is not whole yet has little time
   /// left.
   func drain() {
     switch waiting {
-    case .request where reader.isFresh && held.isEmpty: close()
+    // The client may still be taking its last answer.
+    case .request where reader.isFresh && held.isEmpty: if unsentCount > 0 { end() } else { close() }
     case .request, .head, .body:
       let milliseconds = shared.limits.drainTimeoutMilliseconds
       deadline = min(deadline, ServerContext.deadline(afterMilliseconds: milliseconds))
@@ -336,7 +342,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
   /// Since when nobody but the client has had something to do; nil while the application has, or the client takes its answer.
   var idleSince: Int64? {
     switch waiting {
-    case .request, .head, .body: waitingSince
+    case .request, .head, .body: unsentCount > 0 ? nil : waitingSince
     case .ending: .min
     case .answer, .taking: nil
     }

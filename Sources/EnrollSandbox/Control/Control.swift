@@ -131,7 +131,8 @@ extension Provider {
 
   /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
   public func advanceClock(seconds: Int64) {
-    clockShiftSeconds = clockShiftSeconds.addingReportingOverflow(seconds).partialValue
+    let limit = Self.integerLimit
+    clockShiftSeconds = min(max(clockShiftSeconds + min(max(seconds, -limit), limit), -limit), limit)
   }
 
   /// Signs a user in without pages: what a browser would be redirected to after everything was allowed.

@@ -52,9 +52,7 @@ extension Provider {
       signOutBrowsers()
       return done
     case .advanceClock:
-      guard let seconds = request["seconds"]?.integer else {
-        throw ControlError("`seconds` must be an integer")
-      }
+      let seconds = try Self.integer(request["seconds"], "`seconds` must be")
       advanceClock(seconds: seconds)
       return done
     case .settle:
@@ -132,6 +130,17 @@ extension Provider {
       configuration
   }
 
+  /// No sum of such numbers and of a date overflows.
+  static let integerLimit: Int64 = 1_000_000_000_000
+
+  /// - Parameter requirement: the beginning of the error's text.
+  static func integer(_ value: JSON?, _ requirement: String) throws -> Int64 {
+    guard let integer = value?.integer, (-integerLimit...integerLimit).contains(integer) else {
+      throw ControlError("\(requirement) an integer from -\(integerLimit) to \(integerLimit)")
+    }
+    return integer
+  }
+
   private func changeGateway(_ request: JSON) throws {
     if let value = request["use"] {
       guard let flag = value.bool else { throw ControlError("`use` must be true or false") }
@@ -174,8 +183,7 @@ extension Fault {
     switch row.value {
     case .none, .member: break
     case .integer:
-      guard let integer = value?.integer else { throw ControlError("\(name) needs an integer as `value`") }
-      arguments.integer = integer
+      arguments.integer = try Provider.integer(value, "`value` of \(name) must be")
     case .text, .memberAndText:
       guard let text = value?.string else { throw ControlError("\(name) needs a string as `value`") }
       arguments.text = text

@@ -87,6 +87,31 @@ import Testing
     #expect(server.stop())
   }
 
+  @Test("a client that is still taking its answers gets the last of them whole when the server stops")
+  func drainsTaken() throws {
+    let count = 99
+    let body = [UInt8](repeating: UInt8(ascii: "x"), count: 4_000)
+    let application = TestApplication { _ in WebResponse(200, body: body) }
+    let server = try HTTPServer.start(ServerSettings(publicOrigin: "http://gateway.test"), application)
+    let wire = try #require(Wire(server.port))
+    wire.takeLittle()
+    wire.send(String(repeating: Self.get("/large"), count: count))
+    // The last answers are made while the first ones are taken.
+    var taken: [UInt8] = []
+    while application.seen.count < count { taken += try #require(wire.receive(1_024)) }
+    let stopped = Event()
+    Thread.detachNewThread {
+      server.stop(withinSeconds: 60)
+      stopped.set()
+    }
+    #expect(eventually { Wire(server.port) == nil })
+    let rest = try #require(wire.readAll())
+    let text = String(decoding: taken, as: UTF8.self) + rest
+    #expect(text.components(separatedBy: "HTTP/1.1 200").count == count + 1)
+    #expect(text.utf8.filter { $0 == UInt8(ascii: "x") }.count >= count * body.count)
+    stopped.wait()
+  }
+
   @Test("a request that is half sent when the server stops may end")
   func drainsHalf() throws {
     let server = try HTTPServer.start(ServerSettings(publicOrigin: "http://gateway.test"), TestApplication())
