@@ -1,4 +1,4 @@
-// Equality in tests, as functions. The compiler takes ten times as long for `#expect(a == b)`, which it expands and checks
+// Equality in tests, as functions. The compiler takes more than twice as long for `#expect(a == b)`, which it expands and checks
 // twice, and the tests compare values at thousands of places. Everything but equality is for `#expect`.
 
 import Foundation

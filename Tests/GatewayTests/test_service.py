@@ -45,7 +45,7 @@ class Unit(unittest.TestCase):
     def test_stopping_has_time_for_the_requests_in_work(self):
         seconds = int(re.search(r"^TimeoutStopSec=(\d+)$", UNIT.read_text(), re.M)[1])
         told = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True).stdout
-        drain = int(re.search(r"--stop-seconds.*?\(default: (\d+)\)", told, re.S)[1])
+        drain = int(re.search(r"--stop-seconds.*?Default:\s+(\d+)\.", told, re.S)[1])
         self.assertGreaterEqual(seconds, 2 * drain)
 
 

@@ -1,4 +1,5 @@
 import Expectations
+import Synchronization
 import Testing
 
 @Suite("Equality in tests")
@@ -32,11 +33,13 @@ struct ExpectationTests {
 
   /// The issues that the work records.
   private func issues(_ work: () -> Void) -> [Issue] {
-    var found: [Issue] = []
-    withKnownIssue(work) { issue in
-      found.append(issue)
+    let found = Mutex<[Issue]>([])
+    withKnownIssue {
+      work()
+    } matching: { issue in
+      found.withLock { $0.append(issue) }
       return true
     }
-    return found
+    return found.withLock { $0 }
   }
 }
