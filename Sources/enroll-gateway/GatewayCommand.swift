@@ -28,12 +28,14 @@ enum GatewayCommand {
   static func main() {
     // A database's connection in the place of standard output would get what is written there.
     enroll_posix_open_missing_streams()
-    let words = Array(CommandLine.arguments.dropFirst())
+    // CommandLine reads /proc, which is not there in every container.
+    let words = CommandWords.arguments() ?? Array(CommandLine.arguments.dropFirst())
     if let command = words.first, ASCII.equals(command, "serve") { ServiceSignals.block() }
-    exit(
-      program.run(
-        words, output: { StandardStream.write(Array($0.utf8), to: STDOUT_FILENO) },
-        errors: { StandardStream.write(Array($0.utf8), to: STDERR_FILENO) }))
+    let outcome = program.run(
+      words, output: { StandardStream.write(Array($0.utf8), to: STDOUT_FILENO) },
+      errors: { StandardStream.write(Array($0.utf8), to: STDERR_FILENO) })
+    // Help that was cut is a failure, too.
+    exit(outcome == 0 ? status {} : outcome)
   }
 
   /// Runs a command; a failure is one line.

@@ -59,5 +59,16 @@ enum EnrollSandboxCommand {
     return 0
   }
 
-  private static func write(_ text: String, to stream: FileHandle) { stream.write(Data(text.utf8)) }
+  /// Ends the program if standard output takes nothing: who started it waits for the ready line. A log that takes nothing is left.
+  private static func write(_ text: String, to stream: FileHandle) {
+    do {
+      try stream.write(contentsOf: Data(text.utf8))
+    } catch {
+      guard stream.fileDescriptor == STDOUT_FILENO else { return }
+      write(
+        "enroll-sandbox: standard output cannot be written: \(error.localizedDescription)\n",
+        to: .standardError)
+      exit(1)
+    }
+  }
 }

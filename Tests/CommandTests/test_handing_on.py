@@ -62,6 +62,13 @@ class Exec(CommandCase):
         # One is the listing's own.
         self.assertLessEqual(len(seen["open"]), 1, seen["open"])
 
+    def test_an_earlier_value_goes_whatever_it_begins_with(self):
+        self.sign_in()
+        # A combining character joins the equals sign; a shell takes the first of two variables of one name.
+        self.environment["ACCESS_TOKEN"] = "\u0338from before"
+        output, _ = self.run_enroll("exec", "--", "sh", "-c", 'printf %s "$ACCESS_TOKEN"')
+        self.assertEqual(output, self.token())
+
     def test_a_closed_pipe_ends_the_program_as_ever(self):
         self.sign_in()
         output, _ = self.run_enroll("exec", "--", "grep", "SigIgn", "/proc/self/status")

@@ -65,6 +65,13 @@ class Operator(unittest.TestCase):
 
         self.on_each(play_it)
 
+    def test_help_that_cannot_be_written_is_a_failure(self):
+        for place in ("/dev/full", None):
+            for words in (("--help",), ("--version",), ("serve", "--help"), ("--dump-commands",)):
+                done = self.without_output(place, *words)
+                self.assertEqual(done.returncode, 1, (place, words, done.stderr))
+                self.assertIn("standard output cannot be written", done.stderr)
+
     def without_output(self, place, *words):
         closing = ">&-" if place is None else f">{place}"
         return subprocess.run(

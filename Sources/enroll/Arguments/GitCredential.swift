@@ -19,7 +19,7 @@ struct GitCredential: EnrollCommand {
   static let command = Command(
     "git-credential", "Give git a valid access token as its password, for the hosts that you name.",
     discussion: """
-      git config --global credential.https://git.example.helper '!enroll git-credential --host git.example'
+        git config --global credential.https://git.example.helper '!enroll git-credential --host git.example'
 
       git then asks for a token whenever it needs a password for that host, and reports when the host rejects it. A host \
       that you do not name gets nothing, however git is configured.

@@ -15,8 +15,9 @@ enum OtherProgram {
     var environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0.name)=\($0.value)") }
     var place = enroll_posix_environment()
     while let here = place, let variable = here.pointee {
+      // By bytes: a value may begin with a character that joins the equals sign.
       let text = String(cString: variable)
-      if !variables.contains(where: { text.hasPrefix($0.name + "=") }) {
+      if !variables.contains(where: { text.utf8.starts(with: "\($0.name)=".utf8) }) {
         environment.append(strdup(variable))
       }
       place = here + 1
