@@ -103,13 +103,20 @@ final class CommandSession {
   }
 
   /// Opens the client and reads its account on this thread: another one would cost as much as a stored token does.
-  /// - Returns: the client's handle, and whether the account was read.
+  /// - Returns: the client's handle, and whether the account was read. The command that follows meets what keeps it from being read.
+  /// - Throws: what ``open()`` throws; `.storeUnusable` for a damaged record, which is set aside by the first read.
   func openHere() throws(Failure) -> (client: JSON, isRead: Bool) {
     runsHere = true
     defer { runsHere = false }
     return try Interrupts.endingAtOnce { () throws(Failure) in
       let client = try open()
-      return (client, (try? call("account.read", [("client", client)])) != nil)
+      do throws(Failure) {
+        _ = try call("account.read", [("client", client)])
+        return (client, true)
+      } catch {
+        if error.error?.code == .storeCorrupt { throw error }
+        return (client, false)
+      }
     }
   }
 
