@@ -55,6 +55,6 @@ class RecipeTests(unittest.TestCase):
         self.assertGreater(len(lines), 8)
         for command, rest in lines:
             told = subprocess.run([ENROLL, "help", command], capture_output=True, text=True).stdout
-            self.assertIn("USAGE", told, command)
+            self.assertIn("Usage", told, command)
             for option in re.findall(r"(?<= )--[a-z][\w-]*", rest.partition(" -- ")[0]):
                 self.assertIn(option, told, f"enroll {command}")

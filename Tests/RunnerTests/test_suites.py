@@ -143,10 +143,12 @@ class SuitesTests(unittest.TestCase):
         self.assertEqual(counts, "4 passed, 0 failed")
         title, *rows = (line.split(maxsplit=2) for line in table.splitlines())
         self.assertEqual(title, ["clock", "processors"])
-        *suites, elsewhere, everything = rows
-        self.assertEqual([row[2] for row in suites], ["forsaken", "busy", *(row[2] for row in suites[2:])])
-        self.assertEqual({row[2] for row in suites[2:]}, {"idle", "away"})
-        self.assertEqual((elsewhere[0], everything[2]), ("1", "all"))
+        *suites, _, everything = rows
+        names = [row[2] for row in suites]
+        self.assertEqual(set(names), set(scripts))
+        # A process that has left its suite counts there, or elsewhere if it ends later.
+        self.assertEqual([name for name in names if name != "away"], ["forsaken", "busy", "idle"])
+        self.assertEqual(everything[2], "all")
         self.assertGreaterEqual(int(everything[1]), 2)
 
     def test_a_suite_waits_for_those_that_it_needs(self):
