@@ -18,10 +18,6 @@ let portable: [SwiftSetting] =
   ? strict + [.enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo"])]
   : strict + [.treatWarning("EmbeddedRestrictions", as: .error)]
 
-/// Tests: what each file declares is written beside its code. A job that reads every file again, to write it first, would
-/// expand each `@Test` again: that is a seventh of the time that a module of tests takes.
-let tested = strict + [.unsafeFlags(["-no-emit-module-separately", "-driver-batch-size-limit", "100"])]
-
 func systemLibrary(_ name: String, pkgConfig: String? = nil, apt: [String] = []) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: apt.isEmpty ? nil : [.apt(apt)])
 }
@@ -196,23 +192,23 @@ if !embedded {
     .target(name: "Expectations", path: "Tests/Expectations", swiftSettings: strict),
     .testTarget(
       name: "EnrollCryptoTests", dependencies: ["EnrollCrypto", "EnrollJSON", "Expectations", "TestVectors"],
-      swiftSettings: tested),
+      swiftSettings: strict),
     .testTarget(
       name: "EnrollJSONTests", dependencies: ["EnrollJSON", "Expectations", "TestVectors"],
-      swiftSettings: tested),
+      swiftSettings: strict),
     .testTarget(
       name: "EnrollCoreTests",
       dependencies: [
         "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON", "Expectations", "TestVectors",
       ],
-      exclude: ["Store/transactions.jsonl"], swiftSettings: tested),
+      exclude: ["Store/transactions.jsonl"], swiftSettings: strict),
     .testTarget(
       name: "EnrollHostTests",
       dependencies: [
         "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollTesting", "EnrollCrypto",
         "EnrollJSON", "Expectations",
       ],
-      swiftSettings: tested),
+      swiftSettings: strict),
     // Between the store and the C library, for tests alone: no product contains it.
     .target(name: "SystemCalls", path: "Tests/SystemCalls"),
     // A process that tests of the store kill, fork and run as another user.
@@ -229,7 +225,7 @@ if !embedded {
         "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollTesting",
         "EnrollCrypto", "EnrollJSON", "Expectations",
       ],
-      swiftSettings: tested),
+      swiftSettings: strict),
     // What the library does at each provider of the zoo, by each face.
     .testTarget(
       name: "ZooTests",
@@ -237,45 +233,45 @@ if !embedded {
         "EnrollC", "CEnroll", "EnrollCommands", "EnrollHost", "EnrollPosix", "EnrollCore", "EnrollTesting",
         "EnrollCrypto", "EnrollJSON", "Expectations",
       ],
-      exclude: ["cells.txt"], swiftSettings: tested),
+      exclude: ["cells.txt"], swiftSettings: strict),
     .testTarget(
       name: "EnrollKitTests",
       dependencies: ["EnrollKit", "EnrollStore", "EnrollPosix", "EnrollTesting", "Expectations"],
-      swiftSettings: tested),
+      swiftSettings: strict),
     .testTarget(
       name: "EnrollFoundationTests",
       dependencies: [
         "EnrollFoundation", "EnrollTesting", "EnrollHTTP", "EnrollCore",
-      ], swiftSettings: tested),
+      ], swiftSettings: strict),
     .testTarget(
       name: "SandboxTests",
-      dependencies: ["EnrollSandbox", "EnrollCrypto", "EnrollJSON"], swiftSettings: tested),
+      dependencies: ["EnrollSandbox", "EnrollCrypto", "EnrollJSON"], swiftSettings: strict),
     .testTarget(
       name: "EnrollProgramTests",
       dependencies: [
         "enroll", "EnrollPosix", "EnrollStore", "EnrollCore", "EnrollJSON",
         "EnrollArguments",
       ],
-      swiftSettings: tested),
+      swiftSettings: strict),
     .testTarget(
       name: "EnrollGatewayTests",
       dependencies: [
         "EnrollGateway", "EnrollGatewayPages", "EnrollGatewayStore", "EnrollTesting", "EnrollStore",
         "EnrollPosix",
         "EnrollCore", "EnrollCrypto", "EnrollJSON", "Expectations",
-      ], swiftSettings: tested),
+      ], swiftSettings: strict),
     .testTarget(
       name: "EnrollGatewayStoreTests",
       dependencies: [
         "EnrollGatewayStore", "EnrollGateway", "EnrollPosix", "EnrollCore", "EnrollCrypto", "Expectations",
       ],
-      exclude: ["postgres"], swiftSettings: tested),
+      exclude: ["postgres"], swiftSettings: strict),
     .testTarget(
-      name: "EnrollArgumentsTests", dependencies: ["EnrollArguments"], swiftSettings: tested),
+      name: "EnrollArgumentsTests", dependencies: ["EnrollArguments"], swiftSettings: strict),
     .testTarget(
       name: "EnrollHTTPTests", dependencies: ["EnrollHTTP", "EnrollPosix", "EnrollCore"],
-      swiftSettings: tested),
-    .testTarget(name: "StructureTests", dependencies: ["Expectations"], swiftSettings: tested),
+      swiftSettings: strict),
+    .testTarget(name: "StructureTests", dependencies: ["Expectations"], swiftSettings: strict),
   ]
 }
 
