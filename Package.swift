@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// ENROLL_EMBEDDED=1 compiles what ships, the C library, the daemon and the command, as Embedded Swift, which needs no Swift
-// runtime (scripts/build). See CONTRIBUTING.md, "What ships".
+// ENROLL_EMBEDDED=1 compiles the programs and the C library that ship as Embedded Swift, which needs no Swift runtime
+// (scripts/build). See CONTRIBUTING.md, "The code that ships".
 let embedded = Context.environment["ENROLL_EMBEDDED"] == "1"
 // ENROLL_HTTP=host leaves libcurl out: the program that uses the library sends its requests.
 let hasCurl = Context.environment["ENROLL_HTTP"] != "host"
@@ -81,7 +81,7 @@ var targets: [Target] = [
 // Not among what ships: `make bench` asks for it.
 if !embedded || Context.environment["ENROLL_BENCH"] == "1" {
   targets += [
-    // What the steps cost beside plain C (`make bench`).
+    // The cost of each step beside plain C (`make bench`).
     .target(
       name: "BenchPeers", path: "Tests/Bench/Peers",
       linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("curl"), .linkedLibrary("jansson")]),
@@ -226,7 +226,7 @@ if !embedded {
         "EnrollCrypto", "EnrollJSON", "Expectations",
       ],
       swiftSettings: strict),
-    // What the library does at each provider of the zoo, by each face.
+    // The library at each provider of the zoo, by each face.
     .testTarget(
       name: "ZooTests",
       dependencies: [

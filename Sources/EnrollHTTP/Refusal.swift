@@ -1,4 +1,4 @@
-// What the server refuses by itself: a request that breaks HTTP (RFC 9110 §15.5, RFC 9112) or a limit. No such request reaches the
+// Requests that the server refuses by itself: a request that breaks HTTP (RFC 9110 §15.5, RFC 9112) or a limit. No such request reaches the
 // application, and its connection is closed.
 
 /// Why the server refused a request, an answer or a connection.

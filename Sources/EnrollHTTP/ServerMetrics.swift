@@ -12,7 +12,7 @@ public struct ServerMetrics: Sendable, Equatable {
   public var requestsInWork = 0
   /// Answers by the hundreds of their status: `[2]` counts 200 to 299. Refusals with a status are among them.
   public var answers = [0, 0, 0, 0, 0, 0]
-  /// What the server refused by itself, by reason.
+  /// How many requests and connections the server refused by itself, by reason.
   public var refusals: [Refusal: Int] = [:]
   /// Requests that wait for a thread, and threads that exist, now.
   public var database = (waiting: 0, threads: 0)

@@ -1,4 +1,4 @@
-// What a server is started with: where it listens, by which names it is reached, whom it believes, what it answers and adds, and its
+// The settings of a server: where it listens, by which names it is reached, whom it believes, what it answers and adds, and its
 // limits.
 
 public import EnrollCore
@@ -38,7 +38,7 @@ public struct ServerSettings: Sendable {
   /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). Only their `X-Forwarded-For` is
   /// believed.
   public var trustedProxies: [String] = []
-  /// What is answered; others are refused by 405. With GET comes HEAD.
+  /// The methods that are answered; others are refused by 405. With GET comes HEAD.
   public var methods: Set<WebRequest.Method> = [.get, .post]
   public var date = DateHeader.ofMachine
   /// Added to every answer that has no header of that name; refusals have them, too.
@@ -109,7 +109,7 @@ public struct ServerSettings: Sendable {
   private var isSecure: Bool { publicOrigin?.hasPrefix("https://") ?? false }
 }
 
-/// What a client may send, and how long it may take.
+/// Limits on what a client may send, and on the time it may take.
 public struct ServerLimits: Sendable {
   /// Bytes of the request target.
   public var targetBytes = 8 << 10
@@ -146,7 +146,7 @@ public struct ServerLimits: Sendable {
 
 /// Why an ``HTTPServer`` did not start.
 public struct ServerError: Error, Sendable, CustomStringConvertible {
-  /// What is at fault.
+  /// The setting at fault.
   public enum Setting: Sendable {
     case publicOrigin, addresses, trustedProxies
     /// No setting: the system gives no thread, no descriptor or no memory.
@@ -155,7 +155,7 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
   public var setting: Setting
   /// Another program listens on the port.
   public var isPortTaken = false
-  /// What happened, what was expected, what to do.
+  /// Says what happened, what was expected and what to do.
   public var description: String
 
   /// The system gives no thread, no descriptor or no memory.

@@ -41,7 +41,7 @@ extension JSON {
     out.append(UInt8(ascii: "\""))
     let bytes = text.utf8.span
     if isPlain(bytes) {
-      // In one piece: a view of a String is appended byte by byte in the small library.
+      // In one piece: a view of a String is appended byte by byte in Embedded Swift.
       bytes.withUnsafeBufferPointer { out.append(contentsOf: $0) }
     } else {
       writeEscaped(text, to: &out)

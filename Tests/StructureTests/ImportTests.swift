@@ -277,7 +277,7 @@ struct ImportTests {
   }
 
   @Test(
-    "in the small library an object that cannot be made is not begun: such initializers are convenience ones")
+    "in Embedded Swift an object that cannot be made is not begun: such initializers are convenience ones")
   func failingInitializers() throws {
     // enroll ends where such an initializer fails: nothing is left to be freed.
     let others = serverSide.union(["EnrollKit", "EnrollFoundation", "EnrollTesting", "enroll"])

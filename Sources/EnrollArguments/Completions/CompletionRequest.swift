@@ -1,4 +1,4 @@
-// What a shell may offer for the last word of a command line. The scripts of CompletionScript.swift ask the program for it, so
+// The candidates that a shell offers for the last word of a command line. The scripts of CompletionScript.swift ask the program for it, so
 // that commands and options, and what they mean, are known in one place.
 
 struct CompletionRequest {

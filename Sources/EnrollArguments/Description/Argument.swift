@@ -18,7 +18,7 @@ package struct Argument: Sendable {
   package let name: String
   /// The short name, without its dash.
   package let letter: String?
-  /// What help shows for the value, in capitals there; empty for a flag.
+  /// The name of the value in help, in capitals there; empty for a flag.
   package let valueName: String
   package let help: String
   /// As help shows it.
@@ -31,9 +31,9 @@ package struct Argument: Sendable {
   /// Left out of help, of completions and of the manual.
   package let isHidden: Bool
   package let completion: Completion
-  /// What is said where a required one is missing; nil for the usual words.
+  /// The error where a required argument is missing; nil for the usual words.
   let whenMissing: String?
-  /// What a value must be, for one that is not; nil for a valid one.
+  /// Says what a value must be; nil for a valid value.
   let expectation: @Sendable (String) -> String?
 
   init(

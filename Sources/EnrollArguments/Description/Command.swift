@@ -41,7 +41,7 @@ package struct Command: Sendable {
 /// A program: its root command, whose name is the program's.
 package struct Program: Sendable {
   package let root: Command
-  /// What `--version` prints.
+  /// The line that `--version` prints.
   package let version: String
   /// The exit status for a command line that is refused.
   package let usageStatus: Int32
@@ -86,7 +86,7 @@ package struct Program: Sendable {
     return CommandLineReader(program: self, width: width).read(words)
   }
 
-  /// What a shell's completion script and the makers of the manual ask for; nil for any other command line.
+  /// The answer to a completion script of a shell or to the generator of the manual; nil for any other command line.
   private func answer(toTools words: [String]) -> String? {
     guard let first = words.first else { return nil }
     switch first {

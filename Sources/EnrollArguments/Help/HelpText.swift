@@ -1,4 +1,4 @@
-// What --help prints: the sentence about the command, its usage, its own options, then those it shares.
+// The text of --help: the sentence about the command, its usage, its own options, then those it shares.
 
 /// The usage line of a command.
 enum Usage {

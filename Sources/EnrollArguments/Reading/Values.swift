@@ -1,4 +1,4 @@
-// What a command line gave, by parameter.
+// The values of a command line, by parameter.
 
 /// The values of one command line.
 package struct Values: Sendable {
@@ -31,7 +31,7 @@ package struct UsageError: Error, Equatable {
   package init(_ message: String) { self.message = message }
 }
 
-/// What a command line asks for.
+/// The request that a command line makes.
 package enum Reading: Sendable {
   case command(Invocation)
   /// For standard output; the exit status is 0.

@@ -1,7 +1,7 @@
 // Bytes, compared and read as protocols do: ASCII only, no locale, no Unicode.
 
 extension String {
-  /// Its UTF-8, copied in one piece, where `Array(utf8)` goes byte by byte in the small library.
+  /// Its UTF-8, copied in one piece, where `Array(utf8)` goes byte by byte in Embedded Swift.
   var bytes: [UInt8] {
     let copy = utf8.withContiguousStorageIfAvailable { text in
       [UInt8](unsafeUninitializedCapacity: text.count) { bytes, count in

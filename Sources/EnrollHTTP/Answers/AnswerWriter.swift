@@ -75,7 +75,7 @@ struct AnswerWriter {
     return true
   }
 
-  /// What the server says by itself; nil when the connection is closed without an answer.
+  /// The answer that the server gives by itself; nil when the connection is closed without an answer.
   func answer(_ refusal: Refusal) -> WebResponse? {
     guard let status = refusal.status else { return nil }
     var answer = WebResponse(status, body: Array(refusal.sentence.utf8) + [0x0A])

@@ -13,7 +13,7 @@ public enum Lane: Sendable {
   case provider
 }
 
-/// What answers requests. Its methods are called by several threads at once.
+/// Answers requests. Its methods are called by several threads at once.
 public protocol WebApplication: Sendable {
   /// Decides by the request alone, without waiting: it is called on the event loop.
   func lane(for request: WebRequest) -> Lane

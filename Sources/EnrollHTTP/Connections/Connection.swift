@@ -8,7 +8,7 @@ import Synchronization
 final class Connection: LoopSocket, @unchecked Sendable {
   // Unchecked: all but `isGone` is only touched on the loop.
 
-  /// What the connection waits for, until `deadline`.
+  /// The event that the connection waits for, until `deadline`.
   private enum Waiting {
     case request, head, body, answer
     /// The client has to take its answer.
@@ -37,7 +37,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
   /// When the connection came, or its last answer was sent.
   private var waitingSince = SystemClock.monotonic()
   private var reader = RequestReader()
-  /// What came and is not read yet.
+  /// Bytes that came and are not read yet.
   private var held: [UInt8] = []
   /// Of the request that is answered.
   private var manner = AnswerWriter.Manner()

@@ -23,7 +23,7 @@ class LoopSocket: @unchecked Sendable {
     self.loop = loop
   }
 
-  // What a subclass does. A call may close the socket.
+  // For subclasses. A call may close the socket.
 
   /// The bytes are gone when this returns.
   func received(_ bytes: UnsafeRawBufferPointer) {}

@@ -1,4 +1,4 @@
-// What the kernel does not take at once waits here for the socket to become writable.
+// Bytes that the kernel does not take at once wait here for the socket to become writable.
 
 import CPosix
 

@@ -1,4 +1,4 @@
-// What all loops and connections of a server share.
+// The state that all loops and connections of a server share.
 
 import EnrollPosix
 import Synchronization

@@ -1,4 +1,4 @@
-// What a head must satisfy beyond its grammar (RFC 9110 §7.2, §8.6, §10.1.1; RFC 9112 §3, §6): one host that is ours, one framing
+// The rules for a head beyond its grammar (RFC 9110 §7.2, §8.6, §10.1.1; RFC 9112 §3, §6): one host that is ours, one framing
 // that nobody can read in two ways, no expectation but 100-continue.
 
 /// A head that the server answers, and what follows it.

@@ -7,7 +7,7 @@ struct RequestReader {
     case needsMore
     /// The head is proper, and a body follows.
     case bodyFollows(waitsForContinue: Bool)
-    /// What comes next begins another request.
+    /// The next byte begins another request.
     case whole(ProperHead, body: [UInt8])
     case refused(Refusal)
   }
