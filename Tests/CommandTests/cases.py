@@ -32,6 +32,15 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 _sandbox = None
 
+
+def recording_browser(status=0):
+    """A program for BROWSER."""
+    program = workspace("browser") / "browser"
+    program.write_text(BROWSER.format(status=status))
+    program.chmod(0o755)
+    return program
+
+
 # A command that somebody is advised to run, and the options that name their place.
 HINT = re.compile(r"`(enroll [^`]*)`")
 PLACE = ("--config", "--profile", "--store", "--account", "--keys")
@@ -88,10 +97,7 @@ class CommandCase(unittest.TestCase):
         (self.profiles / f"{name}.json").write_text(json.dumps(configuration))
 
     def make_browser(self, status=0):
-        program = workspace("browser") / "browser"
-        program.write_text(BROWSER.format(status=status))
-        program.chmod(0o755)
-        return program
+        return recording_browser(status)
 
     # Runs.
 

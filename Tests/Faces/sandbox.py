@@ -77,14 +77,16 @@ class Sandbox:
         self.stop()
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect is an answer like any other; nobody follows it."""
+
     def redirect_request(self, *_):
         return None
 
 
 def hop(url, headers=()):
     """One request, as a browser sends it; its redirect is not followed."""
-    opener = urllib.request.build_opener(_NoRedirect)
+    opener = urllib.request.build_opener(NoRedirect)
     try:
         return opener.open(urllib.request.Request(url, headers=dict(headers)), timeout=30)
     except urllib.error.HTTPError as answer:

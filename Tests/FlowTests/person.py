@@ -11,12 +11,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-
-class _Leave(urllib.request.HTTPRedirectHandler):
-    """Redirects are followed one by one, by hand."""
-
-    def redirect_request(self, *_):
-        return None
+from sandbox import NoRedirect
 
 
 class Person:
@@ -26,7 +21,7 @@ class Person:
         self.url = self.page = None
         self.seen = []
         self._browser = urllib.request.build_opener(
-            _Leave, urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+            NoRedirect, urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
         )
 
     def open(self, url):

@@ -1,0 +1,112 @@
+"""What the tests share: each act at each server from each face, and what has to hold afterwards.
+
+The judge is the server. A session that should live has an access token that the server's userinfo accepts and a refresh token
+that renews; one that should not live has neither. Which tokens a server gave out is in its record, not in EnrollKit's word.
+"""
+
+import sys
+import unittest
+
+import apps
+import kinds
+import servers
+from apps import Failed, SignInNeeded, Unavailable
+from processes import wait_until
+
+
+def tear_down():
+    servers.close_all()
+
+
+def on_each(at=kinds.ALL, from_=apps.ALL):
+    """Runs a mix-in's tests at each of these servers, from each of these faces. Without the servers there are none:
+    `test_servers.py` says so."""
+
+    def multiply(tests):
+        module = sys.modules[tests.__module__]
+        for kind in at if servers.REAL.is_dir() else ():
+            for app in from_:
+                name = f"{tests.__name__} at {kind.name} from {app.face}"
+                members = {"kind": kind, "app_kind": app, "__module__": module.__name__}
+                case = type(name, (tests, RealCase), members)
+                case.__qualname__ = name
+                setattr(module, name, case)
+        return tests
+
+    return multiply
+
+
+class RealCase(unittest.TestCase):
+    """One server, one face; a store of its own for each test."""
+
+    kind: type
+    app_kind: type
+
+    def setUp(self):
+        self.server = servers.shared(self.kind)
+        self.began = self.server.recorder.count
+
+    # Steps.
+
+    def app(self):
+        """The app, with a store of its own."""
+        return self.owned(self.app_kind(self.server))
+
+    def again(self, app, account=None):
+        """A new process of the same app; with an account, one of another user."""
+        return self.owned(app.again(account))
+
+    def owned(self, app):
+        self.addCleanup(app.close)
+        return app
+
+    def person(self, name="alice"):
+        return self.server.person(name)
+
+    def signed_in(self, person=None):
+        """The app with a session, and the person in whose browser that was."""
+        app, person = self.app(), person or self.person()
+        app.sign_in(person)
+        return app, person
+
+    def tokens(self, app):
+        """The access token that the app has, and the refresh token that the server gave out with it."""
+        access = app.token()
+        return access, self.server.refresh_token_of(access)
+
+    # What the server says.
+
+    def assertAlive(self, app, user="alice"):
+        """The session lives at the server: what the app has is accepted there, and renews."""
+        access, refresh = self.tokens(app)
+        self.assertEqual(self.server.user_of(access), user, "the server refuses the access token")
+        self.assertIsNot(self.server.introspects(refresh), False, "the server says that the refresh token is not active")
+        try:
+            renewed = app.renew()
+        except SignInNeeded as told:
+            self.fail(f"the session ended: {told}")
+        self.assertNotEqual(renewed, access)
+        self.assertEqual(self.server.user_of(renewed), user, "the server refuses the renewed access token")
+
+    def assertDead(self, access, refresh):
+        """The session is over at the server."""
+        wait_until(lambda: self.server.userinfo(access) is None, "the server refuses the access token", timeout=20)
+        self.assertFalse(self.server.renews(refresh), "the server still renews")
+
+    def assertEndIsTold(self, app):
+        """The server ended the session: the app is told, and its user can sign in again."""
+        with self.assertRaises(SignInNeeded):
+            app.renew()
+        with self.assertRaises(SignInNeeded):
+            app.token()
+
+    def assertSignsInAgain(self, app, person):
+        app.sign_in(person)
+        self.assertAlive(app, person.name)
+
+    def assertNothingSpentTwice(self):
+        """Each refresh token was sent once, as far as the server had replaced it."""
+        self.assertEqual(self.server.spent_twice(self.began), [])
+
+
+__all__ = ["Failed", "RealCase", "SignInNeeded", "Unavailable", "on_each", "tear_down"]
