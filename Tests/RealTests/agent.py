@@ -56,9 +56,9 @@ class Page(html.parser.HTMLParser):
         if tag == "form":
             self._open = Form(attributes)
             self.forms.append(self._open)
-            self._named[attributes.get("id")] = self._open
+            self._named[attributes.get("id", "")] = self._open
             return
-        form = self._named.get(attributes.get("form")) or self._open
+        form = self._named.get(attributes["form"]) if attributes.get("form") else self._open
         if form is None or tag not in ("input", "button"):
             return
         kind, name = attributes.get("type", "submit" if tag == "button" else "text"), attributes.get("name", "")
@@ -91,7 +91,11 @@ class Person:
         #: How often a page asked for the password.
         self.passwords = 0
 
-    def open(self, url, refuse=False, **fields):
+    def sign_out(self, url):
+        """Says yes where the server asks; a page for the next sign-in is left alone."""
+        return self.open(url, stops_at_password=True)
+
+    def open(self, url, refuse=False, stops_at_password=False, **fields):
         """Where the browser goes when it leaves the server, None when it stays there at a page without a question.
 
         - Parameter refuse: presses the button that refuses, at the first page that has one.
@@ -108,7 +112,7 @@ class Person:
             page = Page(text)
             if status >= 400:
                 raise AssertionError(f"{url}: status {status}: {' '.join(page.words)[:400]}")
-            if page.form is None:
+            if page.form is None or (stops_at_password and page.form.asks_password):
                 return None
             self.passwords += page.form.asks_password
             sent = page.form.filled({**self._known, **fields}, refuse)

@@ -1,7 +1,7 @@
 """One app that uses EnrollKit, as each face makes it: the daemon's host, a program in Python, and the command.
 
-They have the same methods. A sign-in that comes to nothing raises `Failed` with its status; a session that is over, as EnrollKit
-says, raises `SignInNeeded`.
+They have the same methods. A sign-in that comes to nothing raises `Failed` with its status; a session that is over, as
+EnrollKit says, raises `SignInNeeded`.
 """
 
 import importlib.util
@@ -91,15 +91,16 @@ class ProcessApp(App):
 
     client = None
 
+    def look(self):
+        """Asks whether somebody is signed in, as an app does at its start."""
+        self.client.call(self.looking)
+
     def kill(self):
         """As the system does it."""
         self.client.kill()
 
     def close(self):
         self.client.close()
-
-    def _renewed(self, pending):
-        return token_of(pending.result())
 
     def start_renewal(self):
         """Begins it and does not wait. What it returns waits for the token."""
@@ -115,7 +116,7 @@ class ProcessApp(App):
 
 class DaemonApp(ProcessApp):
     face = "daemon"
-    renewing, accessing = "token.refresh", "token.access"
+    renewing, accessing, looking = "token.refresh", "token.access", "registration.state"
 
     def start(self):
         self.client = FACES["jsonrpc"].open(self.server.configuration(), self.store, self.account)
@@ -153,14 +154,19 @@ class DaemonApp(ProcessApp):
         """With a person, also in their browser."""
         url = self.client.call("logout.begin").get("url")
         if person:
-            person.open(url)
+            person.sign_out(url)
 
 
-class PythonApp(ProcessApp):
-    face = "Python"
-    renewing, accessing = "refresh", "access_token"
+class Interpreter:
+    """A process that runs `python_app.py`. Starting one costs more than most acts, so those that are idle serve the next app."""
 
-    def start(self):
+    _idle = []
+
+    @classmethod
+    def take(cls):
+        return cls._idle.pop() if cls._idle else cls()
+
+    def __init__(self):
         self.browser = command_cases.recording_browser()
         program = TOP / "Tests/RealTests/python_app.py"
         face = Face("python", DriverClient, "ENROLL_PYTHON", sys.executable, arguments=("-B", program))
@@ -169,7 +175,40 @@ class PythonApp(ProcessApp):
             "PYTHONPATH": str(TOP / "bindings/python/src"),
             "ENROLL_LIBRARY": os.environ.get("ENROLL_LIBRARY") or str(BUILD / "lib/libenroll.so.0"),
         }
-        self.client = face.within(environment).open(self.server.configuration(), self.store, self.account)
+        self.client = face.within(environment).start()
+
+    def give_back(self):
+        """Its app ends, as at the end of a `with`; a process that does not get there is none for the next one."""
+        try:
+            self.client.call("close")
+        except (Refused, OSError, AssertionError):
+            self.client.close()
+        else:
+            self._idle.append(self)
+
+    @classmethod
+    def close_all(cls):
+        while cls._idle:
+            cls._idle.pop().client.close()
+
+
+class PythonApp(ProcessApp):
+    face = "Python"
+    renewing, accessing, looking = "refresh", "access_token", "state"
+
+    def start(self):
+        self.interpreter = Interpreter.take()
+        self.browser, self.client = self.interpreter.browser, self.interpreter.client
+        self.client.open(self.server.configuration(), self.store, self.account)
+
+    def kill(self):
+        super().kill()
+        self.interpreter = None
+
+    def close(self):
+        if self.interpreter:
+            self.interpreter.give_back()
+        self.interpreter = None
 
     def sign_in(self, person, **wish):
         self._signed_in(person, answer=True, **wish)
@@ -198,7 +237,7 @@ class PythonApp(ProcessApp):
     def sign_out(self, person=None):
         url = self.client.call("logout")["url"]
         if person:
-            person.open(url)
+            person.sign_out(url)
 
 
 class Command(command_cases.CommandCase):
@@ -255,6 +294,9 @@ class CommandApp(App):
         _, words = child.communicate(timeout=TIMEOUT)
         assert child.returncode == 0, words
 
+    def look(self):
+        self.command.run_enroll("status", *self.place, status=3)
+
     def kill(self):
         """Everything that a terminal or a supervisor of this app would end."""
         self.screen.close()
@@ -299,7 +341,7 @@ class CommandApp(App):
     def sign_out(self, person=None):
         told = self.command.json("logout", *self.place)
         if person:
-            person.open(told["loggedOut"][0]["url"])
+            person.sign_out(told["loggedOut"][0]["url"])
 
     def close(self):
         self.command.doCleanups()

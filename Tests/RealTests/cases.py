@@ -15,10 +15,11 @@ from processes import wait_until
 
 
 def tear_down():
+    apps.Interpreter.close_all()
     servers.close_all()
 
 
-def on_each(at=kinds.ALL, from_=apps.ALL):
+def on_each(at=kinds.PROGRAMS, from_=apps.ALL):
     """Runs a mix-in's tests at each of these servers, from each of these faces. Without the servers there are none:
     `test_servers.py` says so."""
 
@@ -81,16 +82,21 @@ class RealCase(unittest.TestCase):
         access, refresh = self.tokens(app)
         self.assertEqual(self.server.user_of(access), user, "the server refuses the access token")
         self.assertIsNot(self.server.introspects(refresh), False, "the server says that the refresh token is not active")
+        self.assertNotEqual(self.assertRenews(app, user), access)
+
+    def assertRenews(self, app, user="alice"):
+        """The session lives, whatever became of its last access token."""
         try:
             renewed = app.renew()
         except SignInNeeded as told:
             self.fail(f"the session ended: {told}")
-        self.assertNotEqual(renewed, access)
         self.assertEqual(self.server.user_of(renewed), user, "the server refuses the renewed access token")
+        return renewed
 
-    def assertDead(self, access, refresh):
-        """The session is over at the server."""
-        wait_until(lambda: self.server.userinfo(access) is None, "the server refuses the access token", timeout=20)
+    def assertSignedOut(self, access, refresh):
+        """EnrollKit ended the session at the server."""
+        wait_until(lambda: self.server.heard_revocation(refresh), "the server is told to revoke the refresh token", timeout=20)
+        self.assertIsNone(self.server.userinfo(access), "the server accepts the access token")
         self.assertFalse(self.server.renews(refresh), "the server still renews")
 
     def assertEndIsTold(self, app):
@@ -99,10 +105,6 @@ class RealCase(unittest.TestCase):
             app.renew()
         with self.assertRaises(SignInNeeded):
             app.token()
-
-    def assertSignsInAgain(self, app, person):
-        app.sign_in(person)
-        self.assertAlive(app, person.name)
 
     def assertNothingSpentTwice(self):
         """Each refresh token was sent once, as far as the server had replaced it."""

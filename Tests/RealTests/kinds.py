@@ -13,6 +13,10 @@ from servers import REAL, Server, request, request_json, shared
 JSON = {"Content-Type": "application/json"}
 
 
+def basic(client, secret):
+    return {"Authorization": "Basic " + base64.b64encode(f"{client}:{secret}".encode()).decode()}
+
+
 class OIDCProvider(Server):
     """node-oidc-provider: a public client's refresh token is replaced each time, and one that comes twice ends everything. All
     sign-ins of a client in one browser share one grant."""
@@ -82,7 +86,7 @@ class Hydra(Server):
             request(f"{self.administration}/oauth2/auth/sessions/{kind}?subject={user}{more}", method="DELETE")
 
     def change_keys(self):
-        body = json.dumps({"alg": "RS256", "use": "sig"}).encode()
+        body = json.dumps({"alg": "ES256", "use": "sig"}).encode()
         request_json(f"{self.administration}/keys/hydra.openid.id-token", headers=JSON, body=body)
 
 
@@ -214,7 +218,7 @@ class Keycloak(Server):
 
 
 class KeycloakStrict(Keycloak):
-    """The same program with another realm: each renewal replaces the refresh token, and one that comes twice ends the session."""
+    """The same program with another realm: each renewal replaces the refresh token, and a spent one ends the session."""
 
     name, realm = "Keycloak-strict", "enroll-strict"
     rotates, forgives = True, False
@@ -233,4 +237,7 @@ class KeycloakStrict(Keycloak):
         """The program is the other kind's."""
 
 
-ALL = (Keycloak, KeycloakStrict, OIDCProvider, Spring, SpringRotating, Hydra, Zitadel)
+#: The five programs.
+PROGRAMS = (Keycloak, OIDCProvider, Spring, Hydra, Zitadel)
+#: And what differs by a setting.
+ALL = (*PROGRAMS, KeycloakStrict, SpringRotating)

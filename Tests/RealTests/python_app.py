@@ -1,5 +1,5 @@
-"""A program that uses EnrollKit for Python, and does what a test tells it line by line: `COMMAND JSON`, answered by `ok JSON` or
-`error JSON`, as the drivers of the other languages do."""
+"""A program that uses EnrollKit for Python, and does what a test tells it line by line: `COMMAND JSON`, answered by `ok JSON`
+or `error JSON`, as the drivers of the other languages do."""
 
 import json
 import re
@@ -14,6 +14,9 @@ class Program:
 
     def open(self, configuration, store, account=None):
         self.client = enrollkit.Client(configuration, store=store, account=account or "default")
+
+    def close(self):
+        self.client.close()
 
     def sign_in(self, answer, options):
         """`answer` is what the user says to the question; None leaves it open."""
@@ -30,6 +33,9 @@ class Program:
         state = self.client.await_outcome(transaction)
         if isinstance(state, enrollkit.AwaitingConfirmation) and confirm:
             self.client.confirm() if confirm(state.profile) else self.client.retry()
+
+    def state(self):
+        return {"state": str(self.client.state().state)}
 
     def access_token(self):
         return self._token(self.client.access_token)

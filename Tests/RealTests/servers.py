@@ -164,7 +164,8 @@ class Server:
 
     def read_metadata(self):
         self.metadata = request_json(self.discovery)
-        self.paths = {name: urllib.parse.urlsplit(url).path for name, url in self.metadata.items() if name.endswith("_endpoint")}
+        endpoints = {name: url for name, url in self.metadata.items() if name.endswith("_endpoint")}
+        self.paths = {name: urllib.parse.urlsplit(url).path for name, url in endpoints.items()}
 
     def configuration(self, **changes):
         """A client configuration for this server; None takes a key away."""
@@ -215,6 +216,14 @@ class Server:
             raise AssertionError(f"{self.name} never gave this access token out together with a refresh token")
         return known
 
+    def heard_revocation(self, token):
+        """Whether the server was asked to revoke this token, and did."""
+        return any(
+            row.get("status") == 200 and not row.get("refused")
+            for row in self.recorder.rows(self.paths["revocation_endpoint"])
+            if dict(urllib.parse.parse_qsl(row["body"])).get("token") == token
+        )
+
     def spent_twice(self, since):
         """The refresh tokens that were sent again after the server had answered them with another."""
         spent, again = set(), []
@@ -235,9 +244,8 @@ class Server:
     def delay_token_answer(self, seconds):
         self.recorder.order("slow", self.paths["token_endpoint"], s=seconds)
 
-    def refuse_revocations(self, count):
-        if "revocation_endpoint" in self.paths:
-            self.recorder.order("refuse", self.paths["revocation_endpoint"], n=count)
+    def refuse_revocation(self):
+        self.recorder.order("refuse", self.paths["revocation_endpoint"])
 
     # The administrator.
 

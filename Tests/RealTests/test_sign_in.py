@@ -4,7 +4,7 @@ import apps
 import kinds
 from cases import Failed, on_each
 
-REMEMBERING = [kind for kind in kinds.ALL if kind.remembers_browser]
+REMEMBERING = [kind for kind in kinds.PROGRAMS if kind.remembers_browser]
 STEPPING_UP = [app for app in apps.ALL if app.steps_up]
 REFUSING = (kinds.OIDCProvider, kinds.Hydra)
 
@@ -62,7 +62,7 @@ class SignIn:
         before = self.tokens(app)
         app.sign_in(self.person("bob"))
         self.assertAlive(app, "bob")
-        self.assertDead(*before)
+        self.assertSignedOut(*before)
 
     def test_two_users_in_two_accounts_of_one_store(self):
         app, _ = self.signed_in()

@@ -1,0 +1,104 @@
+"""Renewals: a session lives for as long as the server lets it, whatever happens to answers and to processes."""
+
+import apps
+import kinds
+from cases import SignInNeeded, Unavailable, on_each
+from processes import wait_until
+
+#: Where a refresh token goes on working after its answer was lost.
+FORGIVING = [kind for kind in kinds.ALL if kind.forgives]
+STAYING = [app for app in apps.ALL if not app.outlives_its_caller]
+OUTLIVING = [app for app in apps.ALL if app.outlives_its_caller]
+#: How long the server's answer is held back while something else happens.
+HELD = 2
+
+
+class Held:
+    """A mix-in for tests in which the server has answered a renewal, and the answer is not here yet."""
+
+    def renewal_under_way(self, app):
+        since = self.server.recorder.count
+        self.server.delay_token_answer(HELD)
+        wait = app.start_renewal()
+        path = self.server.paths["token_endpoint"]
+        wait_until(lambda: self.server.recorder.rows(path, since), "the server has answered the renewal")
+        return wait
+
+
+@on_each(at=kinds.ALL)
+class Renewal(Held):
+    def test_one_renewal_after_another(self):
+        app, _ = self.signed_in()
+        tokens = [app.token(), *(app.renew() for _ in range(4))]
+        self.assertEqual(len(set(tokens)), 5)
+        self.assertNothingSpentTwice()
+        self.assertAlive(app)
+
+    def test_eight_processes_at_once(self):
+        app, _ = self.signed_in()
+        waiting = [process.start_renewal() for process in [self.again(app) for _ in range(8)]]
+        for wait in waiting:
+            self.assertTrue(wait())
+        self.assertNothingSpentTwice()
+        self.assertAlive(app)
+
+    def test_a_lost_answer(self):
+        app, alice = self.signed_in()
+        self.server.lose_token_answer()
+        try:
+            app.renew()
+        except (SignInNeeded, Unavailable):
+            pass
+        if not self.server.forgives:
+            # The refresh token that the answer had is lost, and the one that was sent is spent.
+            self.assertEndIsTold(app)
+            app.sign_in(alice)
+        self.assertAlive(app)
+
+    def test_a_server_that_fails_for_a_moment(self):
+        app, _ = self.signed_in()
+        token = app.token()
+        self.server.recorder.order("refuse", self.server.paths["token_endpoint"])
+        try:
+            app.renew()
+        except Unavailable:
+            self.assertEqual(app.token(), token)
+        self.assertNothingSpentTwice()
+        self.assertAlive(app)
+
+    def test_a_renewal_that_a_sign_in_overtakes(self):
+        app, alice = self.signed_in()
+        wait = self.renewal_under_way(app)
+        other = self.again(app)
+        other.sign_in(alice)
+        try:
+            wait()
+        except (SignInNeeded, Unavailable):
+            pass
+        self.assertAlive(other)
+
+    def test_killed_between_two_renewals(self):
+        app, _ = self.signed_in()
+        app.renew()
+        app.close()
+        self.assertAlive(self.again(app))
+
+
+@on_each(at=kinds.ALL, from_=OUTLIVING)
+class KilledCaller(Held):
+    def test_a_renewal_whose_caller_is_killed(self):
+        app, _ = self.signed_in()
+        self.renewal_under_way(app)
+        app.kill_renewal()
+        self.assertAlive(self.again(app))
+        self.assertNothingSpentTwice()
+
+
+@on_each(at=FORGIVING, from_=STAYING)
+class KilledHost(Held):
+    def test_a_renewal_whose_process_is_killed(self):
+        app, _ = self.signed_in()
+        self.renewal_under_way(app)
+        app.kill()
+        # Some servers end an access token when they give out the next.
+        self.assertRenews(self.again(app))
