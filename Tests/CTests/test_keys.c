@@ -153,7 +153,7 @@ static enroll_status state_of(const char *path, const enroll_keys *keys, enroll_
   enroll_status status = enroll_client_new(&options, &client, error);
   if (status != ENROLL_OK) return status;
   enroll_state state = ENROLL_STATE_INIT;
-  status = enroll_registration_state(client, 0, 1000, &state, error);
+  status = enroll_registration_state(client, 0, 30000, &state, error);
   if (enroll_client_free(client) != ENROLL_OK) CHECK_FAIL("the client is not freed");
   return status;
 }
