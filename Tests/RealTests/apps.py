@@ -15,7 +15,7 @@ from pathlib import Path
 from faces import FACES, DriverClient, Face, Refused
 from platforms import BUILD
 from processes import TOP, wait_until, workspace
-from sandbox import come_back
+from sandbox import come_back, hop
 
 # The tests of the command have a module of the same name as ours.
 _specification = importlib.util.spec_from_file_location("command_cases", TOP / "Tests/CommandTests/cases.py")
@@ -134,9 +134,7 @@ class DaemonApp(ProcessApp):
         """A sign-in as far as its question, which stays open."""
         try:
             begun = self.client.call("registration.begin", kind="signIn", **({"options": options} if options else {}))
-            waiting = self.client.start(
-                "registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": TIMEOUT}
-            )
+            waiting = self.client.start("registration.awaitOutcome", {"transaction": begun["transaction"], "timeout": TIMEOUT})
             come_back(person.open(begun["action"]["url"], refuse, **(fields or {})))
             state = waiting.result()["state"]
         except Refused as refused:
@@ -158,7 +156,7 @@ class DaemonApp(ProcessApp):
 
 
 class Interpreter:
-    """A process that runs `python_app.py`. Starting one costs more than most acts, so those that are idle serve the next app."""
+    """A process that runs `python_app.py`. Starting one costs more than most acts, so an idle one serves the next app."""
 
     _idle = []
 
@@ -301,21 +299,34 @@ class CommandApp(App):
         """Everything that a terminal or a supervisor of this app would end."""
         self.screen.close()
 
-    def start_renewal(self):
-        child = self.child = subprocess.Popen(
-            [command_cases.ENROLL, "token", "--renew", "--json", *self.place], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.command.environment, start_new_session=True,
+    def _start(self, *words):
+        """The command as a program calls it: `child`, in a session and a group of its own."""
+        self.child = subprocess.Popen(
+            [command_cases.ENROLL, *words, *self.place], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=self.command.environment, start_new_session=True,
         )  # fmt: skip
-        self.command.addCleanup(self.command._end, child)
+        self.command.addCleanup(self.command._end, self.child)
+        return self.child
 
-        def wait():
-            output, words = child.communicate(timeout=TIMEOUT)
-            return self._token(output, words)
+    def start_renewal(self):
+        child = self._start("token", "--renew", "--json")
+        return lambda: self._token(*child.communicate(timeout=TIMEOUT))
 
-        return wait
+    def start_sign_in(self, person):
+        """As far as the redirect, which has arrived."""
+        self._start("login", "--again", "--yes")
+        hop(person.open(opened(self.command.browser)))
 
-    def kill_renewal(self):
-        """The process that was asked, and all of its group."""
+    def renew_within(self, seconds):
+        """A caller with a time limit, after which it kills the command."""
+        self.start_renewal()
+        try:
+            self.child.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.kill_caller()
+
+    def kill_caller(self):
+        """The process that was started, and all of its group."""
         os.killpg(self.child.pid, signal.SIGKILL)
         self.child.communicate()
 

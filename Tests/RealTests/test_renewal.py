@@ -16,12 +16,13 @@ HELD = 2
 class Held:
     """A mix-in for tests in which the server has answered a renewal, and the answer is not here yet."""
 
-    def renewal_under_way(self, app):
+    def under_way(self, start, *arguments):
+        """Starts what sends a code or a refresh token, and returns once the server has answered it."""
         since = self.server.recorder.count
         self.server.delay_token_answer(HELD)
-        wait = app.start_renewal()
+        wait = start(*arguments)
         path = self.server.paths["token_endpoint"]
-        wait_until(lambda: self.server.recorder.rows(path, since), "the server has answered the renewal")
+        wait_until(lambda: self.server.recorder.rows(path, since), "the server has answered")
         return wait
 
 
@@ -68,7 +69,7 @@ class Renewal(Held):
 
     def test_a_renewal_that_a_sign_in_overtakes(self):
         app, alice = self.signed_in()
-        wait = self.renewal_under_way(app)
+        wait = self.under_way(app.start_renewal)
         other = self.again(app)
         other.sign_in(alice)
         try:
@@ -88,17 +89,32 @@ class Renewal(Held):
 class KilledCaller(Held):
     def test_a_renewal_whose_caller_is_killed(self):
         app, _ = self.signed_in()
-        self.renewal_under_way(app)
-        app.kill_renewal()
+        self.under_way(app.start_renewal)
+        app.kill_caller()
         self.assertAlive(self.again(app))
         self.assertNothingSpentTwice()
+
+    def test_a_sign_in_whose_caller_is_killed_as_the_code_is_exchanged(self):
+        """The next process has the question that this one would have asked."""
+        app = self.app()
+        self.under_way(app.start_sign_in, self.person())
+        app.kill_caller()
+        app = self.again(app)
+        app.confirm()
+        self.assertAlive(app)
+
+    def test_a_sign_in_again_whose_caller_is_killed_as_the_code_is_exchanged(self):
+        app, alice = self.signed_in()
+        self.under_way(app.start_sign_in, alice)
+        app.kill_caller()
+        self.assertAlive(self.again(app))
 
 
 @on_each(at=FORGIVING, from_=STAYING)
 class KilledHost(Held):
     def test_a_renewal_whose_process_is_killed(self):
         app, _ = self.signed_in()
-        self.renewal_under_way(app)
+        self.under_way(app.start_renewal)
         app.kill()
         # Some servers end an access token when they give out the next.
         self.assertRenews(self.again(app))

@@ -24,8 +24,7 @@ class Forms(unittest.TestCase):
         form = Page(self.PAGE).form
         self.assertTrue(form.asks_password)
         sent = form.filled({"username": "alice", "password": "pw"}, refuse=False)
-        self.assertEqual(
-            sent, [("a", "1 & 2"), ("username", "alice"), ("password", "pw"), ("scope", "b"), ("do", "ok")])
+        self.assertEqual(sent, [("a", "1 & 2"), ("username", "alice"), ("password", "pw"), ("scope", "b"), ("do", "ok")])
 
     def test_a_user_who_refuses_presses_the_other_button(self):
         self.assertIn(("do", "cancel"), Page(self.PAGE).form.filled({}, refuse=True))
