@@ -4,12 +4,15 @@ They have the same methods. A sign-in that comes to nothing raises `Failed` with
 EnrollKit says, raises `SignInNeeded`.
 """
 
+import contextlib
+import http.client
 import importlib.util
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from faces import FACES, DriverClient, Face, Refused
@@ -289,6 +292,8 @@ class CommandApp(App):
     def confirm(self):
         """The next `enroll login` has the question that is open."""
         child = self.command.start("login", *self.place, "--yes")
+        wait_until(lambda: child.poll() is not None or self.command.has_opened, "the question is answered", TIMEOUT)
+        assert not self.command.has_opened, "the question is lost: a browser is opened for another sign-in"
         _, words = child.communicate(timeout=TIMEOUT)
         assert child.returncode == 0, words
 
@@ -313,9 +318,15 @@ class CommandApp(App):
         return lambda: self._token(*child.communicate(timeout=TIMEOUT))
 
     def start_sign_in(self, person):
-        """As far as the redirect, which has arrived."""
+        """As far as the redirect. The browser gets its answer when the code was exchanged: it waits on a thread of its own."""
         self._start("login", "--again", "--yes")
-        hop(person.open(opened(self.command.browser)))
+        redirect = person.open(opened(self.command.browser))
+
+        def arrive():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                hop(redirect)
+
+        threading.Thread(target=arrive, daemon=True).start()
 
     def renew_within(self, seconds):
         """A caller with a time limit, after which it kills the command."""
