@@ -5,6 +5,7 @@
 #include <CommonCrypto/CommonRandom.h>
 #include <TargetConditionals.h>
 #include <crt_externs.h>
+#include <mach-o/dyld.h>
 #include <mach/mach_time.h>
 #include <sys/event.h>
 #include <sys/mount.h>
@@ -198,6 +199,13 @@ static inline void enroll_posix_share_heap(void) {}
 static inline char **enroll_posix_command_words(long *count) {
   *count = *_NSGetArgc();
   return *_NSGetArgv();
+}
+static inline int enroll_system_close_from(unsigned first) { return -1; }
+// The file of this program, to be run again. NULL where the system does not tell.
+static inline const char *enroll_posix_program(void) {
+  static char path[PATH_MAX];
+  uint32_t size = sizeof path;
+  return _NSGetExecutablePath(path, &size) == 0 ? path : NULL;
 }
 static inline char *const *enroll_posix_environment(void) { return *_NSGetEnviron(); }
 static inline void enroll_system_set_environment(char *const environment[]) { *_NSGetEnviron() = (char **)environment; }

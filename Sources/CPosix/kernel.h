@@ -117,6 +117,8 @@ static inline int enroll_posix_hide_memory(void) {
   struct rlimit none = {0, 0};
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? setrlimit(RLIMIT_CORE, &none) : -1;
 }
+// The file of this program, to be run again; also after it was deleted or replaced. NULL where the system does not tell.
+static inline const char *enroll_posix_program(void) { return "/proc/self/exe"; }
 static inline char *const *enroll_posix_environment(void) {
   extern char **environ;
   return environ;

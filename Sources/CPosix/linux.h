@@ -14,6 +14,12 @@ int renameat2(int from, const char *old, int to, const char *name, unsigned flag
 #define ENROLL_SYSTEM_RENAME(...) syscall(SYS_renameat2, __VA_ARGS__)
 #endif
 
+// Closes every descriptor from `first` on. -1 where the kernel has no such call (before 5.9) or a filter refuses it.
+static inline int enroll_system_close_from(unsigned first) {
+  const long close_range = 436;
+  return (int)syscall(close_range, first, ~0U, 0U);
+}
+
 // At most `size` random bytes of the kernel's generator: how many, or -1 with errno.
 static inline ssize_t enroll_posix_random(void *bytes, size_t size) { return getrandom(bytes, size, 0); }
 

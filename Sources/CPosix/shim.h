@@ -215,6 +215,56 @@ static inline int enroll_posix_become(char *const words[], char *const environme
   return errno;
 }
 
+// Closes every descriptor from `first` on.
+static inline void enroll_posix_close_from(int first) {
+  if (enroll_system_close_from((unsigned)first) == 0) return;
+  DIR *folder = opendir("/dev/fd");
+  if (folder == NULL) {
+    for (int fd = first; fd < 65536; fd++) close(fd);
+    return;
+  }
+  for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+    int fd = atoi(entry->d_name);
+    if (fd >= first && fd != dirfd(folder)) close(fd);
+  }
+  closedir(folder);
+}
+// Starts the file of this program again, with the words, ended by NULL. It reads `input` and writes `output`; its signals do
+// what they do by default. 0, or an error number where no process can be made.
+static inline int enroll_posix_start_again(char *const words[], int input, int output, pid_t *child) {
+  const char *path = enroll_posix_program();
+  if (path == NULL) return ENOENT;
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_t files;
+  int status = posix_spawnattr_init(&attributes);
+  if (status != 0) return status;
+  if ((status = posix_spawn_file_actions_init(&files)) == 0) {
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if ((status = posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO)) == 0 &&
+        (status = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO)) == 0 &&
+        (status = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0)
+      status = posix_spawn(child, path, &files, &attributes, words, enroll_posix_environment());
+    posix_spawn_file_actions_destroy(&files);
+  }
+  posix_spawnattr_destroy(&attributes);
+  return status;
+}
+// Leaves the process that started this one: the rest runs in a child that has a session of its own, no terminal, the working
+// directory "/" and no descriptors but the standard streams. To be called before the first thread. 0 in the child; -1 with
+// errno where there can be none. Never returns in the process that called it, which ends at once.
+static inline int enroll_posix_leave(void) {
+  enroll_posix_close_from(STDERR_FILENO + 1);
+  pid_t child = fork();
+  if (child < 0) return -1;
+  if (child > 0) _exit(0);
+  return setsid() < 0 ? -1 : chdir("/");
+}
+
 // How wide the terminal is, in columns; 0 for what is no terminal.
 static inline int enroll_posix_columns(int fd) {
   struct winsize size;

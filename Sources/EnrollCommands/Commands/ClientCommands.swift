@@ -52,7 +52,10 @@ extension CommandTable {
       if let facts = call.object("platform") { options.platform = Platform(facts) }
       options.isPlatformReady = !call.flag("waitForPlatform")
       options.renewsInBackground = call.flag("renewInBackground")
-      try session.add(try Client(options), handle: handle, opensAside: options.asksForKey, log: log)
+      let steps = session.environment.startStep.map { OrderedSteps(opening: call.parameters, $0) }
+      options.stepProcesses = steps
+      try session.add(
+        try Client(options), handle: handle, opensAside: options.asksForKey, log: log, steps: steps)
       return .object([("client", .string(handle))])
     },
     Command(

@@ -13,6 +13,7 @@ extension CommandTable {
       takes: [.pin("pin", "The new PIN.")], fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().setPIN(try call.pin("pin"))
+      call.opened?.steps?.use(try call.pin("pin"))
       return .object([])
     },
     Command(
@@ -20,21 +21,22 @@ extension CommandTable {
       gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
-      try call.openClient().usePIN(try call.pin("pin"), to: .unlock).json
+      try call.usePIN(to: .unlock, opensBy: try call.pin("pin"))
     },
     Command(
       "pin.change", method: "changePIN", .blocking, "Replaces the PIN.",
       takes: [.pin("pin", "The current PIN."), .pin("newPin", "The new PIN.")], gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
-      try call.openClient().usePIN(try call.pin("pin"), to: .replace(try call.pin("newPin"))).json
+      let pin = try call.pin("newPin")
+      return try call.usePIN(to: .replace(pin), opensBy: pin)
     },
     Command(
       "pin.remove", method: "removePIN", .blocking, "Removes the PIN. The account is open from then on.",
       takes: [.pin("pin", "The current PIN.")], gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
-      try call.openClient().usePIN(try call.pin("pin"), to: .remove).json
+      try call.usePIN(to: .remove, opensBy: nil)
     },
   ]
 
@@ -61,6 +63,13 @@ extension Schema.Property {
 
 extension Invocation {
   fileprivate func pin(_ name: String) throws(EnrollError) -> Secret { Secret(try requiredText(name)) }
+
+  /// - Parameter opener: what opens the account once that was done.
+  fileprivate func usePIN(to use: PINChange, opensBy opener: Secret?) throws(EnrollError) -> JSON {
+    let answer = try openClient().usePIN(try pin("pin"), to: use)
+    if answer.outcome == .unlocked { opened?.steps?.use(opener) }
+    return answer.json
+  }
 }
 
 extension PINAnswer {

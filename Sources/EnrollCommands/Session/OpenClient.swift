@@ -14,13 +14,17 @@ final class OpenClient: Sendable {
   let beginner: WorkerPool?
   /// Where its lines go; nil: nowhere.
   let log: ClientLog?
+  /// nil where this process runs every step of the client itself.
+  let steps: OrderedSteps?
   private let tell: Session.EventSink
   private let ticket = Guarded<Int?>(nil, by: Mutex())
 
   init(
-    _ client: Client, handle: String, opensAside: Bool, log: ClientLog?, tell: @escaping Session.EventSink
+    _ client: Client, handle: String, opensAside: Bool, log: ClientLog?, steps: OrderedSteps?,
+    tell: @escaping Session.EventSink
   ) {
     self.log = log
+    self.steps = steps
     self.client = client
     self.handle = handle
     beginner = opensAside ? WorkerPool(threads: 1) : nil

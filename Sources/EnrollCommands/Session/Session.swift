@@ -136,6 +136,9 @@ public final class Session: Sendable {
     return invocation
   }
 
+  /// nil for a stale handle.
+  func client(_ handle: JSON) -> Client? { (try? opened(handle.string ?? ""))?.client }
+
   /// - Throws: `.handle` for a stale one, and for what never was one.
   private func opened(_ handle: String) throws(EnrollError) -> OpenClient {
     if let number = Self.number(handle), let opened = clients.withLock({ $0.opened[number] }) {
@@ -169,9 +172,10 @@ public final class Session: Sendable {
   ///   - opensAside: whether its store must not be looked into on a thread that reads requests.
   /// - Throws: `.busy` when too many are open; the client is closed then.
   func add(
-    _ client: Client, handle: String, opensAside: Bool, log: ClientLog? = nil
+    _ client: Client, handle: String, opensAside: Bool, log: ClientLog? = nil, steps: OrderedSteps? = nil
   ) throws(EnrollError) {
-    let opened = OpenClient(client, handle: handle, opensAside: opensAside, log: log, tell: tell)
+    let opened = OpenClient(
+      client, handle: handle, opensAside: opensAside, log: log, steps: steps, tell: tell)
     let isAdded = clients.withLock { clients -> Bool in
       guard clients.opened.count < Self.clientLimit, !clients.isEnding, let number = Self.number(handle)
       else { return false }

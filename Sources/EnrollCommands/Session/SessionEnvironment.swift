@@ -18,6 +18,9 @@ public struct SessionEnvironment: Sendable {
   private(set) var host: (any HostLine)?
   /// Gets what clients tell; nil: nobody does.
   private(set) var log: (any LogHandler)?
+  /// Starts a process that runs ``Session/perform(order:tell:)`` with these bytes, and gives a descriptor for what it tells; nil
+  /// where none can be made. nil: this process runs every step itself.
+  private(set) var startStep: (@Sendable ([UInt8]) -> Int32?)?
   /// Of every client; nil: the system's.
   private(set) var clock: (any Clock)?
 
@@ -41,6 +44,15 @@ public struct SessionEnvironment: Sendable {
   public func logging(_ log: any LogHandler) -> SessionEnvironment {
     var more = self
     more.log = log
+    return more
+  }
+
+  /// The same, with processes for the steps that must not end with this one.
+  /// - Parameter start: hands the bytes to a process that calls ``Session/perform(order:tell:)``, and gives a descriptor for the
+  ///   lines that it is told; nil where no process can be made.
+  public func startingSteps(_ start: @escaping @Sendable ([UInt8]) -> Int32?) -> SessionEnvironment {
+    var more = self
+    more.startStep = start
     return more
   }
 

@@ -12,6 +12,11 @@ extension Engine {
     /// The transaction, where it was a fallback that found nobody signed in at the provider (flows.md §4).
     var silentFallback: TransactionRecord?
 
+    package init(transactionID: TransactionID, ending: Ending) {
+      self.transactionID = transactionID
+      self.ending = ending
+    }
+
     public enum Ending: Equatable, Sendable {
       case succeeded(RegistrationState)
       /// The state is F, or the session beside which the transaction ran.
@@ -56,6 +61,14 @@ extension Engine {
   func beginExchange(of transaction: TransactionRecord) throws(EnrollError) {
     try markExchanging(transaction)
     try apply(.advanced(transactionID: transaction.id, step: .exchanging))
+  }
+
+  /// Takes note of an exchange that another process began for this one.
+  package func noticeExchange() {
+    guard let transactions = try? store.read(account)?.transactions,
+      let begun = transactions.last(where: { $0.status == .exchanging })
+    else { return }
+    _ = try? apply(.advanced(transactionID: begun.id, step: .exchanging))
   }
 
   /// The second half of ``conclude(_:_:)``.

@@ -91,7 +91,7 @@ public struct Redirect: Equatable, Sendable {
   }
 
   var hasSessionToken: Bool { sessionTokenValue != nil }
-  var hasCode: Bool { codeValue != nil }
+  package var hasCode: Bool { codeValue != nil }
   var hasError: Bool { errorValue != nil }
 
   /// nil when there is none, or an empty one.

@@ -1,6 +1,11 @@
 // How a renewal ended, told to the state machine and to the observers.
 
 extension Engine {
+  /// Takes note of a renewal that another process ran for this one, and told of where it has to be told.
+  package func learn(_ result: RenewalResult, for audience: TokenAudience?) throws(EnrollError) {
+    try report(result, isNew: false, for: audience)
+  }
+
   /// - Parameter isNew: false for a result that was told before: the pause after a failure, another process's renewal.
   /// - Parameter audience: for whom the access token was to be. Only the end of the session concerns the state then.
   func report(

@@ -26,8 +26,8 @@ public struct TokenAudience: Equatable, Sendable {
     return TokenAudience(resource: resource, scopes: scopes ?? [])
   }
 
-  /// As the store kept them.
-  init(resource: String?, scopes: [String]) {
+  /// As the store kept them, or another process named them.
+  package init(resource: String?, scopes: [String]) {
     self.resource = resource
     self.scopes = scopes.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }

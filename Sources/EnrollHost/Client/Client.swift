@@ -28,6 +28,10 @@ public final class Client: Sendable {
   private let place: UnsavedTokens.Place
   /// The renewal that runs, once it has said how far it is; nil while there is none.
   let runningRenewal: Guarded<RunningRenewal?>
+  /// Told how far the renewal is that runs.
+  let renewalWatcher = Guarded<(@Sendable (CallTimeout.Progress) -> Void)?>(nil, by: Mutex())
+  /// nil: this process runs every step itself.
+  let detached: DetachedSteps?
   let lastSignOut = Guarded<SignOut?>(nil, by: Mutex())
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
   /// nil for a store that is no directory.
@@ -98,6 +102,8 @@ public final class Client: Sendable {
     self.place = place
     let running = Guarded<RunningRenewal?>(nil, by: Mutex())
     runningRenewal = running
+    let detached = options.stepProcesses.map { DetachedSteps($0, abandoned: steps.abandoned) }
+    self.detached = detached
     let ownTransport: CurlTransport?
     let transport: any Transport
     if let host = options.transport {
@@ -126,23 +132,27 @@ public final class Client: Sendable {
       if let warning = configuration.redirectWarning { log.write(.warning, warning) }
     }
     renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) {
-      [tokens, wishes, pool] audience in
+      [tokens, wishes, pool, renewalWatcher] audience in
       let wanted = wishes.withLock { $0.take(for: audience) }
       defer {
         tokens.forget()
         running.withLock { $0 = nil }
         if steps.closing.isCancelled { UnsavedTokens.ofProcess.take(engine, of: place) }
       }
-      // While the record is saved that says what is sent.
-      ownTransport?.prepare()
+      let notice: @Sendable (CallTimeout.Progress) -> Void = { progress in
+        running.withLock { $0 = RunningRenewal(audience: audience, progress: progress) }
+        renewalWatcher.withLock { $0 }?(progress)
+      }
       do throws(EnrollError) {
+        if let result = try detached?.renew(wanted, leaving: steps.closing, onProgress: notice) {
+          try engine.learn(result, for: audience)
+          return RenewalRun(.success(result))
+        }
+        // While the record is saved that says what is sent.
+        ownTransport?.prepare()
         // Nothing before the sending holds up the closing.
-        let result = try CallTimeout.until(
-          cancellation: steps.closing,
-          onProgress: { progress in
-            running.withLock { $0 = RunningRenewal(audience: audience, progress: progress) }
-          }
-        ) { () throws(EnrollError) in
+        let result = try CallTimeout.until(cancellation: steps.closing, onProgress: notice) {
+          () throws(EnrollError) in
           try UnsavedTokens.ofProcess.store(of: place)
           return try engine.renew(epochs: wanted.epochs, forced: wanted.isForced, for: audience)
         }

@@ -111,10 +111,8 @@ extension Client {
     of url: String, transactionID: TransactionID? = nil, until deadline: Instant,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Engine.Settlement {
-    try followed(until: deadline, cancellation) { [engine] cancellation throws(EnrollError) in
-      try engine.reporting { () throws(EnrollError) in
-        try engine.resume(url, transactionID: transactionID, cancellation: cancellation)
-      }
+    try followed(until: deadline, cancellation) { [self] cancellation throws(EnrollError) in
+      try resumed(url, transactionID, isReported: true, cancellation)
     } afterwards: { [self] settlement in
       _ = try? remember(settlement)
     }

@@ -43,7 +43,7 @@ extension Client {
     let isStarted = perform { [self] in
       var failure: EnrollError?
       do throws(EnrollError) {
-        if let settlement = try engine.pollDevice(transactionID) { _ = try? remember(settlement) }
+        if let settlement = try polled(transactionID) { _ = try? remember(settlement) }
       } catch {
         failure = error
       }

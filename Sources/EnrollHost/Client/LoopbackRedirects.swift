@@ -124,10 +124,7 @@ extension Client {
     let settlement: Engine.Settlement
     do throws(EnrollError) {
       settlement = try CallTimeout.until(cancellation: cancellation) { () throws(EnrollError) in
-        guard tries == 0 else { return try engine.resume(url, cancellation: cancellation) }
-        return try engine.reporting { () throws(EnrollError) in
-          try engine.resume(url, cancellation: cancellation)
-        }
+        try resumed(url, isReported: tries == 0, cancellation)
       }
     } catch {
       guard !error.isAboutRedirect, !cancellation.isCancelled else { return .declined }

@@ -12,7 +12,7 @@ final class CommandSession {
   let place: Context
   let isJSON: Bool
   let waits = Waits()
-  private let session = Session(.user)
+  private let session = Session(DetachedCommand.environment)
   private var keys: JSON?
   private var readConfiguration: JSON?
   private let pinFD: Int32?

@@ -1,0 +1,117 @@
+// A process that outlives the one that starts it. It has a session of its own, so that no signal to the starter, to its
+// process group or from its terminal reaches it, and init waits for it. It is this program's file again and no fork of the
+// running process, in which other threads may hold locks. What it needs comes through a pipe that ends before it does
+// anything else, and what it says goes through another, whose loss it survives.
+
+import CPosix
+
+package enum DetachedProcess {
+  /// More than any configuration has.
+  private static let longestOrder = 16 << 20
+
+  /// Starts this program again; there its main function calls ``leave()``.
+  /// - Parameter words: the program's name and its arguments.
+  /// - Returns: a descriptor that gives what the process says, and ends with it; nil where no process can be made.
+  package static func start(_ words: [String], handing order: [UInt8]) -> Int32? {
+    var (input, output): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+    guard enroll_posix_pipe(&input) == 0 else { return nil }
+    guard enroll_posix_pipe(&output) == 0 else {
+      for end in input { close(end) }
+      return nil
+    }
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+    arguments.append(nil)
+    var child = pid_t()
+    let isStarted = enroll_posix_start_again(arguments, input[0], output[1], &child) == 0
+    for argument in arguments { free(argument) }
+    close(input[0])
+    close(output[1])
+    let isHanded = isStarted && write(order, to: input[1])
+    close(input[1])
+    // The first process ends as soon as it has left the rest to its child.
+    if isStarted { while waitpid(child, nil, 0) < 0, enroll_posix_errno() == EINTR {} }
+    guard isHanded else {
+      close(output[0])
+      return nil
+    }
+    return output[0]
+  }
+
+  /// Becomes a process of its own. To be called before the first thread.
+  /// - Returns: what the starter handed over, and the descriptor for what is to be said to it; nil where there is nothing
+  ///   to do. The process that called it does not come back.
+  package static func leave() -> (order: [UInt8], answers: Int32)? {
+    guard enroll_posix_leave() == 0 else { return nil }
+    // It ends by itself, and soon: a machine or a service that is shut down asks first, and waits.
+    for number in [SIGHUP, SIGINT, SIGTERM, SIGPIPE] { enroll_posix_ignore_signal(number) }
+    guard let order = readToEnd(STDIN_FILENO) else { return nil }
+    let answers = enroll_posix_own(STDOUT_FILENO)
+    for stream in [STDIN_FILENO, STDERR_FILENO] { close(stream) }
+    enroll_posix_open_missing_streams()
+    return answers < 0 ? nil : (order, answers)
+  }
+
+  /// - Returns: false once nobody reads any more.
+  @discardableResult
+  package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    PipeSignal.blocked { () throws(Never) in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { CPosix.write(descriptor, $0.baseAddress, $0.count) }
+        if count > 0 {
+          rest = rest.dropFirst(count)
+        } else if !waits(for: descriptor, Int16(POLLOUT)) {
+          return false
+        }
+      }
+      return true
+    }
+  }
+
+  /// - Returns: nil for what cannot be read, or is too long.
+  private static func readToEnd(_ descriptor: Int32) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    while bytes.count < longestOrder {
+      switch piece(of: descriptor) {
+      case .bytes(let more): bytes += more
+      case .none: _ = waits(for: descriptor, Int16(POLLIN))
+      case .end: return bytes
+      }
+    }
+    return nil
+  }
+
+  /// What is there to be read now.
+  package enum Piece {
+    case bytes(ArraySlice<UInt8>)
+    case none
+    case end
+  }
+
+  package static func piece(of descriptor: Int32) -> Piece {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    if count > 0 { return .bytes(bytes[..<count]) }
+    return count < 0 && [EAGAIN, EINTR].contains(enroll_posix_errno()) ? .none : .end
+  }
+
+  /// Called after a read or a write that did nothing.
+  /// - Returns: false if it was not for want of data or of room.
+  private static func waits(for descriptor: Int32, _ events: Int16) -> Bool {
+    guard [EAGAIN, EINTR].contains(enroll_posix_errno()) else { return false }
+    var poller = pollfd(fd: descriptor, events: events, revents: 0)
+    _ = poll(&poller, 1, -1)
+    return true
+  }
+
+  package static func close(_ descriptor: Int32) { CPosix.close(descriptor) }
+
+  /// Waits until there is something to read, or `event` is raised.
+  package static func waitForInput(_ descriptor: Int32, or event: EventDescriptor) {
+    var pollers = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: event.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    _ = poll(&pollers, 2, -1)
+  }
+}
