@@ -207,6 +207,7 @@ static inline const char *enroll_posix_program(void) {
   uint32_t size = sizeof path;
   return _NSGetExecutablePath(path, &size) == 0 ? path : NULL;
 }
+static inline void enroll_posix_name_process(const char *name) {}
 static inline char *const *enroll_posix_environment(void) { return *_NSGetEnviron(); }
 static inline void enroll_system_set_environment(char *const environment[]) { *_NSGetEnviron() = (char **)environment; }
 #endif

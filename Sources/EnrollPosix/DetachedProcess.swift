@@ -6,17 +6,24 @@
 import CPosix
 
 package enum DetachedProcess {
+  /// In the system's lists of processes.
+  private static let name = "enroll"
   /// More than any configuration has.
   private static let longestOrder = 16 << 20
+  /// Longer than a renewal takes at most, with its turn, its two tries, a server that demands nonces and a disk that refuses its
+  /// tokens. Only a system call or a library that never returns lasts longer.
+  private static let longestSeconds: UInt32 = 300
 
   /// Starts this program again; there its main function calls ``leave()``.
   /// - Parameter words: the program's name and its arguments.
-  /// - Returns: a descriptor that gives what the process says, and ends with it; nil where no process can be made.
+  /// - Returns: a descriptor that gives what the process says, and ends with it; nil where no process can be made, or none
+  ///   that outlives this one: the end of process 1 is the end of all.
   package static func start(_ words: [String], handing order: [UInt8]) -> Int32? {
+    guard getpid() != 1 else { return nil }
     var (input, output): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
     guard enroll_posix_pipe(&input) == 0 else { return nil }
     guard enroll_posix_pipe(&output) == 0 else {
-      for end in input { close(end) }
+      for end in input { CPosix.close(end) }
       return nil
     }
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
@@ -24,29 +31,38 @@ package enum DetachedProcess {
     var child = pid_t()
     let isStarted = enroll_posix_start_again(arguments, input[0], output[1], &child) == 0
     for argument in arguments { free(argument) }
-    close(input[0])
-    close(output[1])
+    CPosix.close(input[0])
+    CPosix.close(output[1])
     let isHanded = isStarted && write(order, to: input[1])
-    close(input[1])
-    // The first process ends as soon as it has left the rest to its child.
+    CPosix.close(input[1])
+    // It ends as soon as it has left the rest to its child.
     if isStarted { while waitpid(child, nil, 0) < 0, enroll_posix_errno() == EINTR {} }
     guard isHanded else {
-      close(output[0])
+      CPosix.close(output[0])
       return nil
     }
     return output[0]
   }
+
+  /// Ends the conversation, and not the process.
+  package static func close(_ descriptor: Int32) { CPosix.close(descriptor) }
+
+  /// Whether process 1 has started this one: as a container's only command, say, whose end is the container's.
+  package static var isOfFirst: Bool { getppid() == 1 }
 
   /// Becomes a process of its own. To be called before the first thread.
   /// - Returns: what the starter handed over, and the descriptor for what is to be said to it; nil where there is nothing
   ///   to do. The process that called it does not come back.
   package static func leave() -> (order: [UInt8], answers: Int32)? {
     guard enroll_posix_leave() == 0 else { return nil }
+    // It was run by another name than the program's own.
+    enroll_posix_name_process(name)
     // It ends by itself, and soon: a machine or a service that is shut down asks first, and waits.
     for number in [SIGHUP, SIGINT, SIGTERM, SIGPIPE] { enroll_posix_ignore_signal(number) }
+    alarm(longestSeconds)
     guard let order = readToEnd(STDIN_FILENO) else { return nil }
     let answers = enroll_posix_own(STDOUT_FILENO)
-    for stream in [STDIN_FILENO, STDERR_FILENO] { close(stream) }
+    for stream in [STDIN_FILENO, STDERR_FILENO] { CPosix.close(stream) }
     enroll_posix_open_missing_streams()
     return answers < 0 ? nil : (order, answers)
   }
@@ -103,8 +119,6 @@ package enum DetachedProcess {
     _ = poll(&poller, 1, -1)
     return true
   }
-
-  package static func close(_ descriptor: Int32) { CPosix.close(descriptor) }
 
   /// Waits until there is something to read, or `event` is raised.
   package static func waitForInput(_ descriptor: Int32, or event: EventDescriptor) {

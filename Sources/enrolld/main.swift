@@ -7,7 +7,11 @@ import EnrollJSON
 
 enroll_posix_open_missing_streams()
 switch Arguments.read() {
-case .serve(let level): exit(Daemon.serve(Log(level)))
+case .serve(let level):
+  // What ends the host's process group, or comes from its terminal, is meant for the host. The daemon ends with its input, and
+  // stores what it has sent for. It fails where the daemon leads a group: nobody else is in that.
+  _ = setsid()
+  exit(Daemon.serve(Log(level)))
 case .help: exit(Page.print(Arguments.help))
 case .version: exit(Page.print("enrolld \(LibraryVersion.string)\n"))
 case .manifest: exit(Page.print(String(decoding: Manifest.json.serialized(), as: UTF8.self) + "\n"))

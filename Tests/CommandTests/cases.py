@@ -1,5 +1,6 @@
 """What the tests of the command share: a home, a sandbox, a browser that is a file, runs in pipes and in terminals."""
 
+import contextlib
 import json
 import os
 import re
@@ -80,6 +81,7 @@ class CommandCase(unittest.TestCase):
             "HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "xterm", "BROWSER": str(self.browser),
         }
         self.configure()
+        self.addCleanup(self._end_detached)
 
     def provide(self):
         return shared_sandbox()
@@ -149,6 +151,30 @@ class CommandCase(unittest.TestCase):
             [ENROLL, *arguments], {name: value for name, value in environment.items() if value is not None}, columns)
         self.addCleanup(terminal.close)
         return terminal
+
+    def preload(self, text):
+        """C functions that take the place of the system's, in every command from now on."""
+        source = workspace("preload") / "library.c"
+        source.write_text(text)
+        library = source.with_suffix(".so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        self.environment["LD_PRELOAD"] = str(library)
+
+    def detached(self):
+        """The processes, as folders of /proc, in which this test's commands renew or exchange a code."""
+        found = []
+        for folder in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"enroll\0detached-step\0"):
+                    if f"HOME={self.home}\0".encode() in (folder / "environ").read_bytes():
+                        found.append(folder)
+        return found
+
+    def _end_detached(self):
+        """Those that a test kept from ending."""
+        for folder in self.detached():
+            with contextlib.suppress(OSError):
+                os.kill(int(folder.name), signal.SIGKILL)
 
     # Steps.
 

@@ -22,7 +22,7 @@ class Closing(CommandCase):
     def provide(self):
         return self.own_sandbox()
 
-    def test_a_refresh_token_that_was_sent_gets_one_request_s_time_and_no_second_try(self):
+    def test_the_timeout_ends_the_command_and_not_the_request_that_was_sent(self):
         self.sign_in()
         silent = Silent()
         self.addCleanup(silent.close)
@@ -38,6 +38,7 @@ class Closing(CommandCase):
         wait_until(lambda: silent.reached.is_set(), "a request", TIMEOUT)
         child.communicate(timeout=TIMEOUT)
         self.assertEqual(len(silent.connections), 1)
+        self.assertEqual(len(self.detached()), 1)
 
     def asking(self, milliseconds, start):
         """A renewal whose refresh token was sent, and is answered so much later; `start` begins it."""
@@ -88,9 +89,8 @@ class Closing(CommandCase):
         self.token()
         self.token("--renew")
 
-    def test_ctrl_c_again_later_ends_it_at_once(self):
-        self.sign_in()
-        child = self.asking(60_000, self.start)
+    def test_ctrl_c_again_later_ends_a_sign_in_at_once(self):
+        child, _ = self.exchanging()
 
         def interrupted():
             child.send_signal(signal.SIGINT)
@@ -110,7 +110,8 @@ class Closing(CommandCase):
             "tokenEndpoint": url, "authorizationResponseIssParameterSupported": True}
         path.write_text(json.dumps(configuration))
 
-    def test_a_code_that_was_sent_is_followed_to_its_tokens_after_a_signal(self):
+    def exchanging(self):
+        """A sign-in whose code was sent, and is answered when the gate opens."""
         gate = Gate(f"{self.sandbox.issuer}/token")
         self.addCleanup(gate.close)
         self.token_endpoint(gate.url)
@@ -124,6 +125,10 @@ class Closing(CommandCase):
 
         threading.Thread(target=come_back, daemon=True).start()
         self.assertTrue(gate.reached.wait(TIMEOUT))
+        return child, gate
+
+    def test_a_code_that_was_sent_is_followed_to_its_tokens_after_a_signal(self):
+        child, gate = self.exchanging()
         child.send_signal(signal.SIGTERM)
         with self.assertRaises(subprocess.TimeoutExpired):
             child.wait(4)
@@ -179,7 +184,7 @@ class Closing(CommandCase):
                     _, words = child.communicate(timeout=self.SOON)
                 self.assertEqual(child.returncode, 130, words)
 
-    def test_renewed_tokens_that_the_store_refuses_are_told_of_and_kept_as_long_as_the_command_lives(self):
+    def test_renewed_tokens_that_the_store_refuses_are_told_of_and_kept_until_it_takes_them(self):
         self.sign_in()
         gate = Gate(f"{self.sandbox.issuer}/token")
         self.addCleanup(gate.close)
@@ -190,12 +195,12 @@ class Closing(CommandCase):
         away = self.store.with_name("away")
         self.store.rename(away)
         gate.open_it()
-        with self.assertRaises(subprocess.TimeoutExpired):
-            child.wait(4)
-        away.rename(self.store)
         _, words = child.communicate(timeout=TIMEOUT)
         self.assertEqual(child.returncode, 8, words)
         self.assertIn("the provider renewed the tokens, but the store refused them", words)
+        self.assertEqual(len(self.detached()), 1)
+        away.rename(self.store)
+        wait_until(lambda: not self.detached(), "the tokens are stored", TIMEOUT)
         self.assertEqual(self.counts()["refreshes"], 1)
         self.token("--renew")
         self.assertEqual(self.counts()["refreshes"], 2)

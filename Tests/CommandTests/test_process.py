@@ -105,13 +105,6 @@ class Process(CommandCase):
     def without_curl(self):
         self.preload(SLOW_LOADER)
 
-    def preload(self, text):
-        source = workspace("preload") / "library.c"
-        source.write_text(text)
-        library = source.with_suffix(".so")
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
-        self.environment["LD_PRELOAD"] = str(library)
-
     def test_a_stored_token_does_not_wait_for_the_loading_of_libcurl(self):
         self.sign_in()
         token = self.token()

@@ -209,15 +209,22 @@ class Renewal(CommandCase):
         output, words = self.run_enroll("token", "--timeout", "2", status=7)
         self.assertEqual(output, "")
         self.assertIn("Try again", words)
-        # The renewal was sent: it went on, and was stored before the program ended.
+        self.assertIn("no renewal ended before the timeout", words)
+        # The renewal goes on: the next command waits for its token.
+        self.token()
         self.assertEqual(self.counts()["refreshes"], 1)
-        self.token("--timeout", "0")
 
     def test_no_time_at_all_is_up_at_once(self):
         self.short()
         output, words = self.run_enroll("token", "--timeout", "0", status=7)
         self.assertEqual(output, "")
         self.assertIn("Try again", words)
+        self.assertIn("no renewal ended before the timeout", words)
+        self.assertNotIn("another", words)
+        # What it began goes on.
+        wait_until(lambda: not self.detached(), "the end of the renewal", TIMEOUT)
+        self.token("--timeout", "0")
+        self.assertEqual(self.counts()["refreshes"], 1)
 
     def test_a_renewal_of_another_process_is_no_provider_that_is_down(self):
         self.sign_in()
@@ -227,7 +234,7 @@ class Renewal(CommandCase):
             fcntl.flock(other, fcntl.LOCK_EX)
             output, words = self.run_enroll("token", "--renew", "--timeout", "3", status=7)
             self.assertEqual(output, "")
-            self.assertIn("another renewal is in progress", words)
+            self.assertIn("another process is renewing the token", words)
             answer = self.json("token", "--renew", "--timeout", "3", status=7)
             self.assertEqual((answer["outcome"], answer["error"]["status"], answer["exitStatus"]), ("stale", "busy", 7))
             self.assertEqual(self.token(), old)

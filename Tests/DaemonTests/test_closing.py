@@ -93,6 +93,29 @@ class GatedCase(SandboxCase):
             daemon.process.wait(4)
 
 
+class Groups(GatedCase):
+    """A host that is killed together with its process group, as time limits and build tools do."""
+
+    def test_a_killed_group_of_the_host_loses_no_session(self):
+        host = subprocess.Popen(["sleep", "600"], preexec_fn=os.setpgrp)
+        self.addCleanup(host.wait)
+        self.addCleanup(host.kill)
+        daemon = self.daemon(preexec_fn=lambda: os.setpgid(0, host.pid))
+        daemon, client = self.signed_in(daemon, self.configuration)
+        before = self.sandbox.refreshes
+        self.gate.close_it()
+        daemon.start("token.refresh", {"client": client, "timeout": 300})
+        self.assertTrue(self.gate.reached.wait(TIMEOUT))
+        os.killpg(host.pid, signal.SIGKILL)
+        daemon.end_input()
+        self.gate.open_it()
+        self.assertEqual(daemon.wait(), 0)
+        self.assertEqual(self.sandbox.refreshes, before + 1)
+        following = self.daemon()
+        client = self.open(following, self.configuration)
+        self.assertEqual(following.call("token.refresh", client=client, timeout=30)["outcome"], "valid")
+
+
 class Codes(GatedCase):
     """A code that came back by the loopback redirect, and was sent."""
 

@@ -50,7 +50,9 @@ public struct SessionEnvironment: Sendable {
   /// The same, with processes for the steps that must not end with this one.
   /// - Parameter start: hands the bytes to a process that calls ``Session/perform(order:tell:)``, and gives a descriptor for the
   ///   lines that it is told; nil where no process can be made.
-  public func startingSteps(_ start: @escaping @Sendable ([UInt8]) -> Int32?) -> SessionEnvironment {
+  package func startingSteps(
+    _ start: @escaping @Sendable ([UInt8]) -> Int32?
+  ) -> SessionEnvironment {
     var more = self
     more.startStep = start
     return more

@@ -35,7 +35,7 @@ public struct ClientOptions: Sendable {
   /// Tokens are renewed a little before they are due, whether anybody asks or not.
   public var renewsInBackground = false
   /// Makes processes for the steps that must not end with this one; nil: this process runs them.
-  public var stepProcesses: (any StepProcesses)?
+  package var stepProcesses: (any StepProcesses)?
   /// nil: libcurl.
   public var transport: (any Transport)?
   /// nil: the system's.

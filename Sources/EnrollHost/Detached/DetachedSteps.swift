@@ -7,7 +7,7 @@ public import EnrollJSON
 import EnrollPosix
 
 /// Makes processes that outlive this one, for the steps of one client. A class-bound protocol, as all of them.
-public protocol StepProcesses: AnyObject, Sendable {
+package protocol StepProcesses: AnyObject, Sendable {
   /// Starts one that opens the same account and runs ``Client/perform(_:tell:)``.
   /// - Parameter step: as ``DetachedStep`` reads it.
   /// - Returns: a descriptor that gives its lines, to be closed; nil where no process can be made.
@@ -94,7 +94,9 @@ extension DetachedSteps {
   ) throws(EnrollError) -> RenewalResult? {
     let step = DetachedStep.renewal(
       epochs: wanted.epochs, isForced: wanted.isForced, audience: wanted.audience)
-    return try run(step, leaving: leaving, isFollowed: false, onProgress: onProgress).map {
+    // Where process 1 waits for this one, the end of this one may be the end of all.
+    let isFollowed = DetachedProcess.isOfFirst
+    return try run(step, leaving: leaving, isFollowed: isFollowed, onProgress: onProgress).map {
       RenewalResult(handed: $0)
     }
   }

@@ -10,7 +10,7 @@ struct Token: EnrollCommand {
   private static let wait = Parameter.option(
     "timeout", value: "seconds",
     help:
-      "Seconds to wait for the token; 0 uses the stored one. A renewal that was sent is stored before the command ends, within 30 s.",
+      "Seconds to wait for the token; 0 uses the stored one. A renewal that takes longer goes on, and the next command gets its token.",
     in: TokenCommand.timeouts, default: TokenCommand.usualTimeout)
   private static let renew = Parameter.flag(
     "renew",

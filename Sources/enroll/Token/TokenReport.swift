@@ -85,7 +85,9 @@ struct TokenReport {
       return Failure(.storeLocked, "the store is locked: its key is unavailable")
     case .busy:
       return Failure(
-        .busy, "another renewal is in progress and did not end before the timeout",
+        .busy,
+        reason.isEmpty
+          ? "the token expired, and no renewal ended before the timeout" : "the token was not renewed: \(reason)",
         advice: answer["accessToken"] == nil
           ? nil : "Try again. The old token works until it expires: \(.token) prints it.")
     default: return ending == .done ? nil : Failure(ending, "there is no token: \(reason)")
