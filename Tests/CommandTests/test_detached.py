@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -348,11 +349,9 @@ class Exchange(DetachedCase):
 
     def test_a_device_s_sign_in_that_is_killed_in_its_poll_is_there_afterwards(self):
         child = self.start_in_group("login", "--yes", "--device")
-        shown = child.stderr.readline()
-        while b"user_code=" not in shown:
-            shown = child.stderr.readline()
+        code = next(filter(None, (re.search(rb"type the code (\S+)", line) for line in child.stderr)))[1]
         self.gate.close_it()
-        self.sandbox.control("settle", url=shown.decode().split()[-1])
+        self.sandbox.control("device", userCode=code.decode())
         self.assertTrue(self.gate.reached.wait(TIMEOUT))
         os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
