@@ -87,7 +87,8 @@ struct TokenReport {
       return Failure(
         .busy,
         reason.isEmpty
-          ? "the token expired, and no renewal ended before the timeout" : "the token was not renewed: \(reason)",
+          ? "the token expired, and no renewal ended before the timeout"
+          : "the token was not renewed: \(reason)",
         advice: answer["accessToken"] == nil
           ? nil : "Try again. The old token works until it expires: \(.token) prints it.")
     default: return ending == .done ? nil : Failure(ending, "there is no token: \(reason)")
