@@ -254,15 +254,18 @@ static inline int enroll_posix_start_again(char *const words[], int input, int o
   posix_spawnattr_destroy(&attributes);
   return status;
 }
-// Leaves the process that started this one: the rest runs in a child that has a session of its own, no terminal, the working
-// directory "/" and no descriptors but the standard streams. To be called before the first thread. 0 in the child; -1 with
-// errno where there can be none. Never returns in the process that called it, which ends at once.
-static inline int enroll_posix_leave(void) {
+// Leaves the process that started this one: a child runs the program's file again, with the words, ended by NULL, in a session
+// of its own, without a terminal, in "/" and with no descriptors but the standard streams. It runs it anew because a language's
+// runtime may remember in a child of fork what is true of the parent only, such as the thread's number. To be called before the
+// first thread. Returns only where there can be no child; else the process that called it ends at once.
+static inline void enroll_posix_leave(char *const words[]) {
+  const char *path = enroll_posix_program();
   enroll_posix_close_from(STDERR_FILENO + 1);
-  pid_t child = fork();
-  if (child < 0) return -1;
+  pid_t child = path == NULL ? -1 : fork();
+  if (child < 0) return;
   if (child > 0) _exit(0);
-  return setsid() < 0 ? -1 : chdir("/");
+  if (setsid() >= 0 && chdir("/") == 0) execv(path, words);
+  _exit(127);
 }
 
 // How wide the terminal is, in columns; 0 for what is no terminal.

@@ -14,8 +14,11 @@ package enum DetachedProcess {
   /// tokens. Only a system call or a library that never returns lasts longer.
   private static let longestSeconds: UInt32 = 300
 
-  /// Starts this program again; there its main function calls ``leave()``.
-  /// - Parameter words: the program's name and its arguments.
+  /// The argument of the process that ``start(_:handing:)`` starts, and that calls ``leave(_:)``.
+  package static let leaving = "leave"
+
+  /// Starts this program again, which leaves this process and calls ``enter()``.
+  /// - Parameter words: the program's name and its arguments; ``leaving`` comes behind them at first.
   /// - Returns: a descriptor that gives what the process says, and ends with it; nil where no process can be made, or none
   ///   that outlives this one: the end of process 1 is the end of all.
   package static func start(_ words: [String], handing order: [UInt8]) -> Int32? {
@@ -26,11 +29,10 @@ package enum DetachedProcess {
       for end in input { CPosix.close(end) }
       return nil
     }
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    arguments.append(nil)
     var child = pid_t()
-    let isStarted = enroll_posix_start_again(arguments, input[0], output[1], &child) == 0
-    for argument in arguments { free(argument) }
+    let isStarted = withPointers(words + [leaving]) {
+      enroll_posix_start_again($0, input[0], output[1], &child) == 0
+    }
     CPosix.close(input[0])
     CPosix.close(output[1])
     let isHanded = isStarted && write(order, to: input[1])
@@ -50,11 +52,24 @@ package enum DetachedProcess {
   /// Whether process 1 has started this one: as a container's only command, say, whose end is the container's.
   package static var isOfFirst: Bool { getppid() == 1 }
 
-  /// Becomes a process of its own. To be called before the first thread.
-  /// - Returns: what the starter handed over, and the descriptor for what is to be said to it; nil where there is nothing
-  ///   to do. The process that called it does not come back.
-  package static func leave() -> (order: [UInt8], answers: Int32)? {
-    guard enroll_posix_leave() == 0 else { return nil }
+  private static func withPointers<Result>(
+    _ words: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+  ) -> Result {
+    let pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    return body(pointers)
+  }
+
+  /// Ends this process, and goes on in one that is init's. To be called before the first thread.
+  /// - Parameter words: the program's name and its arguments there.
+  /// - Returns: only where no process can be made.
+  package static func leave(_ words: [String]) {
+    withPointers(words) { enroll_posix_leave($0) }
+  }
+
+  /// Takes over in the process that goes on. To be called before the first thread.
+  /// - Returns: what the starter handed over, and the descriptor for what is to be said to it; nil where there is nothing to do.
+  package static func enter() -> (order: [UInt8], answers: Int32)? {
     // It was run by another name than the program's own.
     enroll_posix_name_process(name)
     // It ends by itself, and soon: a machine or a service that is shut down asks first, and waits.

@@ -293,8 +293,9 @@ class Detached(DetachedCase):
 
     def test_the_word_that_starts_it_is_nobody_s(self):
         self.assertNotIn("detached", self.run_enroll("--help")[0] + self.run_enroll("completions", "bash")[0])
-        done = subprocess.run([ENROLL, "detached-step"], input=b"{}", capture_output=True, timeout=TIMEOUT)
-        self.assertEqual((done.stdout, done.stderr), (b"", b""))
+        for words in (["detached-step"], ["detached-step", "leave"]):
+            done = subprocess.run([ENROLL, *words], input=b"{}", capture_output=True, timeout=TIMEOUT)
+            self.assertEqual((done.stdout, done.stderr), (b"", b""))
         self.run_enroll("detached-step", "extra", status=2)
 
     # What the caller says.

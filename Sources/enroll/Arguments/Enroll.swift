@@ -35,7 +35,7 @@ enum Enroll {
       Terminal.errors.say("enroll: the system does not tell this program its arguments")
       return CommandStatus.failed.rawValue
     }
-    if DetachedCommand.isMeant(by: words) { return DetachedCommand.run() }
+    if let status = DetachedCommand.run(words) { return status }
     let status = program.run(
       words, width: Terminal.output.width, output: { Output.write($0, to: STDOUT_FILENO) },
       errors: { Output.write($0, to: STDERR_FILENO) })

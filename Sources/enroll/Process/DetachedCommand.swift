@@ -6,18 +6,22 @@ import EnrollCommands
 import EnrollPosix
 
 enum DetachedCommand {
-  private static let word = "detached-step"
+  private static let words = ["detached-step"]
+  private static let name = "enroll"
 
   /// A session whose steps run in processes of their own, where the system makes any.
   static let environment = SessionEnvironment.user.startingSteps { order in
-    DetachedProcess.start(["enroll", word], handing: order)
+    DetachedProcess.start([name] + words, handing: order)
   }
 
-  static func isMeant(by words: [String]) -> Bool { words == [word] }
-
-  /// - Returns: the exit status, which nobody waits for.
-  static func run() -> Int32 {
-    guard let (order, answers) = DetachedProcess.leave() else { return CommandStatus.usage.rawValue }
+  /// - Returns: the exit status; nil for another command.
+  static func run(_ given: [String]) -> Int32? {
+    if given == words + [DetachedProcess.leaving] {
+      DetachedProcess.leave([name] + words)
+      return CommandStatus.failed.rawValue
+    }
+    guard given == words else { return nil }
+    guard let (order, answers) = DetachedProcess.enter() else { return CommandStatus.usage.rawValue }
     try? ProcessMemory.hide()
     Session(.user).perform(order: order) { line in
       DetachedProcess.write(line + [UInt8(ascii: "\n")], to: answers)
