@@ -1,9 +1,8 @@
-"""A renewal or a code's exchange that outlives the command that wanted it (reliability.md, Renewals that outlive their caller)."""
+"""Renewals and exchanges that outlive the command that wanted them (reliability.md, Renewals that outlive their caller)."""
 
 import contextlib
 import json
 import os
-import pty
 import random
 import re
 import signal
@@ -75,13 +74,13 @@ class DetachedCase(CommandCase):
         self.addCleanup(self._end, child)
         return child
 
-    def assertStored(self, renewals=1, *arguments, token=None):
+    def assertStored(self, renewals=1, token=None):
         """So many renewals took place, the last one's tokens are the session's, and no process is left."""
         self.gate.open_it()
         wait_until(lambda: not self.detached(), "the end of the process", TIMEOUT)
         token = token or self.token
         self.assertEqual(self.counts()["refreshes"], renewals)
-        token("--renew", *arguments)
+        token("--renew")
         self.assertEqual(self.counts()["refreshes"], renewals + 1)
         self.assertEqual(self.sessions(), [None])
 
@@ -281,7 +280,7 @@ class Detached(DetachedCase):
         place = workspace("installed") / "enroll"
         place.write_bytes(open(ENROLL, "rb").read())
         place.chmod(0o755)
-        line = f'exec 9<"$0"; rm "$0"; exec /proc/self/fd/9 token --renew'
+        line = 'exec 9<"$0"; rm "$0"; exec /proc/self/fd/9 token --renew'
         self.gate.close_it()
         child = subprocess.Popen(["bash", "-c", line, place], env=self.environment, stdout=subprocess.PIPE)
         self.addCleanup(self._end, child)
@@ -330,7 +329,7 @@ class ManyKilled(DetachedCase):
     def test_two_hundred_killed_callers_sign_nobody_out(self):
         self.sign_in()
         dice = random.Random(self.id())
-        for count in range(200):
+        for _ in range(200):
             # At any moment of a renewal, not only while the provider has the request.
             child = self.start_in_group("token", "--renew")
             with contextlib.suppress(subprocess.TimeoutExpired):
