@@ -337,9 +337,10 @@ class CommandApp(App):
             self.kill_caller()
 
     def kill_caller(self):
-        """The process that was started, and all of its group."""
+        """The process that was started, and all of its group. What it began goes on elsewhere, and is waited for."""
         os.killpg(self.child.pid, signal.SIGKILL)
         self.child.communicate()
+        wait_until(lambda: not self.command.detached(), "the end of what it began")
 
     def renew(self):
         return self.start_renewal()()
