@@ -859,8 +859,8 @@ enroll_status enroll_registration_await_outcome(enroll_client *client, const cha
  *  Command: registration.confirm. */
 enroll_status enroll_registration_confirm(enroll_client *client, enroll_state *state, enroll_error *error);
 
-/** Starts over: revokes and erases provisional tokens and keeps confirmed ones; the next begin lets the user choose
- *  another account. If a server cannot be reached, the revocation is sent later.
+/** Starts over: erases provisional tokens, which are revoked unless their user has a session, and keeps confirmed ones;
+ *  the next begin lets the user choose another account. If a server cannot be reached, the revocation is sent later.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; [store]; [wait]; [call].
  *  Command: registration.retry. */
 enroll_status enroll_registration_retry(enroll_client *client, int64_t timeout_ms, enroll_state *state,

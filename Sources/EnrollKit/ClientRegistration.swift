@@ -111,7 +111,7 @@ extension EnrollClient {
     }
   }
 
-  /// Starts over: revokes and erases provisional tokens; an earlier session continues.
+  /// Starts over: erases provisional tokens; an earlier session continues.
   @discardableResult
   public func retry() async throws(EnrollError) -> RegistrationState {
     try await offload { client, deadline, cancellation throws(EnrollError) in

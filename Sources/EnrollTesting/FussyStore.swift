@@ -11,6 +11,8 @@ package final class FussyStore: TokenStore {
   package enum Refusal: Sendable {
     /// Nothing changed.
     case before
+    /// The change was made, and could not be saved.
+    case unsaved
     /// It took place, and whether it lasts is not known: the sync of the folder failed.
     case after
   }
@@ -19,6 +21,8 @@ package final class FussyStore: TokenStore {
   private let planned = Guarded<[Refusal?]>([], by: Mutex())
   private let kept = Guarded(false, by: Mutex())
   private let unreadable = Guarded(false, by: Mutex())
+  private let isStubborn = Guarded(false, by: Mutex())
+  private let hasNoOutbox = Guarded(false, by: Mutex())
   private let isFull = Guarded(false, by: Mutex())
   private let reserved = Guarded(0, by: Mutex())
   private let waiting = Guarded<(@Sendable () -> Void)?>(nil, by: Mutex())
@@ -35,6 +39,12 @@ package final class FussyStore: TokenStore {
 
   /// Whether reads fail from now on.
   package func refuseReads(_ isUnreadable: Bool) { unreadable.withLock { $0 = isUnreadable } }
+
+  /// Whether no account can be removed from now on.
+  package func refuseRemoval(_ isRefused: Bool) { isStubborn.withLock { $0 = isRefused } }
+
+  /// Whether the outbox can be neither read nor changed from now on.
+  package func refuseOutbox(_ isRefused: Bool) { hasNoOutbox.withLock { $0 = isRefused } }
 
   /// Whether there is no space to reserve from now on.
   package func refuseSpace(_ isFull: Bool) { self.isFull.withLock { $0 = isFull } }
@@ -53,7 +63,10 @@ package final class FussyStore: TokenStore {
   ) throws(EnrollError) -> AccountRecord {
     let refusal = planned.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     if refusal == .before { throw EnrollError(.storeIO, "write failed") }
-    let record = try base.update(account, change)
+    let record = try base.update(account) { record throws(EnrollError) in
+      try change(&record)
+      if refusal == .unsaved { throw EnrollError(.storeIO, "write failed") }
+    }
     if refusal == .after { throw EnrollError(.storeIO, "sync failed") }
     return record
   }
@@ -81,10 +94,16 @@ package final class FussyStore: TokenStore {
   }
   package func keepTurn(_ account: AccountName, _ isKept: Bool) { kept.withLock { $0 = isKept } }
   package func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }
-  package func remove(_ account: AccountName) throws(EnrollError) { try base.remove(account) }
+  package func remove(_ account: AccountName) throws(EnrollError) {
+    if isStubborn.withLock({ $0 }) { throw EnrollError(.storeIO, "unlink failed") }
+    try base.remove(account)
+  }
   package func installationID() throws(EnrollError) -> String { try base.installationID() }
   package func resetInstallationID() throws(EnrollError) { try base.resetInstallationID() }
   package func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
-  ) throws(EnrollError) -> [OutboxEntry] { try base.updateOutbox(change) }
+  ) throws(EnrollError) -> [OutboxEntry] {
+    if hasNoOutbox.withLock({ $0 }) { throw EnrollError(.busy, "another process has held the store's lock") }
+    return try base.updateOutbox(change)
+  }
 }

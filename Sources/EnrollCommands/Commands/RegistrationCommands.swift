@@ -110,7 +110,7 @@ extension CommandTable {
     },
     Command(
       "registration.retry", .blocking,
-      "Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.",
+      "Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones.",
       takes: [.timeout], gives: stateAnswer, fails: CommandErrors(.store, .timeout, also: .illegalState)
     ) { call throws(EnrollError) in
       let client = try call.openClient()

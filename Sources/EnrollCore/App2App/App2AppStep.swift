@@ -115,13 +115,14 @@ extension Engine {
     case .tokens(let response): tokens = response.tokenSet(requestedScopes: [], at: sent)
     case .refreshToken(let token): tokens = try renewAtOnce(token, cancellation: cancellation)
     }
+    var user: String?
     do throws(EnrollError) {
       return try arrival(
         of: tokens, by: Grant(of: transaction), request: http.sent,
-        clockOffsetSeconds: clockOffset(of: http, at: sent),
+        clockOffsetSeconds: clockOffset(of: http, at: sent), user: &user,
         cancellation: cancellation)
     } catch {
-      revokeLater(tokens)
+      revokeUnkept([UnkeptTokens(tokens, user: user)])
       throw error.hiding(http.sent)
     }
   }
@@ -150,7 +151,7 @@ extension Engine {
         return tokens
       } catch {
         guard error.isRetryable, attempt < Self.triesPerRenewal else {
-          if error.code != .oauth { revokeLater(refreshToken, hint: "refresh_token", bearer: nil) }
+          if error.code != .oauth { revokeLoose(refreshToken) }
           throw error
         }
         try pause(after: error, attempt: attempt)

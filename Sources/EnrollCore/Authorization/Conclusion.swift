@@ -101,20 +101,20 @@ extension Engine {
     let asksForPIN = try asksForPIN(transaction)
     let isAdopted = !configuration.requiresConfirmation && !hasGates && !asksForPIN
     var isLate = false
-    var replaced = ReplacedTokens()
     let unsaved = memory.withLock { $0.unsaved?.tokens }
-    let record = try update(orRevoke: arrival.tokens) { record throws(EnrollError) in
-      (isLate, replaced) = (!record.isExchanging(transaction.id), ReplacedTokens())
+    let others = usersOfOtherAccounts()
+    let record = try update(orRevoke: arrival) { record throws(EnrollError) in
+      isLate = !record.isExchanging(transaction.id)
       guard !isLate else { return }
+      var replaced = [UnkeptTokens(record.provisional, record.provisionalProfile)]
       record.settle(transaction.id, as: .succeeded)
       record.settleOrigins(of: transaction)
       record.overtakeTransactions()
       record.asksForLogin = false
       record.learnClockOffset(arrival.clockOffsetSeconds)
-      replaced.add(record.provisional, record.provisionalProfile)
       // Not a change of the session's tokens: a renewal of theirs that is under way goes on.
       if isAdopted {
-        replaced.addSession(of: record, unsaved: unsaved)
+        replaced += record.session(unsaved: unsaved)
         record.adopt(
           arrival.tokens, profile: arrival.profile, registrationType: transaction.registrationType)
       } else {
@@ -123,13 +123,14 @@ extension Engine {
         record.provisionalRegistrationType = transaction.registrationType
         record.pinTransactionID = asksForPIN ? transaction.id : nil
       }
+      revokeUnkept(replaced, beside: others.adding(record, at: clock.moment()))
     }
     guard !isLate else {
-      revokeLater(arrival.tokens)
+      revokeUnkept([UnkeptTokens(arrival.tokens, arrival.profile)])
       sendOutbox(cancellation: nil)
       return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))
     }
-    revoke(replaced, by: arrival.tokens, arrival.profile)
+    if isAdopted { dropRevocations(of: record.user) }
     memory.withLock {
       $0.backoff = nil
       $0.check = .none
@@ -158,12 +159,12 @@ extension Engine {
 
   /// - Throws: store errors: what cannot be kept is revoked.
   private func update(
-    orRevoke tokens: TokenSet, _ change: (inout AccountRecord) throws(EnrollError) -> Void
+    orRevoke arrival: Arrival, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord {
     do throws(EnrollError) {
       return try store.update(account, change)
     } catch {
-      revokeLater(tokens)
+      revokeUnkept([UnkeptTokens(arrival.tokens, arrival.profile)])
       throw error
     }
   }

@@ -59,6 +59,7 @@ extension Engine {
   func arrival(
     in http: HTTPResponse, sent: Moment, of grant: Grant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
+    var user: String?
     do throws(EnrollError) {
       let response = try TokenResponse(processing: http, binding: binding(grant.dpopKey))
       let tokens = response.tokenSet(
@@ -66,18 +67,20 @@ extension Engine {
         withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
       return try arrival(
         of: tokens, by: grant, request: http.sent, clockOffsetSeconds: clockOffset(of: http, at: sent),
-        cancellation: cancellation)
+        user: &user, cancellation: cancellation)
     } catch {
-      revokeTokens(in: http, of: grant.dpopKey)
+      revokeTokens(in: http, of: grant.dpopKey, user: user)
       throw advised(error.hiding(http.sent))
     }
   }
 
   /// Tokens to proven tokens.
-  /// - Parameter request: the secrets of the request that brought them.
+  /// - Parameters:
+  ///   - request: the secrets of the request that brought them.
+  ///   - user: the subject, once it is proven: also of tokens that are refused afterwards.
   func arrival(
     of given: TokenSet, by grant: Grant, request: SentSecrets, clockOffsetSeconds offset: Int64?,
-    cancellation: (any Cancellation)?
+    user: inout String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     var tokens = given
     let expectedSubject = grant.request?.expectedSubject
@@ -97,6 +100,7 @@ extension Engine {
     let (proven, learned) = try prove(
       idToken, expecting: grant.expectations(tokens, configuration, at: clock.moment()),
       answeredOffset: offset, cancellation: cancellation)
+    user = proven.subject
     if let expectedSubject, !ASCII.equals(proven.subject, expectedSubject) {
       throw EnrollError(
         .profileMismatch, "the id_token is about another user than the id_token_hint", field: "sub")

@@ -2,13 +2,15 @@
 // (RFC 9126).
 
 extension Engine {
-  /// The URL for the browser. Pushes before the transaction is stored: a push that fails leaves nothing behind and may be
+  /// The URL for the browser. Revocations that wait are sent first: the session that the user is about to get may depend on what
+  /// they end (R35). Pushes before the transaction is stored: a push that fails leaves nothing behind and may be
   /// tried again, and a name that nobody ever opens is forgotten by the provider within a minute or two. Where neither side
   /// insists on pushing, a push that fails leads to the plain request.
   /// - Throws: `.unsupported`; what the provider refused (`.oauth`), `.network` and its kin, `.responseInvalid`.
   func browserURL(
     of request: AuthorizationRequest, metadata: ProviderMetadata, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> String {
+    sendRevocations(cancellation: cancellation)
     guard
       let endpoint = try PushedAuthorizationRequest.endpoint(configuration: configuration, metadata: metadata)
     else { return request.url }

@@ -11,6 +11,7 @@ extension Engine {
     let metadata = try provider.metadata(cancellation: cancellation)
     let scopes = AuthorizationRequest.scopes(configuration, options, listed: metadata.scopes)
     let request = try DeviceAuthorization.request(configuration, metadata, options, scopes: scopes)
+    sendRevocations(cancellation: cancellation)
     let asked = clock.moment()
     let http = try transport.send(request, cancellation: cancellation)
     let authorization: DeviceAuthorization

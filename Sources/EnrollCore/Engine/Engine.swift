@@ -37,6 +37,8 @@ public final class Engine: Sendable {
     var rejections: [(audience: TokenAudience?, epoch: UInt64, since: Instant)] = []
     /// Renewed tokens that could not be written to disk.
     var unsaved: RenewedTokens?
+    /// Messages that the outbox did not take.
+    var unqueued: [OutboxEntry] = []
     /// The renewal failure that was reported last; nil after a success.
     var reportedRenewal: EnrollError.Code?
     var nonces = DPoPNonces()

@@ -1,5 +1,5 @@
-// Logging out: local tokens go first, then the servers are told; what they could not be told is queued
-// (flows.md §5, RFC 7009, OpenID Connect RP-Initiated Logout). Network failure never keeps local tokens alive.
+// Logging out: the messages to the servers are queued, the local tokens go, then the messages are sent (flows.md §5, RFC 7009,
+// OpenID Connect RP-Initiated Logout). Neither the network nor the outbox keeps local tokens alive.
 
 import EnrollCrypto
 import EnrollJSON
@@ -16,7 +16,7 @@ extension Engine {
   /// - Returns: no URL when the provider announces none or cannot be asked now, or with `localOnly`.
   /// - Throws: store errors. The session is gone when it returns.
   public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
-    let dropped = try eraseForLogout()
+    let dropped = try eraseForLogout(tellsProvider: !localOnly)
     try apply(.cleared)
     guard !localOnly else {
       notify(.logoutFinished)
@@ -30,7 +30,7 @@ extension Engine {
   /// - Returns: as ``beginLogout(localOnly:cancellation:)``.
   /// - Throws: store errors. The session is gone when it returns.
   public func deregister(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
-    let dropped = try eraseForLogout(forgettingTransactions: true)
+    let dropped = try eraseForLogout(tellsProvider: true, forgettingTransactions: true)
     try apply(.cleared)
     try store.resetInstallationID()
     return try tellOfLogout(dropped, cancellation: cancellation)
@@ -43,16 +43,16 @@ extension Engine {
   /// browser stays.
   /// - Returns: no URL.
   public func revoke(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
-    let dropped = try eraseForLogout()
+    let dropped = try eraseForLogout(tellsProvider: true)
     try apply(.cleared)
     return SignOut(providerTold: tell(of: dropped, cancellation: cancellation))
   }
 
   private func tellOfLogout(
-    _ dropped: [TokenSet], cancellation: (any Cancellation)?
+    _ dropped: [UnkeptTokens], cancellation: (any Cancellation)?
   ) throws(EnrollError) -> SignOut {
     var answer = SignOut(providerTold: tell(of: dropped, cancellation: cancellation))
-    if let tokens = dropped.first {
+    if let tokens = dropped.first?.tokens {
       answer.url = try endSession(
         of: tokens, metadata: tokens.source == .bff ? nil : provider.cachedMetadata)
     }
@@ -60,40 +60,58 @@ extension Engine {
     return answer
   }
 
-  /// Has the server forget tokens that are gone here.
+  /// Has the server forget tokens that are gone here, and whose messages wait.
   /// - Returns: nil when there are none.
-  private func tell(of dropped: [TokenSet], cancellation: (any Cancellation)?) -> ProviderTold? {
-    if dropped.contains(where: { $0.source == .issuer }) {
+  private func tell(of dropped: [UnkeptTokens], cancellation: (any Cancellation)?) -> ProviderTold? {
+    // Also for the URL at which the browser ends the provider's session.
+    if dropped.contains(where: { $0.tokens.source == .issuer }) {
       _ = try? provider.metadata(cancellation: cancellation)
     }
-    let queued = dropped.map { revokeLater($0) }
-    let tried = deliver(cancellation: cancellation)
+    let tried = deliver(asked: dropped.map { $0.tokens }, cancellation: cancellation)
     var told: ProviderTold?
-    for one in queued {
-      switch one {
-      case .impossible(let reason): told = ProviderTold.notPossible(reason: reason).joined(told)
-      case .entry(let entry):
-        switch tried.first(where: { $0.entry.isSame(as: entry) })?.delivery {
-        case .done: told = ProviderTold.told.joined(told)
-        case .refused(let reason): told = ProviderTold.notPossible(reason: reason).joined(told)
-        case .unreached, .later, nil: told = ProviderTold.queued.joined(told)
-        }
-      }
+    for tokens in dropped.map({ $0.tokens }) {
+      // The token on which the session depends.
+      let token = tokens.refreshToken ?? tokens.accessToken
+      told = self.told(of: token, from: tokens.source, tried.first { $0.entry.revokes(token) }?.delivery)
+        .joined(told)
     }
     return told
   }
 
+  private func told(of token: Secret, from source: TokenSet.Source, _ delivery: Delivery?) -> ProviderTold {
+    // A back end's session token means nothing to the issuer, and must not be shown to it.
+    guard source == .issuer else {
+      return .notPossible(reason: "a back end's session token cannot be revoked at the provider")
+    }
+    switch delivery {
+    case .done: return .told
+    case .refused(let reason): return .notPossible(reason: reason)
+    case .unreached, .later, nil:
+      guard memory.withLock({ $0.unqueued.contains { $0.revokes(token) } }) else { return .queued }
+      return .notPossible(
+        reason: "the provider did not take the revocation, and the store could not keep it for another try")
+    }
+  }
+
+  /// Tokens and what belongs to them leave the record; the messages about them are in the outbox before that.
   /// - Returns: the tokens that are gone, the session's own first.
-  private func eraseForLogout(forgettingTransactions: Bool = false) throws(EnrollError) -> [TokenSet] {
-    var dropped: [TokenSet] = []
-    let unsaved = memory.withLock { $0.unsaved.map { [$0.tokens] } ?? [] }
+  private func eraseForLogout(
+    tellsProvider: Bool, forgettingTransactions: Bool = false
+  ) throws(EnrollError) -> [UnkeptTokens] {
+    var dropped: [UnkeptTokens] = []
+    let unsaved = memory.withLock { $0.unsaved?.tokens }
     // Tokens that could not be stored belong to the session, too.
-    func tokens(of record: AccountRecord) -> [TokenSet] {
-      [record.confirmed, record.provisional].compactMap { $0 } + (record.confirmed == nil ? [] : unsaved)
+    func leave(_ record: AccountRecord) {
+      dropped = [
+        UnkeptTokens(record.confirmed, record.profile),
+        UnkeptTokens(record.provisional, record.provisionalProfile),
+        record.confirmed == nil ? nil : UnkeptTokens(unsaved, record.profile),
+      ].compactMap { $0 }
+      if tellsProvider { queue(dropped.flatMap { revocations(of: $0.tokens, user: $0.user) }) }
     }
     do throws(EnrollError) {
       try store.update(account) { record throws(EnrollError) in
-        dropped = tokens(of: record)
+        leave(record)
         record.eraseSession()
         record.asksForLogin = true
         if forgettingTransactions { record.transactions = [] } else { record.settleTransactions() }
@@ -101,7 +119,7 @@ extension Engine {
     } catch {
       // A full disk takes no new record, and keeps nobody signed in: removing the old one needs no space.
       guard error.code == .storeFull || error.code == .storeIO else { throw error }
-      if let record = try store.read(account) { dropped = tokens(of: record) }
+      if let record = try store.read(account) { leave(record) }
       guard (try? store.remove(account)) != nil else { throw error }
     }
     forgetSession()
@@ -140,70 +158,5 @@ extension Engine {
       throw EnrollError(.unsolicited, "no logout of this account waits for this URL")
     }
     notify(.logoutFinished)
-  }
-
-  static let noRevocationEndpoint = "the provider announces no revocation endpoint (RFC 7009)"
-
-  /// The state of the request to revoke a token.
-  enum Queued {
-    /// ``deliver(cancellation:)`` sends it.
-    case entry(OutboxEntry)
-    /// The server cannot be told: why.
-    case impossible(String)
-  }
-
-  /// Queues the revocation of a token set.
-  /// - Returns: of the token on which the session depends: the refresh token, where there is one.
-  @discardableResult
-  func revokeLater(_ tokens: TokenSet) -> Queued {
-    // A back end's session token means nothing to the issuer, and must not be shown to it.
-    guard tokens.source == .issuer else {
-      return .impossible("a back end's session token cannot be revoked at the provider")
-    }
-    // The refresh token first: some servers want the access token alive, as the bearer of that request.
-    let first = tokens.refreshToken.map {
-      revokeLater($0, hint: "refresh_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
-    }
-    let moment = clock.moment()
-    for case let token? in tokens.audiences.entries.map({ $0.token }) where !token.expiry.isOver(at: moment) {
-      revokeLater(
-        token.accessToken, hint: "access_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
-    }
-    let second = revokeLater(
-      tokens.accessToken, hint: "access_token", bearer: tokens.accessToken, dpopKey: tokens.proofKey)
-    return first ?? second
-  }
-
-  /// Queues the revocation of one token, where the issuer has an endpoint for that.
-  @discardableResult
-  func revokeLater(_ token: Secret, hint: String, bearer: Secret?, dpopKey: DPoPKey? = nil) -> Queued {
-    let endpoint = provider.cachedMetadata?.revocationEndpoint
-    if provider.cachedMetadata != nil, endpoint == nil { return .impossible(Self.noRevocationEndpoint) }
-    let entry = OutboxEntry(
-      issuer: configuration.issuer, sender: sender, endpoint: endpoint,
-      message: .revocation(
-        .init(clientID: configuration.clientID, token: token, hint: hint, bearer: bearer, dpopKey: dpopKey)),
-      queued: clock.wallTime())
-    do throws(EnrollError) {
-      try store.updateOutbox { outbox throws(EnrollError) in outbox.append(entry) }
-      return .entry(entry)
-    } catch {
-      return .impossible("the revocation could not be queued: \(error.message)")
-    }
-  }
-
-  /// Queues the revocation of tokens that came and that nobody keeps: their answer was refused.
-  func revokeTokens(in http: HTTPResponse, of dpopKey: DPoPKey?) {
-    guard (200..<300).contains(http.status) else { return }
-    let (json, _) = TokenResponse.members(of: http, undoubted: "refresh_token")
-    func member(_ name: String) -> JSON? { json[name] ?? TokenResponse.tokenBeforeCut(name, in: http) }
-    let access = TokenResponse.token(member("access_token"))
-    // As the server says; one of no type that is known gets no proof.
-    let type = json["token_type"]?.string ?? ""
-    let key = ASCII.equalsIgnoringCase(type, "DPoP") ? dpopKey : nil
-    if let refresh = try? TokenResponse.refreshToken(member("refresh_token"), http) {
-      revokeLater(refresh, hint: "refresh_token", bearer: access, dpopKey: key)
-    }
-    if let access { revokeLater(access, hint: "access_token", bearer: access, dpopKey: key) }
   }
 }

@@ -15,33 +15,71 @@ extension Engine {
     case later(retryAfterSeconds: Int64?)
   }
 
-  /// Sends what this client queued, for whatever account. Failures stay in the outbox; nothing is thrown, the local
-  /// logout stands.
+  /// Sends what this client queued, for whatever account, and what the rule of RevocationRule.swift does not hold back. Failures
+  /// stay in the outbox; nothing is thrown, the local logout stands.
+  /// - Parameters:
+  ///   - asked: tokens of a user who signs out now: a sign-in that another account has begun does not hold them back.
+  ///   - isRevocationsOnly: leaves the messages to the back end for later.
   /// - Returns: how each entry that was tried went.
   @discardableResult
-  func deliver(cancellation: (any Cancellation)?) -> [(entry: OutboxEntry, delivery: Delivery)] {
-    guard let waiting = try? store.updateOutbox(dropOld) else { return [] }
+  func deliver(
+    asked: [TokenSet] = [], isRevocationsOnly: Bool = false, cancellation: (any Cancellation)?
+  ) -> [(entry: OutboxEntry, delivery: Delivery)] {
+    let waiting = waitingMessages().filter { !isRevocationsOnly || $0.isRevocation }
+    guard waiting.contains(where: isOurs) else { return [] }
+    let users = signedInUsers()
     var tried: [(entry: OutboxEntry, delivery: Delivery)] = []
     let moment = clock.moment()
     var barred = waiting.filter { $0.isPauseAsked && $0.isPaused(at: moment) }.map { place(of: $0) }
     for entry in waiting where isOurs(entry) && !entry.isPaused(at: moment) {
       if cancellation?.isCancelled ?? false { break }
       let place = place(of: entry)
-      guard !barred.contains(where: { ASCII.equals($0, place) }) else { continue }
-      guard let delivery = send(entry, cancellation: cancellation) else { continue }
+      guard !entry.isHeldBack(by: users, asked), !barred.contains(where: { ASCII.equals($0, place) }) else {
+        continue
+      }
+      guard let delivery = send(entry, cancellation: cancellation) else {
+        barred.append(place)
+        continue
+      }
       tried.append((entry, delivery))
       let left = entry.after(delivery, at: clock.moment(), jitter: (try? random.bytes(1).first) ?? 0)
-      if left?.isPauseAsked ?? false { barred.append(place) }
-      _ = try? store.updateOutbox { outbox throws(EnrollError) in
-        outbox.put(left, inPlaceOf: entry)
-      }
+      // Where nobody answers, the next message would wait for nothing as well.
+      if delivery == .unreached || left?.isPauseAsked ?? false { barred.append(place) }
+      keep(left, inPlaceOf: entry)
     }
     return tried
+  }
+
+  /// The outbox, with what it did not take earlier; where it cannot be read, that alone.
+  private func waitingMessages() -> [OutboxEntry] {
+    let unqueued = memory.withLock { $0.unqueued }
+    let waiting = try? store.updateOutbox { outbox throws(EnrollError) in
+      dropOld(&outbox)
+      outbox.add(unqueued)
+    }
+    guard let waiting else { return unqueued }
+    memory.withLock { $0.unqueued.removeAll { unqueued.contains($0) } }
+    return waiting
+  }
+
+  private func keep(_ left: OutboxEntry?, inPlaceOf entry: OutboxEntry) {
+    let isUnqueued = memory.withLock { memory in
+      guard memory.unqueued.contains(where: { $0.isSame(as: entry) }) else { return false }
+      memory.unqueued.put(left, inPlaceOf: entry)
+      return true
+    }
+    guard !isUnqueued else { return }
+    _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.put(left, inPlaceOf: entry) }
   }
 
   /// The endpoint that a pause is about: a server that asks for a pause gets no message at it until the pause is over.
   private func place(of entry: OutboxEntry) -> String {
     entry.endpoint ?? provider.cachedMetadata?.revocationEndpoint ?? ""
+  }
+
+  /// Sends the revocations that wait, before somebody signs in: what they end must not be the session that comes.
+  func sendRevocations(cancellation: (any Cancellation)?) {
+    deliver(isRevocationsOnly: true, cancellation: cancellation)
   }
 
   /// Sends what this client queued, for whatever account.
@@ -125,6 +163,15 @@ extension OutboxEntry {
 
   /// Whether it is too early to send it again.
   fileprivate func isPaused(at moment: Moment) -> Bool { pause?.isPending(at: moment) ?? false }
+
+  fileprivate var isRevocation: Bool { if case .revocation = message { true } else { false } }
+
+  /// Whether its sending might sign somebody out.
+  fileprivate func isHeldBack(by users: SignedInUsers, _ asked: [TokenSet]) -> Bool {
+    guard case .revocation(let revocation) = message else { return false }
+    if users.mayInclude(revocation.user) { return true }
+    return users.hasOpenSignIn && !asked.contains { $0.includes(revocation.token) }
+  }
 
   /// The entry after a sending; nil when it need not be sent again.
   fileprivate func after(_ delivery: Engine.Delivery, at moment: Moment, jitter: UInt8) -> OutboxEntry? {

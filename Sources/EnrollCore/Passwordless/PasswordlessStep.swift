@@ -8,6 +8,7 @@ extension Engine {
     _ options: SignInOptions, loopbackRedirectURI: String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
     let recipient = try PasswordlessRequest.recipient(configuration, options)
+    sendRevocations(cancellation: cancellation)
     let moment = clock.moment()
     switch options.message {
     case .code:

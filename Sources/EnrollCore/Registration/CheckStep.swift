@@ -177,12 +177,12 @@ extension Engine {
   }
 
   private func dropProvisional() throws(EnrollError) {
-    var dropped: TokenSet?
+    let others = usersOfOtherAccounts()
     try store.update(account) { record throws(EnrollError) in
-      dropped = record.provisional
+      let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
       record.dropProvisional()
+      revokeUnkept([dropped], beside: others.adding(record, at: clock.moment()))
     }
-    if let dropped { revokeLater(dropped) }
     sendOutbox(cancellation: nil)
   }
 
@@ -227,7 +227,7 @@ extension Engine {
     }
     // Logged out or tried again meanwhile (R35).
     guard isKept else {
-      revokeLater(fresh)
+      revokeUnkept([UnkeptTokens(fresh, user: fresh.identity?.subject)])
       return nil
     }
     return try judgeProvisional(fresh)

@@ -65,17 +65,17 @@ extension Engine {
     return try reporting { () throws(EnrollError) in
       let (tokens, profile) = try passGates(
         try store.read(account) ?? AccountRecord(), cancellation: cancellation)
-      var replaced = ReplacedTokens()
       let unsaved = memory.withLock { $0.unsaved?.tokens }
+      let others = usersOfOtherAccounts()
       let record = try store.update(account) { record throws(EnrollError) in
         guard record.provisional?.accessToken == tokens.accessToken else {
           throw EnrollError(.illegalState, "the tokens changed while they were confirmed")
         }
-        replaced = ReplacedTokens()
-        replaced.addSession(of: record, unsaved: unsaved)
+        let replaced = record.session(unsaved: unsaved)
         record.adopt(tokens, profile: profile, registrationType: record.provisionalRegistrationType)
+        revokeUnkept(replaced, beside: others.adding(record, at: clock.moment()))
       }
-      revoke(replaced, by: tokens, profile)
+      dropRevocations(of: record.user)
       return try confirmed(record)
     }
   }
@@ -87,21 +87,21 @@ extension Engine {
     return try apply(.confirmed)
   }
 
-  /// Another try: provisional tokens are revoked and cleared, a confirmed set survives, the next authorize request
-  /// lets the user choose another account (G, E, F or a transaction under way, to D).
+  /// Another try: provisional tokens are cleared, and revoked unless the same user has a session (R35); a confirmed set survives;
+  /// the next authorize request lets the user choose another account (G, E, F or a transaction under way, to D).
   public func retry(cancellation: (any Cancellation)?) throws(EnrollError) -> RegistrationState {
     if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.retried)
-    var dropped: TokenSet?
+    let others = usersOfOtherAccounts()
     let record = try store.update(account) { record throws(EnrollError) in
-      dropped = record.provisional
+      let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
       record.dropProvisional()
       record.asksForLogin = true
       record.dismissOpenTransactions()
+      revokeUnkept([dropped], beside: others.adding(record, at: clock.moment()))
     }
     memory.withLock { $0.check = .none }
     try apply(.retried)
-    if let dropped { revokeLater(dropped) }
     sendOutbox(cancellation: cancellation)
     let survives = record.confirmed != nil && record.sessionEnded == nil
     return survives ? try settleBesideSession(cancellation: cancellation) : state
@@ -193,6 +193,16 @@ extension AccountRecord {
     return (transaction.status == .pending || transaction.status == .exchanging)
       && transaction.deadline.secondsLeft(at: moment) > 0
   }
+
+  /// The tokens of the confirmed session.
+  /// - Parameter unsaved: the tokens that its renewal brought and the disk would not take.
+  func session(unsaved: TokenSet?) -> [UnkeptTokens?] {
+    guard confirmed != nil else { return [] }
+    return [UnkeptTokens(confirmed, profile), UnkeptTokens(unsaved, profile)]
+  }
+
+  /// The subject of the confirmed session's user; nil where it is not known.
+  var user: String? { UnkeptTokens(confirmed, profile)?.user }
 
   /// The profile that concerns the user now: the one that waits for confirmation, else the session's.
   var shownProfile: JSONObject? { provisional != nil ? provisionalProfile : profile }

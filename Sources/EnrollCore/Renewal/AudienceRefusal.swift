@@ -31,27 +31,11 @@ extension Engine {
   private func change(
     _ audience: TokenAudience, _ edit: (inout AccountRecord, inout AudienceEntry) -> Bool
   ) throws(EnrollError) {
-    var before: TokenSet?
-    let record = try store.update(account) { record throws(EnrollError) in
-      before = record.confirmed
+    try store.update(account) { record throws(EnrollError) in
       guard let tokens = record.confirmed else { return }
       var entry = tokens.audiences[audience] ?? AudienceEntry(audience)
       if edit(&record, &entry) { record.confirmed?.audiences.put(entry) }
     }
-    if let before, let after = record.confirmed { revokeAudiences(of: before, missingIn: after) }
-  }
-
-  /// Tokens of audiences that gave way to another are nobody's any more (R35).
-  func revokeAudiences(of before: TokenSet, missingIn after: TokenSet) {
-    let moment = clock.moment()
-    let gone = before.audiences.entries.filter { after.audiences[$0.audience] == nil }
-      .compactMap { $0.token }.filter { !$0.expiry.isOver(at: moment) }
-    guard !gone.isEmpty else { return }
-    for token in gone {
-      revokeLater(
-        token.accessToken, hint: "access_token", bearer: after.accessToken, dpopKey: after.proofKey)
-    }
-    sendOutbox(cancellation: nil)
   }
 }
 

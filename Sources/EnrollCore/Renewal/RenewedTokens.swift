@@ -13,6 +13,8 @@ struct RenewedTokens: Equatable, Sendable {
   let audience: TokenAudience?
   /// The record's epoch when the renewal began.
   let epoch: UInt64
+  /// The subject of their user; nil where it is not known.
+  let user: String?
   /// Server's clock minus the device's, seconds; nil where the answer did not tell.
   var clockOffset: Int64?
   /// Whether the access token is a new one.
@@ -29,6 +31,7 @@ struct RenewedTokens: Equatable, Sendable {
     replaced = session.tokens
     self.audience = audience
     epoch = renewal.epoch
+    user = session.subject
     self.clockOffset = clockOffset
     bringsIDToken = response.idToken != nil
     let contradicting = response.idToken.flatMap { session.contradiction(in: $0) == nil ? nil : $0 }
@@ -57,6 +60,7 @@ struct RenewedTokens: Equatable, Sendable {
     replaced = renewal.session.tokens
     audience = renewal.audience
     epoch = renewal.epoch
+    user = renewal.session.subject
     bringsIDToken = false
     idTokenToJudge = audience == nil ? kept.unprovenIDToken : nil
     hasNewAccessToken = false
@@ -70,8 +74,7 @@ extension Engine {
   static let pauseBetweenSaves: Int64 = 200_000_000
 
   /// After a logout meanwhile, revoked and not stored (R35).
-  /// - Parameter isLate: others have had the turn since the answer came.
-  func keep(_ renewed: RenewedTokens, isLate: Bool = false) throws(EnrollError) -> RenewalResult {
+  func keep(_ renewed: RenewedTokens) throws(EnrollError) -> RenewalResult {
     memory.withLock { $0.unsaved = renewed }
     // Until they are saved the refresh token on the disk is spent: no other process may send it.
     store.keepTurn(account, true)
@@ -82,14 +85,9 @@ extension Engine {
       throw error.saying("the provider renewed the tokens, but the store refused them: " + error.message)
     }
     forgetUnsaved()
-    if epoch != nil { revokeAudiences(of: renewed.replaced, missingIn: renewed.tokens) }
     guard let epoch else {
-      // A renewal since then has a session that revoking these tokens may end.
-      let isSignedOut = try store.read(account)?.confirmed == nil
-      if !isLate || isSignedOut {
-        revokeLater(renewed.tokens)
-        sendOutbox(cancellation: nil)
-      }
+      revokeUnkept([UnkeptTokens(renewed.tokens, user: renewed.user)])
+      sendOutbox(cancellation: nil)
       return try replaced(for: renewed.audience)
     }
     let result = try judgeIDToken(of: renewed, epoch: epoch)
@@ -106,7 +104,7 @@ extension Engine {
     replacing epoch: UInt64
   ) throws(EnrollError) -> (result: RenewalResult, audience: TokenAudience?)? {
     guard let renewed = memory.withLock({ $0.unsaved }) else { return nil }
-    if renewed.epoch == epoch { return (try keep(renewed, isLate: true), renewed.audience) }
+    if renewed.epoch == epoch { return (try keep(renewed), renewed.audience) }
     forgetUnsaved()
     return nil
   }
@@ -123,7 +121,7 @@ extension Engine {
   /// Another try for what an earlier renewal could not store.
   /// - Throws: why the store does not take it; what came of it once it is stored.
   public func storeUnsaved() throws(EnrollError) {
-    if let renewed = memory.withLock({ $0.unsaved }) { _ = try keep(renewed, isLate: true) }
+    if let renewed = memory.withLock({ $0.unsaved }) { _ = try keep(renewed) }
   }
 
   /// - Returns: the epoch under which they stand; nil when other tokens took their place, or a logout.

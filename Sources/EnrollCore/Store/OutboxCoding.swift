@@ -71,6 +71,7 @@ extension OutboxEntry.Revocation {
     object.put("clientID", clientID.text)
     object.put("token", token)
     object.put("hint", hint)
+    object.put("user", user)
     object.put("bearer", bearer)
     object["dpopKey"] = dpopKey?.json
     return .object(object)
@@ -81,6 +82,7 @@ extension OutboxEntry.Revocation {
     clientID = ClientID(object.string("clientID"))
     token = object.secret("token")
     hint = object.string("hint")
+    user = object.optionalString("user")
     bearer = object.optionalSecret("bearer")
     dpopKey = try object.optional("dpopKey").map { json throws(EnrollError) in
       try DPoPKey(json: json, place + ".dpopKey")

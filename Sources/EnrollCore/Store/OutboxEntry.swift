@@ -26,17 +26,21 @@ public struct OutboxEntry: Equatable, Sendable {
     public var token: Secret
     /// `refresh_token` or `access_token` (RFC 7009 §2.1).
     public var hint: String
+    /// `sub` of the user to whom it was given; nil where it is not known. It is not sent.
+    public var user: String?
     /// For servers that want the access token as bearer when a public client revokes.
     public var bearer: Secret?
     /// What ``bearer`` is bound to; nil for a Bearer token.
     public var dpopKey: DPoPKey?
 
     public init(
-      clientID: ClientID, token: Secret, hint: String, bearer: Secret? = nil, dpopKey: DPoPKey? = nil
+      clientID: ClientID, token: Secret, hint: String, user: String? = nil, bearer: Secret? = nil,
+      dpopKey: DPoPKey? = nil
     ) {
       self.clientID = clientID
       self.token = token
       self.hint = hint
+      self.user = user
       self.bearer = bearer
       self.dpopKey = dpopKey
     }

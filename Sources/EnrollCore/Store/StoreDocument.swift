@@ -120,7 +120,8 @@ extension AccountRecord {
 
 /// The outbox on disk.
 public enum OutboxDocument {
-  package static let form = StoreForm<JSONObject>("outbox", newest: 1)
+  /// A message of the first form names no user.
+  package static let form = StoreForm<JSONObject>("outbox", newest: 2, [{ .success($0) }])
 
   package static func encoded(_ entries: [OutboxEntry], as form: StoreForm<JSONObject> = form) -> Secret {
     StoreText.secret(

@@ -45,15 +45,15 @@ final class FileLock {
     return false
   }
 
-  /// Waits for the lock, at most as long as ``TimedMutex`` does.
+  /// Waits for the lock.
   /// - Throws: `.busy`; `.cancelled`, `.deadlineExceeded` once the call on this thread is not to wait any longer.
-  func lock() throws(EnrollError) {
-    let end = SystemClock.monotonic() + TimedMutex.timeoutSeconds * 1_000_000_000
+  func lock(atMost seconds: Int64 = TimedMutex.timeoutSeconds) throws(EnrollError) {
+    let end = SystemClock.monotonic() + seconds * 1_000_000_000
     var pause = PollingPause(longest: 8_000_000)
     while try !tryLock() {
       guard SystemClock.monotonic() < end else {
         throw EnrollError(
-          .busy, "another process has held the store's lock for \(TimedMutex.timeoutSeconds) s")
+          .busy, "another process has held the store's lock for \(seconds) s")
       }
       try CallTimeout.check("while another process held the store's lock")
       Pause.nanoseconds(pause.next())

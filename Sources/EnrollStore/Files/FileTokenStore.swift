@@ -314,6 +314,9 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     }
   }
 
+  /// A message can do without the outbox: nobody waits long for a process that holds it.
+  private static let outboxSeconds: Int64 = 1
+
   @discardableResult
   public func updateOutbox(
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
@@ -321,7 +324,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     var isUnderWay = false
     return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
       let file = try store.file(StoreNames.outbox)
-      let held = try store.lock.take()
+      let held = try store.lock.take(atMost: Self.outboxSeconds)
       defer { held.release() }
       let (present, generation) = try store.open(file) { (text) throws(EnrollError) in
         try OutboxDocument.decode(text, as: store.forms.outbox)

@@ -18,14 +18,14 @@ final class StoreLock: @unchecked Sendable {
     self.folder = folder
   }
 
-  /// - Throws: `.busy` when another held it for half a minute; `.cancelled`, `.deadlineExceeded` as ``FileLock/lock()``; what
+  /// - Throws: `.busy` when another held it for `seconds`; `.cancelled`, `.deadlineExceeded` as ``FileLock/lock()``; what
   ///   files can throw.
-  func take() throws(EnrollError) -> Held {
-    try mutex.lock()
+  func take(atMost seconds: Int64 = TimedMutex.timeoutSeconds) throws(EnrollError) -> Held {
+    try mutex.lock(atMost: seconds)
     do {
       let file: FileLock
       if let spare { file = spare } else { file = try FileLock(name, in: folder) }
-      try file.lock()
+      try file.lock(atMost: seconds)
       return Held(lock: self, file: file)
     } catch {
       mutex.unlock()

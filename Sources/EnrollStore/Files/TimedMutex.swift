@@ -13,20 +13,20 @@ final class TimedMutex: @unchecked Sendable {
   private let condition = Condition()
   private var isHeld = false
 
-  /// - Throws: `.busy` after ``timeoutSeconds``; `.cancelled`, `.deadlineExceeded` once the call on this thread is not to wait
+  /// - Throws: `.busy` after `seconds`; `.cancelled`, `.deadlineExceeded` once the call on this thread is not to wait
   ///   any longer.
-  func lock() throws(EnrollError) {
+  func lock(atMost seconds: Int64 = timeoutSeconds) throws(EnrollError) {
     let cancellation = CallTimeout.cancellation
     let hook = cancellation?.onCancel { self.condition.locked { self.condition.wakeAll() } }
     defer { if let hook { cancellation?.removeHook(hook) } }
     // By the machine's clock, whatever clock the store was given: this is about threads that hang, not about tokens.
-    let end = SystemClock.monotonic() + Self.timeoutSeconds * 1_000_000_000
+    let end = SystemClock.monotonic() + seconds * 1_000_000_000
     condition.lock()
     defer { condition.unlock() }
     while isHeld {
       let left = end - SystemClock.monotonic()
       guard left > 0 else {
-        throw EnrollError(.busy, "another thread has held the store's lock for \(Self.timeoutSeconds) s")
+        throw EnrollError(.busy, "another thread has held the store's lock for \(seconds) s")
       }
       try CallTimeout.check("while another thread held the store's lock")
       condition.wait(atMost: CallTimeout.nanoseconds(atMost: left))

@@ -124,7 +124,7 @@ struct App2AppStepTests {
       is: .succeeded(.awaitingConfirmation(profile: JSONObject())))
   }
 
-  @Test("only a refresh token: renewed at once, tried again within bounds, revoked when it is no use")
+  @Test("only a refresh token: renewed at once, tried again within bounds")
   func refreshTokenOnly() throws {
     let bench = try App2AppBench()
     let engine = bench.engine()
@@ -147,7 +147,7 @@ struct App2AppStepTests {
     bench.issuer.next(.token, .unreachable, .timeout)
     try expect(engine.failure(of: bench.answer()), is: .timeout)
     engine.sendOutbox(cancellation: nil)
-    expect(bench.issuer.revoked, is: [known, rotated], "the replaced session, and what is no use")
+    #expect(bench.issuer.revoked.isEmpty, "the session stays, and nobody knows whose the other token is (R35)")
 
     _ = try bench.begin(engine)
     bench.gateway.next(#"{"refresh_token": "unknown"}"#)
@@ -155,7 +155,7 @@ struct App2AppStepTests {
     try expect(engine.failure(of: bench.answer()), is: .oauth)
     expect(bench.issuer.count(.token), is: before + 1, "a refusal is not tried again")
     engine.sendOutbox(cancellation: nil)
-    expect(bench.issuer.revoked, is: [known, rotated])
+    #expect(bench.issuer.revoked.isEmpty)
   }
 
   @Test("an id_token that comes along is checked like any other, and is the profile")

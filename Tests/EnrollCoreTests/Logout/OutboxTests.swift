@@ -32,7 +32,7 @@ struct OutboxTests {
   func strangers(stranger: Stranger) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    bench.provider.next(.revocation, .unreachable, .unreachable)
+    bench.provider.next(.revocation, .unreachable)
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
     let waiting = try outbox(bench)
     expect(waiting.count, is: 2)
@@ -79,7 +79,7 @@ struct OutboxTests {
     let bench = try Bench()
     try expect(told(ending, bench.engine()), is: nil, "nobody was signed in")
     try expect(told(ending, bench.signedIn()), is: .told)
-    bench.provider.next(.revocation, .unreachable, .unreachable)
+    bench.provider.next(.revocation, .unreachable)
     try expect(told(ending, bench.signedIn()), is: .queued)
   }
 
@@ -128,7 +128,8 @@ struct OutboxTests {
     bench.provider.next(.revocation, .status(503, headers: [HTTPHeader("Retry-After", "3600")]))
     try expect(told(.logout, engine), is: .queued)
     expect(bench.provider.count(.revocation), is: 1, "the second token of the session waits, too")
-    for _ in 1...30 {
+    for turn in 1...30 {
+      bench.provider.change { $0.subject = "user-\(turn)" }
       try expect(told(.logout, bench.signedIn()), is: .queued)
       bench.engine().sendOutbox(cancellation: nil)
     }
@@ -153,7 +154,7 @@ struct OutboxTests {
     // Queued while discovery was out of reach.
     _ = try bench.signedIn()
     let offline = bench.engine()
-    bench.provider.next(.discovery, .unreachable, .unreachable, .unreachable)
+    bench.provider.next(.discovery, .unreachable, .unreachable)
     try expect(offline.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .queued)
     bench.engine().sendOutbox(cancellation: nil)
     #expect(try outbox(bench).isEmpty)

@@ -189,7 +189,7 @@ struct DeregistrationTests {
     let engine = try bench.signedIn()
     let other = bench.engine()
     bench.clock.advance(seconds: 3550)
-    bench.provider.next(.revocation, .unreachable, .unreachable)
+    bench.provider.next(.revocation, .unreachable)
     bench.provider.next(.token, .during { _ = try? other.deregister(cancellation: nil) })
     try expect(engine.access(), is: .reauthenticate(reason: "no user is signed in"))
     #expect(try !bench.record.hasTokens)
@@ -200,7 +200,7 @@ struct DeregistrationTests {
   func offline() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    bench.provider.next(.revocation, .unreachable, .unreachable)
+    bench.provider.next(.revocation, .unreachable)
     _ = try engine.deregister(cancellation: nil)
     #expect(try !bench.record.hasTokens && bench.provider.revoked.isEmpty)
     bench.engine().sendOutbox(cancellation: nil)

@@ -455,7 +455,7 @@ struct LogoutStepTests {
     let bench = try Bench()
     _ = try bench.signedIn()
     let engine = bench.engine()
-    bench.provider.next(.discovery, .unreachable, .unreachable, .unreachable)
+    bench.provider.next(.discovery, .unreachable, .unreachable)
     try expect(engine.beginLogout(localOnly: false, cancellation: nil).url, is: nil)
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.isEmpty)
@@ -486,7 +486,7 @@ struct LogoutStepTests {
   func dropped() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    bench.provider.next(.revocation, .unreachable, .unreachable)
+    bench.provider.next(.revocation, .unreachable)
     _ = try engine.beginLogout(localOnly: false, cancellation: nil)
     try expect(bench.store.updateOutbox { _ in }.count, is: 2)
     bench.clock.advance(seconds: 7 * 86_400 + 1)

@@ -29,7 +29,8 @@ extension StoreForms {
           marked($0, "record", "registrationType")
         }
       case .outbox:
-        forms.outbox = marking("outbox", newest, steps ?? count) { marked($0, "entries", "issuer") }
+        let newestOutbox = OutboxDocument.form.newest + Int64(count)
+        forms.outbox = marking("outbox", newestOutbox, steps ?? count) { marked($0, "entries", "issuer") }
       case .installation:
         forms.installation = marking("installation", newest, steps ?? count) { marked($0, nil, "id") }
       case .keys: forms.keys = marking("keys file", newest, steps ?? count) { $0 }
@@ -157,7 +158,12 @@ struct UpgradeTests {
       let failed = failure { () throws(EnrollError) in try call(store) }
       guard kept == .keys || kept == .sealed || place == kept else { continue }
       expect(failed?.code, is: .storeVersion)
-      let known = kept == .account ? AccountDocument.form.newest : 1
+      let known =
+        switch kept {
+        case .account: AccountDocument.form.newest
+        case .outbox: OutboxDocument.form.newest
+        case .installation, .keys, .sealed: Int64(1)
+        }
       expect(failed?.message.contains("form \(known + 1)"), is: true)
       expect(failed?.message.contains("up to \(known)"), is: true)
     }
