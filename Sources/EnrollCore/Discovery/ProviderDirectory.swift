@@ -69,6 +69,14 @@ public final class ProviderDirectory: Sendable {
     }
   }
 
+  /// Asks at the issuer's address whether its provider is there, whatever is at hand: before something is believed that only the
+  /// provider itself may say. Configured endpoints are believed.
+  /// - Throws: `.issuerMismatch` where another provider answers, or ours under another name; why there is no document.
+  func requireIssuer(cancellation: (any Cancellation)?) throws(EnrollError) {
+    guard ProviderMetadata(configured: configuration) == nil else { return }
+    _ = try fetchMetadata(knowing: KnownDocument(), cancellation: cancellation)
+  }
+
   private func fetchMetadata(
     knowing known: KnownDocument<ProviderMetadata>, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ProviderMetadata {

@@ -91,8 +91,9 @@ public enum RenewalJudgement {
     Row(content: .aboutClient, at400: .refused, at401: .refused, at403: .refused),
     Row(content: .trouble, at400: .unclear, at401: .unclear, at403: .unclear),
     Row(content: .otherCode, at400: .refused, at401: .refused, at403: .refused),
-    // Glewlwyd refuses a refresh token with an empty 400; an empty 401 or 403 is a proxy's.
-    Row(content: .empty, at400: .endsIfRepeated, at401: .unclear, at403: .unclear),
+    // Glewlwyd refuses a refresh token with an empty 400, Spring Authorization Server a client with an empty 401. An empty 403 is
+    // a proxy's.
+    Row(content: .empty, at400: .endsIfRepeated, at401: .refused, at403: .unclear),
     Row(content: .withoutCode, at400: .unclear, at401: .unclear, at403: .unclear),
   ]
 

@@ -33,7 +33,7 @@ extension Engine {
       if !requiresCheck { applyIfSession(.tokenRenewed) }
       if let tokens = record?.confirmed { notify(.tokenRenewed(expiresAt: tokens.expiry.expiresAt)) }
     case .unavailable(let error): failed(error, .wait, isUsable, isNew: isNew)
-    case .rejected(let error): failed(error, .retry, isUsable, isNew: isNew)
+    case .rejected(let error): failed(error, error.remedy ?? .retry, isUsable, isNew: isNew)
     case .reauthenticate(let reason):
       if record?.confirmed == nil {
         applyIfSession(.tokenMissing)

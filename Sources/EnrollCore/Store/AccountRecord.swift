@@ -127,11 +127,14 @@ public struct RenewalRefusal: Equatable, Sendable {
   public var httpStatus: Int
   /// The server's own error code; nil where it gave none.
   public var oauthError: String?
+  /// The server refused in the same way before, 60 s or more earlier.
+  public var isRepeated: Bool
 
-  public init(pause: Expiry, httpStatus: Int, oauthError: String?) {
+  public init(pause: Expiry, httpStatus: Int, oauthError: String?, isRepeated: Bool = false) {
     self.pause = pause
     self.httpStatus = httpStatus
     self.oauthError = oauthError
+    self.isRepeated = isRepeated
   }
 }
 

@@ -111,6 +111,7 @@ extension RenewalRefusal {
     object["pause"] = pause.json
     object.put("httpStatus", Int64(httpStatus))
     object.put("oauthError", oauthError)
+    object["repeated"] = isRepeated ? .bool(true) : nil
     return .object(object)
   }
 
@@ -119,6 +120,7 @@ extension RenewalRefusal {
     pause = object.expiry("pause")
     httpStatus = Int(truncatingIfNeeded: object.integer("httpStatus"))
     oauthError = object.optionalString("oauthError")
+    isRepeated = object.optional("repeated")?.bool ?? false
     try object.end()
   }
 }

@@ -8,7 +8,9 @@ package import EnrollJSON
 public struct AccountDocument: Equatable, Sendable {
   /// A step finds either `record`, or `pin` and `sealedRecord`: what a PIN seals is upgraded when the PIN opens it, in a
   /// document of its own.
-  package static let form = StoreForm<JSONObject>("account", newest: 2, [AccountForms.provenIDTokens])
+  /// A refusal of the second form does not say whether it is repeated.
+  package static let form = StoreForm<JSONObject>(
+    "account", newest: 3, [AccountForms.provenIDTokens, { .success($0) }])
 
   public var account: AccountName
   /// Random, made with the account's first record and kept by every later one: within one lineage generations only

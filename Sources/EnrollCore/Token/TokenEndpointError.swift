@@ -52,12 +52,22 @@ enum TokenEndpointError {
       oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))
   }
 
-  /// The member `error`, when it is a proper code and repeats no secret that was sent; nil for everything else.
+  /// The member `error`, when it is a proper code and repeats no secret that was sent; nil for everything else, also for the
+  /// description of an error that the server's framework or a proxy writes (RFC 9457 §3.1, Spring Boot).
   static func oauthError(in response: HTTPResponse) -> String? {
     guard let json = try? JSON.parse(response.body),
-      let code = json["error"]?.string.flatMap({ PrintableText.errorCode($0) })
+      let code = json["error"]?.string.flatMap({ PrintableText.errorCode($0) }),
+      !isReasonPhrase(code),
+      json["status"] == nil || ["path", "timestamp", "type", "title"].allSatisfy({ json[$0] == nil })
     else { return nil }
     return response.sent.areRepeated(in: code) ? nil : code
+  }
+}
+
+extension TokenEndpointError {
+  /// RFC 9110 §15. Phrases of several words are no codes.
+  private static func isReasonPhrase(_ code: String) -> Bool {
+    ["Unauthorized", "Forbidden", "Conflict", "Gone", "Unavailable"].contains { ASCII.equals($0, code) }
   }
 }
 

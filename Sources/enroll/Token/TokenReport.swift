@@ -76,9 +76,12 @@ struct TokenReport {
     case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
     case .refused:
       let isForgotten = answer["error"]?["field"]?.string == EnrollError.registrationField
+      let words = "the provider refused to renew the token: \(reason)"
+      if isForgotten { return Failure(.refused, words, advice: Failure.registration) }
+      let state = try session.call("registration.state", [("client", client)])["state"]
       return Failure(
-        .refused, "the provider refused to renew the token: \(reason)",
-        advice: isForgotten ? Failure.registration : nil)
+        .refused, words,
+        advice: state?["remedy"]?.string == "registerAgain" ? CommandStatus.signInNeeded.advice : nil)
     case .storeLocked:
       // Reading the account says what it is that is locked.
       do throws(Failure) { _ = try session.call("account.read", [("client", client)]) } catch { return error }

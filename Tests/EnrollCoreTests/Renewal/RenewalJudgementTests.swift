@@ -31,7 +31,7 @@ struct RenewalJudgementTests {
     .invalidToken: [400: .endsIfRepeated, 401: .refused, 403: .refused],
     .aboutClient: [400: .refused, 401: .refused, 403: .refused],
     .otherCode: [400: .refused, 401: .refused, 403: .refused],
-    .empty: [400: .endsIfRepeated],
+    .empty: [400: .endsIfRepeated, 401: .refused],
   ]
 
   @Test("every status and every content has the verdict of the table", arguments: RefusalContent.allCases)

@@ -187,6 +187,28 @@ struct RenewalStepTests {
     #expect(try engine.token().hasPrefix("access-"))
   }
 
+  @Test(
+    "invalid_grant ends nothing while another issuer, or none, is at our issuer's address",
+    arguments: [true, false])
+  func endedByAnother(isThere: Bool) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.change { $0.metadata = { $0["issuer"] = .string("https://internal.example") } }
+    due(bench)
+    for _ in 1...3 {
+      bench.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
+      if !isThere { bench.provider.next(.discovery, .unreachable) }
+      guard case .stale(_, let error) = try engine.access() else { throw Unexpected(what: "another outcome") }
+      expect(error.code, is: isThere ? .issuerMismatch : .network)
+      try expect(bench.record.sessionEnded, is: nil)
+      bench.provider.recover(.token)
+      bench.clock.advance(seconds: 10)
+    }
+    bench.provider.change { $0.metadata = { _ in } }
+    bench.clock.advance(seconds: 600)
+    try expect(engine.token(), is: "access-3")
+  }
+
   @Test("invalid_grant for a token that is not current any more ends nothing (R34)")
   func endedByOther() throws {
     let bench = try Bench()
@@ -216,6 +238,36 @@ struct RenewalStepTests {
     bench.clock.advance(seconds: 61)
     guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "not ended") }
     expect(bench.provider.count(.token), is: 3)
+  }
+
+  @Test(
+    "whatever the word, the same refusal again a minute later advises another sign-in, and ends nothing",
+    arguments: ["invalid_request", "unauthorized_client", "invalid_client", "invalid_scope", "some_code"])
+  func refusedAgain(code: String) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let refusal = FakeProvider.Reply.status(400, body: #"{"error":"\#(code)"}"#)
+    due(bench)
+    bench.provider.next(.token, refusal, refusal)
+    guard case .stale = try engine.access(), case .renewalFailed(let first) = engine.state else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    expect(first.remedy, is: .retry, "the access token works")
+    bench.clock.advance(seconds: 61)
+    // The first one asks; for the others the record tells.
+    for process in [engine, bench.engine(), bench.engine()] {
+      guard case .rejected(let error) = try process.access() else { throw Unexpected(what: "not refused") }
+      #expect(error.message.contains("Sign in again"))
+      guard case .renewalFailed(let failure) = process.state else {
+        throw Unexpected(what: "\(process.state)")
+      }
+      expect(failure.remedy, is: .registerAgain)
+    }
+    expect(bench.provider.count(.token), is: 3)
+    // The provider changes its mind.
+    bench.clock.advance(seconds: 61)
+    try expect(engine.token(), is: "access-3")
+    try expect(bench.record.refusal, is: nil)
   }
 
   @Test(
