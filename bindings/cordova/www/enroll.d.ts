@@ -1387,7 +1387,7 @@ export interface RegistrationCommands {
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones. */
+  /** Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones. */
   retry(parameters?: {
     /** How long the call may take. In seconds. */
     timeout?: number;

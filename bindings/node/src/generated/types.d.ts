@@ -1402,7 +1402,7 @@ export interface RegistrationCommands {
   }, options?: CallOptions): Promise<{
     state: State;
   }>;
-  /** Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones. */
+  /** Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones. */
   retry(parameters?: {
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;

@@ -268,7 +268,7 @@ class ClientCommands(Caller):
         return told(read_state, result, "state")
 
     def retry(self, *, timeout: Timeout = 30) -> State:
-        """Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.
+        """Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -1149,7 +1149,7 @@ class AsyncClientCommands(AsyncCaller):
         return told(read_state, result, "state")
 
     async def retry(self, *, timeout: Timeout = 30) -> State:
-        """Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.
+        """Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.

@@ -314,7 +314,7 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   }
 
   /**
-   * Rejects the profile or starts over: revokes and erases unconfirmed tokens, and keeps confirmed ones.
+   * Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return The state of a registration.
