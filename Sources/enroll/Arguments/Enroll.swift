@@ -16,7 +16,7 @@ enum Enroll {
           token=$(enroll token) &&
           curl -H "Authorization: Bearer $token" https://api.example/
 
-        Every command accepts --json. For exit statuses and files see the manual: man enroll.
+        Every command but completions accepts --json. For exit statuses and files see the manual: man enroll.
         """,
       subcommands: [
         Login.command, Register.command, Token.command, Exec.command, Curl.command, GitCredential.command,

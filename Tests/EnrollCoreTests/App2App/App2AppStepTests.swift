@@ -147,7 +147,8 @@ struct App2AppStepTests {
     bench.issuer.next(.token, .unreachable, .timeout)
     try expect(engine.failure(of: bench.answer()), is: .timeout)
     engine.sendOutbox(cancellation: nil)
-    #expect(bench.issuer.revoked.isEmpty, "the session stays, and nobody knows whose the other token is (R35)")
+    #expect(
+      bench.issuer.revoked.isEmpty, "the session stays, and nobody knows whose the other token is (R35)")
 
     _ = try bench.begin(engine)
     bench.gateway.next(#"{"refresh_token": "unknown"}"#)
