@@ -105,7 +105,7 @@ extension Engine {
       throw EnrollError(
         .profileMismatch, "the id_token is about another user than the id_token_hint", field: "sub")
     }
-    if let named = grant.namedIssuer, named != proven.facts.issuer {
+    if let named = grant.namedIssuer, !named.covers(proven.facts.issuer) {
       throw EnrollError(
         .issuerMismatch, "iss of the redirect is another tenant's than that of the id_token",
         field: "iss")

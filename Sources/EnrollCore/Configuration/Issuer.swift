@@ -90,12 +90,22 @@ extension Issuer {
         return "tid is the tenant \(tenant), which is not in tenants"
       }
     }
-    if issuer == expected { return nil }
+    if issuer == expected || issuer == expected.otherSpelling { return nil }
     return "iss is \(PrintableText.bounded(issuer.text, maximumBytes: 256)), not \(expected)"
   }
 
   /// Whether tokens of `other` are this provider's: the same text, or the issuer of a tenant of a template.
-  func covers(_ other: Issuer) -> Bool { self == other || tenant(of: other) != nil }
+  func covers(_ other: Issuer) -> Bool {
+    self == other || otherSpelling == other || tenant(of: other) != nil
+  }
+
+  /// The second name of Google, which may put either into an id_token
+  /// (https://developers.google.com/identity/openid-connect/openid-connect#validatinganidtoken). No other issuer has one.
+  private var otherSpelling: Issuer? {
+    let spellings: [Issuer] = ["https://accounts.google.com", "accounts.google.com"]
+    guard spellings.contains(self) else { return nil }
+    return spellings.first { $0 != self }
+  }
 
   /// The tenant whose issuer `other` is, by this template; nil where it is none.
   private func tenant(of other: Issuer) -> String? {

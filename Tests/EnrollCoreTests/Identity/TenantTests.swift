@@ -3,6 +3,7 @@ import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
+import EnrollStore
 import EnrollTesting
 import Expectations
 import Testing
@@ -184,5 +185,46 @@ struct TenantTests {
       ("issuer", .string(Self.template)), ("discoveryUri", .string(Self.place)),
     ]
     expect(refusal { try Bench(base + changes) }?.field, is: field)
+  }
+}
+
+@Suite("Google names itself in two ways (R24, R27)")
+struct TwoSpellingsTests {
+  @Test(
+    "both spellings are the same issuer, and no other issuer has two",
+    arguments: [
+      ("https://accounts.google.com", "accounts.google.com", true),
+      ("accounts.google.com", "https://accounts.google.com", true),
+      ("https://accounts.google.com", "https://accounts.google.com/", false),
+      ("https://accounts.google.com/", "accounts.google.com", false),
+      ("https://accounts.google.com", "http://accounts.google.com", false),
+      ("https://id.example", "id.example", false), ("https://id.example", "accounts.google.com", false),
+    ])
+  func spellings(issuer: String, named: String, isGood: Bool) {
+    expect(Issuer(issuer).finding(Issuer(named), tenant: nil, allowing: []) == nil, is: isGood)
+  }
+
+  @Test("a session goes on whichever spelling its id_tokens have")
+  func session() throws {
+    let clock = FakeClock()
+    let provider = try FakeProvider(issuer: "https://accounts.google.com", clock: clock)
+    let engine = Engine(
+      configuration: try Configuration(
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
+        requiresConfirmation: false),
+      account: .default, platform: Platform(), transport: provider, store: MemoryTokenStore(clock: clock),
+      clock: clock, random: SystemRandomSource(), observer: Recorder(), exclusion: { Mutex() })
+    func speak(_ issuer: String) { provider.change { $0.claims = { $0["iss"] = .string(issuer) } } }
+    for (first, second) in [
+      (provider.issuer, "accounts.google.com"), ("accounts.google.com", provider.issuer),
+    ] {
+      speak(first)
+      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      try expect(engine.failure(of: provider.signIn(at: begun.url)), is: nil)
+      let before = try engine.token()
+      speak(second)
+      clock.advance(seconds: 4000)
+      try expect(engine.token(), isNot: before)
+    }
   }
 }
