@@ -19,14 +19,17 @@ public final class ProviderDirectory: Sendable {
     /// Where ``metadata`` came from; nil before any did.
     var metadataURL: String?
     var keys = KnownDocument<JWKSet>()
-    var keysRefetched = Instant(nanoseconds: .min)
-    /// The same for texts of strangers, so that no forged one delays a sign-in after the provider has changed its keys.
-    var keysRefetchedForText = Instant(nanoseconds: .min)
+    /// When keys were refetched for the provider's own answers, and for texts of strangers: no forged one delays a sign-in after the
+    /// provider has changed its keys.
+    var keysRefetched: [Instant] = []
+    var keysRefetchedForText: [Instant] = []
     var times = ServerTimes()
   }
 
-  /// Keys that prove nothing cause one refetch of them, at most this often (R23).
-  static let refetchPauseSeconds: Int64 = 60
+  /// Keys that prove nothing cause one refetch of them, at most so often in a minute (R23). Each answer to a code or a refresh token
+  /// cost a request of ours, and a code is spent by then; a stranger's text costs nothing.
+  static let refetchesPerMinute = 6
+  static let refetchesPerMinuteForText = 1
 
   init(
     configuration: Configuration, transport: any Transport, store: any TokenStore, clock: any Clock,
@@ -198,9 +201,10 @@ public final class ProviderDirectory: Sendable {
     switch try idToken.signature(keys: known, algorithms: algorithms) {
     case .proven(let signed): return signed
     case .unproven(let error):
-      guard !wereFetched, mayRefetchKeys(forStranger: isFromStranger) else {
+      let wait = wereFetched ? nil : secondsToRefetch(forStranger: isFromStranger)
+      guard !wereFetched, wait == nil else {
         // Newer keys were asked for in vain: nobody knows whether the token is good.
-        throw cache.withLock { $0.keys.failure } ?? error
+        throw cache.withLock { $0.keys.failure } ?? error.saying(refetchingAfter: wait)
       }
     }
     let uri = try keysURI(cancellation: cancellation)
@@ -264,13 +268,18 @@ public final class ProviderDirectory: Sendable {
     }
   }
 
-  private func mayRefetchKeys(forStranger: Bool) -> Bool {
+  /// Takes note of a refetch, if there may be one.
+  /// - Returns: nil where there may; else in how many seconds there may be one again.
+  private func secondsToRefetch(forStranger: Bool) -> Int64? {
     let now = clock.instant()
-    return cache.withLock {
-      let last = forStranger ? $0.keysRefetchedForText : $0.keysRefetched
-      guard now > last.advanced(bySeconds: Self.refetchPauseSeconds) else { return false }
-      if forStranger { $0.keysRefetchedForText = now } else { $0.keysRefetched = now }
-      return true
+    return cache.withLock { cache in
+      let limit = forStranger ? Self.refetchesPerMinuteForText : Self.refetchesPerMinute
+      var last = (forStranger ? cache.keysRefetchedForText : cache.keysRefetched)
+        .filter { now <= $0.advanced(bySeconds: 60) }
+      if last.count >= limit { return max(1, (60_000_000_000 - now.since(last[0])) / 1_000_000_000) }
+      last.append(now)
+      if forStranger { cache.keysRefetchedForText = last } else { cache.keysRefetched = last }
+      return nil
     }
   }
 
@@ -316,5 +325,14 @@ public final class ProviderDirectory: Sendable {
   private func noteTime(ofDocument response: HTTPResponse) {
     let now = clock.instant()
     cache.withLock { $0.times.learn(fromDocument: response, at: now) }
+  }
+}
+
+extension EnrollError {
+  /// With the limit that kept newer keys from being fetched; nil for none.
+  fileprivate func saying(refetchingAfter seconds: Int64?) -> EnrollError {
+    guard let seconds else { return self }
+    return saying(
+      "\(message); the keys were fetched often in the last minute, and are fetched again in \(seconds) s")
   }
 }

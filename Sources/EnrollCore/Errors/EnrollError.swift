@@ -53,10 +53,10 @@ public struct EnrollError: Error, Sendable {
   public var retryAfterSeconds: Int64? { details.retryAfterSeconds }
 
   /// It ended an attempt to sign in: what may help another call to the same server does not help this one.
-  var hasEndedAttempt: Bool { details.hasEndedAttempt }
+  package var hasEndedAttempt: Bool { details.hasEndedAttempt }
 
   /// The remedy, if the state E names one: the same error may end a session or say nothing about it.
-  var remedy: RegistrationState.RenewalFailure.Remedy? { details.remedy }
+  package var remedy: RegistrationState.RenewalFailure.Remedy? { details.remedy }
 
   /// The same, with what the state E says helps.
   func helped(by remedy: RegistrationState.RenewalFailure.Remedy) -> EnrollError { copy(remedy: remedy) }
@@ -83,6 +83,13 @@ public struct EnrollError: Error, Sendable {
   func endingAttempt() -> EnrollError {
     guard isRetryable else { return self }
     return copy(message: message + ". The attempt has ended. Begin the sign-in again.", hasEndedAttempt: true)
+  }
+
+  /// The same, as another process of this program knows it.
+  package func knowing(
+    hasEndedAttempt: Bool, remedy: RegistrationState.RenewalFailure.Remedy?
+  ) -> EnrollError {
+    copy(hasEndedAttempt: hasEndedAttempt, remedy: remedy)
   }
 
   private func copy(

@@ -113,15 +113,19 @@ extension EnrollError {
       ("code", .integer(Int64(code.rawValue))), ("message", .string(message)),
       ("field", field.map { .string($0) }), ("httpStatus", httpStatus.map { .integer(Int64($0)) }),
       ("oauthError", oauthError.map { .string($0) }), ("retryAfter", retryAfterSeconds.map { .integer($0) }),
+      ("endedAttempt", .bool(hasEndedAttempt)), ("remedy", remedy.map { .string($0.rawValue) }),
     ])
   }
 
   fileprivate init(handed json: JSON) {
-    self.init(
+    let error = EnrollError(
       json["code"]?.integer.flatMap { Code(rawValue: Int32(truncatingIfNeeded: $0)) } ?? .internal,
       json["message"]?.string ?? "", field: json["field"]?.string,
       httpStatus: json["httpStatus"]?.integer.map { Int($0) }, oauthError: json["oauthError"]?.string,
       retryAfterSeconds: json["retryAfter"]?.integer)
+    self = error.knowing(
+      hasEndedAttempt: json["endedAttempt"]?.bool ?? false,
+      remedy: json["remedy"]?.string.flatMap { RegistrationState.RenewalFailure.Remedy(rawValue: $0) })
   }
 }
 
