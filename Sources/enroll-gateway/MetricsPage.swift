@@ -71,9 +71,9 @@ enum ProcessFigures {
     }
     let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
     let page = Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
-    // Fields 14, 15 and 24 of proc(5); `fields` begins with the parenthesis behind the second.
-    guard fields.count > 22, let user = Double(fields[12]), let system = Double(fields[13]),
-      let pages = Double(fields[22])
+    // Fields 14, 15 and 24 of proc(5); `fields` begins with the third.
+    guard fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]),
+      let pages = Double(fields[21])
     else { return samples }
     samples.append(MetricSample(.processCPU, [], (user + system) / ticks))
     samples.append(MetricSample(.processMemory, [], pages * page))

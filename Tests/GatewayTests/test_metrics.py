@@ -1,9 +1,11 @@
 """The metrics of the program, read by a parser of Prometheus's own."""
 
 import json
+import os
 import socket
 import subprocess
 import unittest
+from pathlib import Path
 
 from databases import KINDS, settings
 from gateway import Browser, Gateway, play, sandbox_for
@@ -19,6 +21,14 @@ for family in text_string_to_metric_families(sys.stdin.read()):
                      [[one.name, one.labels, one.value] for one in family.samples]])
 print(json.dumps(families))
 """
+
+
+def of_process(number):
+    """The seconds and bytes that the system counts for a process (proc(5))."""
+    fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    # The first of these is the third field of the page.
+    user, system, pages = (int(fields[field - 3]) for field in (14, 15, 24))
+    return {"processor": (user + system) / os.sysconf("SC_CLK_TCK"), "memory": pages * os.sysconf("SC_PAGESIZE")}
 
 
 class Metrics(unittest.TestCase):
@@ -87,7 +97,11 @@ class Metrics(unittest.TestCase):
         self.assertGreaterEqual(value("audit_entries_total"), 2)
         self.assertEqual(value("worker_queue", lane="database"), 0)
         self.assertEqual(value("keys"), 1)
-        self.assertGreater(samples[("process_resident_memory_bytes",)], 5_000_000)
+        told = of_process(self.gateway.child.process.pid)
+        self.assertGreater(samples[("process_resident_memory_bytes",)], told["memory"] / 2)
+        self.assertLess(samples[("process_resident_memory_bytes",)], told["memory"] * 2)
+        self.assertLessEqual(samples[("process_cpu_seconds_total",)], told["processor"])
+        self.assertGreater(samples[("process_cpu_seconds_total",)], told["processor"] / 2)
         self.assertGreater(samples[("process_open_fds",)], 5)
         self.assertGreater(samples[("process_max_fds",)], samples[("process_open_fds",)])
         self.assertGreater(samples[("process_start_time_seconds",)], 1_700_000_000)

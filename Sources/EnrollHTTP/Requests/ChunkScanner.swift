@@ -15,8 +15,14 @@ struct ChunkScanner {
     case dataEnd
   }
 
+  /// Chunks without a body worth them cost more to read than to send: sizes and line ends may be so much longer than what is in
+  /// the chunks.
+  private static let spareFraming = 4_096
+
   private var expected = Expected.size
   private var total = 0
+  /// Bytes of sizes and line ends.
+  private var framing = 0
   /// Bytes of the trailer section that were looked at, and where its current line begins.
   private var trailerPosition = 0
   private var trailerLine = 0
@@ -37,6 +43,8 @@ struct ChunkScanner {
         case .proper(let size, let count):
           guard size <= limits.bodyBytes - total else { return (passed, .refused(.bodyTooLarge)) }
           total += size
+          framing += count + 2
+          guard framing <= total + Self.spareFraming else { return (passed, .refused(.bodyTooLarge)) }
           passed += count
           expected = size == 0 ? .trailers : .data(left: size)
         }

@@ -171,6 +171,7 @@ struct MalformedRequest: CustomTestStringConvertible, Sendable {
   ]
 
   private static let chunked = [
+    chunks("chunks of one byte each", 413, String(repeating: "1\r\na\r\n", count: 2_000) + "0\r\n\r\n"),
     chunks("a size that is no number", 400, "g\r\n"),
     chunks("an empty size", 400, "\r\n\r\n"),
     chunks("a size with a blank", 400, "5 \r\nabcde\r\n0\r\n\r\n"),

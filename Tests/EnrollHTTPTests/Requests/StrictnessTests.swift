@@ -55,6 +55,8 @@ import Testing
       "POST /page HTTP/1.0\r\nHost: gateway.test\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\na",
       "POST /page HTTP/1.1\r\nHost: gateway.test\r\nTransfer-Encoding: chunked\r\n\r\n"
         + "1\r\na\r\n0\r\nTrailer: one\r\n\r\n",
+      "POST /page HTTP/1.1\r\nHost: gateway.test\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + String(repeating: "5\r\nabcde\r\n", count: 2_000) + "0\r\n\r\n",
     ])
   func proper(_ request: String) throws {
     let application = TestApplication()
