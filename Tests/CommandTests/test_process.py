@@ -127,6 +127,14 @@ class Process(CommandCase):
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("the timeout passed before the request was sent", done.stderr.decode())
 
+    def test_with_few_descriptors_every_command_ends(self):
+        self.sign_in()
+        for number in range(3, 10):
+            for words in (["accounts"], ["status", "--all"], ["switch", "default"], ["doctor"], ["token"]):
+                with self.subTest(number, words=words):
+                    done = self.run_as("/bin/bash", "-c", 'ulimit -n "$0"; exec "$@"', str(number), ENROLL, *words)
+                    self.assertIn(done.returncode, (*range(10), 127), done.stderr)
+
     def test_help_and_completions_need_no_home_no_store_and_no_library(self):
         self.without_curl()
         del self.environment["HOME"]

@@ -13,6 +13,8 @@ final class Waits {
   /// Raised once the user asked for the end.
   private(set) var isInterrupted = false
   private let answers = enroll_posix_event()
+  /// How often an answer is looked for where the process had no descriptor left for ``answers``.
+  private static let lookMilliseconds: Int32 = 50
 
   enum Event { case answer, interrupt, typed, tick, watched }
 
@@ -45,7 +47,8 @@ final class Waits {
       pollfd(fd: listens ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
       pollfd(fd: watching, events: Int16(POLLIN), revents: 0),
     ]
-    guard poll(&sources, nfds_t(sources.count), milliseconds ?? -1) > 0 else { return .tick }
+    let limit = answers < 0 ? min(milliseconds ?? .max, Self.lookMilliseconds) : milliseconds ?? -1
+    guard poll(&sources, nfds_t(sources.count), limit) > 0 else { return .tick }
     if sources[1].revents != 0 {
       Interrupts.take()
       isInterrupted = true
