@@ -134,7 +134,8 @@ class Metrics(unittest.TestCase):
         self.addCleanup(self.gateway.stop)
         self.gateway.child.wait_for(lambda: is_listening(self.port), "the metrics are there")
         # 64 fewer than without metrics.
-        self.assertIn("open files: at most 3000; connections: at most 1818", self.gateway.log())
+        limits = "open files: at most 3000; connections: at most 1818"
+        self.gateway.child.wait_for(lambda: limits in self.gateway.log(), "the limits are in the log")
         wires = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(64)]
         self.addCleanup(lambda: [wire.close() for wire in wires])
         for wire in wires:
