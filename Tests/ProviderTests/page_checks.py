@@ -113,19 +113,21 @@ class Tab:
         self.page.evaluate(_DRAWN)
         count = self.page.evaluate(_NUMBER_STOPS)
         met = []
-        # Once around, and over the edge of the document, wherever it began.
-        for _ in range(count + 2):
+        # Around and over the edge of the document, wherever it began.
+        for _ in range(2 * count + 2):
             self.page.keyboard.press("Tab")
             stop = self.page.evaluate(_STOP)
+            met.append(stop["number"])
             if stop["number"] is None:
                 continue
             self._case.assertTrue(stop["outlined"], f"{name}: no outline at {stop['name']}")
             self._case.assertTrue(stop["inView"], f"{name}: the focus is out of sight at {stop['name']}")
-            met.append(stop["number"])
         for number in range(count):
             self._case.assertIn(number, met, f"{name}: Tab does not reach stop {number} of {count}: {met}")
         for before, after in zip(met, met[1:]):
-            self._case.assertEqual(after, (before + 1) % count, f"{name}: the order of the stops is {met}")
+            # Over the edge the browser itself moves the focus, and may do so after the question where it is.
+            if None not in (before, after):
+                self._case.assertEqual(after, (before + 1) % count, f"{name}: the order of the stops is {met}")
 
     def _check_rules(self, name):
         """axe, in both colour schemes; contrast is computed there."""
