@@ -119,7 +119,7 @@ static inline int enroll_posix_hide_memory(void) {
 }
 // The file of this program, to be run again; also after it was deleted or replaced. NULL where the system does not tell.
 static inline const char *enroll_posix_program(void) { return "/proc/self/exe"; }
-// What the system's lists of processes call this one: 15 characters at most.
+// The name of this process in the system's lists of processes: 15 characters at most.
 static inline void enroll_posix_name_process(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline char *const *enroll_posix_environment(void) {
   extern char **environ;

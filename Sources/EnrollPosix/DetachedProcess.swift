@@ -1,7 +1,7 @@
 // A process that outlives the one that starts it. It has a session of its own, so that no signal to the starter, to its
 // process group or from its terminal reaches it, and init waits for it. It is this program's file again and no fork of the
-// running process, in which other threads may hold locks. What it needs comes through a pipe that ends before it does
-// anything else, and what it says goes through another, whose loss it survives.
+// running process, in which other threads may hold locks. Its input comes through a pipe that ends before it does
+// anything else; its answers go through another, whose loss it survives.
 
 import CPosix
 
@@ -112,7 +112,7 @@ package enum DetachedProcess {
     return nil
   }
 
-  /// What is there to be read now.
+  /// The input that can be read now.
   package enum Piece {
     case bytes(ArraySlice<UInt8>)
     case none

@@ -8,8 +8,8 @@ import EnrollJSON
 enroll_posix_open_missing_streams()
 switch Arguments.read() {
 case .serve(let level):
-  // What ends the host's process group, or comes from its terminal, is meant for the host. The daemon ends with its input, and
-  // stores what it has sent for. It fails where the daemon leads a group: nobody else is in that.
+  // A signal to the host's process group, or from its terminal, is meant for the host. The daemon ends with its input, and
+  // stores the answers to the requests that it has sent. It fails where the daemon leads a group: nobody else is in that.
   _ = setsid()
   exit(Daemon.serve(Log(level)))
 case .help: exit(Page.print(Arguments.help))

@@ -9,7 +9,7 @@ import EnrollPosix
 public enum DetachedStep: Sendable {
   /// A renewal of the tokens with these epochs.
   case renewal(epochs: [UInt64], isForced: Bool, audience: TokenAudience?)
-  /// What the browser came back with.
+  /// The redirect that the browser came back with.
   case redirect(url: String, transactionID: TransactionID?, isReported: Bool)
   /// A question whether the user is done on another device.
   case poll(TransactionID)
