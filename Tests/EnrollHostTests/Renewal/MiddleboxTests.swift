@@ -82,7 +82,12 @@ struct MiddleboxTests {
     let account = try AccountName("stayer").belonging(to: configuration)
     try signIn(client)
     let leaver = try place == .revocation ? self.client(store, "leaver") : nil
-    if let leaver { try signIn(leaver) }
+    if let leaver {
+      // The tokens of a user who stays are not revoked.
+      box.provider.change { $0.subject = "bob" }
+      try signIn(leaver)
+      box.provider.change { $0.subject = "alice" }
+    }
     let device = device(store)
     box.provider.change { $0.deviceError = "authorization_pending" }
     let transaction =

@@ -221,7 +221,7 @@ extension ProviderFault {
       status("400 Bad Request", body: "{\"error\":\"temporarily_unavailable\"}"),
       status("400 Bad Request", body: "{\"error\":\"server_error\"}"),
       status("400 Bad Request", body: "{\"error\":\"use_dpop_nonce\"}"),
-      status("400 Bad Request", .refused), status("401 Unauthorized"),
+      status("400 Bad Request", .refused), status("401 Unauthorized", .refused),
       status("403 Forbidden"), status("403 Forbidden", body: "<html>"),
       status("404 Not Found", body: "<html>"), status("404 Not Found"),
       status("407 Proxy Authentication Required"), status("418 Teapot"),
