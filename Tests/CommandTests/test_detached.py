@@ -161,7 +161,7 @@ class Detached(DetachedCase):
         child.kill()
         self.assertStored(3)
 
-    # What opens the store.
+    # The passphrase, the PIN and the configuration.
 
     def test_a_store_under_a_passphrase(self):
         terminal = self.terminal("login", "--yes", "--keys", "passphrase")
@@ -297,7 +297,7 @@ class Detached(DetachedCase):
             self.assertEqual((done.stdout, done.stderr), (b"", b""))
         self.run_enroll("detached-step", "extra", status=2)
 
-    # What the caller says.
+    # The words of the caller.
 
     def test_a_failure_reaches_the_caller_as_it_was(self):
         self.sign_in()

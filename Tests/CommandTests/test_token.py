@@ -221,7 +221,7 @@ class Renewal(CommandCase):
         self.assertIn("Try again", words)
         self.assertIn("no renewal ended before the timeout", words)
         self.assertNotIn("another", words)
-        # What it began goes on.
+        # The renewal goes on.
         wait_until(lambda: not self.detached(), "the end of the renewal", TIMEOUT)
         self.token("--timeout", "0")
         self.assertEqual(self.counts()["refreshes"], 1)

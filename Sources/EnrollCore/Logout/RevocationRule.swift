@@ -1,4 +1,4 @@
-// Who may be revoked (R35, RFC 7009 §2.1). At most servers a revocation ends more than its token: the grant of the user for this
+// Which tokens may be revoked (R35, RFC 7009 §2.1). At most servers a revocation ends more than its token: the grant of the user for this
 // client, the client's session in that browser, or all that the user ever granted to the client. Every sign-in of one user with
 // one client may depend on that. So one rule decides for all tokens that EnrollKit does not keep:
 //

@@ -29,8 +29,8 @@ final class DetachedSteps: Sendable {
   /// - Parameters:
   ///   - leaving: ends the wait, and not the step.
   ///   - isFollowed: whether the wait goes on once the step has sent what works once.
-  /// - Returns: nil where no process could be made, or it died: the step is to be run here. What it had sent is what any
-  ///   process finds after another one died.
+  /// - Returns: nil where no process could be made, or it died: the step is to be run here. A request that
+  ///   it had sent is treated as that of any process that died.
   /// - Throws: what the step threw; `.cancelled` for a wait that ended.
   func run(
     _ step: DetachedStep, leaving: any Cancellation, isFollowed: Bool,
