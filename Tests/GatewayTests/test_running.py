@@ -289,14 +289,16 @@ class Running(unittest.TestCase):
 
     def test_the_limit_of_open_files_is_raised_and_connections_follow_it(self):
         gateway, _ = self.start("prlimit", "--nofile=256:3000", trustedProxies=["127.0.0.1"])
-        self.assertIn("open files: at most 3000; connections: at most 1882", gateway.log())
+        limits = "open files: at most 3000; connections: at most 1882"
+        wait_until(lambda: limits in gateway.log(), "the limits are in the log")
         wires = [socket.create_connection(("127.0.0.1", gateway.port)) for _ in range(400)]
         self.addCleanup(lambda: [wire.close() for wire in wires])
         for wire in wires:
             wire.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
         self.assertEqual({wire.recv(12) for wire in wires}, {b"HTTP/1.1 204"})
         few, _ = self.start("prlimit", "--nofile=256:256")
-        self.assertIn("open files: at most 256; connections: at most 64", few.log())
+        limits = "open files: at most 256; connections: at most 64"
+        wait_until(lambda: limits in few.log(), "the limits are in the log")
 
     def test_too_few_open_files_are_refused_with_the_number_that_is_needed(self):
         gateway = configured()

@@ -18,7 +18,6 @@ public final class Client: Sendable {
   let timers: TimerQueue
   let renewals: RenewalCoordinator<RenewalRun>
   let outbox: OutboxSender
-  let wishes = Guarded(RenewalWishes(), by: Mutex())
   let tokens: TokenCache
   let settlements = Guarded(Settlements(), by: Mutex())
   let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
@@ -132,8 +131,8 @@ public final class Client: Sendable {
       if let warning = configuration.redirectWarning { log.write(.warning, warning) }
     }
     renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) {
-      [tokens, wishes, pool, renewalWatcher] audience in
-      let wanted = wishes.withLock { $0.take(for: audience) }
+      [tokens, pool, renewalWatcher] wish in
+      let audience = wish.audience
       defer {
         tokens.forget()
         running.withLock { $0 = nil }
@@ -144,7 +143,7 @@ public final class Client: Sendable {
         renewalWatcher.withLock { $0 }?(progress)
       }
       do throws(EnrollError) {
-        if let result = try detached?.renew(wanted, leaving: steps.closing, onProgress: notice) {
+        if let result = try detached?.renew(wish, leaving: steps.closing, onProgress: notice) {
           try engine.learn(result, for: audience)
           return RenewalRun(.success(result))
         }
@@ -154,7 +153,7 @@ public final class Client: Sendable {
         let result = try CallTimeout.until(cancellation: steps.closing, onProgress: notice) {
           () throws(EnrollError) in
           try UnsavedTokens.ofProcess.store(of: place)
-          return try engine.renew(epochs: wanted.epochs, forced: wanted.isForced, for: audience)
+          return try engine.renew(epochs: wish.epochs, forced: wish.isForced, for: audience)
         }
         // Callers that wait for the tokens do not wait for these.
         if result == .renewed { _ = pool.submit { engine.checkIfNeeded(cancellation: outbox.ending) } }
@@ -167,9 +166,9 @@ public final class Client: Sendable {
     background = BackgroundRenewal(
       engine, clock: clock, timers: timers, isAhead: options.renewsInBackground,
       jitter: (try? random.bytes(1).first) ?? 0
-    ) { [wishes, renewals] epoch, audience, ended in
-      wishes.withLock { $0.add(epoch: epoch, isForced: false, for: audience) }
-      renewals.join(for: audience, deadline: .distantFuture) { _ in ended() }
+    ) { [renewals] epoch, audience, ended in
+      let wish = RenewalWish(audience: audience, epochs: [epoch])
+      renewals.join(wish, deadline: .distantFuture) { _ in ended() }
     }
     backgroundTicket = hub.add(background)
     if options.renewsInBackground { background.start() }

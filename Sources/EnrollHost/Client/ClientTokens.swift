@@ -134,8 +134,8 @@ extension Client {
     cancellation: (any Cancellation)?,
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
   ) {
-    wishes.withLock { $0.add(epoch: epoch, isForced: isForced, for: audience) }
-    renewals.join(for: audience, deadline: deadline, cancellation: cancellation) {
+    let wish = RenewalWish(audience: audience, epochs: [epoch], isForced: isForced)
+    renewals.join(wish, deadline: deadline, cancellation: cancellation) {
       [engine, runningRenewal] answer in
       let running = runningRenewal.withLock { $0 }
       completion(

@@ -90,10 +90,10 @@ private struct DetachedLines {
 extension DetachedSteps {
   /// - Returns: nil as for ``run(_:leaving:isFollowed:onProgress:)``.
   func renew(
-    _ wanted: RenewalWishes.Wish, leaving: any Cancellation, onProgress: (CallTimeout.Progress) -> Void
+    _ wish: RenewalWish, leaving: any Cancellation, onProgress: (CallTimeout.Progress) -> Void
   ) throws(EnrollError) -> RenewalResult? {
     let step = DetachedStep.renewal(
-      epochs: wanted.epochs, isForced: wanted.isForced, audience: wanted.audience)
+      epochs: wish.epochs, isForced: wish.isForced, audience: wish.audience)
     // Where process 1 waits for this one, the end of this one may be the end of all.
     let isFollowed = DetachedProcess.isOfFirst
     return try run(step, leaving: leaving, isFollowed: isFollowed, onProgress: onProgress).map {
@@ -161,10 +161,8 @@ extension Client {
     switch step {
     case .renewal(let epochs, let isForced, let audience):
       renewalWatcher.withLock { $0 = onProgress }
-      for epoch in epochs {
-        wishes.withLock { $0.add(epoch: epoch, isForced: isForced, for: audience) }
-      }
-      switch renewals.join(for: audience, deadline: .distantFuture) {
+      let wish = RenewalWish(audience: audience, epochs: epochs, isForced: isForced)
+      switch renewals.join(wish, deadline: .distantFuture) {
       case .finished(let run): return try run.result.get().handed
       case .refused(let error): throw error
       case .deadlinePassed, .cancelled: throw EnrollError(.internal, "a renewal without an end has ended")

@@ -33,17 +33,18 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
 
   /// One run of the job.
   private final class Flight: @unchecked Sendable {
-    // Unchecked: `callers` is only touched with the coordinator's condition held.
-    let audience: TokenAudience?
+    // Unchecked: the mutable members are only touched with the coordinator's condition held.
+    var wish: RenewalWish
+    var hasStarted = false
     var callers: [UInt64: Caller] = [:]
 
-    init(_ audience: TokenAudience?) { self.audience = audience }
+    init(_ wish: RenewalWish) { self.wish = wish }
   }
 
   private let pool: WorkerPool
   private let timers: TimerQueue
   private let clock: any Clock
-  private let job: @Sendable (TokenAudience?) -> Outcome
+  private let job: @Sendable (RenewalWish) -> Outcome
   private let origin = ForkGuard()
   private let condition = Condition()
   /// The first one runs while ``hasThread``; the others wait.
@@ -57,7 +58,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   ///   may be waiting for this very job. It bounds its own time.
   public init(
     pool: WorkerPool, timers: TimerQueue, clock: any Clock,
-    job: @escaping @Sendable (TokenAudience?) -> Outcome
+    job: @escaping @Sendable (RenewalWish) -> Outcome
   ) {
     self.pool = pool
     self.timers = timers
@@ -67,15 +68,15 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
 
   /// Joins the audience's job, or starts one, without holding the caller's thread.
   /// - Parameters:
-  ///   - audience: nil for the session's own access token.
+  ///   - wish: added to those of a job that has not started yet.
   ///   - deadline: when the caller's timeout ends. A deadline that has passed already still starts the job.
   ///   - completion: called exactly once, with no lock held, on a thread of the library or the one that cancels; may be
   ///     called before this returns. It must be short: others wait behind it.
   public func join(
-    for audience: TokenAudience? = nil, deadline: Instant, cancellation: (any Cancellation)? = nil,
+    _ wish: RenewalWish = RenewalWish(), deadline: Instant, cancellation: (any Cancellation)? = nil,
     completion: @escaping Completion
   ) {
-    guard let (flight, id) = enter(audience, completion) else { return }
+    guard let (flight, id) = enter(wish, completion) else { return }
     if deadline != .distantFuture {
       let timer = timers.run(at: deadline) { self.leave(flight, id, .deadlinePassed) }
       guard let timer else {
@@ -89,10 +90,10 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
 
   /// Joins the audience's job, or starts one, and waits for it.
   public func join(
-    for audience: TokenAudience? = nil, deadline: Instant, cancellation: (any Cancellation)? = nil
+    _ wish: RenewalWish = RenewalWish(), deadline: Instant, cancellation: (any Cancellation)? = nil
   ) -> Answer {
     let seat = Seat()
-    guard let (flight, id) = enter(audience, { seat.fill($0) }) else { return seat.answer() }
+    guard let (flight, id) = enter(wish, { seat.fill($0) }) else { return seat.answer() }
     watch(cancellation, flight, id)
     if !seat.wait(until: deadline, by: clock) { leave(flight, id, .deadlinePassed) }
     return seat.answer()
@@ -108,7 +109,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   }
 
   /// Gives the caller a place in the audience's job, and starts that job if there is none. nil after it was refused.
-  private func enter(_ audience: TokenAudience?, _ completion: @escaping Completion) -> (Flight, UInt64)? {
+  private func enter(_ wish: RenewalWish, _ completion: @escaping Completion) -> (Flight, UInt64)? {
     if origin.isForkedChild {
       completion(.refused(EnrollError(.forked, "this process forked after the client was made")))
       return nil
@@ -120,12 +121,13 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     condition.lock()
     let id = nextID
     nextID += 1
-    if let flight = flights.first(where: { $0.audience == audience }) {
+    if let flight = flights.first(where: { $0.wish.audience == wish.audience }) {
+      if !flight.hasStarted { flight.wish.add(wish) }
       flight.callers[id] = Caller(completion: completion)
       condition.unlock()
       return (flight, id)
     }
-    let flight = Flight(audience)
+    let flight = Flight(wish)
     guard !isDraining, hasThread || start(flight) else {
       condition.unlock()
       completion(.refused(Self.noThread))
@@ -147,9 +149,17 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   private func start(_ flight: Flight) -> Bool {
     let run: @Sendable () -> Void = {
       var flight = flight
-      while let next = self.finish(flight, self.job(flight.audience)) { flight = next }
+      while let next = self.finish(flight, self.job(self.takeWish(flight))) { flight = next }
     }
     return pool.submitNow(run) || PlainThread.start(run)
+  }
+
+  /// Everything that callers of this flight want; later ones add nothing.
+  private func takeWish(_ flight: Flight) -> RenewalWish {
+    condition.locked {
+      flight.hasStarted = true
+      return flight.wish
+    }
   }
 
   /// - Returns: the flight that this thread runs next.

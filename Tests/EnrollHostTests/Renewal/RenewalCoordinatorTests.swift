@@ -94,6 +94,37 @@ struct RenewalCoordinatorTests {
     expect(name(coordinator.join(deadline: .distantFuture)), is: "run 2")
   }
 
+  @Test("a run gets what its own callers want, whoever else wanted something before it or wants it later")
+  func wishes() {
+    let taken = Guarded<[RenewalWish]>([], by: Mutex())
+    let (gate, started) = (gate, started)
+    let coordinator = Coordinator(pool: pool, timers: timers, clock: clock) { wish in
+      taken.withLock { $0.append(wish) }
+      started.set()
+      gate.wait()
+      return 1
+    }
+    let other = TokenAudience(resource: "https://api.example", scopes: [])
+    let answers = Answers(4)
+    coordinator.join(RenewalWish(epochs: [1]), deadline: .distantFuture) { answers.add(name($0)) }
+    started.wait()
+    // It runs: one more caller changes nothing, and one for another audience waits.
+    coordinator.join(RenewalWish(epochs: [9], isForced: true), deadline: .distantFuture) {
+      answers.add(name($0))
+    }
+    for epoch: UInt64 in [1, 2] {
+      coordinator.join(
+        RenewalWish(audience: other, epochs: [epoch], isForced: epoch == 2), deadline: .distantFuture
+      ) { answers.add(name($0)) }
+    }
+    gate.set()
+    answers.complete.wait()
+    _ = coordinator.join(RenewalWish(epochs: [3]), deadline: .distantFuture)
+    let all = taken.withLock { $0 }
+    expect(all.map(\.epochs), is: [[1], [1, 2], [3]])
+    expect(all.map(\.isForced), is: [false, true, false])
+  }
+
   @Test("a deadline answers its caller alone: the job goes on, and the others get its result")
   func deadlines() {
     let coordinator = coordinator()
