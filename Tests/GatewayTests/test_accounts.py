@@ -176,7 +176,7 @@ class Pages(World):
         self.assertIn("The two accounts are one now.", tab.page.inner_text("[role=status]"))
         self.assertEqual(bob.open("/account").location, "/login")
         # Not the one that this session began with: that ends it.
-        bobs = tab.page.locator("li").filter(has_not_text="alice@example.com")
+        bobs = tab.page.locator("dd.identity").filter(has_not_text="alice@example.com")
         bobs.locator("button", has_text="Disconnect").focus()
         tab.page.keyboard.press("Enter")
         tab.page.locator("[role=status]", has_text="has been disconnected").wait_for()
