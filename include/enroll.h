@@ -65,7 +65,8 @@
  *
  * CALLBACKS for completions and events take `user_data` first. They run on a thread of their own or on one of the
  * host's (enroll_queue), one at a time for each client, with no lock held, and may call every function here, including
- * enroll_client_free. A completion callback runs exactly once if its call returned ENROLL_OK, and not at all otherwise;
+ * enroll_client_free. A callback returns: pthread_exit() or a longjmp() out of one ends all later callbacks of its
+ * client. A completion callback runs exactly once if its call returned ENROLL_OK, and not at all otherwise;
  * its arguments are borrowed until it returns. Free the `user_data` of a completion in its callback or later; free the
  * `user_data` of a subscription in its enroll_ended_callback or later. The host's own transport (enroll_transport),
  * secrets (enroll_secret_store), clock (enroll_clock) and log (enroll_log) are different: they run inside a call, so

@@ -52,6 +52,22 @@ extension enroll_buf {
   }
 }
 
+extension enroll_buf {
+  /// A buffer for each content, an empty one for nil. Where one of them cannot be made, none is left in use.
+  static func all(_ contents: [Secret?]) throws(EnrollError) -> [enroll_buf] {
+    var made: [enroll_buf] = []
+    do throws(EnrollError) {
+      for content in contents {
+        made.append(try content.map { (one) throws(EnrollError) in try enroll_buf(one) } ?? enroll_buf())
+      }
+    } catch {
+      for buffer in made { _ = Buffer.table.remove(buffer.owner) }
+      throw error
+    }
+    return made
+  }
+}
+
 @_cdecl("enroll_buf_free") @implementation
 public func enroll_buf_free(_ buffer: BufferOut?) {
   guard let buffer else { return }

@@ -43,16 +43,13 @@ public func enroll_account_read(
   reporting(to: error) { () throws(EnrollError) in
     let account = try ClientHandle.find(client).client.readAccount()
     let known = account.profile.map { JSON.object($0).serialized() } ?? []
-    let outputs = (
-      profile: profile == nil ? enroll_buf() : try enroll_buf(known),
-      idToken: id_token == nil ? enroll_buf() : try enroll_buf(account.idToken ?? Secret([])),
-      accessToken: access_token == nil ? enroll_buf() : try enroll_buf(account.accessToken ?? Secret([])),
-      type: registration_type == nil ? enroll_buf() : try enroll_buf(account.registrationType ?? "")
-    )
-    profile?.pointee = outputs.profile
-    id_token?.pointee = outputs.idToken
-    access_token?.pointee = outputs.accessToken
-    registration_type?.pointee = outputs.type
+    let places = [profile, id_token, access_token, registration_type]
+    let contents = [
+      Secret(known), account.idToken, account.accessToken, account.registrationType.map { Secret($0) },
+    ]
+    let outputs = try enroll_buf.all(
+      zip(places, contents).map { place, content in place.map { _ in content ?? Secret([]) } })
+    for (place, output) in zip(places, outputs) { place?.pointee = output }
     expires_at?.pointee = account.expiresAt?.seconds ?? 0
   }
 }

@@ -91,13 +91,12 @@ public func enroll_registration_begin(
     let url = try require(url, "url")
     let begun = try handle.client.begin(
       try SignInOptions(options), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
-    let outputs = (
-      try enroll_buf(begun.action.url ?? ""),
-      redirect_uri == nil ? nil : try enroll_buf(begun.redirectURI ?? "")
-    )
+    let outputs = try enroll_buf.all([
+      Secret(begun.action.url ?? ""), redirect_uri.map { _ in Secret(begun.redirectURI ?? "") },
+    ])
     enroll_transaction(begun).write(to: transaction)
-    url.pointee = outputs.0
-    if let sent = outputs.1 { redirect_uri?.pointee = sent }
+    url.pointee = outputs[0]
+    redirect_uri?.pointee = outputs[1]
   }
 }
 

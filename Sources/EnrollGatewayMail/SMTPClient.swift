@@ -38,6 +38,11 @@ public final class SMTPClient: MailTransport {
 
   private func transmit(_ message: MailMessage) -> MailOutcome {
     let curl = library.functions
+    do throws(EnrollError) {
+      if let caFile = settings.caFile { try CertificateFile.check(caFile) }
+    } catch {
+      return .failed("caFile: \(error.message)")
+    }
     guard let easy = enroll_curl_easy_init(curl) else { return .failed("libcurl had no memory") }
     var recipients: UnsafeMutablePointer<curl_slist>?
     defer {

@@ -46,7 +46,9 @@ public enum EndingSignals {
       ExitBarrier.outside {
         while true {
           var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-          guard poll(&poller, 1, -1) > 0, enroll_posix_next_signal(descriptor) == SIGINT else { continue }
+          let outcome = poll(&poller, 1, -1)
+          if outcome < 0, enroll_posix_errno() != EINTR { return }
+          guard outcome > 0, enroll_posix_next_signal(descriptor) == SIGINT else { continue }
           if SystemClock.monotonic() - first >= deliberateNanoseconds { end(by: SIGINT) }
         }
       }

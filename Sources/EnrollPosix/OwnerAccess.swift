@@ -23,6 +23,19 @@ public enum OwnerAccess {
     _ = chmod(path, status.st_mode & 0o7000 | 0o700)
   }
 
+  /// Makes a folder and those above it, of mode 0700; those that are there stay as they are.
+  /// - Parameter path: absolute.
+  /// - Returns: the path of a folder that cannot be made, and errno; nil if all are there.
+  public static func makeFolders(_ path: String) -> (path: String, number: Int32)? {
+    guard access(path, F_OK) != 0, let slash = path.utf8.lastIndex(of: 0x2F) else { return nil }
+    if let fault = makeFolders(String(path[..<slash])) { return fault }
+    guard mkdir(path, 0o700) == 0 || enroll_posix_errno() == EEXIST else {
+      return (path, enroll_posix_errno())
+    }
+    complete(folder: path)
+    return nil
+  }
+
   private static func lacks(_ mode: UInt32, _ status: stat) -> Bool {
     let mine = UInt32(status.st_mode) & 0o777
     return status.st_uid == geteuid() && mine & 0o077 == 0 && mine & mode != mode

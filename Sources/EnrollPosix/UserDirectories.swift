@@ -14,6 +14,15 @@ public enum UserDirectories {
   /// - Throws: `.notFound` where no variable names an absolute path.
   public static func store() throws(EnrollError) -> String { try own("XDG_DATA_HOME", "/.local/share") }
 
+  /// As ``store()``, and makes the folders that are to hold it, of mode 0700, as the XDG specification asks. Where that fails,
+  /// whoever makes the store says why.
+  /// - Throws: as ``store()``.
+  public static func storeInMadeFolders() throws(EnrollError) -> String {
+    let path = try store()
+    if let slash = path.utf8.lastIndex(of: 0x2F) { _ = OwnerAccess.makeFolders(String(path[..<slash])) }
+    return path
+  }
+
   /// `$XDG_CONFIG_HOME/enrollkit`, or `~/.config/enrollkit`.
   /// - Throws: as ``store()``.
   public static func configurations() throws(EnrollError) -> String { try own("XDG_CONFIG_HOME", "/.config") }
@@ -106,6 +115,11 @@ public enum UserDirectories {
     let mode = fstat(fd, &status) == 0 ? Int32(truncatingIfNeeded: status.st_mode) & Int32(S_IFMT) : 0
     let isPipe = mode == Int32(S_IFIFO)
     if isPipe, wait == nil { throw source.refusal("it is a pipe; expected a file") }
+    if mode == Int32(S_IFREG), status.st_mode & 0o002 != 0 {
+      throw source.refusal(
+        "every user of this machine may write to it (mode \(String(status.st_mode & 0o777, radix: 8))); take that away with"
+          + " chmod o-w")
+    }
     var content: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
     while true {

@@ -50,6 +50,9 @@ public final class FakeClock: Clock, @unchecked Sendable {
   /// Somebody sets the date.
   public func setWall(_ seconds: Int64) { state.withLock { $0.wall = UnixTime(seconds: seconds) } }
 
+  /// A host's clock may say anything.
+  public func setInstant(_ instant: Instant) { state.withLock { $0.instant = instant } }
+
   /// The device restarts: another boot, the monotonic clock begins again.
   public func reboot(bootID: String) {
     state.withLock {

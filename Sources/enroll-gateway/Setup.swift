@@ -222,7 +222,8 @@ struct Setup {
 
   /// Splits an address and its port; IPv6 is in brackets.
   static func address(_ text: String, _ key: String) throws(EnrollError) -> (address: String, port: Int) {
-    guard let colon = text.utf8.lastIndex(of: 0x3A), let port = Int(text[text.utf8.index(after: colon)...])
+    guard let colon = text.utf8.lastIndex(of: 0x3A),
+      let port: Int = ASCII.number(text[text.utf8.index(after: colon)...])
     else {
       throw EnrollError(
         .configuration, "\(key): expected an address and a port, such as 127.0.0.1:8080", field: key)

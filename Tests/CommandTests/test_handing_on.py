@@ -246,6 +246,18 @@ class Git(CommandCase):
         self.assertEqual(output, "")
         self.assertIn("enroll login", words)
 
+    def test_a_host_that_is_none_is_refused_before_git_is_read(self):
+        self.sign_in()
+        for host in ("", " ", "git.example/path", "user@git.example", "git.example:port", "https://git.example", "a b"):
+            with self.subTest(host):
+                output, words = self.run_enroll(
+                    "git-credential", "--host", host, "get", given=f"protocol=https\nhost={host}\n\n".encode(), status=2)
+                self.assertEqual(output, "")
+                self.assertIn("--host expects a host as git names it", words)
+        output, _ = self.run_enroll(
+            "git-credential", "--host", "[::1]:8443", "get", given=b"protocol=https\nhost=[::1]:8443\n\n")
+        self.assertIn("password=", output)
+
     def test_no_host_is_named(self):
         self.assertIn("No host is named", self.run_enroll("git-credential", "get", status=2)[1])
         words = "git-credential", "--host", "git.example", "--username", "a\npassword=b", "get"

@@ -286,14 +286,38 @@ class Configurations(SandboxCase):
                 daemon.call("client.open", configurationName=name)
             self.assertEqual((caught.exception.status, caught.exception.data["field"]), (status, "configurationName"))
 
+    def test_a_configuration_that_everybody_may_write_is_refused(self):
+        home = self.daemon().home
+        place = home / "conf" / "enrollkit" / "dev.json"
+        place.parent.mkdir(parents=True)
+        place.write_text(json.dumps(self.sandbox.configuration))
+        daemon = self.daemon(env={"XDG_CONFIG_HOME": str(home / "conf"), "XDG_DATA_HOME": str(home / "data")})
+        place.chmod(0o666)
+        with self.assertRaises(Refused) as caught:
+            daemon.call("client.open", configurationName="dev")
+        self.assertEqual(caught.exception.status, "configuration")
+        self.assertIn("every user of this machine may write to it (mode 666); take that away with chmod o-w", str(caught.exception))
+        place.chmod(0o664)
+        daemon.call("client.open", configurationName="dev")
+
+    def test_a_ca_file_that_nobody_writes_into_holds_nothing_up(self):
+        daemon = self.daemon()
+        fifo = daemon.home / "ca.pem"
+        os.mkfifo(fifo)
+        client = daemon.call(
+            "client.open", configuration={**self.sandbox.configuration, "caFile": str(fifo)}, store=self.store)["client"]
+        with self.assertRaises(Refused) as caught:
+            daemon.call("registration.begin", client=client)
+        self.assertEqual((caught.exception.status, caught.exception.data["field"]), ("configuration", "caFile"))
+
     def test_xdg_variables_name_other_places_and_relative_ones_are_ignored(self):
         home = self.daemon().home
         (home / "conf" / "enrollkit").mkdir(parents=True)
         (home / "conf" / "enrollkit" / "dev.json").write_text(json.dumps(self.sandbox.configuration))
-        (home / "data").mkdir()
-        daemon = self.daemon(env={"XDG_CONFIG_HOME": str(home / "conf"), "XDG_DATA_HOME": str(home / "data")})
+        daemon = self.daemon(env={"XDG_CONFIG_HOME": str(home / "conf"), "XDG_DATA_HOME": str(home / "new" / "data")})
         daemon.call("client.open", configurationName="dev")
-        self.assertTrue((home / "data" / "enrollkit").is_dir())
+        for path in (home / "new", home / "new" / "data", home / "new" / "data" / "enrollkit"):
+            self.assertEqual(path.stat().st_mode & 0o777, 0o700, path)
         daemon = self.daemon(env={"XDG_CONFIG_HOME": "conf"})
         with self.assertRaises(Refused) as caught:
             daemon.call("client.open", configurationName="dev")

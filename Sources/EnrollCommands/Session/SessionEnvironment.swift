@@ -79,5 +79,6 @@ public struct SessionEnvironment: Sendable {
   /// The user's directories, and the best key provider that is present: for a program, as the user's own.
   public static let user = SessionEnvironment(
     configuration: { name throws(EnrollError) in try UserDirectories.configuration(name) },
-    defaultStore: { () throws(EnrollError) in try UserDirectories.store() }, defaultKeys: .automatic)
+    defaultStore: { () throws(EnrollError) in try UserDirectories.storeInMadeFolders() },
+    defaultKeys: .automatic)
 }

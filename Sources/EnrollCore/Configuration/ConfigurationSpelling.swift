@@ -26,6 +26,7 @@ enum ConfigurationSpelling {
     ("emailWait", "emailWaitSeconds"), ("withoutExpiry", "withoutExpirySeconds"),
     ("registrationCheckUri", "registrationCheckURI"), ("profileUpdateUri", "profileUpdateURI"),
     ("errorReportUri", "errorReportURI"), ("allowLoopbackHTTP", "allowsLoopbackHTTP"),
+    ("native", "isNative"),
   ]
 
   private static func renamed(_ error: EnrollError, _ names: [(String, String)]) -> EnrollError {

@@ -62,10 +62,15 @@ struct ClientRegistration: Equatable, Sendable {
     }
     try checkMetadata(json, response)
     let (secret, method) = try authentication(json, response)
-    let expiry = json["client_secret_expires_at"].flatMap { Self.time($0) }
+    let expiry = secret.flatMap { _ in json["client_secret_expires_at"].flatMap { Self.time($0) } }
+      .map { Self.byDevice($0, response, sent: sent) }
+    if let expiry, expiry <= sent {
+      throw Self.invalid(
+        "client_secret_expires_at is over: expected a time to come, or 0 for a secret that does not expire",
+        response)
+    }
     return RegisteredClient(
-      clientID: ClientID(id), clientSecret: secret, secretMethod: method,
-      secretExpiresAt: secret == nil ? nil : expiry.map { Self.byDevice($0, response, sent: sent) },
+      clientID: ClientID(id), clientSecret: secret, secretMethod: method, secretExpiresAt: expiry,
       scopes: scopes, registeredAt: sent)
   }
 

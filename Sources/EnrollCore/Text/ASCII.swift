@@ -120,6 +120,11 @@ public enum ASCII {
     return false
   }
 
+  /// A number of digits alone: `Int("+25")` is 25.
+  public static func number<Number: FixedWidthInteger>(_ text: some StringProtocol) -> Number? {
+    text.utf8.allSatisfy(isDigit) ? Number(text) : nil
+  }
+
   public static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
   public static func isLetter(_ byte: UInt8) -> Bool {
     let lower = lowercased(byte)

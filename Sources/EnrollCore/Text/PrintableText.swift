@@ -20,4 +20,21 @@ public enum PrintableText {
     let isCode = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
     return isCode && (1...64).contains(text.utf8.count) ? text : nil
   }
+
+  /// Whether an error code is built as the registered ones are: at most 48 bytes, words of at most 20 letters between
+  /// `_`, `-` and `.`, and at most four digits. A token, or a part of one, hardly ever is.
+  public static func isUsualErrorCode(_ code: String) -> Bool {
+    guard code.utf8.count <= 48 else { return false }
+    var (letters, digits) = (0, 0)
+    for byte in code.utf8 {
+      switch byte {
+      case 0x5F, 0x2D, 0x2E: letters = 0
+      case 0x30...0x39: digits += 1
+      case 0x41...0x5A, 0x61...0x7A: letters += 1
+      default: return false
+      }
+      if letters > 20 || digits > 4 { return false }
+    }
+    return true
+  }
 }

@@ -52,7 +52,7 @@ enum TokenEndpointError {
       oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))
   }
 
-  /// The member `error`, when it is a proper code and repeats no secret that was sent; nil for everything else, also for the
+  /// The member `error`, when it is a proper code and repeats no secret that was sent, or ``otherError`` in its place; nil for everything else, also for the
   /// description of an error that the server's framework or a proxy writes (RFC 9457 §3.1, Spring Boot).
   static func oauthError(in response: HTTPResponse) -> String? {
     guard let json = try? JSON.parse(response.body),
@@ -60,8 +60,13 @@ enum TokenEndpointError {
       !isReasonPhrase(code),
       json["status"] == nil || ["path", "timestamp", "type", "title"].allSatisfy({ json[$0] == nil })
     else { return nil }
-    return response.sent.areRepeated(in: code) ? nil : code
+    if response.sent.areRepeated(in: code) { return nil }
+    return PrintableText.isUsualErrorCode(code) ? code : otherError
   }
+
+  /// Stands for a code that is built as no registered one is: it may repeat a part of a secret, or all of it in another coding
+  /// (R40).
+  static let otherError = "other_error"
 }
 
 extension TokenEndpointError {

@@ -85,7 +85,8 @@ public struct MailSettings: Sendable, Equatable {
     let port = rest[end...]
     guard port.isEmpty || port.first == 0x3A else { return nil }
     let digits = String(decoding: port.dropFirst(), as: UTF8.self)
-    guard port.isEmpty || (UInt16(digits).map { $0 > 0 } ?? false) else { return nil }
+    let number: UInt16? = ASCII.number(digits)
+    guard port.isEmpty || number ?? 0 > 0 else { return nil }
     return String(decoding: rest[..<end].map { ASCII.lowercased($0) }, as: UTF8.self)
   }
 

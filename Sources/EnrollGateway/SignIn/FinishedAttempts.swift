@@ -1,9 +1,9 @@
 // Sign-ins whose answer this replica has sent to the provider, so that it sends none twice. Other replicas do not share this memory: there
-// the provider has to refuse. The memory is bounded, and keeps a sign-in no longer than its cookie lives.
+// the provider has to refuse. The memory is bounded; where there is room, it keeps a sign-in at least as long as its cookie lives, and at most twice as long.
 
 import EnrollCore
 
-/// The names of the cookies of such sign-ins, each for as long as a browser keeps its cookie.
+/// The names of the cookies of such sign-ins.
 final class FinishedAttempts: Sendable {
   /// Names are dropped by the set: those of `earlier` came before those of `current`.
   private struct Sets {

@@ -83,7 +83,8 @@ struct IPAddress: Hashable, Sendable {
   }
 
   private static func isPort(_ text: Substring) -> Bool {
-    text.isEmpty || text.first == ":" && text.utf8.count <= 6 && UInt16(text.dropFirst()) != nil
+    let number: UInt16? = ASCII.number(text.dropFirst())
+    return text.isEmpty || text.first == ":" && text.utf8.count <= 6 && number != nil
   }
 
   /// 127.0.0.0/8 or ::1 (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).

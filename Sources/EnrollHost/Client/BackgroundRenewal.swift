@@ -132,7 +132,8 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   /// The same moment for every client of the process: one wake-up for all of them.
   private func nextLook() -> Instant {
     let idle = Self.idleSeconds * 1_000_000_000
-    return Instant(nanoseconds: (clock.instant().nanoseconds / idle + 1) * idle)
+    let now = clock.instant()
+    return now.advanced(byNanoseconds: idle - now.nanoseconds % idle)
   }
 
   private func begin(_ epoch: UInt64, _ audience: TokenAudience?) {

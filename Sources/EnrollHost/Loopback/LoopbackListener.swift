@@ -74,7 +74,7 @@ public final class LoopbackListener: @unchecked Sendable {
   /// deadline or a cancellation the port stays open, and the wait can be taken up again.
   /// - Throws: what `handle` throws (the browser then shows ``LoopbackPage/failed``, and the port is closed);
   ///   `.deadlineExceeded`; `.cancelled` (also when ``close()`` was called meanwhile); `.illegalState` (closed before, or
-  ///   another thread waits already); `.busy` (no file descriptor for the browser); `.forked`.
+  ///   another thread waits already); `.busy` (no file descriptor for the browser, or the system refuses poll(2)); `.forked`.
   public func wait(
     deadline: Instant, clock: any Clock, cancellation: (any Cancellation)? = nil,
     _ handle: (String) throws(EnrollError) -> LoopbackReply
@@ -98,7 +98,7 @@ public final class LoopbackListener: @unchecked Sendable {
       }
       dropConnections { now >= $0.deadline }
       let due = postponed.nextDue ?? deadline
-      let ready = poll(sockets, now: now, deadline: min(deadline, due))
+      let ready = try poll(sockets, now: now, deadline: min(deadline, due))
       event.drain()
       do throws(EnrollError) {
         if try serve(ready, clock, handle) {
@@ -177,9 +177,10 @@ extension LoopbackListener {
   }
 
   /// - Parameter atMost: milliseconds; nil for as long as the clock says.
+  /// - Throws: `.busy` where the system refuses the wait: without memory, or by a sandbox's filter.
   private func poll(
     _ sockets: [Int32], now: Instant, deadline: Instant, atMost: Int32? = nil
-  ) -> Ready {
+  ) throws(EnrollError) -> Ready {
     var descriptors = [pollfd(fd: event.descriptor, events: Int16(POLLIN), revents: 0)]
     for socket in sockets { descriptors.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
     var until = min(deadline, now.advanced(byNanoseconds: Self.longestWaitNanoseconds))
@@ -189,7 +190,11 @@ extension LoopbackListener {
     }
     // Rounded up, so that the time is really over.
     let milliseconds = atMost ?? Int32(clamping: max(0, until.since(now)) / 1_000_000 + 1)
-    _ = ExitBarrier.outside { CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds) }
+    let outcome = ExitBarrier.outside { CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds) }
+    let number = enroll_posix_errno()
+    if outcome < 0, number != EINTR, number != EAGAIN {
+      throw EnrollError(.busy, "poll(2) for the redirect failed: \(SystemError.words(number))")
+    }
     var ready = Ready()
     for (index, polled) in descriptors.enumerated() where index > 0 && polled.revents != 0 {
       if index <= sockets.count {
@@ -287,7 +292,10 @@ extension LoopbackListener {
   private func linger(_ sockets: [Int32], _ clock: any Clock, _ cancellation: (any Cancellation)?) {
     for _ in 1...Self.mostLingering {
       let now = clock.instant()
-      let ready = poll(sockets, now: now, deadline: .distantFuture, atMost: Self.lingerMilliseconds)
+      guard
+        let ready = try? poll(
+          sockets, now: now, deadline: .distantFuture, atMost: Self.lingerMilliseconds)
+      else { return }
       event.drain()
       let isOver = ready.listeners.isEmpty && ready.connections.isEmpty
       guard !isOver, !isClosing, cancellation?.isCancelled != true else { return }

@@ -129,8 +129,9 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     }
     let flight = Flight(wish)
     guard !isDraining, hasThread || start(flight) else {
+      let refusal = isDraining ? EnrollError(.busy, "the client is being closed") : Self.noThread
       condition.unlock()
-      completion(.refused(Self.noThread))
+      completion(.refused(refusal))
       return nil
     }
     flight.callers[id] = Caller(completion: completion)

@@ -89,6 +89,7 @@ public final class CurlTransport: Transport {
     if let cancellation, cancellation.isCancelled {
       throw EnrollError(.cancelled, "the request to \(target.display) was cancelled before it was sent")
     }
+    if let caFile = options.caFile { try CertificateFile.check(caFile) }
     let session = try takeSession()
     let response = try PipeSignal.blocked { () throws(EnrollError) -> HTTPResponse in
       try session.run(

@@ -8,7 +8,6 @@ import EnrollPosix
 
 /// Remembers opened keys in the user's keyring.
 public final class KernelKeyring: SessionKeyMemory {
-  public static let memoryName = "kernel-keyring"
   /// More than any key of a store.
   private static let contentLimit = 512
   // KEY_SPEC_THREAD_KEYRING and KEY_SPEC_USER_KEYRING.

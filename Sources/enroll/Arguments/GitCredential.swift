@@ -43,9 +43,19 @@ struct GitCredential: EnrollCommand {
     if hosts.isEmpty {
       throw UsageError("No host is named. The token goes to those alone that --host names.")
     }
+    if let host = hosts.first(where: { !Self.isHost($0) }) {
+      throw UsageError(
+        "--host expects a host as git names it, such as git.example or git.example:8443; got \(PrintableText.bounded(host, maximumBytes: 100))."
+      )
+    }
     if username.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       throw UsageError("--username must be one line of text.")
     }
+  }
+
+  /// `host` or `host:port` of a URL (RFC 3986 §3.2.2); an IPv6 address is in brackets.
+  private static func isHost(_ text: String) -> Bool {
+    text.utf8.allSatisfy { !"/?#@".utf8.contains($0) } && (try? StrictURL("https://\(text)/")) != nil
   }
 
   private var token: TokenCommand { TokenCommand(place: place) }

@@ -33,12 +33,8 @@ enum Folders {
 
   /// Makes a directory and those above it, of mode 0700; those that are there stay as they are.
   static func make(_ path: String) throws(Failure) {
-    guard access(path, F_OK) != 0, path != "/" else { return }
-    try make(parent(of: path))
-    guard mkdir(path, 0o700) == 0 || enroll_posix_errno() == EEXIST else {
-      throw Failure(.failed, "the directory \(path) cannot be made: \(reason)")
-    }
-    OwnerAccess.complete(folder: path)
+    guard let fault = OwnerAccess.makeFolders(path) else { return }
+    throw Failure(.failed, "the directory \(fault.path) cannot be made: \(SystemError.words(fault.number))")
   }
 
   /// Writes a file that is whole or not there: a new one beside it takes its name.

@@ -387,6 +387,11 @@ struct ConfigurationTests {
       try Configuration(issuer: "http://127.0.0.1:1", clientID: "c", redirectURI: "com.example.app:/cb")
     }
     expect(plain?.message.contains("allowsLoopbackHTTP"), is: true)
+    let standIn = refusal {
+      try Configuration(
+        issuer: "https://id.example", clientID: "c", redirectURI: "com.example.app:/cb", isNative: false)
+    }
+    expect(standIn?.message.contains("where isNative is false"), is: true)
     expect(refusal { try read([("fallbackUri", .string("com.example.app:/cb"))]) }?.field, is: "fallbackUri")
   }
 

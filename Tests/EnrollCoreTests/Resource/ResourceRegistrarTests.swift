@@ -229,6 +229,16 @@ struct ResourceRegistrarTests {
     try expect(register().configuration().clientID, is: ClientID("id-3"))
   }
 
+  @Test("a secret that has expired already is no registration", arguments: [1_700_000_000, 1_699_999_999, 1])
+  func overAlready(_ end: Int64) throws {
+    web.publish(
+      Published.server, Published.serverMetadata().replacing(#"["none"]"#, with: #"["client_secret_post"]"#))
+    answer(#"{"client_id":"id-1","client_secret":"s3cret-1","client_secret_expires_at":\#(end)}"#)
+    let error = #expect(throws: EnrollError.self) { try register() }
+    expect(error?.code, is: .responseInvalid)
+    #expect(error?.message.contains("client_secret_expires_at is over") == true)
+  }
+
   @Test("a client's secret expires by the server's clock, where the answer tells it")
   func expiry() throws {
     web.publish(

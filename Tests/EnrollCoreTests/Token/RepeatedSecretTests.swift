@@ -36,6 +36,42 @@ struct RepeatedSecretTests {
     try expect(bench.record.sessionEnded, is: nil)
   }
 
+  @Test(
+    "an error code that is built as no registered one is not shown: it may be a part of a token, or a token in another coding",
+    arguments: [
+      "3f9c1b7de05a48c2a6d94e7708b1c2", "UkVGUkVTSC0yLVRPS0VO", "REFRESHTOKENVALUEOFTHEUSER", "a b",
+      "fehler_ä",
+      "code.with.1234.567",
+    ])
+  func unusualCode(_ code: String) throws {
+    let bench = try Bench(tellsBackEnd: true)
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    let reply = FakeProvider.Reply.status(400, body: #"{"error":"\#(code)"}"#)
+    bench.provider.next(.token, reply, reply)
+    let outcome = try engine.access()
+    let reason =
+      switch outcome {
+      case .expired(_, _, let reason), .rejected(let reason): reason
+      default: throw Unexpected(what: "\(outcome)")
+      }
+    let told = try told(bench, engine, reason)
+    #expect(!told.contains(code), "\(told)")
+    try expect(bench.record.sessionEnded, is: nil)
+  }
+
+  @Test(
+    "an error code that is built as the registered ones are is shown",
+    arguments: ["quota_exceeded", "AADSTS.700", "E0017"])
+  func usualCode(_ code: String) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    bench.provider.next(.token, .status(400, body: #"{"error":"\#(code)"}"#))
+    guard case .rejected(let reason) = try engine.access() else { throw Unexpected(what: "not rejected") }
+    expect(reason.oauthError, is: code)
+  }
+
   @Test("a token in the error code of an introspection, in a claim of it, and in the name of a claim")
   func introspection() throws {
     let bench = try Bench()

@@ -10,7 +10,9 @@ import Testing
     #expect(IPAddress("2001:DB8:0::7") == IPAddress("2001:db8::7"))
     #expect(IPAddress("::ffff:10.0.0.7")?.text == "10.0.0.7")
     #expect(IPAddress("2001:DB8:0::7")?.text == "2001:db8::7")
-    for text in ["", "10.0.0", "10.0.0.256", "010.0.0.1", "gateway.test", "10.0.0.7 ", "::1%lo", "[::1]"] {
+    for text in [
+      "", "10.0.0", "10.0.0.256", "010.0.0.1", "gateway.test", "10.0.0.7 ", "::1%lo", "[::1]", "+10.0.0.7",
+    ] {
       #expect(IPAddress(text) == nil, "\(text)")
     }
   }

@@ -346,6 +346,26 @@ struct ClientTests {
     }
   }
 
+  @Test(
+    "a host's clock at the end of its range, or before its beginning, stops nothing (R41)",
+    arguments: [
+      Int64.max, .max - 1, 0, -1, .min + 1, .min,
+    ])
+  func extremeClock(_ nanoseconds: Int64) async throws {
+    try await aside {
+      let stage = try Stage()
+      let client = try stage.signedIn(renewsInBackground: true)
+      stage.clock.setInstant(Instant(nanoseconds: nanoseconds))
+      let another = try stage.client(renewsInBackground: true)
+      _ = try another.now()
+      another.close()
+      another.drain()
+      _ = try client.now()
+      client.close()
+      client.drain()
+    }
+  }
+
   @Test("64 threads that ask for a due token cause one request, and all get the same")
   func oneRequest() throws {
     let stage = try Stage()

@@ -57,12 +57,25 @@ import Testing
   }
 
   @Test(
-    "an unreadable caFile is an error of the configuration", arguments: ["/nonexistent/ca.pem", "/dev/null"])
+    "an unreadable caFile is an error of the configuration",
+    arguments: ["/nonexistent/ca.pem", "/dev/null", "/", "/dev/zero"])
   func unreadableAuthority(_ path: String) throws {
     let server = try TLSServer(try Certificates.shared.get(), .good)
     let error = try #require(throws: EnrollError.self) { try send(to: server.url(), caFile: path) }
     expect(error.code, is: .configuration)
     expect(error.field, is: "caFile")
+  }
+
+  @Test("a caFile that is a FIFO is refused at once", .timeLimit(.minutes(10)))
+  func fifo() throws {
+    let folder = TestFolder()
+    let path = folder.path + "/ca.pem"
+    try #require(mkfifo(path, 0o600) == 0)
+    let error = try #require(throws: EnrollError.self) {
+      try send(to: "https://127.0.0.1:1/", caFile: path)
+    }
+    expect(error.code, is: .configuration)
+    #expect(error.message.contains("it is no regular file"))
   }
 
   @Test(
