@@ -22,32 +22,13 @@ sys.path += [str(TOP / "Tests/Faces"), str(TOP / "Tests/GatewayTests")]
 import crowd_provider  # noqa: E402: found there
 from crowd import ORIGIN, PostgreSQL, Replicas, raise_files  # noqa: E402
 from gateway_load import at_once, look, wrk  # noqa: E402
+from gateway_nginx import beside_nginx  # noqa: E402
+from gateway_processes import memory, processor_seconds  # noqa: E402
 from processes import Child, free_port, is_listening, workspace  # noqa: E402
 
 TURNS = int(os.environ.get("TURNS", 5))
-TICK = os.sysconf("SC_CLK_TCK")
 #: What is measured, with the goal in microseconds of processor time.
 GOALS = {"page": 35, "start": 55, "session check": 80, "callback, new": None, "callback, known": 200}
-
-
-def tree(pid):
-    """The process and those below it."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(each for child in children for each in tree(int(child)))]
-
-
-def processor_seconds(pid):
-    total = 0
-    for each in tree(pid):
-        fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
-        total += int(fields[11]) + int(fields[12])
-    return total / TICK
-
-
-def memory(pid):
-    """What the processes have in memory, in MB; shared pages count once for each."""
-    lines = [line for each in tree(pid) for line in Path(f"/proc/{each}/status").read_text().splitlines()]
-    return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1000
 
 
 class Contender:
@@ -217,8 +198,9 @@ def main():
               f"{theirs[2]:.1f} ms |", flush=True)  # fmt: skip
     ours, theirs = (memory(contender.pid) for contender in contenders)
     print(f"memory after it: {ours:.0f} MB, the peer's {theirs:.0f} MB", flush=True)
-    replicas.stop()
     peer.stop()
+    beside_nginx(contenders[0], folder, tokens[0], TURNS)
+    replicas.stop()
     for count, number in ((400, 2), (400, 3), (256, 1)):
         late, page, most = crowd_at_once(server.url, count, 200, number)
         print(f"{count} callbacks at once, {number} replicas, a provider of 200 ms: p99 {late:.0f} ms; pages meanwhile "

@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import unittest
 
+from crowd import LONG, raise_files
 from gateway import PROGRAM, Browser, Gateway, play, sandbox_for
 from processes import wait_until
 
@@ -286,6 +287,21 @@ class Running(unittest.TestCase):
             self.assertEqual(visitor.open("/").location, "/login")
             for wire in wires:
                 wire.close()
+
+    @unittest.skipUnless(LONG, "the long form")
+    def test_five_thousand_idle_connections_keep_nobody_out(self):
+        raise_files()
+        gateway, _ = self.start("prlimit", "--nofile=16384:16384", trustedProxies=["127.0.0.1"])
+        visitor = Browser(gateway.base)
+        wires = []
+        self.addCleanup(lambda: [wire.close() for wire in wires])
+        for _ in range(5_000):
+            wires.append(socket.create_connection(("127.0.0.1", gateway.port)))
+            if len(wires) % 500 == 0:
+                self.assertEqual(visitor.open("/login").status, 200, len(wires))
+        for wire in wires:
+            wire.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+        self.assertEqual({wire.recv(12) for wire in wires}, {b"HTTP/1.1 204"})
 
     def test_the_limit_of_open_files_is_raised_and_connections_follow_it(self):
         gateway, _ = self.start("prlimit", "--nofile=256:3000", trustedProxies=["127.0.0.1"])
