@@ -83,6 +83,24 @@ struct AdviceTests {
     }
   }
 
+  @Test("a sign-in by another device keeps what the user asked for, without what a browser here needs")
+  func byDevice() throws {
+    let line = [
+      "login", "--no-browser", "--yes", "--again", "--login-hint", "--again", "--prompt", "login", "--scope",
+      "a",
+      "--scope", "b", "--config", "/c.json",
+    ]
+    #expect(
+      words(HintedCommand.loginByDevice.line(try said(line)))
+        == [
+          "enroll", "login", "--device", "--yes", "--again", "--scope", "a", "--scope", "b", "--config",
+          "/c.json",
+        ])
+    #expect(
+      words(HintedCommand.loginByDevice.line(try said(["doctor", "--config", "/c.json"])))
+        == ["enroll", "login", "--device", "--config", "/c.json"])
+  }
+
   @Test("a place that the environment names is said, and the command line goes before it")
   func environment() throws {
     let environment = Environment(["ENROLL_PROFILE": "work", "ENROLL_ACCOUNT": "a", "ENROLL_STORE": "/s"])

@@ -66,7 +66,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     let shared = loop.shared
     guard !loop.roster.isDraining else { return closeFile(descriptor) }
     let isProxied = peer.map { shared.proxies.contains($0) } ?? false
-    let counted = isProxied ? nil : peer
+    let counted = isProxied ? nil : peer?.network
     var refusal = shared.census.enter(counted)
     if refusal == .tooManyConnections, shared.limits.newestWins, loop.roster.closeIdlest() {
       refusal = shared.census.enter(counted)
@@ -305,7 +305,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     delayed = nil
     loop.roster.remove(self)
     loop.setTicking()
-    shared.census.leave(isProxied ? nil : peer)
+    shared.census.leave(isProxied ? nil : peer?.network)
   }
 
   /// Looks at the time, every now and then.

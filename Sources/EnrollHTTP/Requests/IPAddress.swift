@@ -87,6 +87,14 @@ struct IPAddress: Hashable, Sendable {
     return text.isEmpty || text.first == ":" && text.utf8.count <= 6 && number != nil
   }
 
+  /// The addresses that one client may choose from: an IPv6 client has a network of /64 (RFC 6177 §2), an IPv4 client its address.
+  var network: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
+
+  private init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
   /// 127.0.0.0/8 or ::1 (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
   var isLoopback: Bool { isIPv4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
 

@@ -59,7 +59,7 @@ enum HintedCommand: CaseIterable {
       case .loginAgain: ["login", "--again"] + said.place + said.provider
       case .loginAsSomebodyElse:
         ["login", "--again", "--prompt", "select_account"] + said.place + said.provider
-      case .loginByDevice: ["login", "--device"] + said.place + said.provider
+      case .loginByDevice: ["login", "--device"] + said.attemptByDevice + said.place + said.provider
       case .firstLogin where said.resource != nil: ["login"] + said.atResource
       case .firstLogin: ["login"] + said.place + ["--issuer", "URL", "--client-id", "ID"]
       case .loginAtResource: ["login"] + said.place + said.atResource
@@ -105,6 +105,21 @@ struct Said {
     let alone = request.provider?.resourceAlone
     guard provider.isEmpty || alone != nil && alone == attempted["resource"]?.string else { return }
     provider = attempt.options.isEmpty ? ProviderOptions.words(attempted) : attempt.options
+  }
+
+  /// The options of the sign-in that the user has just tried, without those that a browser on this machine needs.
+  fileprivate var attemptByDevice: [String] {
+    guard ["login", "register"].contains(attempt.first) else { return [] }
+    var words: [String] = []
+    var rest = attempt.dropFirst()
+    while let word = rest.popFirst() {
+      switch word {
+      case "--device", "--no-browser": break
+      case "--login-hint", "--prompt", "--connection": rest = rest.dropFirst()
+      default: words.append(word)
+      }
+    }
+    return words
   }
 
   /// The options of `login` that name the user's resource.

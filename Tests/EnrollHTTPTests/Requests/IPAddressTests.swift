@@ -17,6 +17,14 @@ import Testing
     }
   }
 
+  @Test("an IPv6 client is its /64, an IPv4 client its address")
+  func clients() {
+    #expect(IPAddress("2001:db8:1:2::7")?.network == IPAddress("2001:db8:1:2:ffff::1")?.network)
+    #expect(IPAddress("2001:db8:1:2::7")?.network != IPAddress("2001:db8:1:3::7")?.network)
+    #expect(IPAddress("10.0.0.7")?.network == IPAddress("::ffff:10.0.0.7")?.network)
+    #expect(IPAddress("10.0.0.7")?.network != IPAddress("10.0.0.8")?.network)
+  }
+
   @Test("a network has the addresses that begin as it does")
   func networks() throws {
     let eight = try #require(IPAddress.Network("10.0.0.0/8"))
