@@ -85,6 +85,7 @@ enum SandboxArguments {
     guard values[activationLink]?.contains("{activationToken}") ?? true else {
       throw UsageError("--activation-link must have {activationToken} in it.")
     }
+    guard !values[users].contains("") else { throw UsageError("--user expects the name of a user.") }
     var options = SandboxOptions()
     options.port = UInt16(values[port])
     options.users += values[users].filter { name in !options.users.contains { $0.name == name } }

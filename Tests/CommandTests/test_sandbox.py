@@ -31,3 +31,10 @@ class Hints(unittest.TestCase):
             done = subprocess.run(
                 [ENROLL, "help", "git-credential"], capture_output=True, text=True, env={"COLUMNS": width}, check=True)
             self.assertRegex(done.stdout, re.compile(r"git config --global \S+ '!enroll git-credential --host \S+'$", re.M))
+
+
+class Users(unittest.TestCase):
+    def test_a_user_has_a_name(self):
+        done = subprocess.run([PROGRAM, "--user", ""], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--user expects the name of a user.", done.stderr)
