@@ -135,8 +135,10 @@ public struct PageLink: Sendable, Hashable {
   }
 
   private static func isPort(_ text: Substring) -> Bool {
-    let number: UInt16? = ASCII.number(text.dropFirst())
-    return text.first == ":" && number != nil
+    let digits = text.dropFirst()
+    return text.first == ":"
+      && digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      && UInt16(digits) != nil
   }
 
   private static func isAddress(_ byte: UInt8) -> Bool {
