@@ -79,7 +79,7 @@ struct AuthorizationRequest: Sendable, Equatable {
     }
     var maxAge: Int64?
     if let text = form["max_age"] {
-      guard let seconds: Int64 = ASCII.number(text) else { throw .invalidRequest("max_age must be seconds") }
+      guard let seconds = Int64(text), seconds >= 0 else { throw .invalidRequest("max_age must be seconds") }
       maxAge = seconds
     }
     if let thumbprint = form["dpop_jkt"], !PKCE.isChallenge(thumbprint) {
