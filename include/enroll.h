@@ -1099,7 +1099,8 @@ enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enr
 #define ENROLL_TOKEN_REFRESH 1
 
 /** Asks the provider about a `token`, ENROLL_TOKEN_*, without returning the token. `claims` receives a JSON object
- *  whose member `active` is true or false, and must not be NULL. An access token that is due is renewed first.
+ *  whose member `active` is true or false, and must not be NULL. An access token that is due is renewed first;
+ *  without a valid one nothing is sent.
  *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the provider has no such endpoint); ENROLL_E_NOT_FOUND (no such token);
  *  ENROLL_E_OAUTH (the provider refuses to tell this client); what enroll_token_access returns; [network]; [wait];
  *  [call].
@@ -1160,10 +1161,11 @@ enroll_status enroll_token_refresh_for_start(enroll_client *client, const enroll
  *  Command: identity.profile. Source: OpenID Connect Core 5.1. */
 enroll_status enroll_identity_profile(enroll_client *client, enroll_buf *claims, enroll_error *error);
 
-/** Fetches the claims from the provider's userinfo endpoint, as a JSON object. Claims about another user than that of
- *  the id_token are rejected. `claims` must not be NULL.
- *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the provider has no such endpoint); ENROLL_E_PROFILE_MISMATCH; what
- *  enroll_token_access returns; [network]; [wait]; [call].
+/** Fetches the claims from the provider's userinfo endpoint, as a JSON object, if there is a valid access token. Claims
+ *  about another user than that of the id_token are rejected. A 401 renews the token, and the request is repeated
+ *  once. `claims` must not be NULL.
+ *  Returns ENROLL_OK; ENROLL_E_UNSUPPORTED (the provider has no such endpoint); ENROLL_E_PROFILE_MISMATCH;
+ *  ENROLL_E_OAUTH (a 403); what enroll_token_access returns; [network]; [wait]; [call].
  *  Command: identity.userinfo. Source: OpenID Connect Core 5.3. */
 enroll_status enroll_identity_userinfo(enroll_client *client, int64_t timeout_ms, enroll_buf *claims,
                                        enroll_error *error);

@@ -92,6 +92,8 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     var challenge: String
     var redirectURI: String
     var scopes: [String] = []
+    /// The resource that its refresh token is bound to.
+    var resource: String?
     var hasOpenID: Bool
     /// The sign-in that its refresh tokens come of.
     var family = 0

@@ -135,8 +135,16 @@ extension FakeProvider {
         grant.rotated = nil
         return grant
       }
-      guard let grant else { return refusal("invalid_grant") }
+      guard var grant else { return refusal("invalid_grant") }
       let audience = Audience(resource: form["resource"], scope: form["scope"])
+      if state.withLock({ $0.settings.narrowsSessions }) {
+        grant.scopes = audience.scope?.split(separator: " ").map(String.init) ?? grant.scopes
+        grant.resource = grant.resource ?? audience.resource
+        if audience == Audience() {
+          return tokens(
+            for: grant, isRefresh: true, audience: Audience(scope: grant.scopes.joined(separator: " ")))
+        }
+      }
       return tokens(
         for: grant, isRefresh: true, audience: audience == Audience() ? nil : audience)
     case "http://auth0.com/oauth/grant-type/passwordless/otp": return redeemOneTimeCode(form)
@@ -150,6 +158,11 @@ extension FakeProvider {
     state.withLock { state in
       if let resource = form["resource"], !state.settings.resources.contains(resource) {
         return "invalid_target"
+      }
+      if let resource = form["resource"], let bound = state.refreshTokens[refreshToken]?.resource,
+        resource != bound
+      {
+        return "invalid_grant"
       }
       guard let granted = state.refreshTokens[refreshToken]?.scopes else { return nil }
       let asked = (form["scope"] ?? "").split(separator: " ").map(String.init)

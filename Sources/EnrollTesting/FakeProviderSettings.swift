@@ -32,6 +32,8 @@ extension FakeProvider {
     public var givesIDTokenUnasked = false
     /// The resource servers for which a renewal may ask for a token (RFC 8707).
     public var resources: [String] = []
+    /// Whether a renewal for a resource or for fewer scopes narrows its new refresh token to them for good.
+    public var narrowsSessions = false
     /// Announces DPoP with these algorithms, and binds tokens to the key of whoever proves one (RFC 9449).
     public var dpopAlgorithms: [String] = []
     /// Answers Bearer tokens to those who prove a key, too.

@@ -52,6 +52,13 @@ struct ReportTests {
         "renewed just now, expires in 5 min"))
     // A stand-in token has no end.
     #expect(AccountStatus(active, kept: try json("{}"), now: 1000).token.hasPrefix("renewed just now;"))
+    let renewable = try json(#"{"expiresAt": 1300, "renews": true, "renewableUntil": 2800}"#)
+    #expect(
+      AccountStatus(active, kept: renewable, now: 1000).token.contains(
+        "renewed on use when due; without use it ends at 1970-01-01T00:46:40Z, in 30 min"))
+    let last = try json(#"{"expiresAt": 1300, "renews": false}"#)
+    let words = AccountStatus(active, kept: last, now: 1000).token
+    #expect(words.contains("gave no refresh token, so it is not renewed") && !words.contains("on use"))
   }
 
   @Test(

@@ -24,6 +24,17 @@ extension CommandTable {
             .sensitive),
           .optional("expiresAt", .date("When the access token expires.")),
           .optional(
+            "renews",
+            Schema(
+              .boolean,
+              "Whether the session renews its access token. Without, the user signs in again when the token expires. Absent if no user is signed in."
+            )),
+          .optional(
+            "renewableUntil",
+            .date(
+              "When the refresh token expires unless a renewal replaces it. Absent if the provider does not say."
+            )),
+          .optional(
             "registrationType",
             .words(
               "RegistrationType", ["SOCIAL", "PASSWORDLESS"],
@@ -36,7 +47,8 @@ extension CommandTable {
       return .object([
         ("profile", kept.profile.map { .object($0) }), ("idToken", kept.idToken.map { .string($0.reveal()) }),
         ("accessToken", kept.accessToken.map { .string($0.reveal()) }),
-        ("expiresAt", kept.expiresAt.map { .integer($0.seconds) }),
+        ("expiresAt", kept.expiresAt.map { .integer($0.seconds) }), ("renews", kept.renews.map { .bool($0) }),
+        ("renewableUntil", kept.renewableUntil.map { .integer($0.seconds) }),
         ("registrationType", kept.registrationType.map { .string($0) }),
       ])
     },

@@ -14,9 +14,9 @@ extension CommandTable {
     },
     Command(
       "identity.userinfo", .blocking,
-      "Fetches the claims from the provider. Claims about another user are rejected.",
+      "Fetches the claims from the provider, if there is a valid access token. Claims about another user are rejected. A 401 renews the token once, as token.rejected does.",
       takes: [.timeout], gives: claims,
-      fails: CommandErrors(.access, .network, .store, .timeout, also: .profileMismatch),
+      fails: CommandErrors(.access, .network, .store, .timeout, also: .profileMismatch, .oauth),
       source: "OpenID Connect Core §5.3"
     ) { call throws(EnrollError) in
       let client = try call.openClient()

@@ -42,7 +42,7 @@ extension CommandTable {
     },
     Command(
       parked: "token.rejected", method: "rejected",
-      "Reports that a resource server rejected this access token with 401. The token is renewed once. If the next one is rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because only that API is affected.",
+      "Reports that a resource server rejected this access token with 401. The token is renewed once. If it cannot be renewed, or the next one is rejected within a minute, the outcome is reauthenticate, also of token.access, until a sign-in; for another audience it is rejected, because only that API is affected.",
       takes: [
         .required(
           "accessToken", .text("The rejected token.", maximumBytes: 1 << 20).sensitive),
@@ -81,7 +81,8 @@ extension CommandTable {
       return try client.revoke(until: call.until(client), cancellation: call.cancellation).json
     },
     Command(
-      "token.introspect", .blocking, "Asks the provider about one of the session's tokens (RFC 7662).",
+      "token.introspect", .blocking,
+      "Asks the provider about one of the session's tokens (RFC 7662), if there is a valid access token.",
       takes: [
         .optional(
           "token",

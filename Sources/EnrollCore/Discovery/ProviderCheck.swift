@@ -201,7 +201,7 @@ extension Engine {
         "it has the scope offline_access, which is not asked for: there may be no refresh token",
         advice: "Add offline_access to scopes.", key: "scopes")
     } else {
-      check.add(.renewal, .works, "by refresh token")
+      checkRefreshToken(&check)
     }
     let endsThere = metadata.endSessionEndpoint != nil || configuration.logoutDialect != nil
     let isTold = metadata.revocationEndpoint != nil
@@ -219,6 +219,20 @@ extension Engine {
         advice: "If the provider has one, configure endpoints.deviceAuthorizationEndpoint.",
         key: "endpoints.deviceAuthorizationEndpoint")
     }
+  }
+
+  /// No announcement says whether this client gets a refresh token, and the session that there is shows it.
+  private func checkRefreshToken(_ check: inout ProviderCheck) {
+    guard let tokens = (try? store.read(account))?.confirmed else {
+      return check.add(
+        .renewal, .works,
+        "by refresh token, if it gives this client one; only a sign-in shows whether it does")
+    }
+    guard tokens.refreshToken == nil else { return check.add(.renewal, .works, "by refresh token") }
+    check.add(
+      .renewal, .limited,
+      "it gave this session no refresh token: the user signs in again when the token expires",
+      advice: "Allow refresh tokens for this client at the provider, then sign in again.", key: "scopes")
   }
 
   private func shown(_ words: [String]) -> String { shown(Scopes.joined(words)) }

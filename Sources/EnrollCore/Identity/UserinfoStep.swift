@@ -13,14 +13,11 @@ extension Engine {
     return profile
   }
 
-  /// Asks the userinfo endpoint with a valid access token.
-  /// - Parameter outcome: what ``decideAccess(minimumLifetimeSeconds:)`` and a renewal gave.
-  /// - Throws: `.profileMismatch` when `sub` is another than the id_token's, or the profile's where no id_token came;
-  ///   `.unsupported` without an endpoint.
+  /// Asks the userinfo endpoint with an access token that lives.
+  /// - Throws: as ``livingTokens()``; `.profileMismatch` when `sub` is another than the id_token's, or the profile's where no
+  ///   id_token came; `.unsupported` without an endpoint.
   public func userinfo(cancellation: (any Cancellation)?) throws(EnrollError) -> JSONObject {
-    guard let record = try store.read(account), let tokens = record.confirmed ?? record.provisional else {
-      throw EnrollError(.reauthenticate, "no user is signed in")
-    }
+    let (record, tokens) = try livingTokens()
     let profile = record.confirmed != nil ? record.profile : record.provisionalProfile
     let subject = tokens.identity?.subject ?? profile?["sub"]?.string
     let claims = try fetchUserinfo(with: tokens, subject: subject, cancellation: cancellation)

@@ -114,7 +114,12 @@ extension Engine {
         leave(record)
         record.eraseSession()
         record.asksForLogin = true
-        if forgettingTransactions { record.transactions = [] } else { record.settleTransactions() }
+        if forgettingTransactions {
+          record.transactions = []
+          (record.narrowsSessions, record.refusesOfflineAccess) = (false, false)
+        } else {
+          record.settleTransactions()
+        }
       }
     } catch {
       // A full disk takes no new record, and keeps nobody signed in: removing the old one needs no space.

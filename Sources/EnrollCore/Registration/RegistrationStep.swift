@@ -32,11 +32,10 @@ extension Engine {
       return .known(try apply(.tokensArrived(profile: record.provisionalProfile ?? JSONObject())))
     }
     if let tokens = record.confirmed {
-      if let reason = record.sessionEnded {
-        return .known(try apply(.renewalFailed(.sessionOver(reason, tokens.isUsable(at: moment)))))
-      }
+      if let failure = record.sessionOver(at: moment) { return .known(try apply(.renewalFailed(failure))) }
       let band = tokens.expiry.band(at: moment, graceSeconds: configuration.graceSeconds)
-      if band != .fresh, tokens.refreshToken != nil { return .needsRenewal }
+      let isDue = band != .fresh || tokens.isRefreshDue(at: moment, graceSeconds: configuration.graceSeconds)
+      if isDue, tokens.refreshToken != nil { return .needsRenewal }
       // Nothing renews it: it serves until its end, and then the user signs in again.
       if band == .expired { return .known(try apply(.renewalFailed(.expiredForGood))) }
       if let standing = checkStanding(epoch: record.accessEpoch ?? record.tokenEpoch) { return standing }
@@ -165,11 +164,9 @@ extension Engine {
   ) throws(EnrollError) -> RegistrationState? {
     let (state, before) = memory.withLock { ($0.state, $0.before) }
     guard case .authenticating(let id, _) = state, !record.isUnderWay(transactionID: id, at: moment),
-      let tokens = record.confirmed, record.provisional == nil
+      record.confirmed != nil, record.provisional == nil
     else { return nil }
-    if let reason = record.sessionEnded {
-      return try apply(.returnedFailed(.sessionOver(reason, tokens.isUsable(at: moment))))
-    }
+    if let failure = record.sessionOver(at: moment) { return try apply(.returnedFailed(failure)) }
     switch before {
     case .active(.renewed): return try apply(.returnedRenewed)
     case .active(.confirmed): return try apply(.returnedConfirmed)
@@ -271,17 +268,25 @@ extension TokenSet {
   func isUsable(at moment: Moment) -> Bool { !expiry.isOver(at: moment) }
 }
 
+extension AccountRecord {
+  /// Why nothing but a sign-in brings tokens; nil for a session that goes on.
+  fileprivate func sessionOver(at moment: Moment) -> RegistrationState.RenewalFailure? {
+    guard let confirmed else { return nil }
+    let reason =
+      sessionEnded.map { "the provider ended the session: \($0)" }
+      ?? accessRefused.map { "the session is over: \($0)" }
+    return reason.map {
+      RegistrationState.RenewalFailure(
+        error: EnrollError(.reauthenticate, $0), remedy: .registerAgain,
+        isTokenUsable: confirmed.isUsable(at: moment))
+    }
+  }
+}
+
 extension RegistrationState.RenewalFailure {
   static var expiredForGood: Self {
     Self(
       error: EnrollError(.reauthenticate, "the token expired, and the provider gave no refresh token"),
       remedy: .registerAgain, isTokenUsable: false)
-  }
-
-  static func sessionOver(_ reason: String, _ isTokenUsable: Bool) -> Self {
-    Self(
-      error: EnrollError(.reauthenticate, "the provider ended the session: \(reason)"),
-      remedy: .registerAgain,
-      isTokenUsable: isTokenUsable)
   }
 }

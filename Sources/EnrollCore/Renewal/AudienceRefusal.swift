@@ -1,19 +1,49 @@
 // The refusal of a token for one audience. It says nothing about the session: the session's own access token and the tokens for
-// other audiences stay as they are, and only this audience waits before it is asked for again.
+// other audiences stay as they are, and only this audience waits before it is asked for again. Where the provider says that the
+// refresh token is invalid, one renewal without the audience decides about the session: some providers say so of a refresh token
+// that is bound to another resource.
 
 import EnrollCrypto
 
 extension Engine {
   /// Bars this audience, in every process.
-  func keep(_ refusal: RenewalRefusal, of audience: TokenAudience, epoch: UInt64) throws(EnrollError) {
+  /// - Returns: false where other tokens have taken the place of those that were refused: then nothing is known of them.
+  func keep(
+    _ refusal: RenewalRefusal, of audience: TokenAudience, epoch: UInt64
+  ) throws(EnrollError) -> Bool {
+    var isCurrent = false
     try change(audience) { record, entry in
       guard record.tokenEpoch == epoch else { return false }
+      isCurrent = true
       record.renewalIntent = nil
       record.backoff = nil
       entry.refusal = refusal
       entry.backoff = nil
       return true
     }
+    return isCurrent
+  }
+
+  /// The result for an audience, once the session has been asked about where the refusal of the audience leaves a doubt about it:
+  /// the provider calls the refresh token invalid; or a scope of the session's, after another audience may have taken it.
+  func decided(
+    _ result: RenewalResult, isNew: Bool, for audience: TokenAudience?
+  ) throws(EnrollError) -> RenewalResult {
+    guard isNew, let audience, case .rejected(let error) = result,
+      let record = try store.read(account), let tokens = record.confirmed, let epoch = record.epoch(for: nil)
+    else { return result }
+    let isInvalid = RefusalContent(code: error.oauthError, isEmpty: false) == .invalidGrant
+    let isOfAudience = tokens.lastAudience(at: record.tokenEpoch) != nil
+    let asksForOwn =
+      !audience.scopes.isEmpty && audience.scopes.allSatisfy { Scopes.contains($0, in: tokens.scopes) }
+    guard isInvalid || isOfAudience && asksForOwn && error.isAboutScopes else { return result }
+    let ofSession = try renew(epochs: [epoch], forced: true)
+    guard ofSession == .renewed else { return ofSession }
+    // A refresh token that lives and is invalid for this audience is bound to the one before.
+    if isInvalid, isOfAudience, let renewed = try store.read(account) {
+      try remember(narrowing: [], epoch: renewed.tokenEpoch)
+    }
+    return result
   }
 
   /// Delays this audience, in every process (R33).

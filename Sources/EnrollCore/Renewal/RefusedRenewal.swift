@@ -10,12 +10,12 @@ extension Engine {
     let epoch = renewal.epoch
     let error = withRegistration(given)
     let reason = error.oauthError ?? "the provider refused with status \(error.httpStatus ?? 0)"
-    if verdict == .ends { return try believed(reason, epoch: epoch) }
+    if verdict == .ends, renewal.audience == nil { return try believed(reason, epoch: epoch) }
     var refusal = RenewalRefusal(
       pause: Expiry(lifetimeSeconds: Self.refusalPauseSeconds, from: sent),
       httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError)
     if let audience = renewal.audience {
-      try keep(refusal, of: audience, epoch: epoch)
+      guard try keep(refusal, of: audience, epoch: epoch) else { return try replaced(for: audience) }
       return .rejected(error.concerning(audience))
     }
     var hasEnded = false

@@ -22,7 +22,7 @@ extension Engine {
     // Tokens that wait for confirmation are nobody's to renew.
     guard let record = try store.read(account), let epoch = record.epoch(for: nil), record.confirmed != nil,
       case .live(_, let tokens) = try session(),
-      tokens.refreshToken != nil
+      tokens.refreshToken != nil, record.accessRefused == nil
     else { return .nothing }
     let moment = clock.moment()
     let isOpen = record.renewalIntent != nil && backoff(record)?.followUp.isPending(at: moment) ?? false
@@ -31,7 +31,7 @@ extension Engine {
       return .wait(until: moment.instant.advanced(bySeconds: barred.error?.retryAfterSeconds ?? 1))
     }
     if isOpen { return .renew(epoch: epoch) }
-    let early = tokens.expiry.secondsUntilAhead(
+    let early = tokens.renewalEnd(of: tokens.expiry, at: moment).secondsUntilAhead(
       at: moment, graceSeconds: configuration.graceSeconds, jitter: jitter)
     return early > 0
       ? .wait(until: moment.instant.advanced(bySeconds: early)) : .renew(epoch: epoch)

@@ -46,7 +46,8 @@ extension Engine {
   ) throws(EnrollError) -> RenewalResult {
     let (result, isNew): (RenewalResult, Bool)
     do throws(EnrollError) {
-      (result, isNew) = try renewed(epochs, forced: forced, for: audience)
+      let answer = try renewed(epochs, forced: forced, for: audience)
+      (result, isNew) = (try decided(answer.0, isNew: answer.isNew, for: audience), answer.isNew)
     } catch {
       // A client that is closed says nothing of the provider.
       if error.code != .cancelled { notify(.tokenRenewalFailed(error)) }
@@ -111,6 +112,7 @@ extension Engine {
     if let refusal = record.refusal, refusal.pause.band(at: moment) == .fresh {
       return .rejected(withRegistration(refusal.error(at: moment)).advised(by: refusal, record, at: moment))
     }
+    if let error = audience.flatMap({ record.refusesToAsk(for: $0) }) { return .rejected(error) }
     if let audience, let refusal = record.refusal(for: audience), refusal.pause.band(at: moment) == .fresh {
       return .rejected(withRegistration(refusal.error(at: moment)).concerning(audience))
     }

@@ -17,6 +17,8 @@ struct RenewedTokens: Equatable, Sendable {
   let user: String?
   /// Server's clock minus the device's, seconds; nil where the answer did not tell.
   var clockOffset: Int64?
+  /// The scopes that the provider took from the session because it was asked for a token for an audience.
+  var scopesLost: [String] = []
   /// Whether the access token is a new one.
   var hasNewAccessToken = true
   /// Whether the unproven id_token came with this answer; else an earlier answer brought it.
@@ -38,6 +40,7 @@ struct RenewedTokens: Equatable, Sendable {
     if contradicting != nil {
       var kept = session.tokens
       kept.refreshToken = response.refreshToken ?? kept.refreshToken
+      kept.refreshExpiry = response.refreshExpiry(at: sent)
       if audience == nil { kept.unprovenIDToken = contradicting }
       tokens = kept
       hasNewAccessToken = false
@@ -48,6 +51,7 @@ struct RenewedTokens: Equatable, Sendable {
     } else {
       tokens = response.tokenSet(
         renewing: session.tokens, withoutExpirySeconds: session.withoutExpirySeconds, at: sent)
+      scopesLost = session.tokens.scopesLost(to: response.scopes, at: renewal.epoch)
     }
     idTokenToJudge = audience == nil ? tokens.unprovenIDToken : contradicting
   }
@@ -56,6 +60,7 @@ struct RenewedTokens: Equatable, Sendable {
   init(refreshToken: Secret, of renewal: Renewal) {
     var kept = renewal.session.tokens
     kept.refreshToken = refreshToken
+    kept.refreshExpiry = nil
     tokens = kept
     replaced = renewal.session.tokens
     audience = renewal.audience
@@ -90,6 +95,7 @@ extension Engine {
       sendOutbox(cancellation: nil)
       return try replaced(for: renewed.audience)
     }
+    if !renewed.scopesLost.isEmpty { try remember(narrowing: renewed.scopesLost, epoch: epoch) }
     let result = try judgeIDToken(of: renewed, epoch: epoch)
     guard result == .renewed, !renewed.hasNewAccessToken else { return result }
     return .unavailable(

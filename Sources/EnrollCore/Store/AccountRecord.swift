@@ -50,6 +50,12 @@ public struct AccountRecord: Equatable, Sendable {
   }
   /// Set when the provider ended the session: the reason, kept for diagnosis (R34).
   public var sessionEnded: String?
+  /// Resource servers refuse the session's own access token, and no renewal helps: it is not handed out any more.
+  public var isAccessRefused = false
+  /// The provider narrowed a session when it was asked for a token for an audience: it is not asked again.
+  public var narrowsSessions = false
+  /// The provider refuses the scope `offline_access` that is asked for by default: it is left out.
+  public var refusesOfflineAccess = false
   /// The server's clock beside the device's date (R25).
   public var serverClock = ServerClock()
   /// The next authorize request carries `prompt=login`, so that another account can be chosen (flows.md §5).
@@ -79,6 +85,7 @@ public struct AccountRecord: Equatable, Sendable {
   package var isAttemptsAlone: Bool {
     var rest = self
     (rest.transactions, rest.tokenEpoch, rest.accessEpoch, rest.serverClock) = ([], 0, nil, ServerClock())
+    (rest.narrowsSessions, rest.refusesOfflineAccess) = (false, false)
     return !transactions.isEmpty && rest == AccountRecord()
   }
 }

@@ -23,6 +23,9 @@ extension AccountRecord {
     object["refusal"] = refusal?.json
     object["backoff"] = backoff?.json
     object.put("sessionEnded", sessionEnded)
+    if isAccessRefused { object["accessRefused"] = .bool(true) }
+    if narrowsSessions { object["narrowsSessions"] = .bool(true) }
+    if refusesOfflineAccess { object["refusesOfflineAccess"] = .bool(true) }
     object.put("serverClockOffsetSeconds", serverClock.offsetSeconds)
     object.put("doubtedClockOffsetSeconds", serverClock.doubtedOffsetSeconds)
     object.put("asksForLogin", asksForLogin)
@@ -58,6 +61,9 @@ extension AccountRecord {
       backoff = try RenewalBackoff(json: value, place + ".backoff")
     }
     sessionEnded = object.optionalString("sessionEnded")
+    isAccessRefused = object.flag("accessRefused")
+    narrowsSessions = object.flag("narrowsSessions")
+    refusesOfflineAccess = object.flag("refusesOfflineAccess")
     serverClock = ServerClock(
       offsetSeconds: object.optionalInteger("serverClockOffsetSeconds"),
       doubtedOffsetSeconds: object.optionalInteger("doubtedClockOffsetSeconds"))
@@ -120,7 +126,7 @@ extension RenewalRefusal {
     pause = object.expiry("pause")
     httpStatus = Int(truncatingIfNeeded: object.integer("httpStatus"))
     oauthError = object.optionalString("oauthError")
-    isRepeated = object.optional("repeated")?.bool ?? false
+    isRepeated = object.flag("repeated")
     try object.end()
   }
 }

@@ -8,7 +8,8 @@ package import EnrollJSON
 public struct AccountDocument: Equatable, Sendable {
   /// A step finds either `record`, or `pin` and `sealedRecord`: what a PIN seals is upgraded when the PIN opens it, in a
   /// document of its own.
-  /// A refusal of the second form does not say whether it is repeated.
+  /// The second form does not say whether a refusal is repeated, which access token resource servers refuse, when a refresh
+  /// token ends, nor whether the provider narrows sessions or refuses offline access.
   package static let form = StoreForm<JSONObject>(
     "account", newest: 3, [AccountForms.provenIDTokens, { .success($0) }])
 

@@ -117,6 +117,9 @@ final class StrictObject {
 
   func time(_ key: String) -> UnixTime { UnixTime(seconds: integer(key)) }
 
+  /// A member that is written only where it is true.
+  func flag(_ key: String) -> Bool { object[key] == nil ? false : bool(key) }
+
   func expiry(_ key: String) -> Expiry { expiry(required(key), key) }
 
   @inline(never)

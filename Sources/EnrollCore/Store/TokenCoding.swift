@@ -9,6 +9,7 @@ extension TokenSet {
     object.put("accessToken", accessToken)
     object.put("tokenType", tokenType)
     object.put("refreshToken", refreshToken)
+    object["refreshExpiry"] = refreshExpiry?.json
     object.put("idToken", idToken)
     object["dpopKey"] = dpopKey?.json
     object.put("scopes", scopes)
@@ -25,6 +26,7 @@ extension TokenSet {
     accessToken = object.secret("accessToken")
     tokenType = object.string("tokenType")
     refreshToken = object.optionalSecret("refreshToken")
+    refreshExpiry = object.optionalExpiry("refreshExpiry")
     idToken = object.optionalSecret("idToken")
     dpopKey = try object.optional("dpopKey").map { json throws(EnrollError) in
       try DPoPKey(json: json, place + ".dpopKey")

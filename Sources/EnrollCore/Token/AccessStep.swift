@@ -6,7 +6,7 @@ import EnrollJSON
 extension Engine {
   /// A decision that needs no request to the provider.
   public enum AccessDecision: Equatable, Sendable {
-    /// A token that is not due, with its end: it may be served again without asking.
+    /// A token that is not due, with its end or that of the refresh token: until then it may be served again without asking.
     case fresh(AccessToken, Expiry)
     /// Any other outcome that needs no request.
     case answer(AccessOutcome)
@@ -32,6 +32,7 @@ extension Engine {
     case .none(let outcome): return .answer(outcome)
     case .live(let liveRecord, let liveTokens): (record, tokens) = (liveRecord, liveTokens)
     }
+    if audience == nil, let reason = record.accessRefused { return .answer(.reauthenticate(reason: reason)) }
     let moment = clock.moment()
     guard let access = tokens.access(for: audience) else {
       if tokens.refreshToken == nil { return .answer(Self.noRefreshToken(for: audience)) }
@@ -40,7 +41,11 @@ extension Engine {
     let band = access.expiry.band(
       at: moment, graceSeconds: configuration.graceSeconds, minimumLifetimeSeconds: minimumLifetimeSeconds)
     switch band {
-    case .fresh: return .fresh(access.token, access.expiry)
+    case .fresh:
+      guard tokens.isRefreshDue(at: moment, graceSeconds: configuration.graceSeconds) else {
+        return .fresh(access.token, tokens.renewalEnd(of: access.expiry, at: moment))
+      }
+      return .renew(epoch: record.epoch(for: audience) ?? record.tokenEpoch)
     case .due, .expired:
       if tokens.refreshToken == nil {
         return .answer(
@@ -57,8 +62,20 @@ extension Engine {
     switch try session() {
     case .none(let outcome): return .answer(outcome)
     case .live(let record, let tokens):
-      guard tokens.refreshToken != nil else { return .answer(Self.noRefreshToken(for: audience)) }
-      return .renew(epoch: record.epoch(for: audience) ?? record.tokenEpoch)
+      if audience == nil, let reason = record.accessRefused {
+        return .answer(.reauthenticate(reason: reason))
+      }
+      guard tokens.refreshToken == nil else {
+        return .renew(epoch: record.epoch(for: audience) ?? record.tokenEpoch)
+      }
+      guard audience == nil, let token = try liveToken() else {
+        return .answer(Self.noRefreshToken(for: audience))
+      }
+      let reason = EnrollError(
+        .unsupported,
+        "the provider gave no refresh token, so this token cannot be renewed; it works until it expires, and then the user signs in again"
+      )
+      return .answer(.stale(token, reason: reason.helped(by: .registerAgain)))
     }
   }
 
@@ -147,6 +164,24 @@ extension Engine {
       return .rejected(reason: error)
     case .reauthenticate(let reason): return .reauthenticate(reason: reason)
     }
+  }
+
+  /// The tokens of the session, or of the user who waits for confirmation, for a request to the provider.
+  /// - Throws: what a caller who asks for the access token gets, where it may not be sent: `.reauthenticate` when no user is
+  ///   signed in, or the session is over; `.expired`; `.storeLocked`.
+  func livingTokens() throws(EnrollError) -> (AccountRecord, TokenSet) {
+    guard let record = try store.read(account), let tokens = record.confirmed ?? record.provisional else {
+      throw EnrollError(.reauthenticate, "no user is signed in")
+    }
+    if record.confirmed != nil, case .answer(let outcome) = try decideAccess(minimumLifetimeSeconds: 0),
+      let failure = outcome.failure
+    {
+      throw failure
+    }
+    guard tokens.isUsable(at: clock.moment()) else {
+      throw EnrollError(.expired, "the access token expired, so it was not sent")
+    }
+    return (record, tokens)
   }
 
   /// The access token while it works, due or not.

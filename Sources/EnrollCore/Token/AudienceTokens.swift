@@ -165,6 +165,7 @@ extension AccountRecord {
   mutating func advanceEpoch() {
     tokenEpoch &+= 1
     accessEpoch = nil
+    isAccessRefused = false
   }
 
   /// The confirmed tokens changed, and the session's own access token did not.

@@ -52,14 +52,12 @@ public enum Introspection {
 
 extension Engine {
   /// The provider's answer about one of the session's tokens; the token itself is not returned.
-  /// - Throws: `.reauthenticate` when nobody is signed in; `.notFound` when there is no such token; `.unsupported`
+  /// - Throws: as ``livingTokens()``; `.notFound` when there is no such token; `.unsupported`
   ///   without an endpoint, and for a back end's session token; `.oauth` when the provider tells this client nothing.
   public func introspect(
     _ subject: Introspection.Subject, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {
-    guard let record = try store.read(account), let tokens = record.confirmed ?? record.provisional else {
-      throw EnrollError(.reauthenticate, "no user is signed in")
-    }
+    let (_, tokens) = try livingTokens()
     // A back end's session token means nothing to the issuer, and must not be shown to it.
     guard tokens.source == .issuer,
       let endpoint = try provider.metadata(cancellation: cancellation).introspectionEndpoint

@@ -1,6 +1,6 @@
 // A resource server refused a token that should be valid (RFC 6750 §3.1, 401): revoked, or of a provider that states no
 // lives. It is renewed once; a second refusal within a minute says that another token would not help. A later one may be a
-// revocation.
+// revocation. A token that cannot be replaced stays refused, in every process, until a sign-in.
 
 public import EnrollCrypto
 
@@ -20,9 +20,10 @@ extension Engine {
   /// - Parameters:
   ///   - accessToken: the refused one.
   ///   - audience: for whom it was; nil for the session's own.
+  ///   - endsSession: false for an endpoint whose second refusal says nothing about the session.
   /// - Throws: as ``decideAccess(minimumLifetimeSeconds:for:)``.
   public func decideRejection(
-    of accessToken: Secret, for audience: TokenAudience? = nil
+    of accessToken: Secret, for audience: TokenAudience? = nil, endsSession: Bool = true
   ) throws(EnrollError) -> RejectionDecision {
     switch try session() {
     case .none(let outcome): return .answer(outcome)
@@ -31,8 +32,7 @@ extension Engine {
         tokens.access(for: audience)?.token.value == accessToken
       else { return .access }
       guard tokens.refreshToken != nil else {
-        return .answer(
-          .reauthenticate(reason: "the access token was refused, and the provider gave no refresh token"))
+        return .answer(try keepRefused(epoch: epoch))
       }
       let now = clock.instant()
       let isRepeated = memory.withLock { memory in
@@ -48,12 +48,39 @@ extension Engine {
         return false
       }
       guard !isRepeated else {
-        let reason = "the access token was refused, and so was the one after it"
-        guard let audience else { return .answer(.reauthenticate(reason: reason)) }
-        // One API that refuses its users is no reason for a sign-in: the session goes on (R44).
-        return .answer(.rejected(reason: EnrollError(.rejected, reason).concerning(audience)))
+        guard audience == nil, endsSession else {
+          // One API that refuses its users is no reason for a sign-in: the session goes on (R44).
+          let error = EnrollError(.rejected, AccountRecord.refusedTwice)
+          return .answer(.rejected(reason: audience.map { error.concerning($0) } ?? error))
+        }
+        return .answer(try keepRefused(epoch: epoch))
       }
       return .renew(epoch: epoch)
     }
+  }
+
+  /// Nothing hands this access token out any more, in any process: E, until a sign-in.
+  private func keepRefused(epoch: UInt64) throws(EnrollError) -> AccessOutcome {
+    let record = try store.update(account) { record throws(EnrollError) in
+      if record.epoch(for: nil) == epoch { record.isAccessRefused = true }
+    }
+    // Other tokens have taken their place by now.
+    guard let reason = record.accessRefused else {
+      return try outcome(after: .renewed, minimumLifetimeSeconds: 0)
+    }
+    try report(.reauthenticate(reason), isNew: true)
+    return .reauthenticate(reason: reason)
+  }
+}
+
+extension AccountRecord {
+  fileprivate static let refusedTwice = "the access token was refused, and so was the one after it"
+
+  /// Why the session's own access token is not handed out although it may live: resource servers refuse it, and no renewal
+  /// helps; nil while none says so.
+  var accessRefused: String? {
+    guard isAccessRefused, let confirmed else { return nil }
+    return confirmed.refreshToken == nil
+      ? "the access token was refused, and the provider gave no refresh token" : Self.refusedTwice
   }
 }

@@ -12,6 +12,8 @@ public struct TokenResponse: Equatable, Sendable {
   /// As ``lifetimeSeconds(from:)`` reads it; nil when the server does not say.
   public var lifetimeSeconds: Int64?
   public var refreshToken: Secret?
+  /// How long the refresh token lives; nil when the server does not say, or gives it no end.
+  public var refreshLifetimeSeconds: Int64?
   public var idToken: Secret?
   /// nil when the server does not say: then they are the ones that were asked for (RFC 6749 §5.1).
   public var scopes: [String]?
@@ -43,6 +45,7 @@ public struct TokenResponse: Equatable, Sendable {
     tokenType = type
     lifetimeSeconds = json["expires_in"].map { TokenResponse.lifetimeSeconds(from: $0) }
     refreshToken = try TokenResponse.refreshToken(json["refresh_token"], response)
+    refreshLifetimeSeconds = TokenResponse.refreshLifetimeSeconds(from: json)
     idToken = TokenResponse.token(json["id_token"])
     scopes = TokenResponse.scopes(json["scope"])
   }
@@ -59,6 +62,17 @@ extension TokenResponse {
   static func lifetimeSeconds(from json: JSON?) -> Int64 {
     let seconds = seconds(from: json)
     return seconds > 0 ? min(seconds, maximumLifetimeSeconds) : defaultLifetimeSeconds
+  }
+
+  /// `refresh_expires_in` (Keycloak) or `refresh_token_expires_in` (Entra ID, GitHub), which no specification has. 0 is no end.
+  static func refreshLifetimeSeconds(from json: JSON) -> Int64? {
+    let seconds = seconds(from: json["refresh_expires_in"] ?? json["refresh_token_expires_in"])
+    return seconds > 0 ? min(seconds, maximumLifetimeSeconds) : nil
+  }
+
+  /// The end of the refresh token, from the request that brought it.
+  func refreshExpiry(at moment: Moment) -> Expiry? {
+    refreshLifetimeSeconds.map { Expiry(lifetimeSeconds: $0, from: moment) }
   }
 
   /// A number of seconds as servers write it; 0 for what is none.
@@ -80,11 +94,13 @@ extension TokenResponse {
     requestedScopes: [String], dpopKey: DPoPKey? = nil,
     withoutExpirySeconds: Int64 = Configuration.Defaults.withoutExpirySeconds, at moment: Moment
   ) -> TokenSet {
-    TokenSet(
+    var tokens = TokenSet(
       accessToken: accessToken, tokenType: tokenType, refreshToken: refreshToken, idToken: idToken,
       dpopKey: dpopKey,
       scopes: scopes ?? requestedScopes,
       expiry: Expiry(lifetimeSeconds: lifetimeSeconds ?? withoutExpirySeconds, from: moment))
+    if refreshToken != nil { tokens.refreshExpiry = refreshExpiry(at: moment) }
+    return tokens
   }
 
   /// The tokens after a renewal: what the answer leaves out stays as it was (R29). An id_token that came is not
@@ -99,6 +115,7 @@ extension TokenResponse {
       expiry: Expiry(lifetimeSeconds: lifetimeSeconds ?? withoutExpirySeconds, from: moment),
       identity: old.identity,
       unprovenIDToken: idToken ?? old.unprovenIDToken)
+    tokens.refreshExpiry = refreshExpiry(at: moment)
     tokens.audiences = old.audiences
     tokens.audiences.dropEnded(at: moment)
     return tokens
@@ -113,6 +130,7 @@ extension TokenResponse {
   ) -> TokenSet {
     var tokens = old
     tokens.refreshToken = refreshToken ?? old.refreshToken
+    tokens.refreshExpiry = refreshExpiry(at: moment)
     let asked = audience.scopes.isEmpty ? old.scopes : audience.scopes
     tokens.audiences.dropEnded(at: moment)
     tokens.audiences.put(

@@ -10,6 +10,8 @@ public struct TokenSet: Equatable, Sendable {
   public var tokenType: String
   /// The token that is spent for the next tokens; nil if the provider gave none.
   public var refreshToken: Secret?
+  /// When the refresh token ends; nil if the provider did not say with the last answer.
+  public var refreshExpiry: Expiry?
   /// The proof of who signed in, as it came, proven; nil without the scope `openid`.
   public var idToken: Secret?
   /// The key that the tokens are bound to (RFC 9449): the access token if its type is DPoP, the refresh token in any
@@ -53,6 +55,22 @@ public struct TokenSet: Equatable, Sendable {
     self.identity = identity
     self.unprovenIDToken = unprovenIDToken
     self.source = source
+  }
+}
+
+extension TokenSet {
+  /// Whether the refresh token ends before long: a renewal replaces it while it works, whatever the age of the access token.
+  func isRefreshDue(at moment: Moment, graceSeconds: Int64) -> Bool {
+    guard refreshToken != nil, let refreshExpiry else { return false }
+    return refreshExpiry.band(at: moment, graceSeconds: graceSeconds) == .due
+  }
+
+  /// The end of an access token, or of the refresh token if that comes before: until then nothing has to be renewed.
+  func renewalEnd(of access: Expiry, at moment: Moment) -> Expiry {
+    guard refreshToken != nil, let refreshExpiry, !refreshExpiry.isOver(at: moment),
+      refreshExpiry.secondsLeft(at: moment) < access.secondsLeft(at: moment)
+    else { return access }
+    return refreshExpiry
   }
 }
 

@@ -13,15 +13,37 @@ extension Client {
     return try engine.profile()
   }
 
-  /// Asks the provider who the user is, with a token that is valid.
+  /// Asks the provider who the user is, with a token that is valid. A 401 counts as ``rejected(_:for:endsSession:until:cancellation:)``:
+  /// the token is renewed, and the provider is asked once more. An endpoint that refuses the new token as well takes none of
+  /// these tokens, which says nothing about the session.
+  /// - Throws: what stands in the way of an access token, and nothing was sent then; `.rejected` for the second 401.
   public func userinfo(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
     -> JSONObject
   {
     try requireOpen()
-    if engine.hasSession {
-      _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)
+    guard engine.hasSession else { return try askUserinfo(until: deadline, cancellation) }
+    let token = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation).token()
+    do throws(EnrollError) {
+      return try askUserinfo(until: deadline, cancellation)
+    } catch {
+      guard error.httpStatus == 401 else { throw error }
+      let next = try rejected(token.value, endsSession: false, until: deadline, cancellation: cancellation)
+        .token()
+      guard next.value != token.value else { throw error }
     }
-    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+    do throws(EnrollError) {
+      return try askUserinfo(until: deadline, cancellation)
+    } catch {
+      guard error.httpStatus == 401 else { throw error }
+      throw EnrollError(
+        .rejected, "the userinfo endpoint refused the access token, and the one after it", httpStatus: 401)
+    }
+  }
+
+  private func askUserinfo(until deadline: Instant, _ cancellation: (any Cancellation)?) throws(EnrollError)
+    -> JSONObject
+  {
+    try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       try engine.userinfo(cancellation: cancellation)
     }
   }

@@ -88,19 +88,25 @@ extension Client {
   }
 
   /// A resource server refused this token: another one, if there is or can be one.
-  /// - Parameter audience: for whom the refused token was; nil for the session's own.
+  /// - Parameters:
+  ///   - audience: for whom the refused token was; nil for the session's own.
+  ///   - endsSession: false where the second refusal within a minute says nothing about the session.
   public func rejected(
-    _ accessToken: Secret, for audience: TokenAudience? = nil, until deadline: Instant,
+    _ accessToken: Secret, for audience: TokenAudience? = nil, endsSession: Bool = true,
+    until deadline: Instant,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> AccessOutcome {
     try blocking { done in
-      rejected(accessToken, for: audience, until: deadline, cancellation: cancellation, completion: done)
+      rejected(
+        accessToken, for: audience, endsSession: endsSession, until: deadline, cancellation: cancellation,
+        completion: done)
     }
   }
 
-  /// As ``rejected(_:for:until:cancellation:)``, holding no thread.
+  /// As ``rejected(_:for:endsSession:until:cancellation:)``, holding no thread.
   public func rejected(
-    _ accessToken: Secret, for audience: TokenAudience? = nil, until deadline: Instant,
+    _ accessToken: Secret, for audience: TokenAudience? = nil, endsSession: Bool = true,
+    until deadline: Instant,
     cancellation: (any Cancellation)?,
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
   ) {
@@ -108,7 +114,7 @@ extension Client {
       try requireOpen()
       let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
-        try engine.decideRejection(of: accessToken, for: audience)
+        try engine.decideRejection(of: accessToken, for: audience, endsSession: endsSession)
       }
       switch decision {
       case .answer(let outcome): completion(.success(outcome))
@@ -247,12 +253,13 @@ extension Client {
   }
 
   /// The provider's answer about one of the session's tokens (RFC 7662); an access token that is due is renewed first.
+  /// - Throws: what stands in the way of an access token, and nothing was sent then.
   public func introspect(
     _ subject: Introspection.Subject, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {
     try requireOpen()
     if engine.hasSession {
-      _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)
+      _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation).token()
     }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       try engine.introspect(subject, cancellation: cancellation)

@@ -105,7 +105,8 @@ private struct OneStatus {
   func json(_ session: CommandSession, configuration: String) -> JSON {
     .object([
       ("account", .string(account)), ("state", state), ("profile", kept["profile"]),
-      ("expiresAt", kept["expiresAt"]), ("configuration", .string(configuration)),
+      ("expiresAt", kept["expiresAt"]), ("renews", kept["renews"]),
+      ("renewableUntil", kept["renewableUntil"]), ("configuration", .string(configuration)),
       ("issuer", issuer.map { .string($0) }), ("store", .string(session.place.store)),
       ("keyProviders", keyProviders), ("exitStatus", .integer(Int64(standing.ending.rawValue))),
     ])

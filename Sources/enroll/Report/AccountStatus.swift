@@ -25,8 +25,7 @@ struct AccountStatus {
       ending = .done
       headline = "Signed in as \(person)"
       let how = state["reason"]?.string == "renewed" ? "renewed just now" : "valid"
-      token =
-        [how, lives].compactMap { $0 }.joined(separator: ", ") + "; renewed on use when due"
+      token = [how, lives].compactMap { $0 }.joined(separator: ", ") + "; \(Self.renewal(kept, now: now))"
       (advice, colour) = (nil, .good)
     case "awaitingConfirmation":
       ending = .signInNeeded
@@ -67,6 +66,16 @@ struct AccountStatus {
       token = "none"
       (advice, colour) = (CommandStatus.signInNeeded.advice, .warning)
     }
+  }
+
+  /// Whether and how long the session renews its token.
+  private static func renewal(_ kept: JSON, now: Int64) -> String {
+    guard kept["renews"]?.bool ?? true else {
+      return "the provider gave no refresh token, so it is not renewed"
+    }
+    guard let end = kept["renewableUntil"]?.integer, end > now else { return "renewed on use when due" }
+    return
+      "renewed on use when due; without use it ends at \(TokenFormat.date(end)), in \(Shown.span(seconds: end - now))"
   }
 
   func sign(_ signs: Signs) -> String {

@@ -25,7 +25,7 @@ struct TokenReport {
       // The renewal failed here, and not at the provider.
       case .some(let code) where kind == .expired && CommandStatus(code) == .storeUnusable: .storeUnusable
       case .busy where kind == .expired: .busy
-      case .oauth where isRefused, .rejected where isRefused: .refused
+      case .oauth where isRefused, .rejected where isRefused, .unsupported where isRefused: .refused
       default: kind.status.map { CommandStatus($0) } ?? .done
       }
   }
@@ -74,6 +74,10 @@ struct TokenReport {
         advice: "The old one works until it expires: \(.token) prints it.")
     case .storeUnusable: return Failure(.storeUnusable, "there is no new token: \(reason)")
     case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
+    case .refused where Self.cause(answer) == .unsupported && answer["accessToken"] != nil:
+      return Failure(
+        .refused, "the token cannot be renewed: \(reason)",
+        advice: "It works until it expires: \(.token) prints it. Then run \(.login).")
     case .refused:
       let isForgotten = answer["error"]?["field"]?.string == EnrollError.registrationField
       let words = "the provider refused to renew the token: \(reason)"

@@ -281,6 +281,32 @@ struct AudienceRenewalTests {
     #expect(try engine.keptTokens().isEmpty)
   }
 
+  @Test(
+    "invalid_grant for an audience alone is the audience's: one renewal without it decides about the session")
+  func doubted() throws {
+    bench.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
+    guard case .rejected(let reason) = try engine.access(for: Self.api) else {
+      throw Unexpected(what: "not refused")
+    }
+    #expect(reason.oauthError == "invalid_grant" && reason.field == "resource")
+    #expect(!form(bench.provider.requests(.token).last).contains("resource"))
+    try expect(bench.record.sessionEnded, is: nil)
+    expect(engine.state, is: .active(.renewed))
+    try expect(engine.token(), is: "access-3")
+    expect(bench.provider.count(.token), is: 3)
+    guard case .rejected = try engine.access(for: Self.api) else { throw Unexpected(what: "asked again") }
+    expect(bench.provider.count(.token), is: 3)
+    try expect(engine.token(for: Self.files), is: "access-4")
+  }
+
+  @Test("a provider in trouble after such a refusal leaves the session as it is")
+  func doubtedInTrouble() throws {
+    bench.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#), .status(503), .status(503))
+    guard case .expired = try engine.access(for: Self.api) else { throw Unexpected(what: "decided") }
+    try expect(bench.record.sessionEnded, is: nil)
+    try expect(engine.token(), is: "access-2")
+  }
+
   @Test("a new refresh token is kept although its access token cannot be used (R30)")
   func rotatedOnly() throws {
     bench.provider.next(.token, .status(200, body: #"{"token_type":"Bearer","refresh_token":"rescued"}"#))

@@ -13,6 +13,7 @@ enum Sample {
 
   static let tokens: TokenSet = {
     var tokens = session
+    tokens.refreshExpiry = expiry
     tokens.audiences.put(
       AudienceEntry(
         TokenAudience(resource: "https://api.example/", scopes: ["a", "b"]),
@@ -107,6 +108,7 @@ enum Sample {
       error: EnrollError(
         .server, "tokens were expected", httpStatus: 429, oauthError: "slow_down", retryAfterSeconds: 7))
     record.sessionEnded = "invalid_grant"
+    (record.isAccessRefused, record.narrowsSessions, record.refusesOfflineAccess) = (true, true, true)
     record.serverClock = ServerClock(offsetSeconds: -3600, doubtedOffsetSeconds: 7200)
     record.asksForLogin = true
     record.logouts = [

@@ -50,7 +50,7 @@ struct StoreDocumentTests {
     expectFilled(account.record)
     expectFilled(try #require(account.record.confirmed))
     for transaction in account.record.transactions { expectFilled(transaction) }
-    try expect(account.record(unsealed: seed("record"), version: 2), is: account.record)
+    try expect(account.record(unsealed: seed("record"), version: 3), is: account.record)
     _ = try AccountDocument(decoding: seed("account-1"))
     _ = try AccountDocument(decoding: seed("plain"))
     _ = try AccountDocument(decoding: seed("pin"))

@@ -52,6 +52,27 @@ struct IntrospectionTests {
     expect(code { _ = try other.introspect(.refreshToken, cancellation: nil) }, is: .notFound)
   }
 
+  @Test("the token of a session that is over, refused or expired is not sent")
+  func living() throws {
+    let changes: [(Bench) throws -> Void] = [
+      {
+        try $0.store.update(.default) { record throws(EnrollError) in record.sessionEnded = "invalid_grant" }
+      },
+      { try $0.store.update(.default) { record throws(EnrollError) in record.isAccessRefused = true } },
+      { $0.clock.advance(seconds: 4000) },
+    ]
+    for (change, expected) in zip(changes, [EnrollError.Code.reauthenticate, .reauthenticate, .expired]) {
+      let bench = try Bench()
+      let engine = try bench.signedIn()
+      try change(bench)
+      for subject in Introspection.Subject.allCases {
+        expect(code { _ = try engine.introspect(subject, cancellation: nil) }, is: expected)
+      }
+      expect(code { _ = try engine.userinfo(cancellation: nil) }, is: expected)
+      #expect(bench.provider.count(.introspection) == 0 && bench.provider.count(.userinfo) == 0)
+    }
+  }
+
   @Test("a back end's session token is not shown to the issuer")
   func bff() throws {
     let bench = try Bench()

@@ -49,7 +49,7 @@ struct RejectionTests {
     if case .reauthenticate = outcome { true } else { false }
   }
 
-  @Test("it is renewed once, and the next refusal says that the user has to sign in, which ends nothing")
+  @Test("it is renewed once; after the next refusal the user has to sign in, in every process")
   func once() throws {
     let bench = try Bench([("withoutExpiry", .string("never"))])
     bench.provider.change { $0.lifetime = nil }
@@ -59,7 +59,39 @@ struct RejectionTests {
     #expect(second != first && bench.provider.count(.token) == 2)
     #expect(isReauthenticate(try reject(second, engine)))
     expect(bench.provider.count(.token), is: 2)
-    // The other APIs of the host may take it.
+    // Until the user signs in, nobody gets the refused token.
+    #expect(try isReauthenticate(engine.access()) && isReauthenticate(bench.engine().access()))
+    guard case .answer(let refreshed) = try engine.decideRefresh() else { throw Unexpected(what: "renews") }
+    #expect(isReauthenticate(refreshed))
+    try expect(engine.planRenewal(ahead: true, jitter: 0), is: .nothing)
+    expect(engine.state.kind, is: .renewalFailed)
+    guard case .known(let elsewhere) = try bench.engine().standing() else { throw Unexpected(what: "asks") }
+    expect(elsewhere.kind, is: .renewalFailed)
+    try expect(bench.record.sessionEnded, is: nil)
+    let third = try bench.signedIn()
+    #expect(try third.token() != second && third.state == .active(.confirmed))
+  }
+
+  @Test("tokens for other audiences are not concerned")
+  func otherAudience() throws {
+    let bench = try Bench([])
+    bench.provider.change { $0.resources = ["https://api.example"] }
+    let engine = try bench.signedIn()
+    let second = try reject(try engine.token(), engine).token().value.reveal()
+    #expect(isReauthenticate(try reject(second, engine)))
+    let api = try TokenAudience.naming(resource: "https://api.example", scopes: nil)
+    guard case .valid = try engine.access(for: api) else { throw Unexpected(what: "no token") }
+    #expect(isReauthenticate(try engine.access()))
+  }
+
+  @Test("an endpoint whose refusals say nothing about the session does not end it")
+  func harmless() throws {
+    let bench = try Bench([])
+    let engine = try bench.signedIn()
+    let second = try reject(try engine.token(), engine).token().value.reveal()
+    guard case .answer(.rejected) = try engine.decideRejection(of: Secret(second), endsSession: false) else {
+      throw Unexpected(what: "the session ends")
+    }
     try expect(engine.token(), is: second)
   }
 
@@ -69,11 +101,10 @@ struct RejectionTests {
     bench.provider.change { $0.lifetime = .integer(86_400) }
     let engine = try bench.signedIn()
     let second = try reject(try engine.token(), engine).token().value.reveal()
-    bench.clock.advance(seconds: 59)
-    #expect(isReauthenticate(try reject(second, engine)))
-    bench.clock.advance(seconds: 1)
+    bench.clock.advance(seconds: 60)
     let third = try reject(second, engine).token().value.reveal()
     #expect(third != second && bench.provider.count(.token) == 3)
+    bench.clock.advance(seconds: 59)
     #expect(isReauthenticate(try reject(third, engine)))
     expect(bench.provider.count(.token), is: 3)
   }
@@ -117,7 +148,10 @@ struct RejectionTests {
     #expect(isReauthenticate(try reject("any", bench.engine())))
     bench.provider.change { $0.givesRefreshToken = false }
     let engine = try bench.signedIn()
-    #expect(isReauthenticate(try reject(try engine.token(), engine)))
+    let token = try engine.token()
+    #expect(isReauthenticate(try reject(token, engine)))
+    #expect(try isReauthenticate(engine.access()) && isReauthenticate(bench.engine().access()))
+    expect(engine.state.kind, is: .renewalFailed)
     expect(bench.provider.count(.token), is: 1)
   }
 }

@@ -1024,6 +1024,16 @@ export type Account = {
   accessToken?: string;
   /** When the access token expires. In seconds since 1970-01-01T00:00:00Z. */
   expiresAt?: number;
+  /**
+   * Whether the session renews its access token. Without, the user signs in again when the token expires. Absent if
+   * no user is signed in.
+   */
+  renews?: boolean;
+  /**
+   * When the refresh token expires unless a renewal replaces it. Absent if the provider does not say. In seconds
+   * since 1970-01-01T00:00:00Z.
+   */
+  renewableUntil?: number;
   registrationType?: RegistrationType;
 };
 
@@ -1477,9 +1487,9 @@ export interface TokenCommands {
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
   /**
-   * Reports that a resource server rejected this access token with 401. The token is renewed once. If the next one
-   * is rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because only
-   * that API is affected.
+   * Reports that a resource server rejected this access token with 401. The token is renewed once. If it cannot be
+   * renewed, or the next one is rejected within a minute, the outcome is reauthenticate, also of token.access, until
+   * a sign-in; for another audience it is rejected, because only that API is affected.
    */
   rejected(parameters: {
     /** The rejected token. */
@@ -1507,7 +1517,7 @@ export interface TokenCommands {
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
   }, options?: CallOptions): Promise<Revocation>;
-  /** Asks the provider about one of the session's tokens (RFC 7662). */
+  /** Asks the provider about one of the session's tokens (RFC 7662), if there is a valid access token. */
   introspect(parameters?: {
     token?: TokenKind;
     /** Seconds that the call may take; a fraction is allowed. */
@@ -1538,7 +1548,10 @@ export interface IdentityCommands {
     /** OpenID Connect Core §5.1. */
     claims: Claims;
   }>;
-  /** Fetches the claims from the provider. Claims about another user are rejected. */
+  /**
+   * Fetches the claims from the provider, if there is a valid access token. Claims about another user are rejected.
+   * A 401 renews the token once, as token.rejected does.
+   */
   userinfo(parameters?: {
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;

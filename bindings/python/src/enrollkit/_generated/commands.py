@@ -419,9 +419,9 @@ class ClientCommands(Caller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Reports that a resource server rejected this access token with 401. The token is renewed once. If the next
-        one is rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because
-        only that API is affected.
+        """Reports that a resource server rejected this access token with 401. The token is renewed once. If it cannot
+        be renewed, or the next one is rejected within a minute, the outcome is reauthenticate, also of token.access,
+        until a sign-in; for another audience it is rejected, because only that API is affected.
 
         Args:
             access_token: The rejected token.
@@ -469,7 +469,7 @@ class ClientCommands(Caller):
     def introspect(
         self, *, token: Optional[Union[TokenKind, Literal["accessToken", "refreshToken"]]] = None, timeout: Timeout = 30
     ) -> Introspection:
-        """Asks the provider about one of the session's tokens (RFC 7662).
+        """Asks the provider about one of the session's tokens (RFC 7662), if there is a valid access token.
 
         Args:
             token: One of the session's tokens; it is not returned.
@@ -518,15 +518,16 @@ class ClientCommands(Caller):
         return told(mapping, result, "claims")
 
     def userinfo(self, *, timeout: Timeout = 30) -> Dict[str, Any]:
-        """Fetches the claims from the provider. Claims about another user are rejected.
+        """Fetches the claims from the provider, if there is a valid access token. Claims about another user are
+        rejected. A 401 renews the token once, as token.rejected does.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollDeadlineExceeded, EnrollIllegalState, EnrollConfiguration, EnrollNetwork, EnrollTLS, EnrollTimeout,
-            EnrollServer, EnrollResponseInvalid, EnrollIssuerMismatch, EnrollProfileMismatch, EnrollReauthenticate,
-            EnrollRejected, EnrollExpired, EnrollStoreError.
+            EnrollServer, EnrollResponseInvalid, EnrollOAuth, EnrollIssuerMismatch, EnrollProfileMismatch,
+            EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
         Command: identity.userinfo. Source: OpenID Connect Core §5.3.
         """
@@ -1302,9 +1303,9 @@ class AsyncClientCommands(AsyncCaller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Reports that a resource server rejected this access token with 401. The token is renewed once. If the next
-        one is rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because
-        only that API is affected.
+        """Reports that a resource server rejected this access token with 401. The token is renewed once. If it cannot
+        be renewed, or the next one is rejected within a minute, the outcome is reauthenticate, also of token.access,
+        until a sign-in; for another audience it is rejected, because only that API is affected.
 
         Args:
             access_token: The rejected token.
@@ -1352,7 +1353,7 @@ class AsyncClientCommands(AsyncCaller):
     async def introspect(
         self, *, token: Optional[Union[TokenKind, Literal["accessToken", "refreshToken"]]] = None, timeout: Timeout = 30
     ) -> Introspection:
-        """Asks the provider about one of the session's tokens (RFC 7662).
+        """Asks the provider about one of the session's tokens (RFC 7662), if there is a valid access token.
 
         Args:
             token: One of the session's tokens; it is not returned.
@@ -1401,15 +1402,16 @@ class AsyncClientCommands(AsyncCaller):
         return told(mapping, result, "claims")
 
     async def userinfo(self, *, timeout: Timeout = 30) -> Dict[str, Any]:
-        """Fetches the claims from the provider. Claims about another user are rejected.
+        """Fetches the claims from the provider, if there is a valid access token. Claims about another user are
+        rejected. A 401 renews the token once, as token.rejected does.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
             EnrollDeadlineExceeded, EnrollIllegalState, EnrollConfiguration, EnrollNetwork, EnrollTLS, EnrollTimeout,
-            EnrollServer, EnrollResponseInvalid, EnrollIssuerMismatch, EnrollProfileMismatch, EnrollReauthenticate,
-            EnrollRejected, EnrollExpired, EnrollStoreError.
+            EnrollServer, EnrollResponseInvalid, EnrollOAuth, EnrollIssuerMismatch, EnrollProfileMismatch,
+            EnrollReauthenticate, EnrollRejected, EnrollExpired, EnrollStoreError.
 
         Command: identity.userinfo. Source: OpenID Connect Core §5.3.
         """

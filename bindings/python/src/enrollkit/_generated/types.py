@@ -746,6 +746,14 @@ class Account:
     expires_at: Optional[datetime] = None
     """When the access token expires."""
 
+    renews: Optional[bool] = None
+    """Whether the session renews its access token. Without, the user signs in again when the token expires. Absent if
+    no user is signed in.
+    """
+
+    renewable_until: Optional[datetime] = None
+    """When the refresh token expires unless a renewal replaces it. Absent if the provider does not say."""
+
     registration_type: Optional[RegistrationType] = None
     """How the account was registered; absent for any other way."""
 
@@ -758,6 +766,8 @@ class Account:
             id_token=maybe(text, members.get("idToken")),
             access_token=maybe(text, members.get("accessToken")),
             expires_at=maybe(moment, members.get("expiresAt")),
+            renews=maybe(truth, members.get("renews")),
+            renewable_until=maybe(moment, members.get("renewableUntil")),
             registration_type=maybe(RegistrationType, members.get("registrationType")),
         )
 

@@ -471,9 +471,9 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Reports that a resource server rejected this access token with 401. The token is renewed once. If the next one is
-   * rejected within a minute, the outcome is reauthenticate; for another audience it is rejected, because only that API
-   * is affected.
+   * Reports that a resource server rejected this access token with 401. The token is renewed once. If it cannot be
+   * renewed, or the next one is rejected within a minute, the outcome is reauthenticate, also of token.access, until a
+   * sign-in; for another audience it is rejected, because only that API is affected.
    *
    * @param accessToken The rejected token.
    * @param resource The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
@@ -528,7 +528,7 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Asks the provider about one of the session's tokens (RFC 7662).
+   * Asks the provider about one of the session's tokens (RFC 7662), if there is a valid access token.
    *
    * @param token One of the session's tokens; it is not returned.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
@@ -592,12 +592,13 @@ public class IdentityCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Fetches the claims from the provider. Claims about another user are rejected.
+   * Fetches the claims from the provider, if there is a valid access token. Claims about another user are rejected. A
+   * 401 renews the token once, as token.rejected does.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return OpenID Connect Core §5.1.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
-   *   RESPONSE_INVALID, ISSUER_MISMATCH, PROFILE_MISMATCH, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED,
+   *   RESPONSE_INVALID, OAUTH, ISSUER_MISMATCH, PROFILE_MISMATCH, REAUTHENTICATE, REJECTED, EXPIRED, STORE_LOCKED,
    *   STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
   public suspend fun userinfo(

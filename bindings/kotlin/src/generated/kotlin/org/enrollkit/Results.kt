@@ -149,12 +149,19 @@ public data class Account(
   public val accessToken: String?,
   /** When the access token expires. */
   public val expiresAt: Instant?,
+  /**
+   * Whether the session renews its access token. Without, the user signs in again when the token expires. Absent if no
+   * user is signed in.
+   */
+  public val renews: Boolean?,
+  /** When the refresh token expires unless a renewal replaces it. Absent if the provider does not say. */
+  public val renewableUntil: Instant?,
   /** How the account was registered; absent for any other way. */
   public val registrationType: RegistrationType?,
 ) {
   /** Without what is secret or personal. */
   override fun toString(): String =
-    "Account(profile=$profile, idToken=${hidden(idToken)}, accessToken=${hidden(accessToken)}, expiresAt=$expiresAt, registrationType=$registrationType)"
+    "Account(profile=$profile, idToken=${hidden(idToken)}, accessToken=${hidden(accessToken)}, expiresAt=$expiresAt, renews=$renews, renewableUntil=$renewableUntil, registrationType=$registrationType)"
 
   internal companion object {
     fun decode(json: JsonObject): Account = Account(
@@ -162,6 +169,8 @@ public data class Account(
       idToken = json.find("idToken")?.let { it.text() },
       accessToken = json.find("accessToken")?.let { it.text() },
       expiresAt = json.find("expiresAt")?.let { it.date() },
+      renews = json.find("renews")?.let { it.flag() },
+      renewableUntil = json.find("renewableUntil")?.let { it.date() },
       registrationType = json.find("registrationType")?.let { RegistrationType.decode(it) },
     )
   }

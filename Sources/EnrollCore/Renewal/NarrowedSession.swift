@@ -1,0 +1,59 @@
+// A provider that narrows the session itself when it is asked for a token for one audience: its new refresh token holds only the
+// scopes that were asked for, or works for that resource alone. RFC 6749 §6 forbids it, and no answer says so: what the session
+// had is compared with what its next renewal brings. Nothing but another sign-in restores the session, so a provider that
+// narrows is remembered in the account's record and asked no more.
+
+extension TokenSet {
+  /// The audience whose renewal brought the refresh token; nil where the session's own renewal did, or a sign-in.
+  /// - Parameter epoch: the record's.
+  func lastAudience(at epoch: UInt64) -> AudienceToken? {
+    audiences.entries.lazy.compactMap(\.token).first { $0.epoch == epoch }
+  }
+
+  /// The scopes that a renewal took from the session, because the refresh token came with a token for an audience and now holds
+  /// the scopes of that token; none where the provider took them for another reason.
+  /// - Parameters:
+  ///   - told: the scopes of the answer; nil where it says none, which means that they are the same (RFC 6749 §5.1).
+  ///   - epoch: the record's when the refresh token was sent.
+  func scopesLost(to told: [String]?, at epoch: UInt64) -> [String] {
+    guard let told, let last = lastAudience(at: epoch), told.count == last.scopes.count,
+      told.allSatisfy({ Scopes.contains($0, in: last.scopes) })
+    else { return [] }
+    return scopes.filter { !Scopes.contains($0, in: told) }
+  }
+}
+
+extension AccountRecord {
+  /// The refusal of an audience at a provider that narrows.
+  func refusesToAsk(for audience: TokenAudience) -> EnrollError? {
+    guard narrowsSessions else { return nil }
+    return EnrollError(
+      .unsupported,
+      "the provider narrows the whole session when it is asked for a token for \(audience.shown), so it is not asked; sign in with what the app needs",
+      field: audience.resource == nil ? "scope" : "resource")
+  }
+}
+
+extension Engine {
+  /// Remembers a provider that narrows, and says so once.
+  /// - Parameter lost: the scopes that are known to be gone; none where the refresh token is bound to a resource.
+  func remember(narrowing lost: [String], epoch: UInt64) throws(EnrollError) {
+    var isNews = false
+    try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch, !record.narrowsSessions else { return }
+      record.narrowsSessions = true
+      isNews = true
+    }
+    guard isNews else { return }
+    let what =
+      lost.isEmpty
+      ? "the provider bound the session to the audience of the last token"
+      : "the provider took the scopes \(Scopes.joined(lost)) from the session when it was asked for a token for an audience"
+    report(
+      EnrollError(
+        .unsupported,
+        "\(what). It is not asked for such tokens any more. Sign in again to restore the session"
+      )
+      .helped(by: .registerAgain))
+  }
+}

@@ -1,0 +1,103 @@
+// A provider that narrows the session when it is asked for a token for one audience (zitadel/oidc, node-oauth2-server).
+
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+import EnrollTesting
+import Expectations
+import Testing
+
+@Suite("A provider that narrows the session")
+struct NarrowedSessionTests {
+  private static let read = TokenAudience(resource: nil, scopes: ["read"])
+  private static let write = TokenAudience(resource: nil, scopes: ["write"])
+  private static let api = TokenAudience(resource: "https://api.example/", scopes: [])
+  private static let files = TokenAudience(resource: "https://files.example/", scopes: [])
+
+  private let bench: Bench
+  private let engine: Engine
+
+  init() throws {
+    bench = try Bench(scopes: ["openid", "offline_access", "read", "write"])
+    bench.provider.change {
+      $0.resources = ["https://api.example/", "https://files.example/"]
+      $0.narrowsSessions = true
+    }
+    engine = try bench.signedIn()
+  }
+
+  private func reason(_ outcome: AccessOutcome) throws -> EnrollError {
+    guard case .rejected(let reason) = outcome else { throw Unexpected(what: "\(outcome)") }
+    return reason
+  }
+
+  private var told: [String] { bench.seen.reported.map(\.message) }
+
+  @Test(
+    "what the next renewal lacks is noticed, told once, and the provider is asked for no audience any more")
+  func scopes() throws {
+    _ = try engine.token(for: Self.read)
+    bench.clock.advance(seconds: 3600)
+    _ = try engine.token()
+    #expect(told.count == 1 && told[0].contains("openid offline_access write"))
+    expect(bench.seen.reported.last?.helps, is: .registerAgain)
+    let asked = bench.provider.count(.token)
+    for audience in [Self.read, Self.write, Self.api] {
+      let error = try reason(engine.access(for: audience))
+      #expect(error.code == .unsupported && error.message.contains("narrows"))
+      #expect(try reason(bench.engine().access(for: audience)).code == .unsupported)
+    }
+    expect(bench.provider.count(.token), is: asked)
+    bench.clock.advance(seconds: 3600)
+    _ = try engine.token()
+    expect(told.count, is: 1)
+  }
+
+  @Test(
+    "an audience that is refused after another one brings the session's own renewal, which shows what is lost"
+  )
+  func doubted() throws {
+    _ = try engine.token(for: Self.read)
+    try expect(reason(engine.access(for: Self.write)).oauthError, is: "invalid_scope")
+    #expect(told.count == 1 && told[0].contains("write"))
+    guard case .valid = try engine.access() else { throw Unexpected(what: "the session is over") }
+  }
+
+  @Test("a refresh token that is invalid for a second resource, and lives, is bound to the first")
+  func bound() throws {
+    _ = try engine.token(for: Self.api)
+    try expect(reason(engine.access(for: Self.files)).oauthError, is: "invalid_grant")
+    #expect(told.count == 1 && told[0].contains("bound"))
+    try expect(bench.record.sessionEnded, is: nil)
+  }
+
+  @Test(
+    "the next session at this provider is not narrowed: it is remembered until the account is deregistered")
+  func remembered() throws {
+    _ = try engine.token(for: Self.read)
+    bench.clock.advance(seconds: 3600)
+    _ = try engine.token()
+    _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+    let again = try bench.signedIn()
+    try expect(reason(again.access(for: Self.write)).code, is: .unsupported)
+    bench.clock.advance(seconds: 3600)
+    _ = try again.token()
+    try expect(#require(try bench.record.confirmed).scopes.contains("write"), is: true)
+    _ = try again.deregister(cancellation: nil)
+    try expect(bench.record.narrowsSessions, is: false)
+  }
+
+  @Test("scopes that a provider takes away otherwise are no narrowing")
+  func withdrawn() throws {
+    bench.provider.change { $0.narrowsSessions = false }
+    _ = try engine.token(for: Self.read)
+    bench.provider.change { $0.tokens = { $0["scope"] = .string("openid read") } }
+    bench.clock.advance(seconds: 3600)
+    _ = try engine.token()
+    #expect(try told.isEmpty && !bench.record.narrowsSessions)
+    bench.provider.change { $0.tokens = { $0["scope"] = .string("openid") } }
+    bench.clock.advance(seconds: 3600)
+    _ = try engine.token()
+    #expect(try told.isEmpty && !bench.record.narrowsSessions)
+  }
+}
