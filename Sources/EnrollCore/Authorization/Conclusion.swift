@@ -11,10 +11,19 @@ extension Engine {
     public var ending: Ending
     /// The transaction, where it was a fallback that found nobody signed in at the provider (flows.md §4).
     var silentFallback: TransactionRecord?
+    /// Where the browser goes on with the same transaction, which is open again; nil where it is settled.
+    public internal(set) var nextURL: String?
 
     package init(transactionID: TransactionID, ending: Ending) {
       self.transactionID = transactionID
       self.ending = ending
+    }
+
+    /// A transaction that goes on in the browser.
+    /// - Parameter error: why it did not end with tokens; not reported.
+    package init(_ transactionID: TransactionID, goesOnAt url: String, after error: EnrollError) {
+      self.init(transactionID: transactionID, ending: .failed(error))
+      nextURL = url
     }
 
     public enum Ending: Equatable, Sendable {
@@ -25,12 +34,27 @@ extension Engine {
   }
 
   /// Takes the transaction's answer, exchanges it, and keeps the tokens or settles the transaction as failed.
+  /// - Parameter goesOn: whether the transaction may go on in the browser instead.
   /// - Throws: `.alreadySettled`, and nothing is exchanged; store errors.
   func conclude(
-    _ transaction: TransactionRecord, _ exchange: () throws(EnrollError) -> Arrival
+    _ transaction: TransactionRecord, goesOn: Bool = false, _ cancellation: (any Cancellation)? = nil,
+    _ exchange: () throws(EnrollError) -> Arrival
   ) throws(EnrollError) -> Settlement {
     try beginExchange(of: transaction)
-    return try finish(transaction, exchange)
+    let arrival: Arrival
+    do throws(EnrollError) {
+      arrival = try exchange()
+    } catch {
+      if goesOn,
+        let next = leaveOutOfflineAccess(of: transaction, after: error, cancellation: cancellation)
+      {
+        return Settlement(transaction.id, goesOnAt: next, after: error)
+      }
+      let isExplained = error.isAboutScopes && transaction.codeRequest != nil
+      return try settle(
+        transaction, failed: isExplained ? explained(error, scopes: transaction.scopes) : error)
+    }
+    return try keep(arrival, of: transaction)
   }
 
   /// The same for a grant whose answer has come already: tokens that come too late are revoked (R35).

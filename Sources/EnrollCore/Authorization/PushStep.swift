@@ -27,7 +27,8 @@ extension Engine {
         naming: pushed.requestURI, configuration: configuration, metadata: metadata)
     } catch {
       guard !error.isAboutScopes else { throw explained(error, scopes: request.transaction.scopes) }
-      // Some providers announce the endpoint and keep it from public clients.
+      // Some providers announce the endpoint and keep it from public clients. Keycloak knows a client by its metadata document
+      // only once an authorize request has named it, and refuses the push with 401 before that.
       guard isOptional, error.code != .cancelled else {
         throw withRegistration(error)
       }

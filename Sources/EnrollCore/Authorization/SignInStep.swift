@@ -1,5 +1,5 @@
 // Signing in: begin hands out the authorize URL, resume takes the redirect back (flows.md §2, R5-R8, R13-R17, R21-R30).
-// And `invalid_scope` in words (RFC 6749 §4.1.2.1, §5.2).
+// And a refused scope in words (RFC 6749 §4.1.2.1, §5.2).
 
 import EnrollCrypto
 import EnrollJSON
@@ -33,7 +33,15 @@ extension Engine {
     case .app2app:
       try requireBearerTokensAllowed()
       return try beginWithApp2App(options, cancellation: cancellation)
-    case .device: return try beginDevice(options, cancellation: cancellation)
+    case .device:
+      let chosen = try withoutRefused(options)
+      do throws(EnrollError) {
+        return try beginDevice(chosen, cancellation: cancellation)
+      } catch {
+        let scopes = AuthorizationRequest.scopes(configuration, chosen, listed: nil)
+        guard chosen.scopes == nil, noticesRefusal(error, of: scopes) else { throw error }
+        return try beginDevice(try withoutRefused(options), cancellation: cancellation)
+      }
     case .passwordless:
       return try beginPasswordless(
         options, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
@@ -41,8 +49,9 @@ extension Engine {
   }
 
   private func beginInBrowser(
-    _ options: SignInOptions, loopbackRedirectURI: String?, cancellation: (any Cancellation)?
+    _ given: SignInOptions, loopbackRedirectURI: String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
+    let options = try withoutRefused(given)
     let metadata = try provider.metadata(cancellation: cancellation)
     let asksForLogin = try store.read(account)?.asksForLogin ?? false
     let moment = clock.moment()
@@ -52,7 +61,14 @@ extension Engine {
       dpopKey: try newDPoPKey(metadata), at: moment,
       random: try random.bytes(AuthorizationRequest.randomByteCount))
     if let warning = request.warning { warn(warning) }
-    let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
+    let url: String
+    do throws(EnrollError) {
+      url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
+    } catch {
+      guard given.scopes == nil, noticesRefusal(error, of: request.transaction.scopes) else { throw error }
+      return try beginInBrowser(
+        given, loopbackRedirectURI: loopbackRedirectURI, cancellation: cancellation)
+    }
     try remember(request.transaction)
     return Transaction(of: request.transaction, action: .openURL(url))
   }
@@ -89,11 +105,13 @@ extension Engine {
   /// Takes a redirect back and carries its transaction to its end.
   /// - Parameter transactionID: the transaction that the host takes it for; needed only for a return without `state`
   ///   when several are pending (R6).
+  /// - Parameter goesOn: whether the caller opens ``Settlement/nextURL``; else what could go on there ends.
   /// - Throws: when the URL settles nothing: `.redirectMalformed`, `.redirectMismatch`, `.unsolicited`,
   ///   `.alreadySettled`, `.transactionExpired`, `.issuerMismatch`; or when the provider cannot be reached before the
   ///   code is sent: `.network` and its kin. No side effect then (R6), the transaction stays pending.
   public func resume(
-    _ url: String, transactionID: TransactionID? = nil, cancellation: (any Cancellation)?
+    _ url: String, transactionID: TransactionID? = nil, goesOn: Bool = false,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
     try requireNative()
     let redirect = try Redirect(parsing: url, configured: configuration.redirectURI)
@@ -125,14 +143,19 @@ extension Engine {
       // No automatic step on the word of an answer without iss, where every answer has one (R17).
       let isIdentified =
         redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
-      let goesOn = transaction.isSilentFallback && error.asksForUser && isIdentified
+      if goesOn, isIdentified,
+        let next = leaveOutOfflineAccess(of: transaction, after: error, cancellation: cancellation)
+      {
+        return Settlement(transaction.id, goesOnAt: next, after: error)
+      }
+      let fallsBack = transaction.isSilentFallback && error.asksForUser && isIdentified
       var settlement = try conclude(
         transaction, failed: explained(transaction.explained(error), scopes: transaction.scopes),
-        isReported: !goesOn)
-      if goesOn { settlement.silentFallback = transaction }
+        isReported: !fallsBack)
+      if fallsBack { settlement.silentFallback = transaction }
       return settlement
     case .code(let code):
-      return try conclude(transaction) { () throws(EnrollError) in
+      return try conclude(transaction, goesOn: goesOn, cancellation) { () throws(EnrollError) in
         if case .bff(let bff) = transaction.flow {
           return try redeem(code, of: bff, asked: transaction.issuer.text, cancellation: cancellation)
         }
@@ -220,6 +243,7 @@ extension Engine {
   /// that were asked for with those that the provider lists (RFC 8414 §2).
   func explained(_ error: EnrollError, scopes: [String]) -> EnrollError {
     guard error.isAboutScopes else { return withRegistration(error) }
+    let isOwn = noticesRefusal(error, of: scopes)
     var text = "\(error.message); asked: \(Scopes.joined(scopes))"
     if let listed = provider.cachedMetadata?.scopes {
       text += "; the provider lists: \(PrintableText.bounded(Scopes.joined(listed), maximumBytes: 500))"
@@ -227,12 +251,9 @@ extension Engine {
       text += "; the provider lists no scopes"
     }
     text += ProviderPreset.advice(for: configuration)
+    if isOwn { text += "; the next sign-in leaves offline_access out" }
     return EnrollError(
       error.code, text, field: error.field ?? "scopes", httpStatus: error.httpStatus,
       oauthError: error.oauthError, retryAfterSeconds: error.retryAfterSeconds)
   }
-}
-
-extension EnrollError {
-  var isAboutScopes: Bool { oauthError.map { ASCII.equals($0, "invalid_scope") } ?? false }
 }

@@ -108,13 +108,13 @@ extension Client {
   }
 
   private func settlement(
-    of url: String, transactionID: TransactionID? = nil, until deadline: Instant,
+    of url: String, transactionID: TransactionID? = nil, goesOn: Bool = false, until deadline: Instant,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Engine.Settlement {
     try followed(until: deadline, cancellation) { [self] cancellation throws(EnrollError) in
-      try resumed(url, transactionID, isReported: true, cancellation)
+      try resumed(url, transactionID, isReported: true, goesOn: goesOn, cancellation)
     } afterwards: { [self] settlement in
-      _ = try? remember(settlement)
+      if settlement.nextURL == nil { _ = try? remember(settlement) }
     }
   }
 
@@ -226,10 +226,13 @@ extension Client {
     }
     let settlement: Engine.Settlement
     do throws(EnrollError) {
-      settlement = try self.settlement(of: url, until: deadline, cancellation: cancellation)
+      settlement = try self.settlement(of: url, goesOn: true, until: deadline, cancellation: cancellation)
     } catch {
       guard error.code == .unsolicited || error.code == .redirectMismatch else { throw error }
       return .unsolicited
+    }
+    if let next = settlement.nextURL {
+      return .begun(try engine.transaction(settlement.transactionID, goingOnAt: next))
     }
     guard let begun = try signIn(after: settlement, until: deadline, cancellation: cancellation) else {
       return .registration(try remember(settlement))

@@ -124,13 +124,14 @@ extension Client {
     let settlement: Engine.Settlement
     do throws(EnrollError) {
       settlement = try CallTimeout.until(cancellation: cancellation) { () throws(EnrollError) in
-        try resumed(url, isReported: tries == 0, cancellation)
+        try resumed(url, isReported: tries == 0, goesOn: true, cancellation)
       }
     } catch {
       guard !error.isAboutRedirect, !cancellation.isCancelled else { return .declined }
       let pause = max(Self.retrySeconds << Int64(min(tries, 5)), error.retryAfterSeconds ?? 0)
       return .postponed(.postponed(language), seconds: min(pause, Self.longestRetrySeconds))
     }
+    if let next = settlement.nextURL { return .redirected(next) }
     _ = try? remember(settlement)
     switch settlement.ending {
     case .succeeded: return .accepted(.signedIn(language))

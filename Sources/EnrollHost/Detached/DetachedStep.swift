@@ -10,7 +10,7 @@ public enum DetachedStep: Sendable {
   /// A renewal of the tokens with these epochs.
   case renewal(epochs: [UInt64], isForced: Bool, audience: TokenAudience?)
   /// The redirect that the browser came back with.
-  case redirect(url: String, transactionID: TransactionID?, isReported: Bool)
+  case redirect(url: String, transactionID: TransactionID?, isReported: Bool, goesOn: Bool)
   /// A question whether the user is done on another device.
   case poll(TransactionID)
 
@@ -21,9 +21,10 @@ public enum DetachedStep: Sendable {
         ("step", .string("renewal")), ("epochs", .array(epochs.map { .integer(Int64(bitPattern: $0)) })),
         ("forced", .bool(isForced)), ("audience", audience?.handed),
       ])
-    case .redirect(let url, let transactionID, let isReported):
+    case .redirect(let url, let transactionID, let isReported, let goesOn):
       .object([
         ("step", .string("redirect")), ("url", .string(url)), ("reported", .bool(isReported)),
+        ("goesOn", .bool(goesOn)),
         ("transaction", transactionID.map { .string($0.text) }),
       ])
     case .poll(let transactionID):
@@ -42,7 +43,8 @@ public enum DetachedStep: Sendable {
         isForced: json["forced"]?.bool ?? false, audience: json["audience"].map { TokenAudience(handed: $0) })
     case ("redirect"?, let url?, _):
       self = .redirect(
-        url: url, transactionID: transactionID, isReported: json["reported"]?.bool ?? false)
+        url: url, transactionID: transactionID, isReported: json["reported"]?.bool ?? false,
+        goesOn: json["goesOn"]?.bool ?? false)
     case ("poll"?, _, let transactionID?): self = .poll(transactionID)
     default: return nil
     }
@@ -147,7 +149,10 @@ extension Engine.Settlement {
   var handed: JSON {
     var failure: EnrollError?
     if case .failed(let error) = ending { failure = error }
-    return .object([("transaction", .string(transactionID.text)), ("failure", failure?.handed)])
+    return .object([
+      ("transaction", .string(transactionID.text)), ("failure", failure?.handed),
+      ("next", nextURL.map { .string($0) }),
+    ])
   }
 
   /// - Parameter state: how the account stands now.
@@ -155,6 +160,11 @@ extension Engine.Settlement {
   init?(handed json: JSON, state: RegistrationState) {
     guard let text = json["transaction"]?.string else { return nil }
     let failure = json["failure"].map { EnrollError(handed: $0) }
+    if let url = json["next"]?.string {
+      self.init(
+        TransactionID(text), goesOnAt: url, after: failure ?? EnrollError(.oauth, "the scopes were refused"))
+      return
+    }
     self.init(
       transactionID: TransactionID(text), ending: failure.map { .failed($0) } ?? .succeeded(state))
   }

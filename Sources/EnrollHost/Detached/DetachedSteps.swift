@@ -105,16 +105,19 @@ extension DetachedSteps {
 extension Client {
   /// ``Engine/resume(_:transactionID:cancellation:)``, where that spends a code, in a process of its own.
   func resumed(
-    _ url: String, _ transactionID: TransactionID? = nil, isReported: Bool, _ cancellation: any Cancellation
+    _ url: String, _ transactionID: TransactionID? = nil, isReported: Bool, goesOn: Bool = false,
+    _ cancellation: any Cancellation
   ) throws(EnrollError) -> Engine.Settlement {
     let hasCode = (try? Redirect(parsing: url, configured: configuration.redirectURI))?.hasCode ?? false
-    let step = DetachedStep.redirect(url: url, transactionID: transactionID, isReported: isReported)
+    let step = DetachedStep.redirect(
+      url: url, transactionID: transactionID, isReported: isReported, goesOn: goesOn)
     if hasCode, let settled = try settled(step, cancellation) { return settled }
     guard isReported else {
-      return try engine.resume(url, transactionID: transactionID, cancellation: cancellation)
+      return try engine.resume(
+        url, transactionID: transactionID, goesOn: goesOn, cancellation: cancellation)
     }
     return try engine.reporting { () throws(EnrollError) in
-      try engine.resume(url, transactionID: transactionID, cancellation: cancellation)
+      try engine.resume(url, transactionID: transactionID, goesOn: goesOn, cancellation: cancellation)
     }
   }
 
@@ -167,12 +170,12 @@ extension Client {
       case .refused(let error): throw error
       case .deadlinePassed, .cancelled: throw EnrollError(.internal, "a renewal without an end has ended")
       }
-    case .redirect(let url, let transactionID, let isReported):
+    case .redirect(let url, let transactionID, let isReported, let goesOn):
       let settlement = try CallTimeout.until(cancellation: nil, onProgress: onProgress) {
         () throws(EnrollError) in
-        try resumed(url, transactionID, isReported: isReported, steps.closing)
+        try resumed(url, transactionID, isReported: isReported, goesOn: goesOn, steps.closing)
       }
-      _ = try? remember(settlement)
+      if settlement.nextURL == nil { _ = try? remember(settlement) }
       return settlement.handed
     case .poll(let transactionID):
       guard let settlement = try engine.pollDevice(transactionID) else { return .object([]) }

@@ -240,6 +240,7 @@ extension LoopbackListener {
           return false
         }
         show(page, on: connection)
+      case .redirected(let next): connection.answer(LoopbackResponse.redirect(to: next))
       case .accepted(let page):
         show(page, on: connection)
         return true
@@ -278,7 +279,8 @@ extension LoopbackListener {
     let now = clock.instant()
     for url in postponed.due(at: now) {
       switch try handle(url) {
-      case .declined: postponed.remove(url)
+      // The browser that brought it has its page: the next one that asks for it is sent on.
+      case .declined, .redirected: postponed.remove(url)
       case .postponed(let page, let seconds):
         shown = page
         _ = postponed.add(url, until: clock.instant().advanced(bySeconds: seconds))

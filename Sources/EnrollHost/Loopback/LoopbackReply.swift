@@ -11,6 +11,8 @@ public enum LoopbackReply: Equatable, Sendable {
   /// Ours, and not to be settled now: the browser shows the page, the wait goes on, and the URL is handed over again after
   /// so many seconds.
   case postponed(LoopbackPage, seconds: Int64)
+  /// Ours, and the sign-in goes on: the browser is sent to that URL, and the wait goes on.
+  case redirected(String)
   /// Ours: the browser shows the page, and the listener closes.
   case accepted(LoopbackPage)
 }
@@ -54,7 +56,7 @@ enum LoopbackResponse {
     return Array((text + always).utf8) + body
   }
 
-  /// To the path alone.
+  /// To the path alone, or to where a sign-in goes on.
   static func redirect(to address: String) -> [UInt8] {
     let text = "HTTP/1.1 303 \(reason(303))\r\nLocation: \(address)\r\nContent-Length: 0\r\n"
     return Array((text + always).utf8)

@@ -142,6 +142,23 @@ struct PushedAuthorizationStepTests {
     try expect(bench.record.transactions.count, is: 1)
   }
 
+  @Test(
+    "a refused push is not final: a client that its document names (a URL) may be unknown until an authorize request"
+  )
+  func unknownClient() throws {
+    let bench = try Bench([("clientId", .string("https://app.example/client.json"))])
+    bench.provider.change { $0.takesPushedRequests = true }
+    let engine = bench.engine()
+    for body in [#"{"error":"invalid_client"}"#, #"{"error":"invalid_request"}"#, ""] {
+      bench.provider.next(.pushed, .status(401, body: body))
+      let url = try engine.begin(SignInOptions(), cancellation: nil).url
+      #expect(
+        url.contains("client_id=https%3A%2F%2Fapp.example%2Fclient.json") && url.contains("code_challenge="))
+      try expect(engine.failure(of: bench.provider.signIn(at: url)), is: nil)
+    }
+    expect(bench.seen.warned.count, is: 3)
+  }
+
   @Test("never means never")
   func never() throws {
     let bench = try bench(.never)

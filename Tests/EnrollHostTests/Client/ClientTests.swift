@@ -588,6 +588,54 @@ struct ClientTests {
     expect(stage.provider.count(.token), is: 1)
   }
 
+  @Test(
+    "where our own offline_access is refused, the listener sends the browser on, and the same transaction ends well"
+  )
+  func goesOn() async throws {
+    let stage = try Stage(redirectURI: "http://127.0.0.1/callback")
+    let client = try stage.client()
+    let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    guard case .openURL(let url) = begun.action else { return }
+    let back = try #require(URLComponents(string: stage.provider.refuse(url, error: "invalid_scope")))
+    let port = try #require(back.port)
+    let browser = try #require(RawClient(port: UInt16(port)))
+    _ = browser.send(
+      "GET \(back.path)?\(back.percentEncodedQuery ?? "") HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+    )
+    let head = browser.readAll()
+    #expect(head.hasPrefix("HTTP/1.1 303"))
+    let next = try #require(
+      head.split(separator: "\r\n").first { $0.hasPrefix("Location: ") }?.dropFirst("Location: ".count))
+    #expect(next.hasPrefix(stage.provider.issuer) && !next.contains("offline_access"))
+    expect(
+      code {
+        _ = try client.awaitTransaction(
+          begun.transactionID, until: client.deadline(afterSeconds: 0), cancellation: nil)
+      }, is: .deadlineExceeded)
+    _ = try await URLSession.shared.data(
+      from: #require(URL(string: stage.provider.signIn(at: String(next)))))
+    let state = try client.awaitTransaction(begun.transactionID, until: .distantFuture, cancellation: nil)
+    expect(state, is: .active(.confirmed))
+  }
+
+  @Test("without a listener the host opens the URL at which the transaction goes on")
+  func goesOnAtHost() throws {
+    let stage = try Stage()
+    let client = try stage.client()
+    let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    guard case .openURL(let url) = begun.action else { return }
+    stage.provider.next(.token, .status(400, body: #"{"error":"not_allowed"}"#))
+    guard
+      case .begun(let next) = try client.handle(
+        stage.provider.signIn(at: url), until: .distantFuture, cancellation: nil),
+      case .openURL(let again) = next.action
+    else { throw EnrollError(.internal, "the sign-in did not go on") }
+    expect(next.transactionID, is: begun.transactionID)
+    try expect(
+      client.handle(stage.provider.signIn(at: again), until: .distantFuture, cancellation: nil),
+      is: .registration(.active(.confirmed)))
+  }
+
   @Test("awaiting an unknown transaction, or one whose deadline passed, is an error of its own")
   func awaiting() throws {
     let stage = try Stage()
