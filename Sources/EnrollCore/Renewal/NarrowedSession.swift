@@ -7,7 +7,7 @@ extension TokenSet {
   /// The audience whose renewal brought the refresh token; nil where the session's own renewal did, or a sign-in.
   /// - Parameter epoch: the record's.
   func lastAudience(at epoch: UInt64) -> AudienceToken? {
-    audiences.entries.lazy.compactMap(\.token).first { $0.epoch == epoch }
+    audiences.entries.first { $0.token?.epoch == epoch }?.token
   }
 
   /// The scopes that a renewal took from the session, because the refresh token came with a token for an audience and now holds
