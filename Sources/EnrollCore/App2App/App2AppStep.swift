@@ -133,30 +133,32 @@ extension Engine {
     _ refreshToken: Secret, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> TokenSet {
     let metadata = try provider.metadata(cancellation: cancellation)
-    let request = TokenRequest.refresh(
-      refreshToken: refreshToken, configuration: configuration, metadata: metadata)
+    var refreshToken = refreshToken
     var attempt = 1
     while true {
+      let request = TokenRequest.refresh(
+        refreshToken: refreshToken, configuration: configuration, metadata: metadata)
       let sent = clock.moment()
+      var (trouble, isWorthAnother) = (EnrollError(.network, "no request was sent to the provider"), true)
       do throws(EnrollError) {
-        let http = try transport.send(request, cancellation: cancellation)
-        var tokens: TokenSet
-        do throws(EnrollError) {
-          tokens = try TokenResponse(processing: http).tokenSet(requestedScopes: [], at: sent)
-        } catch {
-          revokeTokens(in: http, of: nil)
-          throw error
+        switch RefreshAnswer(processing: try transport.send(request, cancellation: cancellation)) {
+        case .tokens(let response):
+          var tokens = response.tokenSet(requestedScopes: [], at: sent)
+          tokens.refreshToken = tokens.refreshToken ?? refreshToken
+          return tokens
+        // The next try spends it: the one that was sent is spent (R30).
+        case .rotatedOnly(let rotated, let error): (refreshToken, trouble) = (rotated, error)
+        case .refused(let error, _): (trouble, isWorthAnother) = (error, error.isRetryable)
         }
-        tokens.refreshToken = tokens.refreshToken ?? refreshToken
-        return tokens
       } catch {
-        guard error.isRetryable, attempt < Self.triesPerRenewal else {
-          if error.code != .oauth { revokeLoose(refreshToken) }
-          throw error
-        }
-        try pause(after: error, attempt: attempt)
-        attempt += 1
+        (trouble, isWorthAnother) = (error, error.isRetryable)
       }
+      guard isWorthAnother, attempt < Self.triesPerRenewal else {
+        if trouble.code != .oauth { revokeLoose(refreshToken) }
+        throw trouble
+      }
+      try pause(after: trouble, attempt: attempt)
+      attempt += 1
     }
   }
 

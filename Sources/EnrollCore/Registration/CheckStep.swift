@@ -215,22 +215,37 @@ extension Engine {
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, configuration: configuration, metadata: metadata)
     guard let http = try? send(request, provenBy: tokens.dpopKey, cancellation: nil) else { return nil }
-    guard case .tokens(let response) = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
-    else { return nil }
-    let fresh = response.tokenSet(
-      renewing: tokens, withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
-    var isKept = false
-    try store.update(account) { record throws(EnrollError) in
-      guard record.provisional?.refreshToken == refreshToken else { return }
-      record.provisional = fresh
-      isKept = true
+    var fresh = tokens
+    var hasNewAccessToken = true
+    switch RefreshAnswer(processing: http, binding: binding(tokens.dpopKey)) {
+    case .tokens(let response):
+      fresh = response.tokenSet(
+        renewing: tokens, withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
+    // Of no use but for its refresh token, which the next renewal spends (R30).
+    case .rotatedOnly(let rotated, _): (fresh.refreshToken, hasNewAccessToken) = (rotated, false)
+    case .refused: return nil
+    }
+    let isKept = try stubbornly { () throws(EnrollError) in
+      try replaceProvisional(refreshToken, by: fresh)
     }
     // Logged out or tried again meanwhile (R35).
     guard isKept else {
       revokeUnkept([UnkeptTokens(fresh, user: fresh.identity?.subject)])
       return nil
     }
-    return try judgeProvisional(fresh)
+    return hasNewAccessToken ? try judgeProvisional(fresh) : nil
+  }
+
+  /// - Returns: false when other tokens took the place of those with that refresh token.
+  private func replaceProvisional(_ refreshToken: Secret, by fresh: TokenSet) throws(EnrollError) -> Bool {
+    var isKept = false
+    try store.update(account) { record throws(EnrollError) in
+      // A save that failed in its last step may have taken place, and is made again to be sure of it.
+      guard record.provisional?.refreshToken == refreshToken || record.provisional == fresh else { return }
+      record.provisional = fresh
+      isKept = true
+    }
+    return isKept
   }
 
   /// The id_token that a renewal of unconfirmed tokens brought. Another user's, proven or not, ends the attempt: the next yes

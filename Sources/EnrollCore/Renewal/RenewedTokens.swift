@@ -85,7 +85,7 @@ extension Engine {
     store.keepTurn(account, true)
     let epoch: UInt64?
     do throws(EnrollError) {
-      epoch = try saveStubbornly(renewed)
+      epoch = try stubbornly { () throws(EnrollError) in try save(renewed) }
     } catch {
       throw error.saying("the provider renewed the tokens, but the store refused them: " + error.message)
     }
@@ -130,12 +130,12 @@ extension Engine {
     if let renewed = memory.withLock({ $0.unsaved }) { _ = try keep(renewed) }
   }
 
-  /// - Returns: the epoch under which they stand; nil when other tokens took their place, or a logout.
-  private func saveStubbornly(_ renewed: RenewedTokens) throws(EnrollError) -> UInt64? {
+  /// Saves what a renewal brought, several times if need be: the refresh token on the disk is spent.
+  func stubbornly<Result>(_ save: () throws(EnrollError) -> Result) throws(EnrollError) -> Result {
     var tries = 1
     while true {
       do throws(EnrollError) {
-        return try save(renewed)
+        return try save()
       } catch {
         // The timeout for a busy lock has passed already.
         guard tries < Self.savesPerRenewal, error.code != .busy else { throw error }
@@ -145,6 +145,7 @@ extension Engine {
     }
   }
 
+  /// - Returns: the epoch under which they stand; nil when other tokens took their place, or a logout.
   private func save(_ renewed: RenewedTokens) throws(EnrollError) -> UInt64? {
     var epoch: UInt64?
     try store.update(account) { record throws(EnrollError) in
