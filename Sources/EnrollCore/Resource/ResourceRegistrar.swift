@@ -139,14 +139,17 @@ public struct ResourceRegistrar: Sendable {
       client.clientSecret == nil ? nil : client.secretMethod.map { .string($0.rawValue) }
   }
 
-  /// What the resource needs, and a refresh token; nothing about the user.
+  /// What the resource needs, a refresh token, and the proof of who the user is: the question at the end of the sign-in can name
+  /// the user then. Nothing that the server does not list.
   private func scopes(_ request: ResourceRequest, _ found: ResourceDiscovery) -> [String] {
     if let scopes = request.scopes { return scopes }
-    let scopes = found.scopes ?? []
-    guard let listed = found.server.metadata.scopes, Scopes.contains("offline_access", in: listed) else {
-      return scopes
+    let metadata = found.server.metadata
+    return ["openid", "offline_access"].reduce(found.scopes ?? []) { scopes, scope in
+      guard Scopes.contains(scope, in: metadata.scopes ?? []) else { return scopes }
+      // An id_token without keys to prove it would fail the sign-in.
+      if ASCII.equals(scope, "openid"), metadata.jwksURI == nil { return scopes }
+      return Scopes.adding(scope, to: scopes)
     }
-    return Scopes.adding("offline_access", to: scopes)
   }
 
   /// Adds the client to the configuration.

@@ -81,6 +81,14 @@ struct ResourceRegistrarTests {
     try expect(register { $0.scopes = ["a"] }.configuration().scopes, is: ["a"])
   }
 
+  @Test("openid is added where the server lists it: the question at the end names the user then")
+  func namesUser() throws {
+    web.publish(
+      Published.server, Published.serverMetadata(more: #","scopes_supported":["openid","offline_access"]"#))
+    try expect(register().configuration().scopes, is: ["mcp:read", "openid", "offline_access"])
+    try expect(register { $0.scopes = ["a"] }.configuration().scopes, is: ["a"])
+  }
+
   @Test("the sign-in reads the document that was shown, wherever that is")
   func place() throws {
     try expect(register().configuration().discoveryURI, is: Published.server)
