@@ -13,7 +13,9 @@
  *     enroll_registration_begin(client, NULL, 30000, &transaction, &url, NULL, &error);
  *     ... open url.data in the browser ...
  *     enroll_registration_await_outcome(client, transaction.id, ENROLL_NUL_TERMINATED, 300000, &state, &error);
- *     enroll_registration_confirm(client, &state, &error);
+ *     enroll_account_waiting(client, NULL, &profile, NULL, &error);
+ *     ... ask the user whether this is their profile ...
+ *     enroll_registration_confirm_transaction(client, state.transaction, ENROLL_NUL_TERMINATED, &state, &error);
  *     enroll_token_access(client, 0, 30000, &access, &token, &error);
  *
  * CALLS. A call that can fail returns an enroll_status: 0 is success; negative numbers are the statuses below, which
@@ -571,7 +573,7 @@ enroll_status enroll_queue_free(enroll_queue *queue);
 #define ENROLL_STATE_UNREGISTERED 1
 /** A transaction is in progress. */
 #define ENROLL_STATE_AUTHENTICATING 2
-/** G: tokens arrived; show the profile and wait for the user's confirmation. */
+/** G: tokens arrived; show the profile (enroll_account_waiting) and wait for the user's confirmation. */
 #define ENROLL_STATE_AWAITING_CONFIRMATION 3
 /** A, B, C, H: an access token is available. */
 #define ENROLL_STATE_ACTIVE 4
@@ -638,7 +640,7 @@ typedef struct enroll_state {
   enroll_status reason;
   /** Status of the HTTP response behind `reason`; 0 for none. */
   int32_t reason_http_status;
-  /** The transaction, while authenticating; else empty. */
+  /** The transaction, while authenticating; in G, the one whose profile is to be confirmed; else empty. */
   char transaction[ENROLL_TRANSACTION_CAPACITY];
   /** The provider's own error code behind `reason`; empty for none. */
   char reason_oauth_error[ENROLL_OAUTH_ERROR_CAPACITY];
@@ -852,11 +854,22 @@ enroll_status enroll_registration_submit_code(enroll_client *client, const char 
 enroll_status enroll_registration_await_outcome(enroll_client *client, const char *transaction, size_t transaction_size,
                                                 int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
-/** Confirms the profile for the user: G becomes H, and the provisional tokens become the session. With
- *  `requireVerifiedEmail` or `registrationCheckUri` it may ask the provider and the back end first; each request times
- *  out after 30 seconds.
+/** Confirms the profile of this transaction for the user: G becomes H, and its provisional tokens become the session.
+ *  `transaction` is that of the state, or of enroll_account_waiting. Between the question and its answer another sign-in
+ *  can arrive, in another process for example: if the tokens of another transaction wait, or none, the call fails with
+ *  ENROLL_E_ILLEGAL_STATE and nothing changes. With `requireVerifiedEmail` or `registrationCheckUri` it may ask the
+ *  provider and the back end first; each request times out after 30 seconds.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_EMAIL_NOT_VERIFIED, ENROLL_E_UNKNOWN_ACCOUNT, [network] (the
  *  state stays G); ENROLL_E_PROFILE_MISMATCH (F); ENROLL_E_OAUTH (E); [store]; [wait]; [call].
+ *  Command: registration.confirm. */
+enroll_status enroll_registration_confirm_transaction(enroll_client *client, const char *transaction,
+                                                      size_t transaction_size, enroll_state *state,
+                                                      enroll_error *error);
+
+/** Like enroll_registration_confirm_transaction, for the only sign-in that this client has reported as waiting. The call
+ *  fails with ENROLL_E_ILLEGAL_STATE if the client has reported none or several, if another one waits, or if another
+ *  user's session is confirmed: enroll_identity_profile then describes that user.
+ *  Returns what enroll_registration_confirm_transaction returns.
  *  Command: registration.confirm. */
 enroll_status enroll_registration_confirm(enroll_client *client, enroll_state *state, enroll_error *error);
 
@@ -1155,8 +1168,8 @@ enroll_status enroll_token_refresh_for_start(enroll_client *client, const enroll
 
 /* ---- The user ------------------------------------------------------------------------------------------------- */
 
-/** Reads the user's profile from the store: a JSON object with the verified claims of the id_token. `claims` must not
- *  be NULL.
+/** Reads the user's profile from the store: a JSON object with the verified claims of the id_token. It describes the user
+ *  who is signed in; without a session, the user who is asked to confirm. `claims` must not be NULL.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no user is signed in); [store]; [call].
  *  Command: identity.profile. Source: OpenID Connect Core 5.1. */
 enroll_status enroll_identity_profile(enroll_client *client, enroll_buf *claims, enroll_error *error);
@@ -1170,15 +1183,25 @@ enroll_status enroll_identity_profile(enroll_client *client, enroll_buf *claims,
 enroll_status enroll_identity_userinfo(enroll_client *client, int64_t timeout_ms, enroll_buf *claims,
                                        enroll_error *error);
 
-/** Reads the stored data about the account, but never the refresh token. A buffer for which nothing is stored becomes
- *  empty, with size 0; `expires_at` becomes 0. `profile` is a JSON object. `id_token` is the token that the provider
- *  sent. `access_token` is the confirmed session's stored token, even if it has expired (enroll_token_access returns a
- *  valid one). `registration_type` is "SOCIAL" or "PASSWORDLESS".
+/** Reads the stored data about the confirmed session, but never the refresh token. A buffer for which nothing is stored
+ *  becomes empty, with size 0; `expires_at` becomes 0. `profile` is a JSON object. `id_token` is the token that the
+ *  provider sent. `access_token` is the stored token, even if it has expired (enroll_token_access returns a valid one).
+ *  `registration_type` is "SOCIAL" or "PASSWORDLESS". For a sign-in that waits for confirmation see
+ *  enroll_account_waiting.
  *  Returns ENROLL_OK; [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, enroll_buf *id_token,
                                   enroll_buf *access_token, enroll_buf *registration_type, int64_t *expires_at,
                                   enroll_error *error);
+
+/** Reads the sign-in that waits for the user's confirmation (G), beside the session or without one: `transaction`, which
+ *  enroll_registration_confirm_transaction takes; `profile`, a JSON object, which is empty if the provider does not say
+ *  who the user is; and `registration_type`, as in enroll_account_read. The three belong together. Its tokens are not
+ *  handed out.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no sign-in waits); [store]; [call].
+ *  Command: account.read. */
+enroll_status enroll_account_waiting(enroll_client *client, enroll_buf *transaction, enroll_buf *profile,
+                                     enroll_buf *registration_type, enroll_error *error);
 
 /* ---- A PIN for the account ------------------------------------------------------------------------------------ */
 

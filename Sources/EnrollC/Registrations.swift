@@ -257,7 +257,24 @@ public func enroll_registration_confirm(_ client: Handle?, _ state: StateOut?, _
   -> enroll_status
 {
   stating(client, state, error) { handle throws(EnrollError) in
-    try handle.client.confirm(until: .distantFuture, cancellation: handle.closing)
+    // A program that knows nothing of enroll_account_waiting shows the claims of enroll_identity_profile, which are the session's.
+    guard try !handle.client.waitsBesideAnotherUser() else {
+      throw EnrollError(
+        .illegalState,
+        "another user's session is confirmed: read the sign-in that waits with enroll_account_waiting, and name its transaction with enroll_registration_confirm_transaction",
+        field: "transaction")
+    }
+    return try handle.client.confirm(until: .distantFuture, cancellation: handle.closing)
+  }
+}
+
+@_cdecl("enroll_registration_confirm_transaction") @implementation
+public func enroll_registration_confirm_transaction(
+  _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ state: StateOut?, _ error: ErrorOut?
+) -> enroll_status {
+  stating(client, state, error) { handle throws(EnrollError) in
+    try handle.client.confirm(
+      try transactionID(transaction, transaction_size), until: .distantFuture, cancellation: handle.closing)
   }
 }
 

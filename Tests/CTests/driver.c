@@ -72,7 +72,7 @@ static enroll_status answer_state(enroll_status status, const enroll_state *stat
   if (status != ENROLL_OK) return status;
   if (state->kind == ENROLL_STATE_AWAITING_CONFIRMATION) {
     enroll_buf profile = ENROLL_BUF_INIT;
-    status = enroll_identity_profile(client, &profile, &error);
+    status = enroll_account_waiting(client, NULL, &profile, NULL, &error);
     if (status != ENROLL_OK) return status;
     claims = json_of_buffer(&profile);
   }
@@ -165,8 +165,10 @@ static enroll_status registration_submit_code(json_t *parameters, json_t **resul
 
 static enroll_status registration_confirm(json_t *parameters, json_t **result) {
   enroll_state state = ENROLL_STATE_INIT;
-  (void)parameters;
-  return answer_state(enroll_registration_confirm(client, &state, &error), &state, result);
+  text id = text_of(parameters, "transaction");
+  return answer_state(id.size == 0 ? enroll_registration_confirm(client, &state, &error)
+                                   : enroll_registration_confirm_transaction(client, id.data, id.size, &state, &error),
+                      &state, result);
 }
 
 static enroll_status registration_retry(json_t *parameters, json_t **result) {
@@ -407,6 +409,19 @@ static enroll_status identity_userinfo(json_t *parameters, json_t **result) {
   return answer_claims(enroll_identity_userinfo(client, timeout_of(parameters), &claims, &error), &claims, result);
 }
 
+static json_t *waiting_sign_in(void) {
+  enroll_buf transaction = ENROLL_BUF_INIT, profile = ENROLL_BUF_INIT, type = ENROLL_BUF_INIT;
+  if (enroll_account_waiting(client, &transaction, &profile, &type, NULL) != ENROLL_OK) return NULL;
+  json_t *waiting = json_object();
+  json_object_set_new(waiting, "transaction", json_string(transaction.data));
+  json_object_set_new(waiting, "profile", json_of_buffer(&profile));
+  if (type.size > 0) json_object_set_new(waiting, "registrationType", json_string(type.data));
+  enroll_buf_free(&transaction);
+  enroll_buf_free(&profile);
+  enroll_buf_free(&type);
+  return waiting;
+}
+
 static enroll_status account_read(json_t *parameters, json_t **result) {
   enroll_buf profile = ENROLL_BUF_INIT, id_token = ENROLL_BUF_INIT, access_token = ENROLL_BUF_INIT,
              type = ENROLL_BUF_INIT;
@@ -420,6 +435,8 @@ static enroll_status account_read(json_t *parameters, json_t **result) {
   if (type.size > 0) json_object_set_new(*result, "registrationType", json_string(type.data));
   if (expires_at != 0) json_object_set_new(*result, "expiresAt", json_integer(expires_at));
   if (profile.size > 0) json_object_set_new(*result, "profile", json_of_buffer(&profile));
+  json_t *waiting = waiting_sign_in();
+  if (waiting != NULL) json_object_set_new(*result, "waiting", waiting);
   enroll_buf_free(&profile);
   enroll_buf_free(&id_token);
   enroll_buf_free(&access_token);

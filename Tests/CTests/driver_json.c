@@ -92,7 +92,10 @@ json_t *json_of_state(const enroll_state *state, json_t *claims) {
       json_object_set_new(object, "transaction", json_string(state->transaction));
       json_object_set_new(object, "step", json_string(enroll_step_name(state->step)));
       break;
-    case ENROLL_STATE_AWAITING_CONFIRMATION: json_object_set(object, "profile", claims); break;
+    case ENROLL_STATE_AWAITING_CONFIRMATION:
+      json_object_set_new(object, "transaction", json_string(state->transaction));
+      json_object_set(object, "profile", claims);
+      break;
     case ENROLL_STATE_ACTIVE:
       json_object_set_new(object, "reason", json_string(enroll_active_reason_name(state->active_reason)));
       break;

@@ -24,9 +24,21 @@ TEST("the whole way: begin, resume, the profile, confirm, token, userinfo, accou
   CHECK_OK(enroll_identity_profile(client, &claims, &error));
   CHECK(strstr(claims.data, "\"name\":\"Alice \xc3\x84\"") != NULL);
   enroll_buf_free(&claims);
-  CHECK_OK(enroll_registration_confirm(client, &state, &error));
+  enroll_buf asked = ENROLL_BUF_INIT, waiting = ENROLL_BUF_INIT, how = ENROLL_BUF_INIT;
+  CHECK_OK(enroll_account_waiting(client, &asked, &waiting, &how, &error));
+  CHECK_TEXT(state.transaction, asked.data);
+  CHECK(strstr(waiting.data, "\"sub\":\"alice\"") != NULL && how.size == 0);
+  CHECK_OK(enroll_account_read(client, &claims, NULL, NULL, NULL, NULL, &error));
+  CHECK_NUMBER(0, claims.size);
+  enroll_buf_free(&claims);
+  CHECK_STATUS(ENROLL_E_ILLEGAL_STATE, enroll_registration_confirm_transaction(client, "another", 7, NULL, &error));
+  CHECK_OK(enroll_registration_confirm_transaction(client, asked.data, asked.size, &state, &error));
   CHECK_NUMBER(ENROLL_STATE_ACTIVE, state.kind);
   CHECK_NUMBER(ENROLL_ACTIVE_REASON_CONFIRMED, state.active_reason);
+  CHECK_STATUS(ENROLL_E_NOT_FOUND, enroll_account_waiting(client, NULL, NULL, NULL, NULL));
+  enroll_buf_free(&asked);
+  enroll_buf_free(&waiting);
+  enroll_buf_free(&how);
 
   enroll_access access = ENROLL_ACCESS_INIT;
   CHECK_OK(enroll_token_access(client, 0, 0, &access, &token, &error));

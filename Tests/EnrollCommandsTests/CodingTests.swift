@@ -38,8 +38,8 @@ struct CodingTests {
       #"{"state":"authenticating","transaction":"t","step":"browser"}"#
     ),
     (
-      .awaitingConfirmation(profile: JSONObject([("sub", .string("alice"))])),
-      #"{"state":"awaitingConfirmation","profile":{"sub":"alice"}}"#
+      .awaitingConfirmation(transactionID: "t", profile: JSONObject([("sub", .string("alice"))])),
+      #"{"state":"awaitingConfirmation","transaction":"t","profile":{"sub":"alice"}}"#
     ),
     (.active(.notNative), #"{"state":"active","reason":"notNative"}"#),
     (.active(.valid), #"{"state":"active","reason":"valid"}"#),

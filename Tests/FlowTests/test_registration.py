@@ -39,6 +39,42 @@ class BackEnd:
         self.assertEqual(first["platform"], PLATFORM)
         self.assertGreaterEqual(len(first["installationId"]), 22)
 
+    def test_beside_a_session_every_answer_is_about_its_user_and_what_waits_has_a_name(self):
+        client = self.open()
+        self.sign_in(client)
+        mine = client.call("account.read")
+        self.arrive(client, "bob")
+        state = client.call("registration.state")["state"]
+        kept = client.call("account.read")
+        waiting = kept.pop("waiting")
+        self.assertEqual(kept, mine)
+        self.assertEqual(waiting, {"transaction": state["transaction"], "profile": state["profile"]})
+        self.assertEqual(waiting["profile"]["email"], "bob@example.com")
+        for command in ("identity.profile", "identity.userinfo"):
+            self.assertEqual(client.call(command)["claims"]["email"], "alice@example.com")
+        self.assertEqual(self.assertValid(client)["accessToken"], mine["accessToken"])
+        state = client.call("registration.confirm", transaction=state["transaction"])["state"]
+        self.assertState(state, "active", "confirmed")
+        self.assertEqual(client.call("account.read")["profile"]["email"], "bob@example.com")
+
+    def test_a_yes_to_one_profile_confirms_no_other(self):
+        client, other = self.open(), self.open()
+        late = self.begin(other)["action"]["url"]
+        self.arrive(client, "bob")
+        asked = client.call("registration.state")["state"]["transaction"]
+        self.resume(other, self.sandbox.play(late))
+        before = client.call("account.read")
+        self.assertRefused("illegalState", client, "registration.confirm")
+        self.assertRefused("illegalState", client, "registration.confirm", transaction=asked)
+        self.assertEqual(client.call("account.read"), before)
+        state = client.call("registration.state")["state"]
+        self.assertEqual(state["profile"]["email"], "alice@example.com")
+        # Both were shown to this client by now: an answer without a name is about either.
+        self.assertRefused("illegalState", client, "registration.confirm")
+        state = client.call("registration.confirm", transaction=state["transaction"])["state"]
+        self.assertState(state, "active", "confirmed")
+        self.assertEqual(client.call("account.read")["profile"]["email"], "alice@example.com")
+
     def test_a_401_brings_one_renewal_and_a_second_one_is_e_with_the_tokens_kept(self):
         self.sign_in(self.open(**self.paths()))
         client = self.open(**self.paths())

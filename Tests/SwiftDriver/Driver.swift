@@ -94,8 +94,8 @@ struct Driver {
       return state(
         try await client.submitCode(
           parameters["code"]?.string ?? "", of: transaction ?? ""))
-    case "registration.confirm": return state(try await client.confirm())
-    case "registration.retry": return state(try await client.retry())
+    case "registration.confirm": return state(try await client.confirm(transaction))
+    case "registration.retry": return state(try await client.retry(transaction))
     case "registration.clear": return state(try await client.clear())
     case "registration.deregister":
       var answer = try await client.deregister().json.object ?? JSONObject()

@@ -45,6 +45,15 @@ extension AccountSnapshot {
       ("accessToken", accessToken.map { .string($0.reveal()) }),
       ("expiresAt", expiresAt.map { .integer($0.seconds) }),
       ("registrationType", registrationType.map { .string($0) }),
+      (
+        "waiting",
+        waiting.map {
+          .object([
+            ("transaction", .string($0.transactionID.text)), ("profile", .object($0.profile)),
+            ("registrationType", $0.registrationType.map { .string($0) }),
+          ])
+        }
+      ),
     ])
   }
 }
@@ -137,8 +146,9 @@ extension RegistrationState {
       members["state"] = .string("authenticating")
       members["transaction"] = .string(id.text)
       members["step"] = .string(step.rawValue)
-    case .awaitingConfirmation(let profile):
+    case .awaitingConfirmation(let id, let profile):
       members["state"] = .string("awaitingConfirmation")
+      members["transaction"] = .string(id.text)
       members["profile"] = .object(profile)
     case .active(let activation):
       members["state"] = .string("active")

@@ -14,7 +14,9 @@ extension enroll_state {
       kind = ENROLL_STATE_AUTHENTICATING
       self.step = step.number
       CharacterArray.write(transactionID.text, to: &transaction)
-    case .awaitingConfirmation: kind = ENROLL_STATE_AWAITING_CONFIRMATION
+    case .awaitingConfirmation(let transactionID, _):
+      kind = ENROLL_STATE_AWAITING_CONFIRMATION
+      CharacterArray.write(transactionID.text, to: &transaction)
     case .active(let activation):
       kind = ENROLL_STATE_ACTIVE
       active_reason = activation.number

@@ -22,9 +22,10 @@ extension RegistrationState {
         ("state", .string("authenticating")), ("transaction", .string(transactionID.text)),
         ("step", .string(step.rawValue)),
       ])
-    case .awaitingConfirmation(let profile):
+    case .awaitingConfirmation(let transactionID, let profile):
       return JSONObject([
-        ("state", .string("awaitingConfirmation")), ("profile", .object(profile)),
+        ("state", .string("awaitingConfirmation")), ("transaction", .string(transactionID.text)),
+        ("profile", .object(profile)),
       ])
     case .active(let activation):
       return JSONObject([
@@ -77,7 +78,11 @@ extension Schema {
       .object(
         [
           .required("state", .word("awaitingConfirmation")),
-          .required("profile", .profile.as("The user to whom the tokens belong.")),
+          .required(
+            "transaction", transaction.as("The transaction that brought the tokens; the answer names it.")),
+          .required(
+            "profile",
+            .profile.as("The user to whom the tokens belong; empty if the provider does not say who it is.")),
         ], "The tokens wait for the user's confirmation."),
       .object(
         [

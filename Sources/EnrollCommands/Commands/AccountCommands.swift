@@ -34,12 +34,10 @@ extension CommandTable {
             .date(
               "When the refresh token expires unless a renewal replaces it. Absent if the provider does not say."
             )),
-          .optional(
-            "registrationType",
-            .words(
-              "RegistrationType", ["SOCIAL", "PASSWORDLESS"],
-              "How the account was registered; absent for any other way.")),
-        ], "The stored data about an account, without the refresh token."
+          .optional("registrationType", registrationType),
+          .optional("waiting", waiting),
+        ],
+        "The stored data about an account, without the refresh token. Everything but waiting belongs to the confirmed session, and is absent without one."
       ).named("Account"),
       fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
@@ -50,6 +48,7 @@ extension CommandTable {
         ("expiresAt", kept.expiresAt.map { .integer($0.seconds) }), ("renews", kept.renews.map { .bool($0) }),
         ("renewableUntil", kept.renewableUntil.map { .integer($0.seconds) }),
         ("registrationType", kept.registrationType.map { .string($0) }),
+        ("waiting", kept.waiting.map { json($0) }),
       ])
     },
     Command(
@@ -62,4 +61,28 @@ extension CommandTable {
       .object([("diagnostics", .object(try call.openClient().diagnostics()))])
     },
   ]
+
+  private static let registrationType = Schema.words(
+    "RegistrationType", ["SOCIAL", "PASSWORDLESS"],
+    "How the account was registered; absent for any other way.")
+
+  private static let waiting = Schema.object(
+    [
+      .required(
+        "transaction",
+        .transaction.as("The transaction that brought its tokens; registration.confirm names it.")),
+      .required(
+        "profile",
+        .profile.as("The user who is to confirm; empty if the provider does not say who it is.")),
+      .optional("registrationType", registrationType),
+    ],
+    "The sign-in that waits for the user's confirmation, beside the session or without one. Its tokens are not handed out."
+  ).named("WaitingSignIn")
+
+  private static func json(_ waiting: WaitingSignIn) -> JSON {
+    .object([
+      ("transaction", .string(waiting.transactionID.text)), ("profile", .object(waiting.profile)),
+      ("registrationType", waiting.registrationType.map { .string($0) }),
+    ])
+  }
 }

@@ -7,7 +7,9 @@ import EnrollJSON
 extension CommandTable {
   static let identityCommands = [
     Command(
-      "identity.profile", .blocking, "Reads the stored, verified claims about the user.", gives: claims,
+      "identity.profile", .blocking,
+      "Reads the stored, verified claims about the user who is signed in; without a session, about the one who is asked to confirm.",
+      gives: claims,
       fails: CommandErrors(.store, also: .notFound), source: "OpenID Connect Core §5.1"
     ) { call throws(EnrollError) in
       .object([("claims", .object(try call.openClient().profile()))])

@@ -100,21 +100,37 @@ extension CommandTable {
     Command(
       "registration.confirm", .blocking,
       "Confirms the profile for the user: G to H, after the required checks of the e-mail address and the registration.",
-      takes: [.timeout], gives: stateAnswer,
+      takes: [
+        .optional(
+          "transaction",
+          .transaction.as(
+            "The transaction of the profile that the user confirms. By default the only one that this client has shown; if it has shown several, or if another one waits, the command fails and nothing changes."
+          )), .timeout,
+      ], gives: stateAnswer,
       fails: CommandErrors(
         .network, .store, .timeout, also: .illegalState, .emailNotVerified, .unknownAccount, .profileMismatch,
         .oauth)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      return answer(try client.confirm(until: call.until(client), cancellation: call.cancellation), client)
+      return answer(
+        try client.confirm(call.transactionID, until: call.until(client), cancellation: call.cancellation),
+        client)
     },
     Command(
       "registration.retry", .blocking,
       "Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones.",
-      takes: [.timeout], gives: stateAnswer, fails: CommandErrors(.store, .timeout, also: .illegalState)
+      takes: [
+        .optional(
+          "transaction",
+          .transaction.as(
+            "The transaction of the profile that the user rejects; if another one waits, the command fails and nothing changes. By default it starts over, whatever waits."
+          )), .timeout,
+      ], gives: stateAnswer, fails: CommandErrors(.store, .timeout, also: .illegalState)
     ) { call throws(EnrollError) in
       let client = try call.openClient()
-      return answer(try client.retry(until: call.until(client), cancellation: call.cancellation), client)
+      return answer(
+        try client.retry(call.transactionID, until: call.until(client), cancellation: call.cancellation),
+        client)
     },
     Command(
       "registration.cancel", .blocking,

@@ -144,6 +144,7 @@ extension Engine {
       } else {
         record.provisional = arrival.tokens
         record.provisionalProfile = arrival.profile
+        record.provisionalTransactionID = transaction.id
         record.provisionalRegistrationType = transaction.registrationType
         record.pinTransactionID = asksForPIN ? transaction.id : nil
       }
@@ -162,17 +163,19 @@ extension Engine {
     let ending: Settlement.Ending =
       asksForPIN
       ? .succeeded(try apply(.advanced(transactionID: transaction.id, step: .pin)))
-      : try show(arrival.profile, adopted: isAdopted ? record : nil)
+      : try show(transaction.id, arrival.profile, adopted: isAdopted ? record : nil)
     return Settlement(transactionID: transaction.id, ending: ending)
   }
 
   /// G; and, where the user's word is not asked for, what it would lead to.
   /// - Parameter adopted: the record whose tokens are the session's already.
-  func show(_ profile: JSONObject, adopted: AccountRecord?) throws(EnrollError) -> Settlement.Ending {
-    var state = try apply(.tokensArrived(profile: profile))
+  func show(
+    _ transactionID: TransactionID, _ profile: JSONObject, adopted: AccountRecord?
+  ) throws(EnrollError) -> Settlement.Ending {
+    var state = try apply(.tokensArrived(transactionID: transactionID, profile: profile))
     guard !configuration.requiresConfirmation else { return .succeeded(state) }
     do throws(EnrollError) {
-      if let adopted { state = try confirmed(adopted) } else { state = try confirm() }
+      if let adopted { state = try confirmed(adopted) } else { state = try confirm(transactionID) }
     } catch {
       // Not taken for good: F. Else the tokens wait in G, or E, and the host may confirm later.
       state = self.state

@@ -164,7 +164,7 @@ extension AccountRecord {
     return .object([
       ("exists", .bool(exists)), ("confirmed", confirmed?.shown(at: moment, naming: named)),
       ("provisional", provisional?.shown(at: moment, naming: named)),
-      ("hasProfile", .bool(profile != nil || provisionalProfile != nil)),
+      ("hasProfile", .bool(profile != nil)), ("hasProvisionalProfile", .bool(provisionalProfile != nil)),
       ("registrationType", registrationType.map { .string($0) }),
       ("sessionEnded", sessionEnded.map { .string(PrintableText.bounded($0, maximumBytes: 512)) }),
       ("accessRefused", accessRefused.map { .string($0) }),

@@ -31,6 +31,8 @@ public final class Engine: Sendable {
     /// Where a transaction that runs beside a session returns to (flows.md §6).
     var before: RegistrationState?
     var check = CheckStanding.none
+    /// The transactions whose question the host has seen since the last answer.
+    var shown: [TransactionID] = []
     /// The epoch of tokens that this process renewed: once they are checked, the state is C.
     var renewedEpoch: UInt64?
     /// The epochs of tokens that took the place of refused ones, and since when: one for each audience.
@@ -115,6 +117,7 @@ public final class Engine: Sendable {
           memory.before = memory.state
         }
         memory.state = after
+        memory.noteQuestion(in: after)
         let settlesNow = after.isSettled && !memory.hasSettled
         if settlesNow { memory.hasSettled = true }
         return .success(Move(after: after, isChanged: isChanged, settlesNow: settlesNow))

@@ -3,11 +3,12 @@
 public import EnrollJSON
 
 extension Engine {
-  /// The profile of whoever is signed in, or waits for confirmation: the claims of the id_token, or of userinfo where
-  /// no id_token came.
+  /// The profile of the user who is signed in; without a session, of the one who is asked to confirm. The claims of the
+  /// id_token, or of userinfo where no id_token came.
   /// - Throws: `.notFound` when there is none.
   public func profile() throws(EnrollError) -> JSONObject {
-    guard let profile = try store.read(account)?.shownProfile else {
+    let record = try store.read(account)
+    guard let profile = record?.confirmed != nil ? record?.profile : record?.provisionalProfile else {
       throw EnrollError(.notFound, "no user is signed in, so there is no profile")
     }
     return profile

@@ -35,7 +35,7 @@ public enum RegistrationEvent: Equatable, Sendable {
   /// The registration check answers about somebody else.
   case checkMismatched(EnrollError)
   /// A transaction ended with tokens, kept as provisional.
-  case tokensArrived(profile: JSONObject)
+  case tokensArrived(transactionID: TransactionID, profile: JSONObject)
   /// The user confirmed.
   case confirmed
   /// The user wants another try.
@@ -75,7 +75,7 @@ public enum RegistrationEvent: Equatable, Sendable {
     case checkRefused
     /// ``RegistrationEvent/checkMismatched(_:)``.
     case checkMismatched
-    /// ``RegistrationEvent/tokensArrived(profile:)``.
+    /// ``RegistrationEvent/tokensArrived(transactionID:profile:)``.
     case tokensArrived
     /// ``RegistrationEvent/confirmed``.
     case confirmed

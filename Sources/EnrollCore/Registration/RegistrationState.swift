@@ -10,8 +10,9 @@ public enum RegistrationState: Equatable, Sendable {
   case unregistered
   /// Between D and G: a transaction is under way.
   case authenticating(transactionID: TransactionID, step: Step)
-  /// G: tokens arrived and wait for the user's word.
-  case awaitingConfirmation(profile: JSONObject)
+  /// G: tokens arrived and wait for the user's word. The transaction that brought them names the question: its answer is about
+  /// this profile and no other (``Engine/confirm(_:cancellation:)``).
+  case awaitingConfirmation(transactionID: TransactionID, profile: JSONObject)
   /// A, B, C, H: there is an access token to use.
   case active(Activation)
   /// E: the token was due and could not be renewed.
@@ -89,7 +90,7 @@ public enum RegistrationState: Equatable, Sendable {
     case renewalFailed
     /// F: ``RegistrationState/registrationFailed(_:)``.
     case registrationFailed
-    /// G: ``RegistrationState/awaitingConfirmation(profile:)``.
+    /// G: ``RegistrationState/awaitingConfirmation(transactionID:profile:)``.
     case awaitingConfirmation
     /// H: ``RegistrationState/Activation/confirmed``.
     case confirmed

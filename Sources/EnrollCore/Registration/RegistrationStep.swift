@@ -29,7 +29,7 @@ extension Engine {
       if let id = try transactionAwaitingPIN(record) {
         return .known(try apply(.advanced(transactionID: id, step: .pin)))
       }
-      return .known(try apply(.tokensArrived(profile: record.provisionalProfile ?? JSONObject())))
+      return .known(try apply(record.question))
     }
     if let tokens = record.confirmed {
       if let failure = record.sessionOver(at: moment) { return .known(try apply(.renewalFailed(failure))) }
@@ -56,18 +56,27 @@ extension Engine {
 
   /// The user's yes to the profile: provisional tokens become the session (G to H), if the verified address and the
   /// registration check that the configuration asks for are there.
-  /// - Throws: `.illegalState` when nothing waits for confirmation; `.emailNotVerified`, `.unknownAccount`, or why the
-  ///   check could not be asked: the state stays G; `.profileMismatch`: F; `.oauth`, the access token is not taken: E.
-  public func confirm(cancellation: (any Cancellation)? = nil) throws(EnrollError) -> RegistrationState {
+  /// - Parameter transactionID: of the question that the user was asked; nil for the only one that this client has shown.
+  /// - Throws: `.illegalState` when nothing waits for confirmation, or another sign-in than the one that was shown;
+  ///   `.emailNotVerified`, `.unknownAccount`, or why the check could not be asked: the state stays G; `.profileMismatch`: F;
+  ///   `.oauth`, the access token is not taken: E.
+  public func confirm(
+    _ transactionID: TransactionID? = nil, cancellation: (any Cancellation)? = nil
+  ) throws(EnrollError) -> RegistrationState {
+    let asked = memory.withLock { $0.shown }
     if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.confirmed)
+    let shown = if let transactionID { transactionID } else { try Self.only(asked) }
     return try reporting { () throws(EnrollError) in
-      let (tokens, profile) = try passGates(
-        try store.read(account) ?? AccountRecord(), cancellation: cancellation)
+      let waiting = try store.read(account) ?? AccountRecord()
+      try waiting.requireQuestion(shown)
+      let (passed, profile) = try passGates(waiting, cancellation: cancellation)
       let unsaved = memory.withLock { $0.unsaved?.tokens }
       let others = usersOfOtherAccounts()
       let record = try store.update(account) { record throws(EnrollError) in
-        guard record.provisional?.accessToken == tokens.accessToken else {
+        try record.requireQuestion(shown)
+        // As they are stored: a renewal may have brought a new refresh token meanwhile, and nothing else.
+        guard let tokens = record.provisional, tokens.accessToken == passed.accessToken else {
           throw EnrollError(.illegalState, "the tokens changed while they were confirmed")
         }
         let replaced = record.session(unsaved: unsaved)
@@ -88,11 +97,16 @@ extension Engine {
 
   /// Another try: provisional tokens are cleared, and revoked unless the same user has a session (R35); a confirmed set survives;
   /// the next authorize request lets the user choose another account (G, E, F or a transaction under way, to D).
-  public func retry(cancellation: (any Cancellation)?) throws(EnrollError) -> RegistrationState {
+  /// - Parameter transactionID: of the question to which the user said no; nil to start over, whatever waits.
+  /// - Throws: `.illegalState` also when another sign-in waits than the one that was shown.
+  public func retry(
+    _ transactionID: TransactionID? = nil, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
     if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.retried)
     let others = usersOfOtherAccounts()
     let record = try store.update(account) { record throws(EnrollError) in
+      if let transactionID { try record.requireQuestion(transactionID) }
       let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
       record.dropProvisional()
       record.asksForLogin = true
@@ -201,9 +215,6 @@ extension AccountRecord {
   /// The subject of the confirmed session's user; nil where it is not known.
   var user: String? { UnkeptTokens(confirmed, profile)?.user }
 
-  /// The profile that concerns the user now: the one that waits for confirmation, else the session's.
-  var shownProfile: JSONObject? { provisional != nil ? provisionalProfile : profile }
-
   /// Tokens become the session.
   mutating func adopt(_ tokens: TokenSet, profile: JSONObject?, registrationType: String?) {
     confirmed = tokens
@@ -221,6 +232,7 @@ extension AccountRecord {
   mutating func dropProvisional() {
     provisional = nil
     provisionalProfile = nil
+    provisionalTransactionID = nil
     provisionalRegistrationType = nil
     pinTransactionID = nil
   }

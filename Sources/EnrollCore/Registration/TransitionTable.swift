@@ -101,7 +101,8 @@ extension RegistrationState {
     case .returnedRenewed: return .active(.renewed)
     case .returnedConfirmed: return .active(.confirmed)
     case .returnedFailed(let failure), .checkRefused(let failure): return .renewalFailed(failure)
-    case .tokensArrived(let profile): return .awaitingConfirmation(profile: profile)
+    case .tokensArrived(let transactionID, let profile):
+      return .awaitingConfirmation(transactionID: transactionID, profile: profile)
     case .confirmed: return .active(.confirmed)
     case .retried:
       // A code that was sent cannot be unsent: its answer comes first (R15).

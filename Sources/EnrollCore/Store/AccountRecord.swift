@@ -25,6 +25,8 @@ public struct AccountRecord: Equatable, Sendable {
   public var profile: JSONObject?
   /// The profile that is shown for confirmation, beside ``provisional``.
   public var provisionalProfile: JSONObject?
+  /// The transaction that brought ``provisional``: it names the question that the user is asked.
+  public var provisionalTransactionID: TransactionID?
   /// `SOCIAL`, `PASSWORDLESS` or nothing.
   public var registrationType: String?
   /// The same of the tokens that wait for confirmation, beside ``provisional``.
@@ -78,7 +80,7 @@ public struct AccountRecord: Equatable, Sendable {
     if let seconds { serverClock.hear(offsetSeconds: seconds) }
   }
 
-  /// The tokens that count now: provisional ones are shown for confirmation, confirmed ones are used.
+  /// Whether anybody's tokens are kept: provisional ones are shown for confirmation, confirmed ones are used.
   public var hasTokens: Bool { confirmed != nil || provisional != nil }
 
   /// Nothing but attempts that brought no tokens, now or ever: no account that a person would call one.

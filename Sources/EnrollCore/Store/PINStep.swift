@@ -15,7 +15,7 @@ extension Engine {
     guard let record = try store.read(account), record.provisional != nil, record.pinTransactionID != nil
     else { return }
     // The PIN is set, whatever becomes of the registration: the state tells.
-    _ = try show(record.provisionalProfile ?? JSONObject(), adopted: nil)
+    _ = try show(record.waitingTransactionID, record.provisionalProfile ?? JSONObject(), adopted: nil)
   }
 
   /// Opens the account in this process, or changes its PIN, or takes it away.

@@ -16,6 +16,7 @@ extension AccountRecord {
     object["profile"] = profile.map { AccountRecord.text($0) }
     object["provisionalProfile"] = provisionalProfile.map { AccountRecord.text($0) }
     object.put("registrationType", registrationType)
+    object.put("provisionalTransaction", provisionalTransactionID?.text)
     object.put("provisionalRegistrationType", provisionalRegistrationType)
     object.put("pinTransaction", pinTransactionID?.text)
     object["transactions"] = .array(transactions.map { $0.json })
@@ -46,6 +47,7 @@ extension AccountRecord {
     profile = try AccountRecord.profile(object.optionalString("profile"), place)
     provisionalProfile = try AccountRecord.profile(object.optionalString("provisionalProfile"), place)
     registrationType = object.optionalString("registrationType")
+    provisionalTransactionID = object.optionalString("provisionalTransaction").map { TransactionID($0) }
     provisionalRegistrationType = object.optionalString("provisionalRegistrationType")
     pinTransactionID = object.optionalString("pinTransaction").map { TransactionID($0) }
     for value in object.array("transactions") {

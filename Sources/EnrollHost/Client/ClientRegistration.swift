@@ -241,29 +241,36 @@ extension Client {
     return .begun(begun)
   }
 
-  /// G to H, as ``Engine/confirm(cancellation:)``.
-  public func confirm(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
-    -> RegistrationState
-  {
+  /// G to H, as ``Engine/confirm(_:cancellation:)``.
+  public func confirm(
+    _ transactionID: TransactionID? = nil, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     defer {
       tokens.forget()
       outbox.send()
     }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.confirm(cancellation: cancellation)
+      try engine.confirm(transactionID, cancellation: cancellation)
     }
   }
 
   /// Back to the choices; provisional tokens are revoked and cleared, a confirmed session survives.
-  public func retry(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
-    -> RegistrationState
-  {
+  /// - Parameter transactionID: as of ``Engine/retry(_:cancellation:)``.
+  public func retry(
+    _ transactionID: TransactionID? = nil, until deadline: Instant, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     defer { tokens.forget() }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.retry(cancellation: cancellation)
+      try engine.retry(transactionID, cancellation: cancellation)
     }
+  }
+
+  /// Whether the tokens that wait for confirmation would take the place of a session that is not known to be the same user's.
+  public func waitsBesideAnotherUser() throws(EnrollError) -> Bool {
+    try requireOpen()
+    return try engine.waitsBesideAnotherUser()
   }
 
   /// The user gave up: a hint, a late valid redirect still wins.

@@ -77,7 +77,7 @@ struct App2AppStepTests {
 
     bench.gateway.next(Self.tokens)
     let ending = try engine.resume(bench.answer(), cancellation: nil).ending
-    guard case .succeeded(.awaitingConfirmation(let profile)) = ending else {
+    guard case .succeeded(.awaitingConfirmation(_, let profile)) = ending else {
       throw Unexpected(what: "\(ending)")
     }
     expect(profile["email"], is: .string("alice@example.com"))
@@ -116,12 +116,12 @@ struct App2AppStepTests {
   func noUserinfo() throws {
     let bench = try App2AppBench(requiresConfirmation: true)
     let engine = bench.engine()
-    _ = try bench.begin(engine)
+    let begun = try bench.begin(engine)
     bench.gateway.next(Self.tokens)
     bench.issuer.next(.userinfo, .status(500))
     try expect(
       engine.resume(bench.answer(), cancellation: nil).ending,
-      is: .succeeded(.awaitingConfirmation(profile: JSONObject())))
+      is: .succeeded(.awaitingConfirmation(transactionID: begun.transactionID, profile: JSONObject())))
   }
 
   @Test("only a refresh token: renewed at once, tried again within bounds")
@@ -157,6 +157,23 @@ struct App2AppStepTests {
     expect(bench.issuer.count(.token), is: before + 1, "a refusal is not tried again")
     engine.sendOutbox(cancellation: nil)
     #expect(bench.issuer.revoked.isEmpty)
+  }
+
+  @Test("a renewal that brings nothing but a new refresh token is followed by one with that token (R30)")
+  func rotatedOnly() throws {
+    let bench = try App2AppBench()
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.resume(bench.issuer.signIn(at: begun.url), cancellation: nil)
+    let known = try #require(try bench.record.confirmed?.refreshToken?.reveal())
+
+    _ = try bench.begin(engine)
+    bench.gateway.next(#"{"refresh_token": "first"}"#)
+    bench.issuer.next(.token, .status(200, body: #"{"refresh_token": "\#(known)"}"#))
+    try expect(engine.failure(of: bench.answer()), is: nil)
+    let sent = bench.issuer.requests(.token).suffix(2).map { String(decoding: $0.body, as: UTF8.self) }
+    #expect(sent.first?.contains("refresh_token=first") ?? false)
+    #expect(sent.last?.contains("refresh_token=\(known)") ?? false)
   }
 
   @Test("an id_token that comes along is checked like any other, and is the profile")

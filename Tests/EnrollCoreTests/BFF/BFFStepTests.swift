@@ -23,7 +23,9 @@ struct BFFStepTests {
 
     bench.bff.next(#"{"session_token": "session-1", "expires_in": 600, "id_token": "ignored"}"#)
     let settlement = try engine.resume(bench.answer("code=once", to: begun), cancellation: nil)
-    expect(settlement.ending, is: .succeeded(.awaitingConfirmation(profile: JSONObject())))
+    expect(
+      settlement.ending,
+      is: .succeeded(.awaitingConfirmation(transactionID: begun.transactionID, profile: JSONObject())))
     let request = try #require(bench.bff.requests.last)
     #expect(request.url == "https://bff.example/app/v1/auth/google/redeem" && request.method == .post)
     #expect(request.freshConnection)

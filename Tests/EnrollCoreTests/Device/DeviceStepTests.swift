@@ -45,7 +45,8 @@ struct DeviceStepTests {
 
     try expect(poll(engine, begun, bench), is: nil)
     bench.provider.change { $0.deviceError = nil }
-    guard case .succeeded(.awaitingConfirmation(let profile)) = try poll(engine, begun, bench)?.ending else {
+    guard case .succeeded(.awaitingConfirmation(_, let profile)) = try poll(engine, begun, bench)?.ending
+    else {
       throw Unexpected(what: "\(engine.state)")
     }
     expect(profile["sub"], is: .string("alice"))
@@ -72,7 +73,8 @@ struct DeviceStepTests {
       $0.deviceError = nil
       $0.tokens = { $0["id_token"] = nil }
     }
-    guard case .succeeded(.awaitingConfirmation(let profile)) = try poll(engine, begun, bench)?.ending else {
+    guard case .succeeded(.awaitingConfirmation(_, let profile)) = try poll(engine, begun, bench)?.ending
+    else {
       throw Unexpected(what: "\(engine.state)")
     }
     #expect(profile["sub"] == .string("alice") && profile["email"] == .string("alice@example.com"))

@@ -127,12 +127,15 @@ struct CapturedDataTests {
     #expect(!"\(read)".contains("refresh-2"))
   }
 
-  @Test("an access token that waits for confirmation is not read out")
+  @Test("what waits for confirmation is a member of its own, and its tokens are not read out")
   func provisional() throws {
     let bench = try Bench(requiresConfirmation: true)
-    let (engine, _) = try whole(bench)
-    try expect(engine.readAccount().accessToken, is: nil)
-    try expect(engine.readAccount().profile?["sub"], is: .string("alice"))
+    let (engine, captured) = try whole(bench)
+    let read = try engine.readAccount()
+    expect(read.waiting?.profile, is: captured.profile)
+    expect(read.waiting?.registrationType, is: "SOCIAL")
+    #expect(read.profile == nil && read.idToken == nil && read.accessToken == nil && read.expiresAt == nil)
+    expect(read.registrationType, is: nil)
   }
 }
 

@@ -198,6 +198,30 @@ struct CheckStepTests {
     try expect(again.token(), is: bench.record.confirmed?.accessToken.reveal())
   }
 
+  @Test("a renewal of tokens that wait keeps the refresh token that came without an access token (R30)")
+  func rotatedOnlyAtConfirmation() throws {
+    let bench = try Bench(requiresConfirmation: true, checks: false)
+    let engine = try arrived(bench)
+    let body = #"{"refresh_token": "refresh-rotated", "access_token": 7}"#
+    bench.provider.next(.registrationCheck, .status(401))
+    bench.provider.next(.token, .status(200, body: body))
+    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-rotated"))
+  }
+
+  @Test("a renewal of tokens that wait is saved again where the disk refuses it for a moment (R30)")
+  func refusedSaveAtConfirmation() throws {
+    let bench = try Bench(requiresConfirmation: true, checks: false)
+    _ = try arrived(bench)
+    let fussy = FussyStore(bench.store)
+    let engine = bench.engine(store: fussy)
+    let asked = try #require(try engine.questionShown())
+    bench.provider.next(.registrationCheck, .status(401))
+    bench.provider.next(.token, .during { fussy.refuse(.before, times: 1) })
+    try expect(engine.confirm(asked), is: .active(.confirmed))
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
+  }
+
   @Test("a check that is not required is asked before H alone, and only a contradiction counts")
   func optional() throws {
     let bench = try Bench(requiresConfirmation: true, checks: false)

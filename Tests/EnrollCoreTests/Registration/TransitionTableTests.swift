@@ -131,7 +131,7 @@ struct TransitionTableTests {
     case .unregistered: .unregistered
     case .renewalFailed: .renewalFailed(.init(error: trouble, remedy: .wait, isTokenUsable: true))
     case .registrationFailed: .registrationFailed(trouble)
-    case .awaitingConfirmation: .awaitingConfirmation(profile: profile)
+    case .awaitingConfirmation: .awaitingConfirmation(transactionID: "t", profile: profile)
     case .authenticating: .authenticating(transactionID: "t", step: .browser)
     }
   }
@@ -153,7 +153,7 @@ struct TransitionTableTests {
     case .returnedFailed: .returnedFailed(.init(error: trouble, remedy: .wait, isTokenUsable: true))
     case .checkRefused: .checkRefused(.init(error: trouble, remedy: .registerAgain, isTokenUsable: true))
     case .checkMismatched: .checkMismatched(trouble)
-    case .tokensArrived: .tokensArrived(profile: profile)
+    case .tokensArrived: .tokensArrived(transactionID: "t", profile: profile)
     case .confirmed: .confirmed
     case .retried: .retried
     case .cleared: .cleared
@@ -193,7 +193,9 @@ struct TransitionTableTests {
   @Test("payloads travel with the event")
   func payloads() throws {
     let waiting = RegistrationState.authenticating(transactionID: "t", step: .browser)
-    try expect(waiting.after(.tokensArrived(profile: profile)), is: .awaitingConfirmation(profile: profile))
+    try expect(
+      waiting.after(.tokensArrived(transactionID: "t", profile: profile)),
+      is: .awaitingConfirmation(transactionID: "t", profile: profile))
     try expect(waiting.after(.failed(trouble)), is: .registrationFailed(trouble))
     try expect(
       waiting.after(.advanced(transactionID: "u", step: .exchanging)),

@@ -97,6 +97,7 @@ enum Sample {
     record.provisionalProfile = JSONObject([("sub", .string("t"))])
     record.registrationType = "SOCIAL"
     record.provisionalRegistrationType = "PASSWORDLESS"
+    record.provisionalTransactionID = "t-1"
     record.pinTransactionID = "t-1"
     record.transactions = [transaction]
     record.renewalIntent = RenewalIntent(

@@ -614,7 +614,9 @@ export type State =
   }
   | {
     state: 'awaitingConfirmation';
-    /** The user to whom the tokens belong. */
+    /** The transaction that brought the tokens; the answer names it. */
+    transaction: TransactionID;
+    /** The user to whom the tokens belong; empty if the provider does not say who it is. */
     profile: Claims;
   }
   | {
@@ -1014,7 +1016,10 @@ export type SignOut = {
   reason?: string;
 };
 
-/** The stored data about an account, without the refresh token. */
+/**
+ * The stored data about an account, without the refresh token. Everything but waiting belongs to the confirmed
+ * session, and is absent without one.
+ */
 export type Account = {
   /** The verified claims about the user. */
   profile?: Claims;
@@ -1035,10 +1040,23 @@ export type Account = {
    */
   renewableUntil?: number;
   registrationType?: RegistrationType;
+  waiting?: WaitingSignIn;
 };
 
 /** How the account was registered; absent for any other way. */
 export type RegistrationType = 'SOCIAL' | 'PASSWORDLESS';
+
+/**
+ * The sign-in that waits for the user's confirmation, beside the session or without one. Its tokens are not handed
+ * out.
+ */
+export type WaitingSignIn = {
+  /** The transaction that brought its tokens; registration.confirm names it. */
+  transaction: TransactionID;
+  /** The user who is to confirm; empty if the provider does not say who it is. */
+  profile: Claims;
+  registrationType?: RegistrationType;
+};
 
 /** The result of entering a PIN. */
 export type PINAnswer = {
@@ -1407,6 +1425,11 @@ export interface RegistrationCommands {
   }>;
   /** Confirms the profile for the user: G to H, after the required checks of the e-mail address and the registration. */
   confirm(parameters?: {
+    /**
+     * The transaction of the profile that the user confirms. By default the only one that this client has shown; if
+     * it has shown several, or if another one waits, the command fails and nothing changes.
+     */
+    transaction?: TransactionID;
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
   }, options?: CallOptions): Promise<{
@@ -1414,6 +1437,11 @@ export interface RegistrationCommands {
   }>;
   /** Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones. */
   retry(parameters?: {
+    /**
+     * The transaction of the profile that the user rejects; if another one waits, the command fails and nothing
+     * changes. By default it starts over, whatever waits.
+     */
+    transaction?: TransactionID;
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
   }, options?: CallOptions): Promise<{
@@ -1543,7 +1571,10 @@ export interface DpopCommands {
 }
 
 export interface IdentityCommands {
-  /** Reads the stored, verified claims about the user. */
+  /**
+   * Reads the stored, verified claims about the user who is signed in; without a session, about the one who is asked
+   * to confirm.
+   */
   profile(parameters?: Record<string, never>, options?: CallOptions): Promise<{
     /** OpenID Connect Core §5.1. */
     claims: Claims;

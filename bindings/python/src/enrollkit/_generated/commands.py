@@ -250,11 +250,12 @@ class ClientCommands(Caller):
         )
         return told(read_state, result, "state")
 
-    def confirm(self, *, timeout: Timeout = 30) -> State:
+    def confirm(self, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30) -> State:
         """Confirms the profile for the user: G to H, after the required checks of the e-mail address and the
         registration.
 
         Args:
+            transaction: The result of `begin`, or its `id`.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -264,13 +265,14 @@ class ClientCommands(Caller):
 
         Command: registration.confirm.
         """
-        result = self._call("registration.confirm", {}, timeout)
+        result = self._call("registration.confirm", given({"transaction": transaction_id(transaction)}), timeout)
         return told(read_state, result, "state")
 
-    def retry(self, *, timeout: Timeout = 30) -> State:
+    def retry(self, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30) -> State:
         """Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones.
 
         Args:
+            transaction: The result of `begin`, or its `id`.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -278,7 +280,7 @@ class ClientCommands(Caller):
 
         Command: registration.retry.
         """
-        result = self._call("registration.retry", {}, timeout)
+        result = self._call("registration.retry", given({"transaction": transaction_id(transaction)}), timeout)
         return told(read_state, result, "state")
 
     def cancel(self, *, transaction: Optional[Union[Transaction, str]] = None) -> State:
@@ -507,7 +509,8 @@ class ClientCommands(Caller):
         return told(text, result, "proof")
 
     def profile(self) -> Dict[str, Any]:
-        """Reads the stored, verified claims about the user.
+        """Reads the stored, verified claims about the user who is signed in; without a session, about the one who is
+        asked to confirm.
 
         Raises:
             EnrollNotFound, EnrollStoreError.
@@ -1132,11 +1135,12 @@ class AsyncClientCommands(AsyncCaller):
         )
         return told(read_state, result, "state")
 
-    async def confirm(self, *, timeout: Timeout = 30) -> State:
+    async def confirm(self, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30) -> State:
         """Confirms the profile for the user: G to H, after the required checks of the e-mail address and the
         registration.
 
         Args:
+            transaction: The result of `begin`, or its `id`.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1146,13 +1150,14 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: registration.confirm.
         """
-        result = await self._call("registration.confirm", {}, timeout)
+        result = await self._call("registration.confirm", given({"transaction": transaction_id(transaction)}), timeout)
         return told(read_state, result, "state")
 
-    async def retry(self, *, timeout: Timeout = 30) -> State:
+    async def retry(self, *, transaction: Optional[Union[Transaction, str]] = None, timeout: Timeout = 30) -> State:
         """Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones.
 
         Args:
+            transaction: The result of `begin`, or its `id`.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
         Raises:
@@ -1160,7 +1165,7 @@ class AsyncClientCommands(AsyncCaller):
 
         Command: registration.retry.
         """
-        result = await self._call("registration.retry", {}, timeout)
+        result = await self._call("registration.retry", given({"transaction": transaction_id(transaction)}), timeout)
         return told(read_state, result, "state")
 
     async def cancel(self, *, transaction: Optional[Union[Transaction, str]] = None) -> State:
@@ -1391,7 +1396,8 @@ class AsyncClientCommands(AsyncCaller):
         return told(text, result, "proof")
 
     async def profile(self) -> Dict[str, Any]:
-        """Reads the stored, verified claims about the user.
+        """Reads the stored, verified claims about the user who is signed in; without a session, about the one who is
+        asked to confirm.
 
         Raises:
             EnrollNotFound, EnrollStoreError.

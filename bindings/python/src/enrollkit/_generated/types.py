@@ -197,8 +197,11 @@ class Step(Word):
 class AwaitingConfirmation:
     """The tokens wait for the user's confirmation."""
 
+    transaction: str
+    """The transaction that brought the tokens; the answer names it."""
+
     profile: Dict[str, Any] = field(repr=False)
-    """The user to whom the tokens belong."""
+    """The user to whom the tokens belong; empty if the provider does not say who it is."""
 
     state: ClassVar[str] = "awaitingConfirmation"
 
@@ -207,6 +210,7 @@ class AwaitingConfirmation:
         """Reads a result; members that this version does not know are left out."""
         members = mapping(value)
         return cls(
+            transaction=text(members["transaction"]),
             profile=mapping(members["profile"]),
         )
 
@@ -732,7 +736,9 @@ class SignOut:
 
 @dataclass(frozen=True)
 class Account:
-    """The stored data about an account, without the refresh token."""
+    """The stored data about an account, without the refresh token. Everything but waiting belongs to the confirmed
+    session, and is absent without one.
+    """
 
     profile: Optional[Dict[str, Any]] = field(default=None, repr=False)
     """The verified claims about the user."""
@@ -757,6 +763,11 @@ class Account:
     registration_type: Optional[RegistrationType] = None
     """How the account was registered; absent for any other way."""
 
+    waiting: Optional[WaitingSignIn] = None
+    """The sign-in that waits for the user's confirmation, beside the session or without one. Its tokens are not handed
+    out.
+    """
+
     @classmethod
     def from_json(cls, value: Any) -> Account:
         """Reads a result; members that this version does not know are left out."""
@@ -769,6 +780,7 @@ class Account:
             renews=maybe(truth, members.get("renews")),
             renewable_until=maybe(moment, members.get("renewableUntil")),
             registration_type=maybe(RegistrationType, members.get("registrationType")),
+            waiting=maybe(WaitingSignIn.from_json, members.get("waiting")),
         )
 
 
@@ -777,6 +789,32 @@ class RegistrationType(Word):
 
     SOCIAL = "SOCIAL"
     PASSWORDLESS = "PASSWORDLESS"
+
+
+@dataclass(frozen=True)
+class WaitingSignIn:
+    """The sign-in that waits for the user's confirmation, beside the session or without one. Its tokens are not handed
+    out.
+    """
+
+    transaction: str
+    """The transaction that brought its tokens; registration.confirm names it."""
+
+    profile: Dict[str, Any] = field(repr=False)
+    """The user who is to confirm; empty if the provider does not say who it is."""
+
+    registration_type: Optional[RegistrationType] = None
+    """How the account was registered; absent for any other way."""
+
+    @classmethod
+    def from_json(cls, value: Any) -> WaitingSignIn:
+        """Reads a result; members that this version does not know are left out."""
+        members = mapping(value)
+        return cls(
+            transaction=text(members["transaction"]),
+            profile=mapping(members["profile"]),
+            registration_type=maybe(RegistrationType, members.get("registrationType")),
+        )
 
 
 @dataclass(frozen=True)
@@ -2045,5 +2083,6 @@ __all__ = [
     "TransportChoice",
     "Unregistered",
     "Unsolicited",
+    "WaitingSignIn",
     "WrongMode",
 ]

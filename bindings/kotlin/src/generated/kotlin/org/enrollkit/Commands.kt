@@ -300,6 +300,8 @@ public class RegistrationCommands internal constructor(private val caller: Calle
   /**
    * Confirms the profile for the user: G to H, after the required checks of the e-mail address and the registration.
    *
+   * @param transaction The transaction of the profile that the user confirms. By default the only one that this client
+   *   has shown; if it has shown several, or if another one waits, the command fails and nothing changes.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, CONFIGURATION, NETWORK, TLS, TIMEOUT, SERVER,
@@ -307,24 +309,32 @@ public class RegistrationCommands internal constructor(private val caller: Calle
    *   STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
   public suspend fun confirm(
+    transaction: String? = null,
     timeout: Duration = 30.seconds,
   ): State {
-    val json = caller.call("registration.confirm", Kind.BLOCKING, timeout)
+    val json = caller.call("registration.confirm", Kind.BLOCKING, timeout) {
+      transaction?.let { put("transaction", JsonPrimitive(it)) }
+    }
     return decodeState(json.need("state").members())
   }
 
   /**
    * Rejects the profile or starts over: erases unconfirmed tokens, and keeps confirmed ones.
    *
+   * @param transaction The transaction of the profile that the user rejects; if another one waits, the command fails
+   *   and nothing changes. By default it starts over, whatever waits.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return The state of a registration.
    * @throws EnrollException With one of DEADLINE_EXCEEDED, ILLEGAL_STATE, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED,
    *   STORE_IO, STORE_FULL, STORE_KEY, STORE_VERSION.
    */
   public suspend fun retry(
+    transaction: String? = null,
     timeout: Duration = 30.seconds,
   ): State {
-    val json = caller.call("registration.retry", Kind.BLOCKING, timeout)
+    val json = caller.call("registration.retry", Kind.BLOCKING, timeout) {
+      transaction?.let { put("transaction", JsonPrimitive(it)) }
+    }
     return decodeState(json.need("state").members())
   }
 
@@ -580,7 +590,8 @@ public class DpopCommands internal constructor(private val caller: Caller) {
 /** The commands `identity.…` of a client. */
 public class IdentityCommands internal constructor(private val caller: Caller) {
   /**
-   * Reads the stored, verified claims about the user.
+   * Reads the stored, verified claims about the user who is signed in; without a session, about the one who is asked to
+   * confirm.
    *
    * @return OpenID Connect Core §5.1.
    * @throws EnrollException With one of NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL,
@@ -654,7 +665,8 @@ public class AccountCommands internal constructor(private val caller: Caller) {
   /**
    * Reads the stored data about the account, but never the refresh token.
    *
-   * @return The stored data about an account, without the refresh token.
+   * @return The stored data about an account, without the refresh token. Everything but waiting belongs to the
+   *   confirmed session, and is absent without one.
    * @throws EnrollException With one of STORE_LOCKED, STORE_CORRUPT, STORE_REFUSED, STORE_IO, STORE_FULL, STORE_KEY,
    *   STORE_VERSION.
    */

@@ -139,7 +139,10 @@ internal fun decodeAccessOutcome(json: JsonObject): AccessOutcome = when {
   else -> throw unknownVariant("AccessOutcome", json)
 }
 
-/** The stored data about an account, without the refresh token. */
+/**
+ * The stored data about an account, without the refresh token. Everything but waiting belongs to the confirmed session,
+ * and is absent without one.
+ */
 public data class Account(
   /** The verified claims about the user. */
   public val profile: Claims?,
@@ -158,10 +161,15 @@ public data class Account(
   public val renewableUntil: Instant?,
   /** How the account was registered; absent for any other way. */
   public val registrationType: RegistrationType?,
+  /**
+   * The sign-in that waits for the user's confirmation, beside the session or without one. Its tokens are not handed
+   * out.
+   */
+  public val waiting: WaitingSignIn?,
 ) {
   /** Without what is secret or personal. */
   override fun toString(): String =
-    "Account(profile=$profile, idToken=${hidden(idToken)}, accessToken=${hidden(accessToken)}, expiresAt=$expiresAt, renews=$renews, renewableUntil=$renewableUntil, registrationType=$registrationType)"
+    "Account(profile=$profile, idToken=${hidden(idToken)}, accessToken=${hidden(accessToken)}, expiresAt=$expiresAt, renews=$renews, renewableUntil=$renewableUntil, registrationType=$registrationType, waiting=$waiting)"
 
   internal companion object {
     fun decode(json: JsonObject): Account = Account(
@@ -172,6 +180,7 @@ public data class Account(
       renews = json.find("renews")?.let { it.flag() },
       renewableUntil = json.find("renewableUntil")?.let { it.date() },
       registrationType = json.find("registrationType")?.let { RegistrationType.decode(it) },
+      waiting = json.find("waiting")?.let { WaitingSignIn.decode(it.members()) },
     )
   }
 }
@@ -1245,11 +1254,14 @@ public sealed interface State {
 
   /** The tokens wait for the user's confirmation. */
   public data class AwaitingConfirmation(
-    /** The user to whom the tokens belong. */
+    /** The transaction that brought the tokens; the answer names it. */
+    public val transaction: String,
+    /** The user to whom the tokens belong; empty if the provider does not say who it is. */
     public val profile: Claims,
   ) : State {
     internal companion object {
       fun decode(json: JsonObject): AwaitingConfirmation = AwaitingConfirmation(
+        transaction = json.need("transaction").text(),
         profile = Claims(json.need("profile").members()),
       )
     }
@@ -1517,6 +1529,26 @@ public enum class TransportChoice(
 
   internal companion object {
     fun decode(json: JsonElement): TransportChoice = json.word("TransportChoice", entries) { it.wire }
+  }
+}
+
+/**
+ * The sign-in that waits for the user's confirmation, beside the session or without one. Its tokens are not handed out.
+ */
+public data class WaitingSignIn(
+  /** The transaction that brought its tokens; registration.confirm names it. */
+  public val transaction: String,
+  /** The user who is to confirm; empty if the provider does not say who it is. */
+  public val profile: Claims,
+  /** How the account was registered; absent for any other way. */
+  public val registrationType: RegistrationType?,
+) {
+  internal companion object {
+    fun decode(json: JsonObject): WaitingSignIn = WaitingSignIn(
+      transaction = json.need("transaction").text(),
+      profile = Claims(json.need("profile").members()),
+      registrationType = json.find("registrationType")?.let { RegistrationType.decode(it) },
+    )
   }
 }
 
