@@ -14,10 +14,7 @@ struct ReportTests {
     "a state becomes a headline and an exit status",
     arguments: [
       (#"{"state": "active", "reason": "valid"}"#, .done, "Signed in as Al"),
-      (
-        #"{"state": "awaitingConfirmation", "profile": {"name": "Al"}}"#, .signInNeeded,
-        "Signed in as Al, not confirmed"
-      ),
+      (#"{"state": "awaitingConfirmation", "profile": {"name": "Bo"}}"#, .done, "Signed in as Al"),
       (#"{"state": "authenticating"}"#, .signInNeeded, "A sign-in is in progress"),
       (#"{"state": "unregistered"}"#, .signInNeeded, "No user is signed in"),
       (#"{"state": "starting"}"#, .done, "Signed in as Al"),
@@ -42,6 +39,29 @@ struct ReportTests {
     #expect(standing.ending == ending)
     #expect(standing.headline == headline)
     #expect((standing.advice == nil) == (ending == .done && standing.colour == .good))
+  }
+
+  @Test("a sign-in that waits is named beside the session, or alone")
+  func waiting() throws {
+    let state = try json(#"{"state": "awaitingConfirmation", "profile": {"name": "Bo"}}"#)
+    let beside = AccountStatus(
+      state,
+      kept: try json(
+        #"{"profile": {"name": "Al"}, "expiresAt": 1300, "waiting": {"profile": {"name": "Bo"}}}"#),
+      now: 1000)
+    #expect(beside.headline == "Signed in as Al" && beside.ending == .done)
+    #expect(beside.token == "expires in 5 min; the sign-in of Bo waits for your confirmation")
+    let alone = AccountStatus(state, kept: try json(#"{"waiting": {"profile": {"name": "Bo"}}}"#), now: 1000)
+    #expect(alone.headline == "The sign-in of Bo is not confirmed" && alone.ending == .signInNeeded)
+  }
+
+  @Test("a question without a name says that the provider gives none")
+  func namelessQuestion() throws {
+    #expect(SignIn.question(try json(#"{"name": "Al"}"#)) == "Signed in as Al. Continue?")
+    #expect(SignIn.question(try json(#"{"sub": "7"}"#)) == "Signed in as user 7. Continue?")
+    for profile in ["{}", #"{"locale": "nl"}"#] {
+      #expect(SignIn.question(try json(profile)).contains("does not say who the user is"))
+    }
   }
 
   @Test("how long a token lives is told from now")

@@ -25,7 +25,7 @@ struct Accounts: EnrollCommand {
               list.rows.map { row in
                 .object([
                   ("account", .string(row.name)), ("profile", row.kept["profile"]),
-                  ("expiresAt", row.kept["expiresAt"]),
+                  ("expiresAt", row.kept["expiresAt"]), ("waiting", row.kept["waiting"]),
                   ("configuration", row.profile.map { .string($0) }), ("problem", row.problem?.errorJSON),
                 ])
               })
@@ -41,8 +41,7 @@ struct Accounts: EnrollCommand {
       (
         name: (isUsed(row, session.place) ? "* " : "  ") + Shown.text(row.name),
         value: row.problem.map { Shown.text($0.message) }
-          ?? (row.isSignedIn ? Shown.person(row.kept["profile"]) : "not signed in at this provider")
-          + (row.profile.map { " (profile \($0))" } ?? "")
+          ?? row.people + (row.profile.map { " (profile \($0))" } ?? "")
       )
     }
     for line in Layout.table(table, width: Terminal.output.width) { Output.line(line) }

@@ -56,11 +56,12 @@ struct Logout: EnrollCommand {
     let isSignedIn = kept["accessToken"] != nil || kept["profile"] != nil || kept["idToken"] != nil
     let answer = try session.call(
       "logout.begin", [("client", client)], saying: "Revoking the tokens at the provider")
-    guard isSignedIn else { return nil }
+    guard isSignedIn || kept["waiting"] != nil else { return nil }
     let facts = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
     let isWaiting = (facts?["outbox"]?["count"]?.integer ?? 0) > 0
     return .object([
-      ("account", .string(name)), ("profile", kept["profile"]), ("url", answer["url"]),
+      ("account", .string(name)), ("profile", kept["profile"]), ("waiting", kept["waiting"]),
+      ("url", answer["url"]),
       ("providerTold", answer["providerTold"] ?? .string(isWaiting ? "queued" : "told")),
       ("reason", answer["reason"]),
     ])
@@ -72,12 +73,25 @@ struct Logout: EnrollCommand {
     if ended.isEmpty, !session.isJSON { terminal.say("No user was signed in.") }
     for one in ended {
       if !session.isJSON {
-        terminal.say("\(terminal.signs.good) signed out \(Shown.person(one["profile"]))", in: .good)
+        for line in Self.lines(one) { terminal.say("\(terminal.signs.good) \(line)", in: .good) }
         if let warning = Self.warning(one) { terminal.say("! \(warning)", in: .warning) }
       }
       endBrowserSession(one["url"]?.string, session)
     }
     return .done
+  }
+
+  /// The user who was signed in, and the one who was asked to confirm.
+  static func lines(_ ended: JSON) -> [String] {
+    var lines: [String] = []
+    if ended["profile"] != nil || ended["waiting"] == nil {
+      lines.append("signed out \(Shown.person(ended["profile"]))")
+    }
+    if let waiting = ended["waiting"] {
+      lines.append(
+        "dropped the sign-in of \(Shown.person(waiting["profile"])), which waited for confirmation")
+    }
+    return lines
   }
 
   /// A warning if the provider was not told of the logout; nil if there is none.

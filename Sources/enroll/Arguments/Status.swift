@@ -54,7 +54,7 @@ struct Status: EnrollCommand {
         }
         continue
       }
-      guard row.isSignedIn, let configuration = row.configuration else { continue }
+      guard row.isSignedIn || row.waits, let configuration = row.configuration else { continue }
       let status = try OneStatus(session, account: row.name, configuration: configuration, asksPIN: false)
       if ending == .done { ending = status.standing.ending }
       let path = row.profile.flatMap { try? UserDirectories.configurationPath($0) }
@@ -106,7 +106,8 @@ private struct OneStatus {
     .object([
       ("account", .string(account)), ("state", state), ("profile", kept["profile"]),
       ("expiresAt", kept["expiresAt"]), ("renews", kept["renews"]),
-      ("renewableUntil", kept["renewableUntil"]), ("configuration", .string(configuration)),
+      ("renewableUntil", kept["renewableUntil"]), ("waiting", kept["waiting"]),
+      ("configuration", .string(configuration)),
       ("issuer", issuer.map { .string($0) }), ("store", .string(session.place.store)),
       ("keyProviders", keyProviders), ("exitStatus", .integer(Int64(standing.ending.rawValue))),
     ])

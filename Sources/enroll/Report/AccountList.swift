@@ -18,6 +18,15 @@ struct AccountList {
     var problem: Failure?
 
     var isSignedIn: Bool { kept["profile"] != nil || kept["expiresAt"] != nil }
+    /// A sign-in waits for the user's confirmation.
+    var waits: Bool { kept["waiting"] != nil }
+
+    /// The user who is signed in, and the one who is asked to confirm.
+    var people: String {
+      let user = isSignedIn ? Shown.person(kept["profile"]) : "not signed in at this provider"
+      guard let waiting = kept["waiting"] else { return user }
+      return "\(user); \(Shown.person(waiting["profile"])) waits for confirmation"
+    }
   }
 
   private typealias Profile = (name: String?, configuration: JSON)
@@ -60,11 +69,12 @@ struct AccountList {
     return [(nil, try session.configuration())]
   }
 
-  /// With the first profile with which the account is signed in.
+  /// With the first profile with which the account is signed in, or else a sign-in waits.
   private static func row(
     _ name: String, _ profiles: [Profile], _ session: CommandSession
   ) throws(Failure) -> Row {
     var row = Row(name: name)
+    var waiting: Row?
     for profile in profiles {
       do throws(Failure) {
         let client = try session.open(profile.configuration, account: name, asksPIN: false)
@@ -72,12 +82,13 @@ struct AccountList {
         let kept = try session.call("account.read", [("client", client)])
         let found = Row(name: name, kept: kept, profile: profile.name, configuration: profile.configuration)
         if found.isSignedIn { return found }
+        if found.waits, waiting == nil { waiting = found }
         row.problem = nil
       } catch {
         guard error.ending != .interrupted else { throw error }
         row.problem = error
       }
     }
-    return row
+    return waiting ?? row
   }
 }

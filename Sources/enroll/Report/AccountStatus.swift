@@ -16,7 +16,8 @@ struct AccountStatus {
   ///   - kept: what `account.read` gives.
   ///   - now: seconds since 1970.
   init(_ state: JSON, kept: JSON, now: Int64) {
-    let person = Shown.person(kept["profile"] ?? state["profile"])
+    let person = Shown.person(kept["profile"])
+    let waiting = kept["waiting"].map { Shown.person($0["profile"]) }
     let left = kept["expiresAt"]?.integer.map { $0 - now }
     let reason = state["error"]?["message"]?.string.map { Shown.text($0) } ?? ""
     let lives = left.map { $0 > 0 ? "expires in \(Shown.span(seconds: $0))" : "expired" }
@@ -27,9 +28,18 @@ struct AccountStatus {
       let how = state["reason"]?.string == "renewed" ? "renewed just now" : "valid"
       token = [how, lives].compactMap { $0 }.joined(separator: ", ") + "; \(Self.renewal(kept, now: now))"
       (advice, colour) = (nil, .good)
+    // Beside the session of a user who may be another one: its token is used as before.
+    case "awaitingConfirmation" where left != nil:
+      ending = .done
+      headline = "Signed in as \(person)"
+      token = [lives, "the sign-in of \(waiting ?? "another user") waits for your confirmation"].compactMap {
+        $0
+      }
+      .joined(separator: "; ")
+      (advice, colour) = ("Run \(.login) to confirm or reject it.", .warning)
     case "awaitingConfirmation":
       ending = .signInNeeded
-      headline = "Signed in as \(person), not confirmed"
+      headline = "The sign-in of \(waiting ?? Shown.person(state["profile"])) is not confirmed"
       token = "waiting for your confirmation"
       (advice, colour) = ("Run \(.login) to confirm.", .warning)
     case "authenticating":

@@ -47,7 +47,7 @@ struct SignIn {
         advice: "--yes confirms the profile without asking.")
     case "awaitingConfirmation" where !way.again:
       errors.say("An earlier sign-in waits for your confirmation.")
-      return try confirm(client, state["state"]?["profile"])
+      return try confirm(client, state["state"])
     default: break
     }
     let before = try session.call("account.read", [("client", client)])
@@ -67,7 +67,7 @@ struct SignIn {
     guard arrived["state"]?["state"]?.string == "awaitingConfirmation" else {
       return try welcome(client, arrived["state"])
     }
-    return try confirm(client, arrived["state"]?["profile"])
+    return try confirm(client, arrived["state"])
   }
 
   /// The provider has not answered to the renewal of a session that may well go on.
@@ -186,8 +186,7 @@ struct SignIn {
         "registration.cancel", [("client", client), ("transaction", begun["transaction"])])
       try followCode(client, begun)
       throw interrupted(
-        try stateNow(client)?["state"]?.string, from: before,
-        to: try session.call("account.read", [("client", client)]))
+        try stateNow(client), from: before, to: try session.call("account.read", [("client", client)]))
     }
   }
 
@@ -225,16 +224,16 @@ struct SignIn {
   }
 
   /// The failure to report after Ctrl-C ended the wait.
-  private func interrupted(_ state: String?, from before: JSON, to now: JSON) -> Failure {
-    let person = Shown.person(now["profile"])
-    switch state {
+  private func interrupted(_ state: JSON?, from before: JSON, to now: JSON) -> Failure {
+    switch state?["state"]?.string {
     case "awaitingConfirmation":
       return Failure(
-        .interrupted, "stopped; but \(person) has signed in and waits for your confirmation",
+        .interrupted,
+        "stopped; but \(Shown.person(state?["profile"])) has signed in and waits for your confirmation",
         advice: "Run \(.login) to confirm.")
     case "active" where now["profile"] != before["profile"]:
       return Failure(
-        .interrupted, "stopped; but \(person) has signed in",
+        .interrupted, "stopped; but \(Shown.person(now["profile"])) has signed in",
         advice: "\(.token) prints the token, \(.loginAgain) begins anew.")
     default:
       return Failure(.interrupted, "stopped; nothing has changed", advice: "Run \(.sameAgain) to try again.")
@@ -289,18 +288,20 @@ struct SignIn {
 
   // MARK: The end
 
-  private func confirm(_ client: JSON, _ profile: JSON?) throws(Failure) -> CommandStatus {
+  /// - Parameter asked: the state whose profile the user is asked about, and which the answer names.
+  private func confirm(_ client: JSON, _ asked: JSON?) throws(Failure) -> CommandStatus {
+    let answer = [("client", client), ("transaction", asked?["transaction"])]
     if !way.yes {
-      let question = "Signed in as \(Shown.person(profile)). Continue?"
+      let question = Self.question(asked?["profile"])
       let choice =
         session.waits.isInterrupted ? .interrupted : Prompt.choice(question, default: true, session.waits)
       if choice != .interrupted {
         // The answer is about whoever was named; another terminal may have confirmed, or signed in, meanwhile.
         let now = try stateNow(client)
         switch now?["state"]?.string {
-        case "awaitingConfirmation" where now?["profile"] != profile:
+        case "awaitingConfirmation" where now?["transaction"] != asked?["transaction"]:
           errors.say("Another sign-in has finished in the meantime.", in: .warning)
-          return try confirm(client, now?["profile"])
+          return try confirm(client, now)
         case "active": return try stay(client, now)
         default: break
         }
@@ -308,7 +309,7 @@ struct SignIn {
       switch choice {
       case .yes: break
       case .no:
-        _ = try session.call("registration.retry", [("client", client)], saying: "Revoking the tokens")
+        _ = try session.call("registration.retry", answer, saying: "Revoking the tokens")
         throw Failure(
           .notFinished, "not confirmed: the new tokens were revoked",
           advice: "Run \(.loginAsSomebodyElse) to sign in as another user.")
@@ -317,8 +318,19 @@ struct SignIn {
           .interrupted, "stopped before you confirmed", advice: "Run \(.login) to be asked again.")
       }
     }
-    let confirmed = try session.call("registration.confirm", [("client", client)], saying: "Confirming")
+    let confirmed = try session.call("registration.confirm", answer, saying: "Confirming")
     return try welcome(client, confirmed["state"])
+  }
+
+  /// The question whether the user is the one of the profile. Where the provider names nobody, a yes says little, and the
+  /// question says so.
+  static func question(_ profile: JSON?) -> String {
+    let isNamed = ["name", "preferred_username", "given_name", "email", "sub"].contains {
+      !(profile?[$0]?.string ?? "").isEmpty
+    }
+    return isNamed
+      ? "Signed in as \(Shown.person(profile)). Continue?"
+      : "Signed in; the provider does not say who the user is. Continue?"
   }
 
   private func stay(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {
