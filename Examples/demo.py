@@ -54,7 +54,7 @@ def main(user, enrolld, sandbox_program, timeout):
         profile = state.get("profile") or daemon.call("identity.profile", client=client)["claims"]
         step("signed in", f"{profile['name']} <{profile['email']}>, subject {profile['sub']}")
         if state["state"] == "awaitingConfirmation":
-            state = daemon.call("registration.confirm", client=client)["state"]
+            state = daemon.call("registration.confirm", client=client, transaction=state["transaction"])["state"]
         step("confirmed", f"{state['state']}, {state['reason']}")
 
         # Before each request of your own: a token that is good, renewed when it is due. Usually no network at all.

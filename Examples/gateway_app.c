@@ -39,7 +39,7 @@ static enroll_client *open_client(const char *gateway, const char *store, enroll
   return client;
 }
 
-static void sign_in(enroll_client *client, const char *provider, enroll_error *error) {
+static void sign_in(enroll_client *client, const char *provider, enroll_state *state, enroll_error *error) {
   enroll_begin_options options = ENROLL_BEGIN_OPTIONS_INIT;
   options.kind = ENROLL_KIND_BFF;
   options.connection = provider;
@@ -53,10 +53,8 @@ static void sign_in(enroll_client *client, const char *provider, enroll_error *e
   fflush(stdout);
   enroll_buf_free(&url);
 
-  enroll_state state = ENROLL_STATE_INIT;
   size_t size = strlen(transaction.id);
-  check(enroll_registration_await_outcome(client, transaction.id, size, 10 * MINUTE, &state, error), error);
-  check(enroll_registration_confirm(client, &state, error), error); /* a real app shows the profile first, and asks */
+  check(enroll_registration_await_outcome(client, transaction.id, size, 10 * MINUTE, state, error), error);
 }
 
 int main(int argc, char **argv) {
@@ -66,7 +64,11 @@ int main(int argc, char **argv) {
 
   enroll_state state = ENROLL_STATE_INIT;
   check(enroll_registration_state(client, 1, MINUTE, &state, &error), &error);
-  if (state.kind != ENROLL_STATE_ACTIVE) sign_in(client, argv[3], &error);
+  if (state.kind != ENROLL_STATE_ACTIVE && state.kind != ENROLL_STATE_AWAITING_CONFIRMATION)
+    sign_in(client, argv[3], &state, &error);
+  if (state.kind == ENROLL_STATE_AWAITING_CONFIRMATION) /* a real app shows the profile first, and asks */
+    check(enroll_registration_confirm_transaction(client, state.transaction, strlen(state.transaction), &state, &error),
+          &error);
 
   enroll_buf claims = ENROLL_BUF_INIT;
   check(enroll_identity_userinfo(client, MINUTE, &claims, &error), &error);

@@ -19,11 +19,13 @@ configuration: enrollkit.Configuration = {
 
 try:
     with enrollkit.Client(configuration, store=store) as client:
-        if not isinstance(client.state(wait=True), enrollkit.Active):
+        state = client.state(wait=True)
+        if not isinstance(state, (enrollkit.Active, enrollkit.AwaitingConfirmation)):
             transaction = client.begin(kind="bff", connection=provider, parameters={"app": "python-app"})
             print("Open this in your browser:", transaction.url, flush=True)
-            client.await_outcome(transaction)
-            client.confirm()  # a real app shows the profile first, and asks
+            state = client.await_outcome(transaction)
+        if isinstance(state, enrollkit.AwaitingConfirmation):
+            client.confirm(transaction=state.transaction)  # a real app shows the profile first, and asks
         claims = client.userinfo()
         print(f"Signed in as {claims['name']}, account {claims['sub']}.")
 except enrollkit.EnrollError as error:

@@ -30,13 +30,14 @@ configuration = {
 }
 client = call("client.open", configuration=configuration, store=store)["client"]
 
-begun = call("registration.begin", client=client, kind="signIn")
-print("Open this in your browser:", begun["action"]["url"], flush=True)
-
-state = call("registration.awaitOutcome", client=client, transaction=begun["transaction"], timeout=600)["state"]
+state = call("registration.state", client=client)["state"]
+if state["state"] != "awaitingConfirmation":  # as after a program that ended before it confirmed
+    begun = call("registration.begin", client=client, kind="signIn")
+    print("Open this in your browser:", begun["action"]["url"], flush=True)
+    state = call("registration.awaitOutcome", client=client, transaction=begun["transaction"], timeout=600)["state"]
 if state["state"] == "awaitingConfirmation":
     print(f"Hello, {state['profile'].get('name', 'somebody')}; is this you?")
-    call("registration.confirm", client=client)
+    call("registration.confirm", client=client, transaction=state["transaction"])
 
 token = call("token.access", client=client)["accessToken"]
 print("A valid token of", len(token), "bytes.")

@@ -29,23 +29,27 @@ int main(int argc, char **argv) {
   enroll_client *client;
   check(enroll_client_new(&options, &client, &error), &error);
 
-  enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
+  enroll_state state = ENROLL_STATE_INIT;
   enroll_buf url = ENROLL_BUF_INIT;
-  check(enroll_registration_begin(client, NULL, MINUTE, &transaction, &url, NULL, &error), &error);
-  printf("Open this in your browser: %s\n", url.data);
-  fflush(stdout);
-  enroll_buf_free(&url);
-
-  enroll_state state = ENROLL_STATE_INIT; /* the redirect comes back to a port of ours */
-  check(enroll_registration_await_outcome(client, transaction.id, strlen(transaction.id), 10 * MINUTE, &state, &error), &error);
+  check(enroll_registration_state(client, 0, MINUTE, &state, &error), &error);
+  if (state.kind != ENROLL_STATE_AWAITING_CONFIRMATION) { /* as after a program that ended before it confirmed */
+    enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
+    check(enroll_registration_begin(client, NULL, MINUTE, &transaction, &url, NULL, &error), &error);
+    printf("Open this in your browser: %s\n", url.data);
+    fflush(stdout);
+    enroll_buf_free(&url);
+    size_t size = strlen(transaction.id); /* the redirect comes back to a port of ours */
+    check(enroll_registration_await_outcome(client, transaction.id, size, 10 * MINUTE, &state, &error), &error);
+  }
   if (state.kind == ENROLL_STATE_AWAITING_CONFIRMATION) {
-    enroll_buf profile = ENROLL_BUF_INIT;
-    check(enroll_identity_profile(client, &profile, &error), &error);
+    enroll_buf transaction = ENROLL_BUF_INIT, profile = ENROLL_BUF_INIT;
+    check(enroll_account_waiting(client, &transaction, &profile, NULL, &error), &error);
     const char *name = strstr(profile.data, "\"name\":\""); /* a real program reads the JSON */
     name = name ? name + strlen("\"name\":\"") : "somebody\"";
     printf("Hello, %.*s; is this you?\n", (int)strcspn(name, "\""), name);
+    check(enroll_registration_confirm_transaction(client, transaction.data, transaction.size, &state, &error), &error);
     enroll_buf_free(&profile);
-    check(enroll_registration_confirm(client, &state, &error), &error);
+    enroll_buf_free(&transaction);
   }
 
   char token[8192]; /* before every request; allocates nothing while the token is fresh */

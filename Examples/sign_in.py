@@ -16,13 +16,14 @@ configuration: enrollkit.Configuration = {
 
 try:
     with enrollkit.Client(configuration, store=store) as client:
-        transaction = client.begin()
-        print("Open this in your browser:", transaction.url, flush=True)  # or client.sign_in() for all of this
-
-        state = client.await_outcome(transaction)  # the redirect comes back to a port of ours
+        state = client.state()
+        if not isinstance(state, enrollkit.AwaitingConfirmation):  # as after a program that ended before it confirmed
+            transaction = client.begin()
+            print("Open this in your browser:", transaction.url, flush=True)  # or client.sign_in() for all of this
+            state = client.await_outcome(transaction)  # the redirect comes back to a port of ours
         if isinstance(state, enrollkit.AwaitingConfirmation):
             print(f"Hello, {state.profile.get('name', 'somebody')}; is this you?")
-            client.confirm()
+            client.confirm(transaction=state.transaction)
 
         token = client.access_token()  # before every request; costs nothing while it is fresh
         print("A valid token of", len(token.value), "bytes.")

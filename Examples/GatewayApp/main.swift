@@ -23,15 +23,17 @@ do {
       allowsLoopbackHTTP: true),  // only for a gateway on this machine
     store: .directory(store))
 
-  if case .active = try await client.state(wait: true) {
+  var state = try await client.state(wait: true)
+  if case .active = state {
   } else {
-    let options = SignInOptions(
-      kind: .bff, connection: provider, parameters: [("app", "swift-app")])
-    let transaction = try await client.begin(options)
-    print("Open this in your browser: \(transaction.url)")
-    fflush(nil)  // into a pipe, too
-    _ = try await client.awaitOutcome(of: transaction)
-    try await client.confirm()  // a real app shows the profile first, and asks
+    let options = SignInOptions(kind: .bff, connection: provider, parameters: [("app", "swift-app")])
+    state = try await client.signIn(options) { url in
+      print("Open this in your browser: \(url)")
+      fflush(nil)  // into a pipe, too
+    }
+  }
+  if case .awaitingConfirmation(let transactionID, _) = state {
+    try await client.confirm(transactionID)  // a real app shows the profile first, and asks
   }
 
   let claims = try await client.userinfo()

@@ -17,14 +17,13 @@ do {
       allowsLoopbackHTTP: true),  // only for a provider on this machine
     store: .directory(store))
 
-  let transaction = try await client.begin()
-  print("Open this in your browser: \(transaction.url)")
-  fflush(nil)  // into a pipe, too
-
-  let state = try await client.awaitOutcome(of: transaction)  // the redirect came back to a port of ours
-  if case .awaitingConfirmation(let profile) = state {
+  let state = try await client.signIn { url in  // returns when the redirect has come back to a port of ours
+    print("Open this in your browser: \(url)")
+    fflush(nil)  // into a pipe, too
+  }
+  if case .awaitingConfirmation(let transactionID, let profile) = state {
     print("Hello, \(profile["name"]?.string ?? "somebody"); is this you?")
-    try await client.confirm()
+    try await client.confirm(transactionID)
   }
 
   let token = try await client.accessToken()  // before every request; costs nothing while it is fresh

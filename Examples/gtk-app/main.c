@@ -54,10 +54,10 @@ static char *member(const char *json, const char *name) {
 static void tell_who(void) {
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_buf profile = ENROLL_BUF_INIT;
-  enroll_status status = enroll_identity_profile(client, &profile, &error);
-  if (status == ENROLL_E_NOT_FOUND) {
+  if (!works(enroll_account_read(client, &profile, NULL, NULL, NULL, NULL, &error), &error, FALSE)) return;
+  if (profile.size == 0) {
     tell(g_strdup("Nobody is signed in"), FALSE);
-  } else if (works(status, &error, FALSE)) {
+  } else {
     char *email = member(profile.data, "email");
     tell(g_strdup_printf("Signed in as %s", email), TRUE);
     g_free(email);
@@ -71,24 +71,32 @@ static gboolean open_browser(const char *url) {
   return g_spawn_async(NULL, words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL);
 }
 
-static gpointer sign_in(gpointer data) {
-  (void)data;
+/* Opens the browser, and waits until the redirect has come back. */
+static gboolean browse(enroll_state *state) {
   enroll_error error = ENROLL_ERROR_INIT;
   enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
-  enroll_state state = ENROLL_STATE_INIT;
   enroll_buf url = ENROLL_BUF_INIT;
-  if (!works(enroll_registration_begin(client, NULL, MINUTE, &transaction, &url, NULL, &error), &error, FALSE)) return NULL;
+  if (!works(enroll_registration_begin(client, NULL, MINUTE, &transaction, &url, NULL, &error), &error, FALSE)) return FALSE;
   gboolean is_open = open_browser(url.data);
   enroll_buf_free(&url);
   if (!is_open) {
     tell(g_strdup("xdg-open is not installed"), FALSE);
-    return NULL;
+    return FALSE;
   }
-  if (!works(enroll_registration_await_outcome(client, transaction.id, strlen(transaction.id), 10 * MINUTE, &state, &error),
-             &error, FALSE))
-    return NULL;
+  return works(enroll_registration_await_outcome(client, transaction.id, strlen(transaction.id), 10 * MINUTE, state, &error),
+               &error, FALSE);
+}
+
+static gpointer sign_in(gpointer data) {
+  (void)data;
+  enroll_error error = ENROLL_ERROR_INIT;
+  enroll_state state = ENROLL_STATE_INIT;
+  if (!works(enroll_registration_state(client, 0, MINUTE, &state, &error), &error, FALSE)) return NULL;
+  /* The app may have ended before it confirmed. */
+  if (state.kind != ENROLL_STATE_AWAITING_CONFIRMATION && !browse(&state)) return NULL;
+  const char *asked = state.transaction;
   if (state.kind == ENROLL_STATE_AWAITING_CONFIRMATION &&
-      !works(enroll_registration_confirm(client, &state, &error), &error, FALSE))
+      !works(enroll_registration_confirm_transaction(client, asked, strlen(asked), NULL, &error), &error, FALSE))
     return NULL;
   tell_who();
   return NULL;

@@ -34,7 +34,9 @@ do {
         fflush(nil)  // into a pipe, too
       }
     }
-    if case .awaitingConfirmation = state { state = try await client.confirm() }
+    if case .awaitingConfirmation(let transactionID, _) = state {
+      state = try await client.confirm(transactionID)
+    }
     print("Signed in as \(try await client.profile()["email"]?.string ?? "somebody").")
   case "whoami":
     // For your own API: AuthorizedSession(client).data(for: request) adds the token.

@@ -17,7 +17,6 @@ import org.enrollkit.Enroll
 import org.enrollkit.EnrollClient
 import org.enrollkit.EnrollException
 import org.enrollkit.State
-import org.enrollkit.Status
 import org.enrollkit.Store
 
 /** Calls of the library; none of them runs on Swing's thread. */
@@ -45,7 +44,7 @@ class Window(private val client: EnrollClient) {
 
   private suspend fun signIn() = guarded {
     val state = client.signIn(DesktopBrowser())
-    if (state is State.AwaitingConfirmation) client.registration.confirm()
+    if (state is State.AwaitingConfirmation) client.registration.confirm(state.transaction)
     tellWho()
   }
 
@@ -55,13 +54,8 @@ class Window(private val client: EnrollClient) {
   }
 
   private suspend fun tellWho() {
-    val email = try {
-      client.identity.profile().email
-    } catch (fault: EnrollException) {
-      if (fault.status != Status.NOT_FOUND) throw fault
-      return show("Nobody is signed in", false)
-    }
-    show("Signed in as ${email ?: "somebody"}", true)
+    val profile = client.account.read().profile ?: return show("Nobody is signed in", false)
+    show("Signed in as ${profile.email ?: "somebody"}", true)
   }
 
   private suspend fun guarded(body: suspend () -> Unit) = try {

@@ -5,7 +5,7 @@ import EnrollHost
 public import EnrollJSON
 
 extension EnrollClient {
-  /// The verified claims about the user who is signed in or waits for confirmation.
+  /// The verified claims about the user who is signed in; without a session, about the one who is asked to confirm.
   /// - Throws: `.notFound` if there is no such user.
   public func profile() async throws(EnrollError) -> JSONObject {
     try await offload { client, _, _ throws(EnrollError) in try client.profile() }
@@ -18,7 +18,7 @@ extension EnrollClient {
     }
   }
 
-  /// The stored data about the account, without the refresh token.
+  /// The stored data about the session, without the refresh token, and the sign-in that waits for confirmation beside it.
   public func account() async throws(EnrollError) -> AccountSnapshot {
     try await offload { client, _, _ throws(EnrollError) in try client.readAccount() }
   }

@@ -102,20 +102,25 @@ extension EnrollClient {
   }
 
   /// Confirms the profile for the user: the provisional tokens become the session.
-  /// - Throws: `.illegalState` if nothing waits for confirmation; `.emailNotVerified`, `.unknownAccount`, or the error
-  ///   of the registration check's request: the state stays G. `.profileMismatch`: F; `.oauth`: E.
+  /// - Parameter transactionID: of ``RegistrationState/awaitingConfirmation(transactionID:profile:)``, whose profile the user
+  ///   has confirmed. nil for the only one that this client has shown.
+  /// - Throws: `.illegalState` if nothing waits for confirmation, or another sign-in than the one that was shown: nothing
+  ///   changes then. `.emailNotVerified`, `.unknownAccount`, or the error of the registration check's request: the state stays
+  ///   G. `.profileMismatch`: F; `.oauth`: E.
   @discardableResult
-  public func confirm() async throws(EnrollError) -> RegistrationState {
+  public func confirm(_ transactionID: TransactionID? = nil) async throws(EnrollError) -> RegistrationState {
     try await offload { client, deadline, cancellation throws(EnrollError) in
-      try client.confirm(until: deadline, cancellation: cancellation)
+      try client.confirm(transactionID, until: deadline, cancellation: cancellation)
     }
   }
 
   /// Starts over: erases provisional tokens; an earlier session continues.
+  /// - Parameter transactionID: of the profile that the user rejects; `.illegalState` if another one waits. nil for whatever
+  ///   waits.
   @discardableResult
-  public func retry() async throws(EnrollError) -> RegistrationState {
+  public func retry(_ transactionID: TransactionID? = nil) async throws(EnrollError) -> RegistrationState {
     try await offload { client, deadline, cancellation throws(EnrollError) in
-      try client.retry(until: deadline, cancellation: cancellation)
+      try client.retry(transactionID, until: deadline, cancellation: cancellation)
     }
   }
 

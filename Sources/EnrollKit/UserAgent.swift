@@ -43,25 +43,30 @@ extension EnrollClient {
   ///   profile["email"]?.string == "alice@example.com"
   /// }
   /// ```
+  /// If a sign-in waits for confirmation already, no URL is shown: the user is asked about its profile, as after a process that
+  /// ended at the question.
   /// - Parameters:
   ///   - options: as for ``begin(_:timeout:)``.
   ///   - timeout: how long the user may take.
   ///   - show: opens the URL in the external browser, or shows it to the user.
   ///   - confirm: whether the user is the one of this profile: true confirms, false revokes the tokens. nil leaves that to
-  ///     ``confirm()``.
-  /// - Throws: as ``signIn(using:_:timeout:)``.
+  ///     ``confirm(_:)``.
+  /// - Throws: as ``signIn(using:_:timeout:)``; `.illegalState` if another sign-in arrived while the user was asked.
   public func signIn(
     _ options: SignInOptions = SignInOptions(), timeout: Duration = .seconds(600),
     showing show: @escaping @Sendable (String) async -> Void,
     confirming confirm: (@Sendable (JSONObject) async -> Bool)? = nil
   ) async throws(EnrollError) -> RegistrationState {
     let state = try await signIn(using: ShowingAgent(show: show), options, timeout: timeout)
-    guard let confirm, case .awaitingConfirmation(let profile) = state else { return state }
-    return await confirm(profile) ? try await self.confirm() : try await retry()
+    guard let confirm, case .awaitingConfirmation(let transactionID, let profile) = state else {
+      return state
+    }
+    return await confirm(profile)
+      ? try await self.confirm(transactionID) : try await retry(transactionID)
   }
 
   /// Begins, opens the browser and processes the redirect: a complete sign-in or registration up to the user's
-  /// confirmation.
+  /// confirmation. If an earlier sign-in waits for confirmation, or for its PIN, no browser opens.
   /// - Returns: G or, without confirmation, H; after a dismissal, the state without this attempt. A valid redirect
   ///   that arrives later still counts, through ``resume(_:transactionID:timeout:)``. Cancelling the task
   ///   while the redirect is awaited is a dismissal, too.
@@ -71,7 +76,13 @@ extension EnrollClient {
     using agent: some UserAgent, _ options: SignInOptions = SignInOptions(),
     timeout: Duration = .seconds(600)
   ) async throws(EnrollError) -> RegistrationState {
-    let begun = try await begin(options)
+    let begun: Transaction
+    do throws(EnrollError) {
+      begun = try await begin(options)
+    } catch {
+      guard error.code == .illegalState, let open = try await openQuestion() else { throw error }
+      return open
+    }
     let url: String
     switch begun.action {
     case .openURL(let link), .openOtherApp(let link): url = link
@@ -91,6 +102,16 @@ extension EnrollClient {
         if error.code == .cancelled { _ = await Task { try await cancel(begun) }.result }
         throw error
       }
+    }
+  }
+
+  /// The state while tokens are there and wait for the user, so that no sign-in can begin: an earlier process may have left
+  /// them.
+  private func openQuestion() async throws(EnrollError) -> RegistrationState? {
+    let state = try await state()
+    switch state {
+    case .awaitingConfirmation, .authenticating(_, .pin): return state
+    case .starting, .unregistered, .authenticating, .active, .renewalFailed, .registrationFailed: return nil
     }
   }
 }

@@ -204,9 +204,9 @@ struct ArticleExampleTests {
     }
     // example: sign-in
     let state = try await client.signIn(using: SystemBrowser(openInBrowser: open))
-    if case .awaitingConfirmation(let profile) = state {
+    if case .awaitingConfirmation(let transactionID, let profile) = state {
       print("Hello, \(profile["name"]?.string ?? "somebody"); is this you?")
-      try await client.confirm()  // or retry(), when it is somebody else
+      try await client.confirm(transactionID)  // or retry(transactionID), when it is somebody else
     }
     // end
     try await linkReachesApp.value

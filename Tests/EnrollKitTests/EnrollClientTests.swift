@@ -25,7 +25,7 @@ struct EnrollClientTests {
     try await expect(client.state(), is: .unregistered)
     let begun = try await client.begin()
     let state = try await client.resume(provider.signIn(at: begun.url))
-    guard case .awaitingConfirmation(let profile) = state else {
+    guard case .awaitingConfirmation(_, let profile) = state else {
       Issue.record("\(state)")
       return
     }

@@ -25,6 +25,33 @@ struct UserAgentTests {
     #expect(browser.opened.count == 1 && browser.opened[0].contains("login_hint=alice"))
   }
 
+  @Test("a sign-in that waits for confirmation goes on with its question, and no browser opens")
+  func openQuestion() async throws {
+    let asked = try await client.signIn(using: FakeUserAgent(signingInAt: provider))
+    let browser = FakeUserAgent { _ in .dismissed }
+    try await expect(client.signIn(using: browser), is: asked)
+    let shown: @Sendable (String) async -> Void = { _ in Issue.record("a page was shown") }
+    try await expect(
+      client.signIn(showing: shown, confirming: { $0["sub"] == .string("alice") }), is: .active(.confirmed))
+    expect(browser.opened, is: [])
+  }
+
+  @Test("a yes to one profile confirms no other")
+  func another() async throws {
+    let (client, provider) = (client, provider)
+    let late = try await client.begin()
+    let arrive: @Sendable (String) async -> Void = { url in
+      Task { try await client.handle(provider.signIn(at: url)) }
+    }
+    let error = await #expect(throws: EnrollError.self) {
+      try await client.signIn(
+        showing: arrive,
+        confirming: { _ in (try? await client.resume(provider.signIn(at: late.url))) != nil })
+    }
+    expect(error?.code, is: .illegalState)
+    try await expect(client.account().waiting?.transactionID, is: late.transactionID)
+  }
+
   @Test("a dismissal is a hint: the state is as before, and a late redirect still wins")
   func dismissed() async throws {
     let browser = FakeUserAgent { _ in .dismissed }

@@ -32,7 +32,7 @@ suspend fun signIn(client: EnrollClient) {
   val state = client.signIn(DesktopBrowser()) // opens the browser, and waits until it comes back
   if (state is State.AwaitingConfirmation) {
     println("You signed in as ${state.profile.name ?: "somebody"}.")
-    client.registration.confirm()
+    client.registration.confirm(state.transaction)
   }
 }
 
@@ -40,8 +40,8 @@ suspend fun accessToken(client: EnrollClient): AccessToken =
   try {
     client.accessToken() // from memory, or renewed if it is due
   } catch (fault: EnrollException) {
-    if (fault.status != Status.REAUTHENTICATE) throw fault
-    signIn(client) // nobody is signed in, or the provider ended the session
+    if (fault.status != Status.REAUTHENTICATE && fault.status != Status.ILLEGAL_STATE) throw fault
+    signIn(client) // nobody is signed in, the provider ended the session, or the user has not confirmed yet
     client.accessToken()
   }
 // end

@@ -36,31 +36,40 @@ static enroll_client *open_client(const char *issuer, enroll_error *error) {
 // end
 
 // example: sign-in
-static void sign_in(enroll_client *client, enroll_error *error) {
+static void open_browser(enroll_client *client, enroll_state *state, enroll_error *error) {
   enroll_transaction transaction = ENROLL_TRANSACTION_INIT;
   enroll_buf url = ENROLL_BUF_INIT;
   check(enroll_registration_begin(client, NULL, MINUTE, &transaction, &url, NULL, error), error);
   printf("Open this in your browser: %s\n", url.data);
   fflush(stdout);
   enroll_buf_free(&url);
-
-  enroll_state state = ENROLL_STATE_INIT; /* the redirect comes back to a port of ours */
-  check(enroll_registration_await_outcome(
-            client, transaction.id, ENROLL_NUL_TERMINATED, 10 * MINUTE, &state, error),
+  check(enroll_registration_await_outcome( /* the redirect comes back to a port of ours */
+            client, transaction.id, ENROLL_NUL_TERMINATED, 10 * MINUTE, state, error),
         error);
-  if (state.kind == ENROLL_STATE_AWAITING_CONFIRMATION) {
-    enroll_buf profile = ENROLL_BUF_INIT;
-    check(enroll_identity_profile(client, &profile, error), error);
-    printf("You signed in with this profile: %s\n", profile.data);
-    enroll_buf_free(&profile);
-    check(enroll_registration_confirm(client, &state, error), error);
-  }
+}
+
+static void confirm(enroll_client *client, enroll_error *error) {
+  enroll_buf transaction = ENROLL_BUF_INIT, profile = ENROLL_BUF_INIT;
+  check(enroll_account_waiting(client, &transaction, &profile, NULL, error), error);
+  printf("You signed in with this profile: %s\n", profile.data);
+  check(enroll_registration_confirm_transaction(client, transaction.data, transaction.size, NULL, error), error);
+  enroll_buf_free(&profile);
+  enroll_buf_free(&transaction);
+}
+
+static void sign_in(enroll_client *client, enroll_error *error) {
+  enroll_state state = ENROLL_STATE_INIT;
+  check(enroll_registration_state(client, 0, MINUTE, &state, error), error);
+  if (state.kind != ENROLL_STATE_AWAITING_CONFIRMATION) /* as after a program that ended before it confirmed */
+    open_browser(client, &state, error);
+  if (state.kind == ENROLL_STATE_AWAITING_CONFIRMATION) confirm(client, error);
 }
 
 static void access_token(enroll_client *client, enroll_buf *token, enroll_error *error) {
   enroll_access access = ENROLL_ACCESS_INIT;
   enroll_status status = enroll_token_access(client, 0, MINUTE, &access, token, error);
-  if (status == ENROLL_E_REAUTHENTICATE) { /* nobody is signed in, or the provider ended the session */
+  if (status == ENROLL_E_REAUTHENTICATE || status == ENROLL_E_ILLEGAL_STATE) {
+    /* nobody is signed in, the provider ended the session, or the user has not confirmed yet */
     sign_in(client, error);
     status = enroll_token_access(client, 0, MINUTE, &access, token, error);
   }

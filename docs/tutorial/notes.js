@@ -11,10 +11,10 @@ async function start(configuration) {
 // end
 
 // example: show
-function show(client, { state, step, profile }) {
+function show(client, { state, step, transaction, profile }) {
   const mayBegin = state === 'unregistered' || (state === 'authenticating' && step === 'browser');
   button('sign-in', mayBegin, () => client.signIn()); // the redirect comes back by itself
-  button('yes', state === 'awaitingConfirmation', () => client.registration.confirm());
+  button('yes', state === 'awaitingConfirmation', () => client.registration.confirm({ transaction }));
   button('sign-out', state === 'active', () => client.logout.begin());
   if (profile) document.getElementById('yes').textContent = `Yes, I am ${profile.name || 'this person'}`;
 }

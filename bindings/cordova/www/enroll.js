@@ -232,7 +232,15 @@ class EnrollClient {
     if (onBegun !== undefined && typeof onBegun !== 'function') {
       throw invalid('onBegun', `signIn: expected a function for onBegun, got ${kindOf(onBegun)}`);
     }
-    const begun = await this.registration.begin(parameters, rest);
+    let begun;
+    try {
+      begun = await this.registration.begin(parameters, rest);
+    } catch (error) {
+      // An earlier sign-in waits for the user's confirmation: its question goes on.
+      const { state } = error.status === 'illegalState' ? await this.registration.state({}, rest) : {};
+      if (state && state.state === 'awaitingConfirmation') return state;
+      throw error;
+    }
     if (onBegun) onBegun(begun);
     return this.#carryOn(begun, rest);
   }

@@ -33,15 +33,15 @@ suspend fun signIn(issuer: String, store: String) {
   Enroll.library().use { enroll -> // or Enroll.daemon()
     val client = enroll.open(configuration, Store.Directory(store))
 
-    if (client.registration.state() is State.Unregistered) {
+    var state = client.registration.state()
+    if (state is State.Unregistered) {
       val transaction = client.registration.begin()
       println("Open this in your browser: ${(transaction.action as Action.OpenURL).url}")
-
-      val state = client.registration.awaitOutcome(transaction.id, 10.minutes) // client.signIn(DesktopBrowser()) is all of this
-      if (state is State.AwaitingConfirmation) {
-        println("Hello, ${state.profile.name ?: "somebody"}; is this you?")
-        client.registration.confirm()
-      }
+      state = client.registration.awaitOutcome(transaction.id, 10.minutes) // client.signIn(DesktopBrowser()) is all of this
+    }
+    if (state is State.AwaitingConfirmation) { // also of a program that ended before it confirmed
+      println("Hello, ${state.profile.name ?: "somebody"}; is this you?")
+      client.registration.confirm(state.transaction)
     }
 
     val token = client.accessToken() // before every request; costs nothing while it is fresh

@@ -72,23 +72,38 @@ export class EnrollClient extends EventEmitter {
     }
   }
 
-  /** Begins a transaction, shows the user what to do, and waits for the end: the state. */
+  /**
+   * Begins a transaction, shows the user what to do, and waits for the end: the state. If an earlier sign-in waits for the
+   * user's confirmation, nothing begins: its question goes on.
+   */
   async signIn(parameters = {}, options = {}) {
     checkOptions('signIn', options, { signal: 'signal', present: 'function', confirm: 'function', timeout: 'seconds' });
     const { signal, present = presentInBrowser, confirm, timeout = A_DAY } = options;
-    const begun = await this.registration.begin(parameters, { signal });
+    let begun;
+    try {
+      begun = await this.registration.begin(parameters, { signal });
+    } catch (error) {
+      // An earlier run may have ended at the question.
+      const { state } = error.status === 'illegalState' ? await this.registration.state({}, { signal }) : {};
+      if (state?.state !== 'awaitingConfirmation') throw error;
+      return this.#answered(state, confirm, signal);
+    }
+    return this.#answered(await this.#outcome(begun, present, timeout, signal), confirm, signal);
+  }
+
+  /** Shows the user what to do, and waits for the end. */
+  async #outcome(begun, present, timeout, signal) {
     const { transaction, action } = begun;
     const left = new AbortController();
     const leave = () => left.abort(signal.reason);
     const stopWaiting = onAbort(signal, leave);
     if (signal?.aborted) leave();
-    let state;
     try {
       // Some browsers return only when they are closed: the user is waited for meanwhile.
       const outcome = this.registration.awaitOutcome({ transaction, timeout }, { signal: left.signal });
       const shown = (async () => !left.signal.aborted && present(action, begun))();
       const isNotShown = new Promise((_, reject) => shown.catch(reject));
-      ({ state } = await Promise.race([outcome, isNotShown]));
+      return (await Promise.race([outcome, isNotShown])).state;
     } catch (error) {
       left.abort();
       // Only a hint: if it fails, nothing is lost.
@@ -97,9 +112,14 @@ export class EnrollClient extends EventEmitter {
     } finally {
       stopWaiting();
     }
+  }
+
+  /** The state after the user's answer. The answer names the question: another sign-in may have arrived meanwhile. */
+  async #answered(state, confirm, signal) {
     if (!confirm || state.state !== 'awaitingConfirmation') return state;
-    const isConfirmed = await confirm(state.profile);
-    return (await (isConfirmed ? this.registration.confirm({}, { signal }) : this.registration.retry({}, { signal }))).state;
+    const { transaction } = state;
+    const answer = (await confirm(state.profile)) ? 'confirm' : 'retry';
+    return (await this.registration[answer]({ transaction }, { signal })).state;
   }
 
   /** A token that works; the call fails if there is none. */

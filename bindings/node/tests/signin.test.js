@@ -79,6 +79,34 @@ test('a profile that is not the user\'s is not confirmed', async (t) => {
   await assert.rejects(client.accessToken(), refused('reauthenticate'));
 });
 
+test('a sign-in that ended at the question goes on with the question, without a browser', async (t) => {
+  const enroll = await started(t);
+  const opening = { configuration: sandbox.configuration(), store: newStore(), keys: FILE };
+  const first = await enroll.open(opening);
+  const left = () => Promise.reject(new Error('the program ended'));
+  await assert.rejects(first.signIn({}, { present: sandbox.present, confirm: left }), /the program ended/);
+  await first.close();
+
+  const client = await enroll.open(opening);
+  const present = () => assert.fail('a page was shown');
+  const asked = await client.signIn({}, { present });
+  assert.equal(asked.state, 'awaitingConfirmation');
+  assert.deepEqual(await client.signIn({}, { present, confirm: ({ email }) => email === asked.profile.email }),
+    { state: 'active', reason: 'confirmed' });
+});
+
+test('a yes to one profile confirms no other', async (t) => {
+  const enroll = await started(t);
+  const opening = { configuration: sandbox.configuration({ redirectUri: CUSTOM }), store: newStore(), keys: FILE };
+  const [client, other] = [await enroll.open(opening), await enroll.open(opening)];
+  const late = await other.registration.begin();
+  const comes = async ({ url }) => void (await client.url.handle({ url: await sandbox.play(url) }));
+  const another = async () => Boolean(await other.registration.resume({ url: await sandbox.play(late.action.url) }));
+  await assert.rejects(client.signIn({}, { present: comes, confirm: another }), refused('illegalState', 'transaction'));
+  const { profile, waiting } = await client.account.read();
+  assert.deepEqual([profile, waiting.transaction], [undefined, late.transaction]);
+});
+
 test('without `present` the system\'s browser is opened', async (t) => {
   const enroll = await started(t);
   const client = await enroll.open({ configuration: sandbox.configuration(), store: newStore(), keys: FILE });

@@ -37,9 +37,9 @@ func signIn(_ client: EnrollClient) async throws {
       fflush(nil)  // into a pipe, too
     }
   }
-  if case .awaitingConfirmation(let profile) = state {
+  if case .awaitingConfirmation(let transactionID, let profile) = state {
     print("You signed in as \(profile["name"]?.string ?? "somebody").")
-    try await client.confirm()
+    try await client.confirm(transactionID)
   }
 }
 
@@ -47,8 +47,8 @@ func signInIfNeeded(_ client: EnrollClient) async throws {
   do {
     _ = try await client.accessToken()  // from memory, or renewed if it is due
   } catch {
-    guard error.code == .reauthenticate else { throw error }
-    try await signIn(client)  // nobody is signed in, or the provider ended the session
+    guard error.code == .reauthenticate || error.code == .illegalState else { throw error }
+    try await signIn(client)  // nobody is signed in, the provider ended the session, or the user has not confirmed yet
   }
 }
 // end

@@ -112,9 +112,10 @@ async function stop() {
   draw((await client.registration.cancel()).state);
 }
 
-const confirmProfile = async () => draw((await client.registration.confirm()).state);
-const another = async () => {
-  await client.registration.retry();
+// Each answer names its question: another sign-in may have arrived meanwhile.
+const confirmProfile = async (transaction) => draw((await client.registration.confirm({ transaction })).state);
+const another = async (transaction) => {
+  await client.registration.retry({ transaction });
   return signIn();
 };
 // Without `wait`: that would wait for a user who left the browser before the app was ended, and may never come back.
@@ -182,11 +183,11 @@ const STATES = {
       button('Cancel', stop, true));
   },
 
-  awaitingConfirmation: ({ profile }) => show('awaitingConfirmation', 'Is this you?',
+  awaitingConfirmation: ({ transaction, profile }) => show('awaitingConfirmation', 'Is this you?',
     paragraph('You signed in with this account.', true),
     person(profile),
-    button('Yes, that is me', confirmProfile),
-    button('Use another account', another, true)),
+    button('Yes, that is me', () => confirmProfile(transaction)),
+    button('Use another account', () => another(transaction), true)),
 
   active: async ({ reason }) => {
     if (reason === 'notNative') {

@@ -789,6 +789,7 @@ class Client(ClientCommands):
             EnrollAccessDenied: the provider or the user refused, or `confirm` returned False. An existing session
             continues.
             EnrollInvalidArgument: `confirm` returned a value that is not a bool. The tokens still wait.
+            EnrollIllegalState: another sign-in arrived while `confirm` asked the user. It waits, and nothing has changed.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened, or the redirect is not a loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
@@ -822,9 +823,10 @@ class Client(ClientCommands):
                 raise
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
+        # The answer names the question: another sign-in may have arrived meanwhile.
         if check_confirmed(confirm(state.profile)):
-            return self.confirm()
-        self.retry()
+            return self.confirm(transaction=state.transaction)
+        self.retry(transaction=state.transaction)
         raise not_confirmed()
 
     def _outcome(

@@ -861,6 +861,7 @@ class Client(AsyncClientCommands):
             EnrollAccessDenied: the provider or the user refused, or `confirm` returned False. An existing session
             continues.
             EnrollInvalidArgument: `confirm` returned a value that is not a bool. The tokens still wait.
+            EnrollIllegalState: another sign-in arrived while `confirm` asked the user. It waits, and nothing has changed.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened, or the redirect is not a loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
@@ -901,9 +902,10 @@ class Client(AsyncClientCommands):
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         answer = confirm(state.profile)
+        # The answer names the question: another sign-in may have arrived meanwhile.
         if check_confirmed(await answer if inspect.isawaitable(answer) else answer):
-            return await self.confirm()
-        await self.retry()
+            return await self.confirm(transaction=state.transaction)
+        await self.retry(transaction=state.transaction)
         raise not_confirmed()
 
     async def _outcome(

@@ -78,7 +78,8 @@ public class EnrollClient internal constructor(
 
   /**
    * The whole browser step: begins a transaction, opens its URL with [userAgent], and receives the redirect. If the
-   * user leaves the browser, the sign-in is cancelled, and the returned state says so.
+   * user leaves the browser, the sign-in is cancelled, and the returned state says so. If an earlier sign-in waits for the
+   * user's confirmation, no browser opens, and that state is returned: ask, then confirm its transaction.
    *
    * With a loopback redirect, the sign-in is also cancelled if this coroutine is, or if [userAgent] fails. After 30 seconds
    * without the browser, the log says what to compare: the [EnrollLog] or, without one, the logger `org.enrollkit` of
@@ -99,7 +100,12 @@ public class EnrollClient internal constructor(
     options: BeginOptions? = null,
     timeout: Duration = 10.minutes,
   ): State {
-    val transaction = registration.begin(kind = kind, options = options)
+    val transaction = try {
+      registration.begin(kind = kind, options = options)
+    } catch (fault: EnrollException) {
+      if (fault.status != Status.ILLEGAL_STATE) throw fault
+      return registration.state() as? State.AwaitingConfirmation ?: throw fault
+    }
     val action = transaction.action as? Action.OpenURL
     val redirectUri = transaction.redirectUri
     if (action == null || redirectUri == null) {

@@ -128,6 +128,21 @@ class SignInTests : Case() {
     assertTrue(state is State.AwaitingConfirmation)
   }
 
+  @ParameterizedTest(name = "a sign-in that ended at the question goes on with the question: {0}")
+  @EnumSource
+  fun openQuestion(backend: Backend) = runs {
+    val configuration = Sandbox.shared.configuration(Sandbox.LOOPBACK)
+    val store = store()
+    val first = backend.enroll()
+    first.open(configuration, store).signIn({ url, _ -> Sandbox.follow(Sandbox.shared.play(url)); null })
+    first.close()
+    val client = backend.enroll().open(configuration, store)
+    val state = client.signIn { _, _ -> error("a page was shown") } as State.AwaitingConfirmation
+    assertEquals(state.transaction, client.account.read().waiting?.transaction)
+    refused(Status.ILLEGAL_STATE) { client.registration.confirm("another") }
+    assertEquals(State.Active(ActiveReason.CONFIRMED), client.registration.confirm(state.transaction))
+  }
+
   @ParameterizedTest(name = "a browser that does not come back is a hint in the log: {0}")
   @EnumSource
   fun longWait(backend: Backend) = runs {
