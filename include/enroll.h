@@ -802,7 +802,8 @@ void enroll_transaction_init(enroll_transaction *transaction, size_t struct_size
  *  For a loopback redirect it also opens the listener. `options` may be NULL for a sign-in with the configured scopes.
  *  `transaction` says what the host has to do next. `url` must not be NULL. `redirect_uri` is the redirect URI that was
  *  sent, including a chosen port. If the provider accepts pushed requests, the URL contains only a reference to the
- *  request, and this call returns the provider's refusal, if any.
+ *  request, and this call returns the provider's refusal, if any. In G, which an earlier process may have left, it fails
+ *  with ENROLL_E_ILLEGAL_STATE: confirm or retry first.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_UNSUPPORTED (the kind, or something that the configuration
  *  requires); ENROLL_E_CONFIGURATION (a key for this kind is missing); ENROLL_E_JSON (`parameters`); ENROLL_E_BUSY (the
  *  port of the loopback redirect is in use); ENROLL_E_OAUTH (a pushed request was refused); [network]; [store]; [wait];

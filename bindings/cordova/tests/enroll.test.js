@@ -186,6 +186,21 @@ test('signing in begins, opens the browser, and waits', async () => {
     ['registration.begin', ['browse', BEGUN.action.url, false], 'registration.awaitOutcome']);
 });
 
+test('a sign-in that waits for confirmation goes on with its question, and no browser opens', async () => {
+  const illegal = { status: 'illegalState', code: -3, blame: 'caller', retryable: false, message: 'x' };
+  const question = { state: 'awaitingConfirmation', transaction: 't1', profile: { sub: 'alice' } };
+  let now = question;
+  const { open, of } = load({
+    'registration.begin': (_, fail) => fail(illegal),
+    'registration.state': (success) => success({ state: now }),
+  });
+  const client = await open();
+  assert.deepEqual(await client.signIn(), question);
+  now = ACTIVE.state;
+  await assert.rejects(client.signIn(), refused('illegalState'));
+  assert.deepEqual(of('browse'), []);
+});
+
 test('leaving a sign-in tells the library that the user left', async () => {
   const { open, of } = load({
     'registration.begin': BEGUN,

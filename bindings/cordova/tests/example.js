@@ -6,10 +6,10 @@ async function start(configuration) {
   return client;
 }
 
-function show(client, { state, step, profile }) {
+function show(client, { state, step, transaction, profile }) {
   const isInBrowser = state === 'authenticating' && step === 'browser'; // of this start, or of one before
   button('sign-in', state === 'unregistered' || isInBrowser, () => client.signIn()); // the redirect comes back by itself
-  button('yes', state === 'awaitingConfirmation', () => client.registration.confirm());
+  button('yes', state === 'awaitingConfirmation', () => client.registration.confirm({ transaction }));
   if (profile) document.getElementById('yes').textContent = `Yes, I am ${profile.name || 'this person'}`;
 }
 

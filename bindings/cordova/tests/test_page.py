@@ -28,7 +28,7 @@ STATES = {
     "unregistered": {"state": "unregistered"},
     "choices": {"state": "unregistered", "choices": [{"kind": "x", "label": "Continue with Example"}]},
     **{f"authenticating-{step}": {"state": "authenticating", "transaction": "t", "step": step} for step in STEPS},
-    "awaitingConfirmation": {"state": "awaitingConfirmation", "profile": PROFILE},
+    "awaitingConfirmation": {"state": "awaitingConfirmation", "transaction": "t", "profile": PROFILE},
     **{
         f"active-{reason}": {"state": "active", "reason": reason}
         for reason in ("notNative", "valid", "renewed", "confirmed")

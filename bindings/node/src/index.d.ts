@@ -182,7 +182,9 @@ export class EnrollClient {
   /**
    * Signs the user in: begins a transaction, opens the browser, and waits for the redirect. A loopback redirect arrives by
    * itself; pass any other to `registration.resume` or `url.handle` meanwhile. Without `confirm` a first sign-in ends with
-   * the state 'awaitingConfirmation'. Fails as registration.begin, awaitOutcome and confirm do.
+   * the state 'awaitingConfirmation'. If an earlier sign-in waits for confirmation, no browser opens: `confirm` is asked about
+   * its profile. Fails as registration.begin, awaitOutcome and confirm do; with 'illegalState' also if another sign-in arrived
+   * while `confirm` asked the user: it waits, and nothing has changed.
    */
   signIn(parameters?: BeginParameters, options?: SignInOptions): Promise<State>;
 

@@ -41,7 +41,7 @@ class ReadmeTests : Case() {
     Enroll.library().use { enroll -> // or Enroll.daemon()
       val client = enroll.open(configuration, Store.Directory(path))
       val state = client.signIn(browser) // DesktopBrowser(), or a UserAgent of yours
-      if (state is State.AwaitingConfirmation) client.registration.confirm()
+      if (state is State.AwaitingConfirmation) client.registration.confirm(state.transaction)
 
       val token = client.accessToken() // before every request; costs nothing while it is fresh
       request.header("Authorization", token.authorization)
