@@ -802,8 +802,8 @@ void enroll_transaction_init(enroll_transaction *transaction, size_t struct_size
  *  For a loopback redirect it also opens the listener. `options` may be NULL for a sign-in with the configured scopes.
  *  `transaction` says what the host has to do next. `url` must not be NULL. `redirect_uri` is the redirect URI that was
  *  sent, including a chosen port. If the provider accepts pushed requests, the URL contains only a reference to the
- *  request, and this call returns the provider's refusal, if any. In G, which an earlier process may have left, it fails
- *  with ENROLL_E_ILLEGAL_STATE: confirm or retry first.
+ *  request, and this call returns the provider's refusal, if any. In G, which an earlier process may have left, it
+ *  fails with ENROLL_E_ILLEGAL_STATE: confirm or retry first.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_UNSUPPORTED (the kind, or something that the configuration
  *  requires); ENROLL_E_CONFIGURATION (a key for this kind is missing); ENROLL_E_JSON (`parameters`); ENROLL_E_BUSY (the
  *  port of the loopback redirect is in use); ENROLL_E_OAUTH (a pushed request was refused); [network]; [store]; [wait];
@@ -856,10 +856,10 @@ enroll_status enroll_registration_await_outcome(enroll_client *client, const cha
                                                 int64_t timeout_ms, enroll_state *state, enroll_error *error);
 
 /** Confirms the profile of this transaction for the user: G becomes H, and its provisional tokens become the session.
- *  `transaction` is that of the state, or of enroll_account_waiting. Between the question and its answer another sign-in
- *  can arrive, in another process for example: if the tokens of another transaction wait, or none, the call fails with
- *  ENROLL_E_ILLEGAL_STATE and nothing changes. With `requireVerifiedEmail` or `registrationCheckUri` it may ask the
- *  provider and the back end first; each request times out after 30 seconds.
+ *  `transaction` is that of the state, or of enroll_account_waiting. Between the question and its answer another
+ *  sign-in can arrive, in another process for example: if the tokens of another transaction wait, or none, the call
+ *  fails with ENROLL_E_ILLEGAL_STATE and nothing changes. With `requireVerifiedEmail` or `registrationCheckUri` it may
+ *  ask the provider and the back end first; each request times out after 30 seconds.
  *  Returns ENROLL_OK; ENROLL_E_ILLEGAL_STATE; ENROLL_E_EMAIL_NOT_VERIFIED, ENROLL_E_UNKNOWN_ACCOUNT, [network] (the
  *  state stays G); ENROLL_E_PROFILE_MISMATCH (F); ENROLL_E_OAUTH (E); [store]; [wait]; [call].
  *  Command: registration.confirm. */
@@ -867,9 +867,9 @@ enroll_status enroll_registration_confirm_transaction(enroll_client *client, con
                                                       size_t transaction_size, enroll_state *state,
                                                       enroll_error *error);
 
-/** Like enroll_registration_confirm_transaction, for the only sign-in that this client has reported as waiting. The call
- *  fails with ENROLL_E_ILLEGAL_STATE if the client has reported none or several, if another one waits, or if another
- *  user's session is confirmed: enroll_identity_profile then describes that user.
+/** Like enroll_registration_confirm_transaction, for the only sign-in that this client has reported as waiting. The
+ *  call fails with ENROLL_E_ILLEGAL_STATE if the client has reported none or several, if another one waits, or if
+ *  another user's session is confirmed: enroll_identity_profile then describes that user.
  *  Returns what enroll_registration_confirm_transaction returns.
  *  Command: registration.confirm. */
 enroll_status enroll_registration_confirm(enroll_client *client, enroll_state *state, enroll_error *error);
@@ -1169,8 +1169,8 @@ enroll_status enroll_token_refresh_for_start(enroll_client *client, const enroll
 
 /* ---- The user ------------------------------------------------------------------------------------------------- */
 
-/** Reads the user's profile from the store: a JSON object with the verified claims of the id_token. It describes the user
- *  who is signed in; without a session, the user who is asked to confirm. `claims` must not be NULL.
+/** Reads the user's profile from the store: a JSON object with the verified claims of the id_token. It describes the
+ *  user who is signed in; without a session, the user who is asked to confirm. `claims` must not be NULL.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no user is signed in); [store]; [call].
  *  Command: identity.profile. Source: OpenID Connect Core 5.1. */
 enroll_status enroll_identity_profile(enroll_client *client, enroll_buf *claims, enroll_error *error);
@@ -1195,10 +1195,10 @@ enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, en
                                   enroll_buf *access_token, enroll_buf *registration_type, int64_t *expires_at,
                                   enroll_error *error);
 
-/** Reads the sign-in that waits for the user's confirmation (G), beside the session or without one: `transaction`, which
- *  enroll_registration_confirm_transaction takes; `profile`, a JSON object, which is empty if the provider does not say
- *  who the user is; and `registration_type`, as in enroll_account_read. The three belong together. Its tokens are not
- *  handed out.
+/** Reads the sign-in that waits for the user's confirmation (G), beside the session or without one: `transaction`,
+ *  which enroll_registration_confirm_transaction takes; `profile`, a JSON object, which is empty if the provider does
+ *  not say who the user is; and `registration_type`, as in enroll_account_read. The three belong together. Its tokens
+ *  are not handed out.
  *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no sign-in waits); [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_waiting(enroll_client *client, enroll_buf *transaction, enroll_buf *profile,

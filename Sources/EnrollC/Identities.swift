@@ -54,26 +54,6 @@ public func enroll_account_read(
   }
 }
 
-@_cdecl("enroll_account_waiting") @implementation
-public func enroll_account_waiting(
-  _ client: Handle?, _ transaction: BufferOut?, _ profile: BufferOut?, _ registration_type: BufferOut?,
-  _ error: ErrorOut?
-) -> enroll_status {
-  reporting(to: error) { () throws(EnrollError) in
-    guard let waiting = try ClientHandle.find(client).client.readAccount().waiting else {
-      throw EnrollError(.notFound, "no sign-in waits for confirmation")
-    }
-    let outputs = (
-      transaction: transaction == nil ? enroll_buf() : try enroll_buf(waiting.transactionID.text),
-      profile: profile == nil ? enroll_buf() : try enroll_buf(JSON.object(waiting.profile).serialized()),
-      type: registration_type == nil ? enroll_buf() : try enroll_buf(waiting.registrationType ?? "")
-    )
-    transaction?.pointee = outputs.transaction
-    profile?.pointee = outputs.profile
-    registration_type?.pointee = outputs.type
-  }
-}
-
 @_cdecl("enroll_diagnostics_export") @implementation
 public func enroll_diagnostics_export(_ client: Handle?, _ diagnostics: BufferOut?, _ error: ErrorOut?)
   -> enroll_status

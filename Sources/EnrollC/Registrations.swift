@@ -7,7 +7,7 @@ import EnrollHost
 import EnrollPosix
 
 /// The frame of every function whose output is a state.
-private func stating(
+func stating(
   _ client: Handle?, _ state: StateOut?, _ error: ErrorOut?,
   _ body: (ClientHandle) throws(EnrollError) -> RegistrationState
 ) -> enroll_status {
@@ -51,7 +51,7 @@ private func url(
   try TextInput(pointer, size, name).requiredText(limit: TextLimit.url)
 }
 
-private func transactionID(
+func transactionID(
   _ pointer: UnsafePointer<CChar>?, _ size: Int
 ) throws(EnrollError) -> TransactionID {
   TransactionID(try TextInput(pointer, size, "transaction").requiredText(limit: TextLimit.name))
@@ -249,32 +249,6 @@ public func enroll_registration_await_outcome_start(
     return { client, cancellation throws(EnrollError) in
       try client.awaitTransaction(transactionID, until: deadline, cancellation: cancellation)
     }
-  }
-}
-
-@_cdecl("enroll_registration_confirm") @implementation
-public func enroll_registration_confirm(_ client: Handle?, _ state: StateOut?, _ error: ErrorOut?)
-  -> enroll_status
-{
-  stating(client, state, error) { handle throws(EnrollError) in
-    // A program that knows nothing of enroll_account_waiting shows the claims of enroll_identity_profile, which are the session's.
-    guard try !handle.client.waitsBesideAnotherUser() else {
-      throw EnrollError(
-        .illegalState,
-        "another user's session is confirmed: read the sign-in that waits with enroll_account_waiting, and name its transaction with enroll_registration_confirm_transaction",
-        field: "transaction")
-    }
-    return try handle.client.confirm(until: .distantFuture, cancellation: handle.closing)
-  }
-}
-
-@_cdecl("enroll_registration_confirm_transaction") @implementation
-public func enroll_registration_confirm_transaction(
-  _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ state: StateOut?, _ error: ErrorOut?
-) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
-    try handle.client.confirm(
-      try transactionID(transaction, transaction_size), until: .distantFuture, cancellation: handle.closing)
   }
 }
 

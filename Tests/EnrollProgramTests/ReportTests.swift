@@ -57,10 +57,10 @@ struct ReportTests {
 
   @Test("a question without a name says that the provider gives none")
   func namelessQuestion() throws {
-    #expect(SignIn.question(try json(#"{"name": "Al"}"#)) == "Signed in as Al. Continue?")
-    #expect(SignIn.question(try json(#"{"sub": "7"}"#)) == "Signed in as user 7. Continue?")
+    #expect(Shown.question(try json(#"{"name": "Al"}"#)) == "Signed in as Al. Continue?")
+    #expect(Shown.question(try json(#"{"sub": "7"}"#)) == "Signed in as user 7. Continue?")
     for profile in ["{}", #"{"locale": "nl"}"#] {
-      #expect(SignIn.question(try json(profile)).contains("does not say who the user is"))
+      #expect(Shown.question(try json(profile)).contains("does not say who the user is"))
     }
   }
 

@@ -41,7 +41,7 @@ suspend fun accessToken(client: EnrollClient): AccessToken =
     client.accessToken() // from memory, or renewed if it is due
   } catch (fault: EnrollException) {
     if (fault.status != Status.REAUTHENTICATE && fault.status != Status.ILLEGAL_STATE) throw fault
-    signIn(client) // nobody is signed in, the provider ended the session, or the user has not confirmed yet
+    signIn(client) // nobody is signed in, the session has ended, or nobody has confirmed it
     client.accessToken()
   }
 // end

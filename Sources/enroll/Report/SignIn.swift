@@ -292,7 +292,7 @@ struct SignIn {
   private func confirm(_ client: JSON, _ asked: JSON?) throws(Failure) -> CommandStatus {
     let answer = [("client", client), ("transaction", asked?["transaction"])]
     if !way.yes {
-      let question = Self.question(asked?["profile"])
+      let question = Shown.question(asked?["profile"])
       let choice =
         session.waits.isInterrupted ? .interrupted : Prompt.choice(question, default: true, session.waits)
       if choice != .interrupted {
@@ -320,17 +320,6 @@ struct SignIn {
     }
     let confirmed = try session.call("registration.confirm", answer, saying: "Confirming")
     return try welcome(client, confirmed["state"])
-  }
-
-  /// The question whether the user is the one of the profile. Where the provider names nobody, a yes says little, and the
-  /// question says so.
-  static func question(_ profile: JSON?) -> String {
-    let isNamed = ["name", "preferred_username", "given_name", "email", "sub"].contains {
-      !(profile?[$0]?.string ?? "").isEmpty
-    }
-    return isNamed
-      ? "Signed in as \(Shown.person(profile)). Continue?"
-      : "Signed in; the provider does not say who the user is. Continue?"
   }
 
   private func stay(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {

@@ -52,6 +52,17 @@ enum Shown {
     }
   }
 
+  /// The question whether the user is the one of the profile. Where the provider names nobody, a yes says little, and the
+  /// question says so.
+  static func question(_ profile: JSON?) -> String {
+    let isNamed = ["name", "preferred_username", "given_name", "email", "sub"].contains {
+      !(profile?[$0]?.string ?? "").isEmpty
+    }
+    return isNamed
+      ? "Signed in as \(person(profile)). Continue?"
+      : "Signed in; the provider does not say who the user is. Continue?"
+  }
+
   /// A span of time, roughly.
   static func span(seconds: Int64) -> String {
     let seconds = max(0, seconds)

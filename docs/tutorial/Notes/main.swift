@@ -48,7 +48,7 @@ func signInIfNeeded(_ client: EnrollClient) async throws {
     _ = try await client.accessToken()  // from memory, or renewed if it is due
   } catch {
     guard error.code == .reauthenticate || error.code == .illegalState else { throw error }
-    try await signIn(client)  // nobody is signed in, the provider ended the session, or the user has not confirmed yet
+    try await signIn(client)  // nobody is signed in, the session has ended, or nobody has confirmed it
   }
 }
 // end
