@@ -21,7 +21,7 @@ final class ReadingTransport: Transport {
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     var request = request
     request.headers.append(HTTPHeader("User-Agent", userAgent))
-    var response = try transport.send(request, cancellation: cancellation)
+    var response = try sent(request, cancellation)
     response.sent = SentSecrets(of: request)
     response.received = clock.wallTime()
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -32,18 +32,27 @@ final class ReadingTransport: Transport {
     if let cut = response.cut, !(request.takesCutAnswer && response.isOfUse) { throw cut }
     return response
   }
+
+  /// Whether a request was sent counts only where it spends something: a transaction must not be given back after a later
+  /// request of the same exchange, for the user's profile say, could not be sent.
+  private func sent(
+    _ request: HTTPRequest, _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> HTTPResponse {
+    do throws(EnrollError) {
+      return try transport.send(request, cancellation: cancellation)
+    } catch {
+      throw request.isFollowedUp ? error : error.withoutUnsent()
+    }
+  }
 }
 
 extension HTTPResponse {
   /// A form as the text of a JSON object, so that every rule about answers holds for it: a member that comes twice comes twice
-  /// there, too, and an answer that is cut is cut behind its last whole member. nil for another type of content.
+  /// there, too, and an answer that is cut is cut behind its last whole member. nil for other content.
   fileprivate var formAsJSON: [UInt8]? {
-    let type = (header("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
-    let name = String(decoding: type, as: UTF8.self)
-    guard ASCII.equalsIgnoringCase(name, FormEncoding.contentType) || isUndeclaredForm(name) else {
-      return nil
-    }
-    var fields = body.split(separator: UInt8(ascii: "&"))
+    let content = body.trimmed
+    guard isForm(content) else { return nil }
+    var fields = content.split(separator: UInt8(ascii: "&"))
     if cut != nil { fields = fields.dropLast() }
     var text: [UInt8] = [UInt8(ascii: "{")]
     for field in fields {
@@ -56,12 +65,18 @@ extension HTTPResponse {
     return text
   }
 
-  /// Some servers send a form of tokens as plain text, or say nothing of its type.
-  private func isUndeclaredForm(_ type: String) -> Bool {
-    guard type.utf8.isEmpty || ASCII.equalsIgnoringCase(type, "text/plain") else { return false }
-    return body.starts(with: "access_token=".utf8) || body.starts(with: "refresh_token=".utf8)
-      || body.first != UInt8(ascii: "{")
-        && (ASCII.contains(body, "&access_token=") || ASCII.contains(body, "&refresh_token="))
+  /// The content decides, and its declared type is a hint: servers and proxies declare JSON as a form, and a form of tokens as JSON,
+  /// as text, or not at all.
+  private func isForm(_ content: ArraySlice<UInt8>) -> Bool {
+    // JSON, or a page.
+    guard let first = content.first, !"{[\"<".utf8.contains(first) else { return false }
+    let type = (header("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
+    if ASCII.equalsIgnoringCase(String(decoding: type, as: UTF8.self), FormEncoding.contentType) {
+      return true
+    }
+    return content.split(separator: UInt8(ascii: "&")).contains { field in
+      field.starts(with: "access_token=".utf8) || field.starts(with: "refresh_token=".utf8)
+    }
   }
 
   /// Whether a cut answer is a success that still has a whole object, or a whole token.
@@ -70,5 +85,15 @@ extension HTTPResponse {
     let members = TokenResponse.members(of: self, undoubted: "refresh_token").0
     return !members.isNull
       || ["refresh_token", "access_token"].contains { TokenResponse.tokenBeforeCut($0, in: self) != nil }
+  }
+}
+
+extension [UInt8] {
+  /// Without the white space around it.
+  fileprivate var trimmed: ArraySlice<UInt8> {
+    var content = self[...]
+    while let first = content.first, first <= 0x20 { content.removeFirst() }
+    while let last = content.last, last <= 0x20 { content.removeLast() }
+    return content
   }
 }

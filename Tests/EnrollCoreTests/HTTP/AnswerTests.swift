@@ -73,4 +73,26 @@ struct AnswerTests {
     if case .reauthenticate = outcome { #expect(hasKeys) } else { #expect(!hasKeys, "\(outcome)") }
     try expect((bench.record.sessionEnded != nil), is: hasKeys)
   }
+
+  @Test(
+    "the content of an answer says what it is, whatever type it is declared as: no rotated refresh token is lost (R30)",
+    arguments: [
+      ("application/x-www-form-urlencoded", true), ("application/x-www-form-urlencoded;charset=UTF-8", true),
+      ("text/html", true), ("application/json", false), ("text/html", false),
+      ("application/octet-stream", false),
+      ("text/plain", false), ("", false),
+    ], ["", "\r\n "])
+  func declared(as answer: (type: String, isJSON: Bool), surrounded: String) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    let body =
+      answer.isJSON
+      ? #"{"access_token":"new","token_type":"Bearer","refresh_token":"r=2&","expires_in":3600}"#
+      : "token_type=Bearer&access_token=new&refresh_token=r%3D2%26&expires_in=3600"
+    let headers = answer.type.isEmpty ? [] : [HTTPHeader("Content-Type", answer.type)]
+    bench.provider.next(.token, .status(200, headers: headers, body: surrounded + body + surrounded))
+    try expect(engine.token(), is: "new")
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("r=2&"))
+  }
 }

@@ -176,7 +176,8 @@ struct ProfileMappingTests {
         "text/plain", #"{"access_token":"abc","token_type":"bearer","x":"&access_token=","scope":"repo"}"#,
         ["repo"]
       ),
-      ("text/html", "access_token=abc&scope=repo%2Cgist&token_type=bearer", nil),
+      ("text/html", "access_token=abc&scope=repo%2Cgist&token_type=bearer", ["repo", "gist"]),
+      ("text/html", "<p>&access_token=abc&scope=repo%2Cgist&token_type=bearer", nil),
     ] as [(String, String, [String]?)] {
       let bench = try Bench([("scopes", .string("repo gist"))])
       let transport = TransportAt(
