@@ -1504,7 +1504,7 @@ typedef struct enroll_http_request {
   int32_t timeout_ms;
 } enroll_http_request;
 
-/** The response that `send` fills in with the three functions below. Valid while `send` runs. */
+/** The response that `send` fills in with the functions below. Valid while `send` runs. */
 typedef struct enroll_http_response enroll_http_response;
 
 /** The host's own HTTP transport. The struct is copied; what its members point to must stay valid until `release` is
@@ -1547,6 +1547,11 @@ enroll_status enroll_http_response_add_header(enroll_http_response *response, co
  *  Returns ENROLL_OK; ENROLL_E_RESPONSE_INVALID (over the request's limit: stop); ENROLL_E_INVALID_ARGUMENT;
  *  ENROLL_E_HANDLE (not inside `send`). */
 enroll_status enroll_http_response_add_body(enroll_http_response *response, const char *data, size_t size);
+
+/** Says that nothing of the request left this machine, for example because there is no network; `send` then returns an
+ *  error. A sign-in whose code the request was to send goes on waiting, instead of ending.
+ *  Returns ENROLL_OK; ENROLL_E_HANDLE (not inside `send`). */
+enroll_status enroll_http_response_set_unsent(enroll_http_response *response);
 
 /** 1 if no caller waits for this `response` any more and `send` should return; also 1 outside `send`; else 0. */
 int32_t enroll_http_response_is_cancelled(enroll_http_response *response);

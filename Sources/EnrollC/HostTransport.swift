@@ -50,7 +50,9 @@ final class HostTransport: Transport, @unchecked Sendable {
     let status = RequestMemory(request).with { request in
       code.run { send(userData, request, OpaquePointer(bitPattern: handle)) }
     }
-    guard status == ENROLL_OK else { throw Self.error(status) }
+    guard status == ENROLL_OK else {
+      throw answer.isUnsent ? Self.error(status).unsent() : Self.error(status)
+    }
     return try answer.response()
   }
 
@@ -122,6 +124,7 @@ final class HostResponse: @unchecked Sendable {
   private var headers: [HTTPHeader] = []
   private var body: [UInt8] = []
   private var isTooLong = false
+  private var hasLeftNothing = false
 
   init(limit: Int, cancellation: (any Cancellation)?) {
     self.limit = limit
@@ -136,6 +139,11 @@ final class HostResponse: @unchecked Sendable {
   }
 
   var isCancelled: Bool { cancellation?.isCancelled ?? false }
+
+  /// Whether nothing of the request left this machine.
+  var isUnsent: Bool { exclusion.locked { hasLeftNothing } }
+
+  func setUnsent() { exclusion.locked { hasLeftNothing = true } }
 
   func setStatus(_ status: Int32) { exclusion.locked { self.status = status } }
 
@@ -218,6 +226,11 @@ public func enroll_http_response_add_body(_ response: Handle?, _ data: TextIn?, 
       throw EnrollError(.responseInvalid, "the response is longer than the request's response_limit")
     }
   }
+}
+
+@_cdecl("enroll_http_response_set_unsent") @implementation
+public func enroll_http_response_set_unsent(_ response: Handle?) -> enroll_status {
+  reporting(to: nil) { () throws(EnrollError) in try HostResponse.find(response).setUnsent() }
 }
 
 @_cdecl("enroll_http_response_is_cancelled") @implementation

@@ -229,7 +229,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       return state.replies.remove(at: index).1
     }
     switch reply {
-    case .unreachable: throw EnrollError(.network, "unreachable")
+    case .unreachable: throw EnrollError(.network, "unreachable").unsent()
     case .timeout: throw EnrollError(.timeout, "no answer in time")
     case .garbled: throw EnrollError(.responseInvalid, "the answer is not HTTP")
     case .status(let status, let headers, let body):

@@ -79,6 +79,7 @@ static enroll_status odd_send(void *user_data, const enroll_http_request *reques
                            enroll_http_response_add_header(response, NULL, 0, "b", 1) == ENROLL_E_INVALID_ARGUMENT &&
                            enroll_http_response_add_header(response, "a", 1, "\xff", 1) == ENROLL_E_INVALID_ARGUMENT &&
                            enroll_http_response_is_cancelled(response) == 0 &&
+                           enroll_http_response_set_unsent(response) == ENROLL_OK &&
                            request->struct_size == sizeof *request && strcmp(request->method, "GET") == 0 &&
                            request->body_size == 0 && request->timeout_ms > 0
                        ? ENROLL_E_RESPONSE_INVALID
@@ -144,6 +145,7 @@ TEST("a response is of no use after send has returned") {
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_add_header(odd.kept, "a", 1, "b", 1));
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_add_body(odd.kept, "a", 1));
   CHECK_NUMBER(1, enroll_http_response_is_cancelled(odd.kept));
+  CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_set_unsent(odd.kept));
   CHECK_STATUS(ENROLL_E_HANDLE, enroll_http_response_set_status(NULL, 200));
   odd_free(&odd, client);
 }

@@ -35,9 +35,10 @@ class Refused(Exception):
 class Declined(Exception):
     """What a host's function raises to answer with an error."""
 
-    def __init__(self, code=-32603, status=None):
+    def __init__(self, code=-32603, status=None, **data):
         super().__init__(code, status)
-        self.error = {"code": code, "message": "no", **({"data": {"status": status}} if status else {})}
+        data = {**({"status": status} if status else {}), **data}
+        self.error = {"code": code, "message": "no", **({"data": data} if data else {})}
 
 
 class Ended(Exception):

@@ -13,7 +13,7 @@ import urllib.parse
 
 import silence
 from cases import SandboxCase
-from daemon import ENROLLD, TIMEOUT, Daemon, Refused, manifest
+from daemon import ENROLLD, TIMEOUT, Daemon, Declined, Refused, manifest
 from host import HTTP, Secrets
 from processes import wait_until
 
@@ -67,6 +67,22 @@ class Served(SandboxCase):
         daemon, _ = self.signed_in(self.served())
         fresh = {urllib.parse.urlsplit(asked["url"]).path: asked["needsFreshConnection"] for asked in self.http.seen}
         self.assertEqual(fresh, {"/.well-known/openid-configuration": False, "/jwks": False, "/token": True})
+
+    def test_a_code_that_the_host_did_not_send_is_not_spent_r15(self):
+        def without_network(asked):
+            if "/token" in asked["url"]:
+                raise Declined(status="network", notSent=True)
+
+        daemon = self.served()
+        client = self.open(daemon)
+        redirect = self.sandbox.play(daemon.call("registration.begin", client=client)["action"]["url"])
+        self.http._before = without_network
+        with self.assertRaises(Refused) as refused:
+            daemon.call("url.handle", client=client, url=redirect)
+        self.assertEqual((refused.exception.status, refused.exception.data["retryable"]), ("network", True))
+        self.http._before = None
+        state = daemon.call("url.handle", client=client, url=redirect)["state"]
+        self.assertEqual(state["state"], "awaitingConfirmation")
 
     def test_a_response_of_any_status_is_a_response(self):
         before = lambda asked: {"status": 503, "headers": {"Retry-After": "7"}} if "/token" in asked["url"] else None

@@ -142,7 +142,7 @@ private final class HostLineToZoo: HostLine {
           ("body", .string(String(decoding: response.body, as: UTF8.self))),
         ]))
     } catch {
-      return .refusal(code: error.code.rpcCode, status: error.code)
+      return .refusal(code: error.code.rpcCode, status: error.code, isUnsent: error.isUnsent)
     }
   }
 }

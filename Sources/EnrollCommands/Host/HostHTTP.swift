@@ -78,9 +78,11 @@ final class HostHTTP: Transport {
       cancellation: cancellation)
     switch answer {
     case .result(let result): return try response(result, limit)
-    case .refusal(-32_601, nil):
+    case .refusal(-32_601, nil, _):
       throw EnrollError(.unsupported, "the host does not serve \(Self.request.name)")
-    case .refusal(let code, let status): throw Self.request.refused(code, status, Self.title)
+    case .refusal(let code, let status, let isUnsent):
+      let error = Self.request.refused(code, status, Self.title)
+      throw isUnsent ? error.unsent() : error
     case .malformed(let text):
       throw EnrollError(.responseInvalid, "\(Self.title) gave no answer to \(Self.request.name): \(text)")
     case .silence:

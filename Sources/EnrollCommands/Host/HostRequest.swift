@@ -50,8 +50,8 @@ public enum HostAnswer: Sendable {
   /// As the host said it: not checked yet.
   case result(JSON)
   /// The host refused.
-  /// - `code`: of JSON-RPC; `status`: the word in `data.status`, if it is one of ours.
-  case refusal(code: Int64, status: EnrollError.Code?)
+  /// - `code`: of JSON-RPC; `status`: the word in `data.status`, if it is one of ours; `isUnsent`: `data.notSent`.
+  case refusal(code: Int64, status: EnrollError.Code?, isUnsent: Bool)
   /// It was no answer. The text says what was expected.
   case malformed(String)
   /// None came in time; one that comes later is dropped.

@@ -81,7 +81,7 @@ final class HostSecrets: SecretStore {
         throw Self.wrong(request, error.message)
       }
       return result
-    case .refusal(let code, let status):
+    case .refusal(let code, let status, _):
       let error = request.refused(code, status, Self.title, field: "keys")
       switch error.code {
       case .notFound: return nil

@@ -62,6 +62,7 @@ extension Engine {
         App2AppExchange.completeRequest(settings, sessionID: session.id, artefactID: artefactID),
         cancellation: cancellation)
     } catch {
+      guard !error.isUnsent else { throw try givenBack(transaction, because: error) }
       return try settle(transaction, failed: error)
     }
     if (400..<500).contains(http.status), let refusal = TokenEndpointError.read(http) {
@@ -155,7 +156,8 @@ extension Engine {
       }
       guard isWorthAnother, attempt < Self.triesPerRenewal else {
         if trouble.code != .oauth { revokeLoose(refreshToken) }
-        throw trouble
+        // The artefact is spent, whether or not this request was sent.
+        throw trouble.withoutUnsent()
       }
       try pause(after: trouble, attempt: attempt)
       attempt += 1

@@ -95,6 +95,14 @@ extension Engine {
     _ = try? apply(.advanced(transactionID: begun.id, step: .exchanging))
   }
 
+  /// Takes note of a transaction that another process gave back.
+  package func noticeReturn() {
+    guard case .authenticating(let id, .exchanging) = state,
+      let transaction = try? transaction(id), transaction.isOpen
+    else { return }
+    _ = try? apply(.advanced(transactionID: id, step: transaction.step))
+  }
+
   /// The second half of ``conclude(_:_:)``.
   func finish(
     _ transaction: TransactionRecord, _ exchange: () throws(EnrollError) -> Arrival
@@ -102,8 +110,23 @@ extension Engine {
     do throws(EnrollError) {
       return try keep(try exchange(), of: transaction)
     } catch {
+      guard !error.isUnsent else { throw try givenBack(transaction, because: error) }
       return try settle(transaction, failed: error)
     }
+  }
+
+  /// The request that spends the transaction's answer never left this machine: the transaction waits, and the same answer may be
+  /// tried again.
+  func givenBack(
+    _ transaction: TransactionRecord, because error: EnrollError
+  ) throws(EnrollError) -> EnrollError {
+    try store.update(account) { record throws(EnrollError) in
+      record.change(transaction.id) { kept in
+        if kept.status == .exchanging { kept.status = transaction.status }
+      }
+    }
+    try apply(.advanced(transactionID: transaction.id, step: transaction.step))
+    return error
   }
 
   /// Durably, before anything else happens: of two answers at once one wins, and a code is never sent twice (R7, R15).
@@ -136,6 +159,7 @@ extension Engine {
       record.overtakeTransactions()
       record.asksForLogin = false
       record.learnClockOffset(arrival.clockOffsetSeconds)
+      keepNonces(in: &record)
       // Not a change of the session's tokens: a renewal of theirs that is under way goes on.
       if isAdopted {
         replaced += record.session(unsaved: unsaved)

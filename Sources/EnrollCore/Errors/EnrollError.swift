@@ -22,7 +22,7 @@ public struct EnrollError: Error, Sendable {
   ) {
     details = Details(
       code: code, message: message, field: field, httpStatus: httpStatus, oauthError: oauthError,
-      retryAfterSeconds: retryAfterSeconds, hasEndedAttempt: false, remedy: nil)
+      retryAfterSeconds: retryAfterSeconds, hasEndedAttempt: false, isUnsent: false, remedy: nil)
   }
 
   /// The same with nothing beside the message, as at most places: a call of three words.
@@ -55,6 +55,17 @@ public struct EnrollError: Error, Sendable {
   /// It ended an attempt to sign in: what may help another call to the same server does not help this one.
   package var hasEndedAttempt: Bool { details.hasEndedAttempt }
 
+  /// Nothing of the request left this machine: what it was to spend, a code say, is not spent. A transport says so with
+  /// ``unsent()``.
+  public var isUnsent: Bool { details.isUnsent }
+
+  /// The same about a request of which nothing left this machine: there is no network, or no connection was made. A sign-in whose
+  /// code was to be sent goes on waiting.
+  public func unsent() -> EnrollError { copy(isUnsent: true) }
+
+  /// The same of a request that spends nothing.
+  func withoutUnsent() -> EnrollError { isUnsent ? copy(isUnsent: false) : self }
+
   /// The remedy, if the state E names one: the same error may end a session or say nothing about it.
   package var remedy: RegistrationState.RenewalFailure.Remedy? { details.remedy }
 
@@ -79,6 +90,9 @@ public struct EnrollError: Error, Sendable {
   /// The field of an error that another registration helps against: the parameter of `resource.register`.
   public static let registrationField = "again"
 
+  /// The field of an error about a transaction, or about how many of them are pending.
+  public static let transactionField = "transaction"
+
   /// The same as the end of an attempt: its code is spent, so that the call cannot succeed later. The user begins again.
   func endingAttempt() -> EnrollError {
     guard isRetryable else { return self }
@@ -94,14 +108,15 @@ public struct EnrollError: Error, Sendable {
 
   private func copy(
     message: String? = nil, field: String? = nil, retryAfterSeconds: Int64? = nil,
-    hasEndedAttempt: Bool? = nil,
+    hasEndedAttempt: Bool? = nil, isUnsent: Bool? = nil,
     remedy: RegistrationState.RenewalFailure.Remedy? = nil
   ) -> EnrollError {
     EnrollError(
       Details(
         code: code, message: message ?? self.message, field: field ?? self.field, httpStatus: httpStatus,
         oauthError: oauthError, retryAfterSeconds: retryAfterSeconds ?? self.retryAfterSeconds,
-        hasEndedAttempt: hasEndedAttempt ?? self.hasEndedAttempt, remedy: remedy ?? self.remedy))
+        hasEndedAttempt: hasEndedAttempt ?? self.hasEndedAttempt, isUnsent: isUnsent ?? self.isUnsent,
+        remedy: remedy ?? self.remedy))
   }
 
   /// Whose fault it is, so that a host knows whom to tell.
@@ -133,6 +148,7 @@ extension EnrollError: CustomStringConvertible {
 }
 
 extension EnrollError: Equatable {
+  /// Whether anything was sent makes no other error.
   public static func == (left: EnrollError, right: EnrollError) -> Bool {
     left.details === right.details
       || left.code == right.code && left.message == right.message && left.field == right.field
@@ -149,11 +165,12 @@ extension EnrollError: Equatable {
     let oauthError: String?
     let retryAfterSeconds: Int64?
     let hasEndedAttempt: Bool
+    let isUnsent: Bool
     let remedy: RegistrationState.RenewalFailure.Remedy?
 
     init(
       code: Code, message: String, field: String?, httpStatus: Int?, oauthError: String?,
-      retryAfterSeconds: Int64?, hasEndedAttempt: Bool,
+      retryAfterSeconds: Int64?, hasEndedAttempt: Bool, isUnsent: Bool,
       remedy: RegistrationState.RenewalFailure.Remedy?
     ) {
       self.code = code
@@ -163,6 +180,7 @@ extension EnrollError: Equatable {
       self.oauthError = oauthError
       self.retryAfterSeconds = retryAfterSeconds
       self.hasEndedAttempt = hasEndedAttempt
+      self.isUnsent = isUnsent
       self.remedy = remedy
     }
   }

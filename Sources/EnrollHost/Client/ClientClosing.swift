@@ -88,7 +88,7 @@ final class ClosingTransport: Transport {
   var trust: String { base.trust }
 
   private static var closed: EnrollError {
-    EnrollError(.cancelled, "the client was closed; nothing was sent")
+    EnrollError(.cancelled, "the client was closed; nothing was sent").unsent()
   }
 
   /// - Throws: `.cancelled` once the client is being closed; what the transport throws.
@@ -99,7 +99,9 @@ final class ClosingTransport: Transport {
     if request.isFollowedUp {
       base.becomeReady(cancellation: steps.closing)
       if steps.closing.isCancelled { throw Self.closed }
-      if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+      if cancellation?.isCancelled ?? false {
+        throw EnrollError(.cancelled, "the call was cancelled; nothing was sent").unsent()
+      }
       CallTimeout.commit()
       return try base.send(request, cancellation: steps.abandoned)
     }

@@ -134,8 +134,14 @@ extension Client {
   private func settled(
     _ step: DetachedStep, _ cancellation: any Cancellation
   ) throws(EnrollError) -> Engine.Settlement? {
-    let answer = try detached?.run(step, leaving: cancellation, isFollowed: true) { progress in
-      if progress == .committed { engine.noticeExchange() }
+    let answer: JSON?
+    do throws(EnrollError) {
+      answer = try detached?.run(step, leaving: cancellation, isFollowed: true) { progress in
+        if progress == .committed { engine.noticeExchange() }
+      }
+    } catch {
+      engine.noticeReturn()
+      throw error
     }
     return try answer.flatMap { answer throws(EnrollError) in try settlement(handed: answer) }
   }

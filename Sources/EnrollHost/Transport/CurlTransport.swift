@@ -88,6 +88,7 @@ public final class CurlTransport: Transport {
     let lines = try RequestHeaders.lines(request.headers)
     if let cancellation, cancellation.isCancelled {
       throw EnrollError(.cancelled, "the request to \(target.display) was cancelled before it was sent")
+        .unsent()
     }
     if let caFile = options.caFile { try CertificateFile.check(caFile) }
     let session = try takeSession()

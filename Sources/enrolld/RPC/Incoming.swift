@@ -50,7 +50,9 @@ extension HostAnswer {
         self = .malformed("expected one of result and error, got both")
       } else if let code = error["code"]?.integer {
         let word = error["data"]?["status"]?.string
-        self = .refusal(code: code, status: word.flatMap { EnrollError.Code(named: $0) })
+        self = .refusal(
+          code: code, status: word.flatMap { EnrollError.Code(named: $0) },
+          isUnsent: error["data"]?["notSent"]?.bool ?? false)
       } else {
         self = .malformed("error.code: expected an integer")
       }

@@ -578,6 +578,23 @@ struct SignInStepTests {
     try expect(engine.token(), is: "access-2")
   }
 
+  @Test(
+    "a code that was not sent is not spent: the transaction waits, and the same redirect works later (R15)")
+  func unsentCode() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    bench.provider.next(.token, .unreachable)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .network)
+    try expect(bench.record.transactions.first?.status, is: .pending)
+    guard case .authenticating(_, .browser) = engine.state else {
+      Issue.record("the state is \(engine.state)")
+      return
+    }
+    try expect(engine.failure(of: url), is: nil)
+    try expect(engine.token(), is: "access-2")
+  }
+
   @Test("settled transactions keep no secret but the state, to know a second redirect by")
   func forgets() throws {
     let bench = try Bench()

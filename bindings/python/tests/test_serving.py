@@ -1,7 +1,9 @@
 """What a daemon may ask and how it is answered, without a daemon."""
 
 import json
+import socket
 import threading
+import urllib.error
 
 import pytest
 from processes import wait_until
@@ -69,6 +71,23 @@ def test_a_question_for_nobody_is_refused():
         answer = answered(sending(None), method, client="c1", name="n", secret="x" * 43)
         assert answer["error"]["data"] == {"status": "storeIO"}
     assert answered(sending(None), "host.dream", client="c1")["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize(
+    ("failure", "left_nothing"),
+    [
+        (ConnectionRefusedError(), True),
+        (urllib.error.URLError(socket.gaierror()), True),
+        (ConnectionResetError(), False),
+        (TimeoutError(), False),
+    ],
+)
+def test_a_request_of_which_nothing_was_sent_is_refused_as_such(failure, left_nothing):
+    def send(request):
+        raise failure
+
+    data = answered(Parts(send, None), "host.http.send", **REQUEST)["error"]["data"]
+    assert data.get("notSent", False) is left_nothing
 
 
 def test_bodies_are_bytes_in_both_directions():

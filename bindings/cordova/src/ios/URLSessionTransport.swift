@@ -87,7 +87,10 @@ private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Senda
 
   func fill(_ response: OpaquePointer) -> enroll_status {
     if isTooLong { return ENROLL_E_RESPONSE_INVALID }
-    if let failure { return status(of: failure) }
+    if let failure {
+      if isUnsent(failure) { enroll_http_response_set_unsent(response) }
+      return status(of: failure)
+    }
     guard let head else { return ENROLL_E_RESPONSE_INVALID }
     var status = enroll_http_response_set_status(response, Int32(head.statusCode))
     for case (let name as String, let value as String) in head.allHeaderFields where status == ENROLL_OK {
@@ -96,6 +99,16 @@ private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Senda
     guard status == ENROLL_OK else { return status }
     return body.withUnsafeBytes {
       enroll_http_response_add_body(response, $0.bindMemory(to: CChar.self).baseAddress, $0.count)
+    }
+  }
+
+  /// Whether nothing of the request left this device.
+  private func isUnsent(_ failure: Error) -> Bool {
+    switch (failure as? URLError)?.code {
+    case .notConnectedToInternet, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .dataNotAllowed,
+      .internationalRoamingOff:
+      true
+    default: false
     }
   }
 

@@ -246,6 +246,7 @@ FUNCTIONS: Dict[str, Any] = {
     "enroll_http_response_set_status": (ctypes.c_int32, [_Handle, ctypes.c_int32]),
     "enroll_http_response_add_header": (ctypes.c_int32, [_Handle, _Text, _Size, _Text, _Size]),
     "enroll_http_response_add_body": (ctypes.c_int32, [_Handle, _Text, _Size]),
+    "enroll_http_response_set_unsent": (ctypes.c_int32, [_Handle]),
     "enroll_http_response_is_cancelled": (ctypes.c_int32, [_Handle]),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
+import socket
 import ssl
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -122,6 +123,12 @@ def transport_status(failure: BaseException) -> str:
     if isinstance(failure, TimeoutError):
         return "timeout"
     return "network" if isinstance(failure, OSError) else "internal"
+
+
+def was_not_sent(failure: BaseException) -> bool:
+    """Whether nothing of a transport's request left this machine: its host has no address, or refused the connection."""
+    # urllib wraps the exception of its socket.
+    return isinstance(getattr(failure, "reason", failure), (socket.gaierror, ConnectionRefusedError))
 
 
 def secret_status(failure: BaseException) -> str:

@@ -36,6 +36,7 @@ from ._host import (
     secret_bytes,
     secret_status,
     transport_status,
+    was_not_sent,
 )
 
 LOG = logging.getLogger("enrollkit")
@@ -474,6 +475,8 @@ def _send(number: int, request: Any, response: int) -> int:
                 # The caller has its error already.
                 return BY_STATUS["cancelled"].code
             means = transport_status(failure)
+            if was_not_sent(failure):
+                host.library.enroll_http_response_set_unsent(response)
             host.failed("transport", failure, means)
             return BY_STATUS[means].code
         host.worked("transport")

@@ -27,6 +27,7 @@ from ._host import (
     secret_bytes,
     secret_status,
     transport_status,
+    was_not_sent,
 )
 
 LOG = logging.getLogger("enrollkit")
@@ -122,7 +123,7 @@ class Question:
         told = "network" if means == "internal" else means
         if self.parts is not None and not self.is_over:
             self.parts.failed(self._part, failure, means, told)
-        return self._refusal(BY_STATUS[told].code - 32_000, told)
+        return self._refusal(BY_STATUS[told].code - 32_000, told, not_sent=self.is_http and was_not_sent(failure))
 
     def _response(self, answer: object) -> Dict[str, Any]:
         status, headers, body = response_parts(answer)
@@ -142,9 +143,12 @@ class Question:
             raise _TooLong
         return content + b"\n"
 
-    def _refusal(self, code: int, status: Optional[str] = None) -> bytes:
-        data = {} if status is None else {"data": {"status": status}}
-        return self._message(error={"code": code, "message": status or "method not found", **data})
+    def _refusal(self, code: int, status: Optional[str] = None, not_sent: bool = False) -> bytes:
+        data: Dict[str, Any] = {"notSent": True} if not_sent else {}
+        if status is not None:
+            data["status"] = status
+        more = {"data": data} if data else {}
+        return self._message(error={"code": code, "message": status or "method not found", **more})
 
 
 class Questions:
