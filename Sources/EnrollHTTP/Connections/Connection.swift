@@ -308,6 +308,12 @@ final class Connection: LoopSocket, @unchecked Sendable {
     shared.census.leave(isProxied ? nil : peer?.network)
   }
 
+  /// Gives the client time that passed without the server running, in nanoseconds.
+  func prolong(by nanoseconds: Int64) {
+    let (later, overflow) = deadline.addingReportingOverflow(nanoseconds)
+    deadline = overflow ? .max : later
+  }
+
   /// Looks at the time, every now and then.
   func tick(_ now: Int64) {
     guard now >= deadline else { return }

@@ -26,6 +26,8 @@ final class EventLoop: @unchecked Sendable {
   private var wake: OpaquePointer?
   private var tick: OpaquePointer?
   private(set) var isTicking = false
+  /// When the time was looked at.
+  private var lastLook: Int64 = 0
   /// The listeners that the loop has; they hand round what they accept.
   private var listeners: [Listener] = []
 
@@ -134,7 +136,13 @@ final class EventLoop: @unchecked Sendable {
 
   private func look() {
     let now = SystemClock.monotonic()
-    roster.forEach { $0.tick(now) }
+    // A process that was stopped (SIGSTOP, a frozen container) has read nothing meanwhile: that time counts against nobody.
+    let stopped = max(0, now - lastLook - 2 * shared.tickMilliseconds * 1_000_000)
+    lastLook = now
+    roster.forEach {
+      $0.prolong(by: stopped)
+      $0.tick(now)
+    }
     for listener in listeners { listener.resume() }
     setTicking()
   }
@@ -145,6 +153,7 @@ final class EventLoop: @unchecked Sendable {
     guard isNeeded != isTicking else { return }
     isTicking = isNeeded
     if isNeeded {
+      lastLook = SystemClock.monotonic()
       var period = timeval(milliseconds: shared.tickMilliseconds)
       event_add(tick, &period)
     } else {

@@ -1,6 +1,7 @@
 // What a client may take its time for, and for how long.
 
 import EnrollHTTP
+import EnrollPosix
 import Testing
 
 @Suite struct TimeoutTests {
@@ -16,6 +17,32 @@ import Testing
       #expect(wire.readAnswer()?.status == 408)
       #expect(server.metrics.refusals[.headerTimeout] == 1)
       #expect(application.seen.isEmpty)
+    }
+  }
+
+  @Test("time in which the server did not run counts against no client")
+  func stopped() throws {
+    let limit: (inout ServerSettings) -> Void = { $0.limits.headerTimeoutMilliseconds = 1_000 }
+    // Another server, which tells how long a head may take.
+    try withServer(TestApplication(), limit) { other in
+      let (isHeld, port) = (Event(), other.port)
+      let application = TestApplication { request in
+        if request.path == "/hold" {
+          isHeld.set()
+          for _ in 1...2 { _ = Wire(port)?.readAll() }
+        }
+        return WebResponse(200)
+      }
+      try withServer(application, limit) { server in
+        let wire = try #require(Wire(server.port))
+        wire.send("GET / HTTP/1.1\r\n")
+        let holder = try #require(Wire(server.port))
+        holder.send(Self.get("/hold"))
+        isHeld.wait()
+        #expect(holder.readAnswer()?.status == 200)
+        wire.send("Host: gateway.test\r\n\r\n")
+        #expect(wire.readAnswer()?.status == 200)
+      }
     }
   }
 

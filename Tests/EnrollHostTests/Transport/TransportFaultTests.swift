@@ -1,5 +1,6 @@
 import EnrollCore
 import EnrollHost
+import EnrollPosix
 import Expectations
 import Testing
 
@@ -181,6 +182,39 @@ import Testing
     expect(error.code, is: .timeout)
   }
 
+  @Test("an answer that came while the process was stopped is read, however long that took")
+  func stoppedWhileWaiting() throws {
+    let hasty = CurlTransport(.init(allowsLoopbackHTTP: true, totalTimeout: .init(200)))
+    let silent = try RawServer {
+      $0.readRequest()
+      $0.waitForClose()
+    }
+    let (stop, isAnswered) = (Stop(), Event())
+    let server = try RawServer {
+      $0.readRequest()
+      stop.begin {
+        isAnswered.wait()
+        // As long as a request may take.
+        _ = try? hasty.send(HTTPRequest(.get, silent.url()), cancellation: nil)
+      }
+      $0.answer("late")
+      isAnswered.set()
+      $0.waitForClose()
+    }
+    let answer = try hasty.send(HTTPRequest(.get, server.url()), cancellation: stop)
+    expect(String(decoding: answer.body, as: UTF8.self), is: "late")
+  }
+
+  @Test("the error of a request says whether anything of it was sent")
+  func unsent() throws {
+    let port = try RawServer { _ in }.port
+    let refused = try #require(throws: EnrollError.self) {
+      try transport.send(HTTPRequest(.get, "http://127.0.0.1:\(port)/"), cancellation: nil)
+    }
+    #expect(refused.isUnsent)
+    #expect(try !failure { $0.readRequest() }.isUnsent)
+  }
+
   @Test(
     "what is not HTTP is refused",
     arguments: [
@@ -237,4 +271,24 @@ import Testing
     }
     try expect(transport.send(HTTPRequest(.get, server.url()), cancellation: nil).status, is: 200)
   }
+}
+
+/// Holds the thread of a request once, as SIGSTOP would. Cancels nothing.
+private final class Stop: Cancellation {
+  private let flag = CancellationFlag()
+  private let holds = Guarded<[@Sendable () -> Void]>([], by: Mutex())
+
+  /// Wakes the request's thread, which then runs `hold`.
+  func begin(_ hold: @escaping @Sendable () -> Void) {
+    holds.withLock { $0 = [hold] }
+    flag.cancel()
+  }
+
+  var isCancelled: Bool {
+    holds.withLock { $0.popLast() }?()
+    return false
+  }
+
+  func onCancel(_ hook: @escaping @Sendable () -> Void) -> Int { flag.onCancel(hook) }
+  func removeHook(_ ticket: Int) { flag.removeHook(ticket) }
 }

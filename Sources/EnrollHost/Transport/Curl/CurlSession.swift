@@ -20,8 +20,6 @@ final class CurlSession: @unchecked Sendable {
 
   /// Connections kept per session: a provider, its keys' host, a proxy, one to spare.
   private static let keptConnections = 4
-  /// libcurl wakes up for its own timers; ours would only be in the way.
-  private static let longestWaitMilliseconds = Int32.max
 
   /// - Throws: `.outOfMemory`.
   convenience init(_ library: CurlLibrary) throws(EnrollError) {
@@ -72,12 +70,19 @@ final class CurlSession: @unchecked Sendable {
       (body: UnsafeBufferPointer<UInt8>) throws(EnrollError) -> HTTPResponse in
       try self.configure(easy, request, UnsafeRawBufferPointer(body), list, reader, target, options)
       return try withExtendedLifetime(reader) { () throws(EnrollError) -> HTTPResponse in
-        let code = try self.transfer(easy, cancellation, target)
+        var time = RunningTime(limit: options.totalTimeout)
+        var code = try self.transfer(easy, cancellation, target, &time)
+        // libcurl counts the time that the process was stopped while it connected. Nothing was sent yet.
+        while code == CURLE_OPERATION_TIMEDOUT, !time.isOver, !time.hasRun(options.connectTimeout),
+          !hasSent(easy)
+        {
+          code = try self.transfer(easy, cancellation, target, &time)
+        }
         guard code == CURLE_OK, reader.failure == nil else {
           let error = CurlFailure.error(
             code, CurlFailure.words(errorText), CurlFailure.words(enroll_curl_strerror(curl, code)),
             target: target, reader: reader, proxyStatus: proxyStatus(easy), caFile: options.caFile)
-          guard let answer = reader.cut(by: error) else { throw error }
+          guard let answer = reader.cut(by: error) else { throw hasSent(easy) ? error : error.unsent() }
           return answer
         }
         return try reader.finished()
@@ -88,6 +93,12 @@ final class CurlSession: @unchecked Sendable {
   private func proxyStatus(_ easy: UnsafeMutableRawPointer) -> Int {
     var status = 0
     return enroll_curl_get_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK ? status : 0
+  }
+
+  /// Whether anything of the request left this machine; the request for a tunnel counts as well.
+  private func hasSent(_ easy: UnsafeMutableRawPointer) -> Bool {
+    var count = 0
+    return enroll_curl_get_long(curl, easy, CURLINFO_REQUEST_SIZE, &count) != CURLE_OK || count > 0
   }
 
   private func configure(
@@ -105,7 +116,6 @@ final class CurlSession: @unchecked Sendable {
     setup.long(CURLOPT_NOSIGNAL, 1)
     setup.long(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     setup.long(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.clamped)
-    setup.long(CURLOPT_TIMEOUT_MS, options.totalTimeout.clamped)
     // 7.87 and later: a slow name server does not hold up a time-out or a cancellation.
     setup.longIfKnown(CURLOPT_QUICK_EXIT, 1)
     setup.tls(caFile: options.caFile)
@@ -133,9 +143,11 @@ final class CurlSession: @unchecked Sendable {
     }
   }
 
-  /// Drives the transfer to its end, or leaves it when `cancellation` says so.
+  /// Drives the transfer to its end, or leaves it when `cancellation` says so, or when its time is over. libcurl's own limit is not
+  /// used for that: it would end a transfer before it reads an answer that came while the process was stopped.
   private func transfer(
-    _ easy: UnsafeMutableRawPointer, _ cancellation: (any Cancellation)?, _ target: RequestTarget
+    _ easy: UnsafeMutableRawPointer, _ cancellation: (any Cancellation)?, _ target: RequestTarget,
+    _ time: inout RunningTime
   ) throws(EnrollError) -> CURLcode {
     var wakeDescriptor: Int32 = -1
     var ticket: Int?
@@ -156,9 +168,11 @@ final class CurlSession: @unchecked Sendable {
       guard enroll_curl_multi_perform(curl, multi, &running) == CURLM_OK else { throw Self.defect(target) }
       if enroll_curl_multi_outcome(curl, multi, &code) == 1 { return code }
       guard running > 0 else { throw Self.defect(target) }
-      let waited = ExitBarrier.outside {
-        enroll_curl_multi_wait(curl, multi, wakeDescriptor, Self.longestWaitMilliseconds)
-      }
+      // Only after all that has come was read.
+      guard !time.isOver else { return CURLE_OPERATION_TIMEDOUT }
+      let limit = time.nextWaitMilliseconds
+      let waited = ExitBarrier.outside { enroll_curl_multi_wait(curl, multi, wakeDescriptor, limit) }
+      time.look()
       guard waited == CURLM_OK else { throw Self.defect(target) }
       event?.drain()
     }

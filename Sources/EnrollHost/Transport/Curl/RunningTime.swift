@@ -1,0 +1,40 @@
+// The time that a request has taken. Time in which the process did not run does not count: after SIGSTOP, in a frozen container or
+// under a debugger, a timeout must not end a request whose answer has arrived meanwhile.
+
+import EnrollPosix
+
+/// The running time of one request. Between two looks at the clock at most ``longestStep`` counts.
+struct RunningTime {
+  /// Nanoseconds. A process that waits looks at the clock this often.
+  static let longestStep: Int64 = 1_000_000_000
+
+  private let limit: Int64
+  private var counted: Int64 = 0
+  private var last: Int64
+
+  init(limit: CurlTransport.Milliseconds, now: Int64 = SystemClock.monotonic()) {
+    self.limit = Self.nanoseconds(limit)
+    last = now
+  }
+
+  private static func nanoseconds(_ span: CurlTransport.Milliseconds) -> Int64 {
+    Int64(span.clamped) * 1_000_000
+  }
+
+  /// Counts the time since the last look.
+  mutating func look(at now: Int64 = SystemClock.monotonic()) {
+    counted += min(max(now - last, 0), Self.longestStep)
+    last = now
+  }
+
+  /// Whether the process has run as long as the request may take.
+  var isOver: Bool { counted >= limit }
+
+  /// Whether the process has run for `span` since the request began.
+  func hasRun(_ span: CurlTransport.Milliseconds) -> Bool { counted >= Self.nanoseconds(span) }
+
+  /// How long to wait before the next look.
+  var nextWaitMilliseconds: Int32 {
+    Int32(clamping: (min(max(limit - counted, 0), Self.longestStep) + 999_999) / 1_000_000)
+  }
+}
