@@ -254,6 +254,21 @@ class Renewal(CommandCase):
         self.assertEqual(self.counts()["refreshes"], 1)
 
 
+    def test_a_time_that_the_user_names_is_used_while_the_provider_is_in_trouble(self):
+        self.sign_in()
+        self.sandbox.control("fault", fault="serverError", endpoint="token", times=6)
+        output, _ = self.run_enroll("token", "--renew", "--timeout", "50")
+        self.assertRegex(output, r"\A\S+\n\Z")
+
+    def test_enough_killed_sign_ins_do_not_keep_the_user_from_signing_in(self):
+        for number in range(32):
+            child = self.start("login", "--yes")
+            self.opened(number + 1)
+            child.kill()
+            child.wait()
+        self.sign_in()
+
+
 class Words(CommandCase):
     """Words that are not acceptable: status 2, and standard output stays empty."""
 

@@ -10,6 +10,9 @@ package struct Values: Sendable {
     parameter.value(texts(parameter.argument) ?? [])
   }
 
+  /// Whether it was given; else its value is the default.
+  package func has<Value>(_ parameter: Parameter<Value>) -> Bool { texts(parameter.argument) != nil }
+
   /// nil for an argument that was not given.
   func texts(_ argument: Argument) -> [String]? {
     given.first { $0.name == argument.title }?.texts

@@ -10,7 +10,7 @@ struct Token: EnrollCommand {
   private static let wait = Parameter.option(
     "timeout", value: "seconds",
     help:
-      "Seconds to wait for the token; 0 uses the stored one. A renewal that takes longer goes on, and the next command gets its token.",
+      "Seconds to wait for the token; 0 uses the stored one. While the provider cannot be reached, the time that you name is used. A renewal that takes longer goes on, and the next command gets its token.",
     in: TokenCommand.timeouts, default: TokenCommand.usualTimeout)
   private static let renew = Parameter.flag(
     "renew",
@@ -43,7 +43,8 @@ struct Token: EnrollCommand {
 
   init(_ values: Values) throws(UsageError) {
     token = TokenCommand(
-      minimumLifetime: values[Self.lifetime], timeout: values[Self.wait], renew: values[Self.renew],
+      minimumLifetime: values[Self.lifetime], timeout: values[Self.wait],
+      isTimeoutNamed: values.has(Self.wait), renew: values[Self.renew],
       resource: values[WantedToken.resource], scope: values[WantedToken.scope],
       place: try ContextOptions.read(values))
     format = values[Self.output]
@@ -69,7 +70,8 @@ struct Token: EnrollCommand {
     if isIDToken {
       let client = try session.open()
       let wanted = IDTokenRequest(
-        minimumLifetime: token.minimumLifetime, timeout: token.timeout, renews: token.renew)
+        minimumLifetime: token.minimumLifetime, timeout: token.timeout,
+        isTimeoutNamed: token.isTimeoutNamed, renews: token.renew)
       printed = try wanted.perform(client, session)
     } else {
       printed = try token.require(session).token

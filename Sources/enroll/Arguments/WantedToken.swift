@@ -21,18 +21,21 @@ struct WantedToken {
 
   private let minimumLifetime: Int64
   private let timeout: Int64
+  private let isTimeoutNamed: Bool
   let resource: String?
   private let scope: String?
 
   init(_ values: Values) {
     minimumLifetime = values[Self.lifetime]
     timeout = values[Self.wait]
+    isTimeoutNamed = values.has(Self.wait)
     resource = values[Self.resource]
     scope = values[Self.scope]
   }
 
   func command(at place: PlaceOptions) -> TokenCommand {
     TokenCommand(
-      minimumLifetime: minimumLifetime, timeout: timeout, resource: resource, scope: scope, place: place)
+      minimumLifetime: minimumLifetime, timeout: timeout, isTimeoutNamed: isTimeoutNamed,
+      resource: resource, scope: scope, place: place)
   }
 }

@@ -96,6 +96,18 @@ final class CommandSession {
     }
   }
 
+  /// Waits.
+  /// - Throws: `.cancelled` once the user asked for the end.
+  func pause(seconds: Int64) throws(Failure) {
+    let end = instant.advanced(bySeconds: seconds)
+    while true {
+      guard !waits.isInterrupted else { throw Failure(EnrollError(.cancelled, "stopped")) }
+      let left = end.since(instant) / 1_000_000
+      guard left > 0 else { return }
+      _ = waits.next(milliseconds: Int32(clamping: left))
+    }
+  }
+
   private func callHere(_ name: String, _ parameters: [(String, JSON?)]) throws(Failure) -> JSON {
     do throws(EnrollError) { return try session.call(name, .object(parameters)) } catch {
       throw Failure(error)

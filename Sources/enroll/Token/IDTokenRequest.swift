@@ -8,6 +8,8 @@ import EnrollJSON
 struct IDTokenRequest {
   var minimumLifetime: Int64
   var timeout: Int64
+  /// Whether the user named that time, and wants it used.
+  var isTimeoutNamed: Bool
   /// Whether the one that is kept does not count.
   var renews: Bool
 
@@ -15,9 +17,15 @@ struct IDTokenRequest {
   /// - Throws: `.refused` if the provider gives none that lasts long enough.
   func perform(_ client: JSON, _ session: CommandSession) throws(Failure) -> BearerToken {
     if !renews, let kept = try kept(client, session) { return kept }
-    let answer = try session.call("token.refresh", [("client", client), ("timeout", .integer(timeout))])
-    if let renewed = try kept(client, session) { return renewed }
-    if let words = try TokenReport(answer, mustBeNew: true).words(session, client) { throw words }
+    let wait = TokenWait(seconds: timeout, isNamed: isTimeoutNamed, session)
+    var report: TokenReport
+    repeat {
+      let seconds = wait.secondsLeft(session)
+      let answer = try session.call("token.refresh", [("client", client), ("timeout", .integer(seconds))])
+      if let renewed = try kept(client, session) { return renewed }
+      report = TokenReport(answer, mustBeNew: true)
+    } while try wait.asksAgain(after: report, session)
+    if let words = try report.words(session, client) { throw words }
     throw Failure(
       .refused, "the provider gave no id_token that lasts long enough",
       advice: "Some providers give one at the sign-in alone: \(.loginAgain).")

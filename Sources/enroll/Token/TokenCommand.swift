@@ -20,6 +20,8 @@ struct TokenCommand {
   var minimumLifetime: Int64 = 0
   /// Seconds to wait for it.
   var timeout: Int64 = Self.usualTimeout
+  /// Whether the user named that time, and wants it used.
+  var isTimeoutNamed = false
   /// Whether it is renewed whatever its age.
   var renew = false
   var resource: String?
@@ -51,14 +53,24 @@ struct TokenCommand {
   ) throws(Failure) -> (report: TokenReport, words: Failure?, client: JSON) {
     try requireSignIn(session)
     let (client, isRead) = try session.openHere()
+    let wait = TokenWait(seconds: timeout, isNamed: isTimeoutNamed, session)
+    var report = try report(session, client, timeout, startsHere: isRead && !renew)
+    while try wait.asksAgain(after: report, session) {
+      report = try self.report(session, client, wait.secondsLeft(session), startsHere: false)
+    }
+    return (report, try report.words(session, client)?.guessing(request.place), client)
+  }
+
+  private func report(
+    _ session: CommandSession, _ client: JSON, _ seconds: Int64, startsHere: Bool
+  ) throws(Failure) -> TokenReport {
     var parameters: [(String, JSON?)] = [
-      ("client", client), ("scope", scope.map { .string($0) }), ("timeout", .integer(timeout)),
+      ("client", client), ("scope", scope.map { .string($0) }), ("timeout", .integer(seconds)),
     ]
     if !renew { parameters.append(("minimumLifetime", .integer(minimumLifetime))) }
     let answer = try session.call(
-      renew ? "token.refresh" : "token.access", parameters, startsHere: isRead && !renew)
-    let report = TokenReport(answer, mustBeNew: renew)
-    return (report, try report.words(session, client)?.guessing(request.place), client)
+      renew ? "token.refresh" : "token.access", parameters, startsHere: startsHere)
+    return TokenReport(answer, mustBeNew: renew)
   }
 
   /// The token, for a command that is of no use without one. A warning about it is told.

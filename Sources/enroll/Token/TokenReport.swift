@@ -39,6 +39,12 @@ struct TokenReport {
   /// Whether it works for whoever has it (RFC 6750).
   var isBearer: Bool { answer["tokenType"]?.string?.lowercased() != "dpop" }
 
+  /// Whether the provider could not be reached, or was in trouble, so that another call may bring the token.
+  var mayComeLater: Bool { token == nil && ending == .unreachable }
+
+  /// How long no request is sent.
+  var retryAfterSeconds: Int64? { answer["error"]?["retryAfter"]?.integer }
+
   /// Seconds since 1970.
   var expiresAt: Int64? { answer["expiresAt"]?.integer }
 
