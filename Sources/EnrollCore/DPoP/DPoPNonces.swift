@@ -1,20 +1,50 @@
-// The nonces that servers want to see in proofs (RFC 9449 §8, §9): the last one of each origin, kept in memory, since a
-// server gives another whenever it likes.
+// The nonces that servers want to see in proofs (RFC 9449 §8, §9): the last one of each origin. Those of the provider are kept in
+// the account's record: a request without a nonce may spend its refresh token before it is refused.
 
-struct DPoPNonces: Sendable {
+public struct DPoPNonces: Equatable, Sendable {
+  /// The last nonce of one server.
+  public struct Entry: Equatable, Sendable {
+    /// Scheme, host and port.
+    public var origin: String
+    /// What the server gave.
+    public var nonce: String
+    /// When, by this machine's clock.
+    public var learned: UnixTime
+
+    public init(origin: String, nonce: String, learned: UnixTime) {
+      self.origin = origin
+      self.nonce = nonce
+      self.learned = learned
+    }
+  }
+
   /// Origins that are remembered; the one that was longest silent gives way.
   static let limit = 16
   static let maximumBytes = 1024
   static let headerName = "DPoP-Nonce"
 
-  private var known: [(origin: String, nonce: String)] = []
+  /// Origins that an account's record keeps: the provider's endpoints are at one or two.
+  static let keptLimit = 4
 
-  subscript(origin: String) -> String? { known.first { ASCII.equals($0.origin, origin) }?.nonce }
+  /// The one that was heard last is last.
+  public private(set) var entries: [Entry] = []
 
-  mutating func remember(_ nonce: String, of origin: String) {
-    known.removeAll { ASCII.equals($0.origin, origin) }
-    if known.count >= Self.limit { known.removeFirst() }
-    known.append((origin, nonce))
+  public init(_ entries: [Entry] = []) { self.entries = entries }
+
+  subscript(origin: String) -> Entry? { entries.first { ASCII.equals($0.origin, origin) } }
+
+  mutating func remember(_ entry: Entry, atMost limit: Int = Self.limit) {
+    entries.removeAll { ASCII.equals($0.origin, entry.origin) }
+    if entries.count >= limit { entries.removeFirst() }
+    entries.append(entry)
+  }
+
+  /// Takes over those of another list that were heard later.
+  mutating func keep(_ others: DPoPNonces) {
+    for entry in others.entries {
+      if let known = self[entry.origin], known == entry || known.learned > entry.learned { continue }
+      remember(entry, atMost: Self.keptLimit)
+    }
   }
 
   /// `1*NQCHAR` of §8.1.

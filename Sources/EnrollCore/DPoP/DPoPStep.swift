@@ -57,16 +57,33 @@ extension Engine {
     _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HTTPResponse {
     let proof = try DPoPProof.make(
-      signer, for: target, at: provenTime(), nonce: memory.withLock { $0.nonces[target.origin] },
+      signer, for: target, at: provenTime(), nonce: nonce(of: target.origin),
       accessToken: accessToken, random: random.bytes(DPoPProof.randomByteCount))
     var request = request
     request.headers.append(HTTPHeader(DPoPProof.headerName, proof))
     let response = try transport.send(request, cancellation: cancellation)
     provider.learnTime(of: response)
     if let nonce = DPoPNonces.nonce(in: response) {
-      memory.withLock { $0.nonces.remember(nonce, of: target.origin) }
+      let entry = DPoPNonces.Entry(origin: target.origin, nonce: nonce, learned: clock.wallTime())
+      memory.withLock {
+        $0.nonces.remember(entry)
+        $0.providerNonces.remember(entry)
+      }
     }
     return response
+  }
+
+  /// The last nonce of a server, as this process or another one heard it (§8.2).
+  private func nonce(of origin: String) -> String? {
+    let heard = memory.withLock { $0.nonces[origin] }
+    guard let kept = (try? store.read(account))?.nonces[origin] else { return heard?.nonce }
+    guard let heard, heard.learned >= kept.learned else { return kept.nonce }
+    return heard.nonce
+  }
+
+  /// For the next process; part of a save that takes place anyway.
+  func keepNonces(in record: inout AccountRecord) {
+    record.nonces.keep(memory.withLock { $0.providerNonces })
   }
 
   /// Now by the server's clock: as its answers told this process, else by the offset that was kept, else as its documents
@@ -79,6 +96,12 @@ extension Engine {
     // A document out of a cache is too early, never too late: one that is later than this tells of a date that was set.
     if let told, told.since(time) > ServerClock.toleranceSeconds { return told }
     return time
+  }
+
+  /// Now by the server's clock, as its answers told it; nil where none did.
+  func knownServerTime() -> UnixTime? {
+    if let time = provider.serverTime { return time }
+    return (try? store.read(account))?.serverClock.offsetSeconds.map { clock.wallTime() + $0 }
   }
 
   /// A proof for a request of the host's own (`dpop.proof`).
@@ -107,10 +130,11 @@ extension Engine {
     }
     guard let key = tokens.proofKey(of: accessToken) else { throw Self.noProofForBearer }
     let origin = target.origin
-    let known = memory.withLock { memory -> String? in
-      if let nonce { memory.nonces.remember(nonce, of: origin) }
-      return memory.nonces[origin]
+    if let nonce {
+      let entry = DPoPNonces.Entry(origin: origin, nonce: nonce, learned: clock.wallTime())
+      memory.withLock { $0.nonces.remember(entry) }
     }
+    let known = self.nonce(of: origin)
     return try DPoPProof.make(
       key.signer(), for: target, at: provenTime(), nonce: known,
       accessToken: accessToken ?? tokens.accessToken, random: random.bytes(DPoPProof.randomByteCount))

@@ -44,6 +44,8 @@ public final class Engine: Sendable {
     /// The renewal failure that was reported last; nil after a success.
     var reportedRenewal: EnrollError.Code?
     var nonces = DPoPNonces()
+    /// The provider's among them, for the record.
+    var providerNonces = DPoPNonces()
     var errors = ErrorLog()
   }
 

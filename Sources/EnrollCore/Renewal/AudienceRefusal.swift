@@ -48,9 +48,11 @@ extension Engine {
 
   /// Delays this audience, in every process (R33).
   func backOff(
-    _ audience: TokenAudience, _ failure: EnrollError, _ moment: Moment, _ jitter: UInt8
+    _ audience: TokenAudience, _ failure: EnrollError, _ moment: Moment, _ jitter: UInt8,
+    holding refreshToken: Secret
   ) throws(EnrollError) {
-    try change(audience) { _, entry in
+    try change(audience) { record, entry in
+      guard record.confirmed?.refreshToken == refreshToken else { return false }
       entry.backoff = RenewalBackoff(after: entry.backoff, failure, at: moment, jitter: jitter)
       return true
     }

@@ -139,7 +139,7 @@ extension Engine {
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
     guard let record = try store.read(account), record.tokenEpoch == epoch, let tokens = record.confirmed,
       let refreshToken = tokens.refreshToken
-    else { return (try overtaken(for: audience), false) }
+    else { return (try replaced(for: audience), false) }
     // A failure that happened during the wait answers those who waited as well: 20 processes are one request.
     let isNews = record.tellsFailure(after: before, for: audience)
     let result: RenewalResult
@@ -158,11 +158,7 @@ extension Engine {
       let hasMoved = backoff(record)?.hasMoved ?? false
       result = try ask(renewal, spending: refreshToken, doubtingMetadata: hasMoved)
     }
-    if case .unavailable(let error) = result,
-      try !isOfReplacedSession(result, from: epoch, for: audience)
-    {
-      backOff(after: error, for: audience)
-    }
+    if case .unavailable(let error) = result { backOff(after: error, for: audience, holding: refreshToken) }
     return (result, true)
   }
 
@@ -181,7 +177,7 @@ extension Engine {
     // that died: its outcome is unknown, and sending the same token again at once is what providers' grace is for.
     try store.reserveSpace(account)
     guard try writeIntent(spending: refreshToken, epoch: renewal.epoch) else {
-      return try overtaken(for: renewal.audience)
+      return try replaced(for: renewal.audience)
     }
     return try send(refreshToken, of: renewal, metadata: metadata)
   }
@@ -195,6 +191,7 @@ extension Engine {
     let record = try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
       record.renewalIntent = intent
+      record.sentRefreshTokens.add(intent.refreshTokenHash)
     }
     return record.renewalIntent == intent
   }
@@ -214,6 +211,7 @@ extension Engine {
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, for: renewal.audience, configuration: configuration, metadata: metadata)
     var trouble = EnrollError(.network, "no request was sent to the provider")
+    var replay = ReplayCheck(serverTime: knownServerTime())
     for attempt in 1...Self.triesPerRenewal {
       if attempt > 1 { try pause(after: trouble, attempt: attempt - 1) }
       let sent = clock.moment()
@@ -226,7 +224,12 @@ extension Engine {
         if error.code == .tls { break }
         continue
       }
-      switch RefreshAnswer(processing: http, binding: binding(tokens.dpopKey)) {
+      let answer = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
+      if let problem = try replayed(answer, http, &replay) {
+        trouble = problem
+        continue
+      }
+      switch answer {
       case .tokens(let response):
         return try keep(
           RenewedTokens(response, of: renewal, sent: sent, clockOffset: clockOffset(of: http, at: sent)))
@@ -234,6 +237,7 @@ extension Engine {
         // Of no use but for its refresh token, which the next try spends (R30).
         let ended = try keep(RenewedTokens(refreshToken: rotated, of: renewal))
         if case .reauthenticate = ended { return ended }
+        backOff(after: error, for: renewal.audience, holding: rotated)
         return .unavailable(error)
       case .refused(let error, let verdict):
         guard verdict == .unclear else { return try refused(by: error, verdict, renewal, sent: sent) }
@@ -243,6 +247,24 @@ extension Engine {
       }
     }
     return .unavailable(trouble)
+  }
+
+  /// The sign that an answer is one to an earlier refresh token.
+  private func replayed(
+    _ answer: RefreshAnswer, _ http: HTTPResponse, _ check: inout ReplayCheck
+  ) throws(EnrollError) -> EnrollError? {
+    let brought: Secret?
+    switch answer {
+    case .tokens(let response): brought = response.refreshToken
+    case .rotatedOnly(let rotated, _): brought = rotated
+    // RenewalJudgement's table judges it.
+    case .refused: return nil
+    }
+    let sent = try store.read(account)?.sentRefreshTokens ?? SentRefreshTokens()
+    guard let brought else { return check.problem(with: http, isSpent: false, isNew: false) }
+    let name = try hash(brought)
+    let isNew = !sent.hashes.contains { ASCII.equals($0, name) }
+    return check.problem(with: http, isSpent: sent.isSpent(name), isNew: isNew)
   }
 
   /// How soon a pause ends when the client is closed.
@@ -263,18 +285,25 @@ extension Engine {
   }
 
   /// Bars the next request, in every process (R33). A disk that does not take it leaves it to this process.
-  private func backOff(after failure: EnrollError, for audience: TokenAudience?) {
+  /// - Parameter refreshToken: of the session that failed to be renewed. Another sign-in that took its place meanwhile has not
+  ///   failed.
+  private func backOff(
+    after failure: EnrollError, for audience: TokenAudience?, holding refreshToken: Secret
+  ) {
     let moment = clock.moment()
     let jitter = (try? random.bytes(1).first) ?? 0
     // An answer is about what was asked for; no answer at all is an outage, for every audience.
     // A disk that does not take the one leaves the other.
-    if let audience, failure.httpStatus != nil, (try? backOff(audience, failure, moment, jitter)) != nil {
+    if let audience, failure.httpStatus != nil,
+      (try? backOff(audience, failure, moment, jitter, holding: refreshToken)) != nil
+    {
       return
     }
     let unsaved = memory.withLock { $0.backoff }
     do throws(EnrollError) {
       try store.update(account) { record throws(EnrollError) in
-        guard record.confirmed != nil else { return }
+        guard record.confirmed?.refreshToken == refreshToken else { return }
+        keepNonces(in: &record)
         record.backoff = RenewalBackoff(
           after: record.backoff ?? unsaved, failure, at: moment, jitter: jitter)
       }

@@ -157,6 +157,7 @@ extension Engine {
       record.refusal = nil
       if renewed.hasNewAccessToken { record.backoff = nil }
       record.learnClockOffset(renewed.clockOffset)
+      keepNonces(in: &record)
       epoch = record.tokenEpoch
     }
     return epoch

@@ -60,6 +60,10 @@ public struct AccountRecord: Equatable, Sendable {
   public var refusesOfflineAccess = false
   /// The server's clock beside the device's date (R25).
   public var serverClock = ServerClock()
+  /// The provider's last nonces for proofs (RFC 9449 §8.2).
+  public var nonces = DPoPNonces()
+  /// The refresh tokens that were sent last: an answer that brings one of them is an earlier one.
+  public var sentRefreshTokens = SentRefreshTokens()
   /// The next authorize request carries `prompt=login`, so that another account can be chosen (flows.md §5).
   public var asksForLogin = false
   /// Logouts whose callback is still awaited.
@@ -88,6 +92,7 @@ public struct AccountRecord: Equatable, Sendable {
     var rest = self
     (rest.transactions, rest.tokenEpoch, rest.accessEpoch, rest.serverClock) = ([], 0, nil, ServerClock())
     (rest.narrowsSessions, rest.refusesOfflineAccess) = (false, false)
+    (rest.nonces, rest.sentRefreshTokens) = (DPoPNonces(), SentRefreshTokens())
     return !transactions.isEmpty && rest == AccountRecord()
   }
 }

@@ -29,6 +29,9 @@ extension AccountRecord {
     if refusesOfflineAccess { object["refusesOfflineAccess"] = .bool(true) }
     object.put("serverClockOffsetSeconds", serverClock.offsetSeconds)
     object.put("doubtedClockOffsetSeconds", serverClock.doubtedOffsetSeconds)
+    object["dpopNonces"] = nonces.entries.isEmpty ? nil : .array(nonces.entries.map { $0.json })
+    object["sentRefreshTokens"] =
+      sentRefreshTokens.hashes.isEmpty ? nil : .array(sentRefreshTokens.hashes.map { .string($0) })
     object.put("asksForLogin", asksForLogin)
     object["logouts"] = .array(logouts.map { $0.json })
     return .object(object)
@@ -69,6 +72,11 @@ extension AccountRecord {
     serverClock = ServerClock(
       offsetSeconds: object.optionalInteger("serverClockOffsetSeconds"),
       doubtedOffsetSeconds: object.optionalInteger("doubtedClockOffsetSeconds"))
+    nonces = DPoPNonces(
+      try object.optionalArray("dpopNonces").map { json throws(EnrollError) in
+        try DPoPNonces.Entry(json: json, place + ".dpopNonces")
+      })
+    sentRefreshTokens = SentRefreshTokens(object.optionalStrings("sentRefreshTokens") ?? [])
     asksForLogin = object.bool("asksForLogin")
     for value in object.array("logouts") {
       logouts.append(try PendingLogout(json: value, place + ".logouts"))
@@ -109,6 +117,23 @@ extension RenewalIntent {
     refreshTokenHash = object.string("refreshTokenHash")
     bootID = object.string("bootID")
     began = object.time("began")
+    try object.end()
+  }
+}
+
+extension DPoPNonces.Entry {
+  var json: JSON {
+    var object = JSONObject()
+    object.put("origin", origin)
+    object.put("nonce", nonce)
+    object.put("learned", learned)
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    let object = StrictObject(json, place)
+    self.init(
+      origin: object.string("origin"), nonce: object.string("nonce"), learned: object.time("learned"))
     try object.end()
   }
 }

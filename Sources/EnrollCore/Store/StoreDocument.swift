@@ -9,7 +9,8 @@ public struct AccountDocument: Equatable, Sendable {
   /// A step finds either `record`, or `pin` and `sealedRecord`: what a PIN seals is upgraded when the PIN opens it, in a
   /// document of its own.
   /// The second form does not say whether a refusal is repeated, which access token resource servers refuse, when a refresh
-  /// token ends, whether the provider narrows sessions or refuses offline access, nor which transaction brought tokens that wait.
+  /// token ends, which refresh tokens were sent, whether the provider narrows sessions or refuses offline access, nor which
+  /// transaction brought tokens that wait; it has no nonces.
   package static let form = StoreForm<JSONObject>(
     "account", newest: 3, [AccountForms.provenIDTokens, { .success($0) }])
 

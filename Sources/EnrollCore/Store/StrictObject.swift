@@ -85,6 +85,8 @@ final class StrictObject {
     return result
   }
 
+  func optionalArray(_ key: String) -> [JSON] { object[key] == nil ? [] : array(key) }
+
   func optionalStrings(_ key: String) -> [String]? { object[key] == nil ? nil : strings(key) }
 
   @inline(never)

@@ -196,6 +196,32 @@ struct DPoPStepTests {
     expect(bench.provider.count(.userinfo), is: 2)
   }
 
+  @Test(
+    "the next process sends the last nonce at once: a request without it may cost the refresh token (§8.2)")
+  func keptNonce() throws {
+    let bench = try bench()
+    bench.provider.change { $0.dpopNonce = "n-1" }
+    _ = try bench.signedIn()
+    let sent = bench.provider.count(.token)
+    bench.clock.advance(seconds: 3700)
+    _ = try bench.engine().token()
+    expect(bench.provider.count(.token), is: sent + 1)
+  }
+
+  @Test("of two nonces the one that was heard later is sent, whichever process heard it (§8.2)")
+  func laterNonce() throws {
+    let bench = try bench()
+    bench.provider.change { $0.dpopNonce = "n-1" }
+    let first = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    bench.provider.change { $0.dpopNonce = "n-2" }
+    _ = try bench.engine().token()
+    bench.clock.advance(seconds: 3700)
+    let sent = bench.provider.count(.token)
+    _ = try first.token()
+    expect(bench.provider.count(.token), is: sent + 1)
+  }
+
   @Test("a nonce that is demanded twice fails, typed; the code is not sent a third time (R15)")
   func demandedTwice() throws {
     let bench = try bench()

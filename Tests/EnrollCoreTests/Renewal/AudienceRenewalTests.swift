@@ -226,6 +226,47 @@ struct AudienceRenewalTests {
     #expect(bench.seen.reported.isEmpty)
   }
 
+  @Test(
+    "a sign-in that completes while an audience's renewal asks for the metadata inherits no backoff",
+    arguments: [true, false])
+  func replacedDuringDiscovery(isReachable: Bool) throws {
+    let bench = bench
+    let interrupted = SignsInDuringDiscovery(bench.provider, isReachable: isReachable) {
+      _ = try? bench.signedIn()
+    }
+    // A process that has not read the metadata yet.
+    _ = try bench.engine(transport: interrupted).access(for: Self.api)
+    try expect(bench.record.backoff, is: nil)
+    try expect(bench.record.confirmed?.audiences[Self.api]?.backoff, is: nil)
+    guard case .valid = try bench.engine().access() else { throw Unexpected(what: "no valid token") }
+  }
+
+  /// A provider whose discovery document arrives after another process has signed somebody in, or does not arrive.
+  private final class SignsInDuringDiscovery: Transport {
+    private let provider: FakeProvider
+    private let isReachable: Bool
+    private let signsIn: Guarded<(@Sendable () -> Void)?>
+
+    init(_ provider: FakeProvider, isReachable: Bool, _ signsIn: @escaping @Sendable () -> Void) {
+      self.provider = provider
+      self.isReachable = isReachable
+      self.signsIn = Guarded(signsIn, by: Mutex())
+    }
+
+    func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+      let signsIn = self.signsIn.withLock { signsIn -> (@Sendable () -> Void)? in
+        guard request.url.hasSuffix(ProviderMetadata.wellKnownPath) else { return nil }
+        defer { signsIn = nil }
+        return signsIn
+      }
+      if let signsIn {
+        signsIn()
+        guard isReachable else { throw EnrollError(.network, "unreachable") }
+      }
+      return try provider.send(request, cancellation: cancellation)
+    }
+  }
+
   /// As a host's own transport may be.
   private final class BusyTransport: Transport {
     let count = Guarded(0, by: Mutex())

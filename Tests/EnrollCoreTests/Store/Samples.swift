@@ -111,6 +111,10 @@ enum Sample {
     record.sessionEnded = "invalid_grant"
     (record.isAccessRefused, record.narrowsSessions, record.refusesOfflineAccess) = (true, true, true)
     record.serverClock = ServerClock(offsetSeconds: -3600, doubtedOffsetSeconds: 7200)
+    record.nonces = DPoPNonces([
+      DPoPNonces.Entry(origin: "https://id.example", nonce: "n-1", learned: UnixTime(seconds: 5))
+    ])
+    record.sentRefreshTokens = SentRefreshTokens(["hash-1", "hash-2"])
     record.asksForLogin = true
     record.logouts = [
       PendingLogout(state: Secret("state"), redirectURI: "com.example.app:/out", began: UnixTime(seconds: 3))

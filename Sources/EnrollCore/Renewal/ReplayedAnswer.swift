@@ -1,0 +1,70 @@
+// An answer out of a cache: the answer to an earlier request. No cache may answer a POST (RFC 9111 §4), and some do. Its refresh
+// token is spent, and the session would end when it is sent again. So it counts as no answer, and what it says is not used.
+
+import EnrollCrypto
+
+/// The refresh tokens of an account that were sent last, as hashes.
+public struct SentRefreshTokens: Equatable, Sendable {
+  /// A cache that replays an older answer than these is found out by its headers.
+  static let limit = 8
+
+  /// SHA-256, base64url. The one that was sent last is last.
+  public private(set) var hashes: [String]
+
+  public init(_ hashes: [String] = []) { self.hashes = hashes }
+
+  mutating func add(_ hash: String) {
+    hashes.removeAll { ASCII.equals($0, hash) }
+    hashes.append(hash)
+    if hashes.count > Self.limit { hashes.removeFirst() }
+  }
+
+  /// Whether that token was sent, and another one after it.
+  func isSpent(_ hash: String) -> Bool { hashes.dropLast().contains { ASCII.equals($0, hash) } }
+}
+
+/// Looks at the answers to one refresh token.
+struct ReplayCheck {
+  /// The server's clock when the token was sent, as far as it is known.
+  let serverTime: UnixTime?
+  /// The `Date` of an answer that was too old.
+  private var doubtedDate: String?
+
+  init(serverTime: UnixTime?) { self.serverTime = serverTime }
+
+  /// The sign that an answer with tokens is an earlier one; nil for none.
+  /// - Parameters:
+  ///   - isSpent: it brings a refresh token that was sent before this one.
+  ///   - isNew: it brings a refresh token that was never sent. Its `Date` alone is then no sign: such a token must not be lost
+  ///     because a clock was set.
+  mutating func problem(with http: HTTPResponse, isSpent: Bool, isNew: Bool) -> EnrollError? {
+    if http.isFromCache { return Self.replayed("it has the header Age") }
+    if isSpent { return Self.replayed("its refresh token was sent before") }
+    guard !isNew, let serverTime, let text = http.header("Date"), let date = HTTPDate.parse(text),
+      serverTime.since(date) > ServerClock.toleranceSeconds
+    else { return nil }
+    // The clock of a server goes on from one answer to the next.
+    if let doubtedDate, !ASCII.equals(doubtedDate, text) { return nil }
+    doubtedDate = text
+    // A Date has seconds: the next one of a server that runs is another one.
+    return Self.replayed("its Date is \(serverTime.since(date)) s before the request").retrying(after: 1)
+  }
+
+  private static func replayed(_ sign: String) -> EnrollError {
+    EnrollError(
+      .responseInvalid,
+      "the answer to the refresh token comes out of a cache (\(sign)), which must not answer a POST (RFC 9111 §4)"
+    )
+  }
+}
+
+extension HTTPResponse {
+  /// - Throws: `.responseInvalid` for tokens out of a cache: they were given to another request, perhaps to another user.
+  func requireUncached() throws(EnrollError) {
+    guard isFromCache, bringsTokens else { return }
+    throw EnrollError(
+      .responseInvalid,
+      "the answer to the code comes out of a cache (it has the header Age), which must not answer a POST (RFC 9111 §4)",
+      httpStatus: status)
+  }
+}

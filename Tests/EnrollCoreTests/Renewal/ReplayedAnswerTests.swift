@@ -1,0 +1,116 @@
+import EnrollCore
+import EnrollCrypto
+import EnrollJSON
+@testable import EnrollTesting
+import Expectations
+import Testing
+
+/// Answers that a cache gives again: none of them is an answer to the refresh token that was sent.
+@Suite struct ReplayedAnswerTests {
+  private static func answer(
+    _ access: String, _ refresh: String? = nil, age: String? = nil, date: String? = nil
+  ) -> FakeProvider.Reply {
+    let rotated = refresh.map { #","refresh_token":"\#($0)""# } ?? ""
+    return .status(
+      200,
+      headers: [age.map { HTTPHeader("Age", $0) }, date.map { HTTPHeader("Date", $0) }].compactMap { $0 },
+      body: #"{"access_token":"\#(access)","token_type":"Bearer","expires_in":3600\#(rotated)}"#)
+  }
+
+  private func unavailable(_ engine: Engine) throws -> EnrollError? {
+    guard case .expired(_, _, let error) = try engine.access() else { return nil }
+    return error
+  }
+
+  @Test("tokens with an Age are no answer: what was sent stays, and is sent again")
+  func aged() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let before = try bench.record.confirmed
+    bench.clock.advance(seconds: 3700)
+    bench.provider.next(
+      .token, Self.answer("old", "used", age: "400"), Self.answer("old", "used", age: "401"))
+    try expect(unavailable(engine)?.code, is: .responseInvalid)
+    try expect(bench.record.confirmed, is: before)
+    bench.clock.advance(seconds: 60)
+    #expect(try engine.token().hasPrefix("access-"))
+  }
+
+  @Test("an Age of 0 says nothing: some servers and proxies put it into every answer")
+  func fresh() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    bench.provider.next(.token, Self.answer("new", "r2", age: "0"))
+    try expect(engine.token(), is: "new")
+  }
+
+  @Test("a refresh token that was sent before another one is no new one")
+  func spent() throws {
+    let bench = try Bench()
+    var engine = try bench.signedIn()
+    let first = try #require(try bench.record.confirmed?.refreshToken?.reveal())
+    bench.clock.advance(seconds: 3700)
+    _ = try engine.token()
+    let second = try bench.record.confirmed?.refreshToken
+    bench.clock.advance(seconds: 3700)
+    // The next process knows it as well.
+    engine = bench.engine()
+    bench.provider.next(.token, Self.answer("old", first), Self.answer("old", first))
+    try expect(unavailable(engine)?.code, is: .responseInvalid)
+    try expect(bench.record.confirmed?.refreshToken, is: second)
+    bench.clock.advance(seconds: 60)
+    _ = try engine.token()
+    #expect(try bench.record.sessionEnded == nil)
+  }
+
+  @Test("a provider that gives the same refresh token each time goes on")
+  func withoutRotation() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.rotates = false }
+    let engine = try bench.signedIn()
+    let same = try #require(try bench.record.confirmed?.refreshToken?.reveal())
+    for number in 1...3 {
+      bench.clock.advance(seconds: 3700)
+      bench.provider.next(.token, Self.answer("new-\(number)", same))
+      try expect(engine.token(), is: "new-\(number)")
+    }
+  }
+
+  @Test("an answer from before its request is no answer, if nothing new in it can be lost")
+  func early() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.rotates = false }
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    let earlier = httpDate(bench.clock.wallTime() + -3700)
+    bench.provider.next(.token, Self.answer("old", date: earlier), Self.answer("old", date: earlier))
+    try expect(unavailable(engine)?.code, is: .responseInvalid)
+    bench.clock.advance(seconds: 60)
+    bench.provider.next(.token, Self.answer("new", "r2", date: earlier))
+    try expect(engine.token(), is: "new", "a new refresh token is kept, whatever the date")
+  }
+
+  @Test("a server whose clock was set back is believed at the second answer: its clock goes on")
+  func setBack() throws {
+    let bench = try Bench()
+    bench.provider.change { $0.rotates = false }
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    let now = bench.clock.wallTime()
+    bench.provider.next(
+      .token, Self.answer("new", date: httpDate(now + -3700)),
+      Self.answer("new", date: httpDate(now + -3698)))
+    try expect(engine.token(), is: "new")
+  }
+
+  @Test("tokens with an Age are no answer to a code either: they were given to somebody else")
+  func code() throws {
+    let bench = try Bench(scopes: [])
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    bench.provider.next(.token, Self.answer("mallory", "r", age: "30"))
+    try expect(engine.failure(of: url), is: .responseInvalid)
+    #expect(try !bench.record.hasTokens)
+  }
+}
