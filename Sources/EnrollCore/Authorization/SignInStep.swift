@@ -102,6 +102,22 @@ extension Engine {
     try apply(.begun(transactionID: transaction.id, step: transaction.step))
   }
 
+  /// Where an account has no room for another transaction: settles those whose process has ended, and with it the listener for
+  /// their redirect (R4, R12).
+  /// - Parameter isListenedAt: whether a program listens at a loopback redirect URI.
+  public func settleAbandoned(unless isListenedAt: (String) -> Bool) throws(EnrollError) {
+    let transactions = try store.read(account)?.transactions ?? []
+    guard transactions.count >= Self.transactionLimit else { return }
+    let abandoned = transactions.filter { transaction in
+      transaction.status == .pending && !transaction.survivesProcess
+        && !(transaction.redirectURI.map(isListenedAt) ?? true)
+    }
+    guard !abandoned.isEmpty else { return }
+    try store.update(account) { record throws(EnrollError) in
+      for transaction in abandoned { record.settle(transaction.id, as: .failed) }
+    }
+  }
+
   /// Takes a redirect back and carries its transaction to its end.
   /// - Parameter transactionID: the transaction that the host takes it for; needed only for a return without `state`
   ///   when several are pending (R6).
@@ -181,6 +197,7 @@ extension Engine {
       configuration: configuration, metadata: metadata)
     let sent = clock.moment()
     let http = try send(exchange, provenBy: secrets.dpopKey, cancellation: cancellation)
+    try http.requireUncached()
     return try arrival(
       in: http, sent: sent, of: Grant(request, of: transaction, namedIssuer: namedIssuer),
       cancellation: cancellation)
@@ -223,7 +240,8 @@ extension AccountRecord {
     guard let index else {
       throw EnrollError(
         .busy,
-        "\(transactions.count) sign-ins of this account are pending, which is the limit; cancel one",
+        "\(transactions.count) sign-ins of this account are pending, which is the limit; cancel them (registration.cancel)",
+        field: EnrollError.transactionField,
         retryAfterSeconds: transactions.map { $0.deadline.secondsLeft(at: moment) }.min())
     }
     transactions.remove(at: index)

@@ -92,10 +92,12 @@ extension Client {
     }
   }
 
-  /// A lock of the store that another process holds is waited for so long, even by a caller with less time.
-  private static var erasingSeconds: Int64 { 5 }
+  /// A caller without time waits so long for a lock of the store: no save takes longer.
+  private static var erasingNanoseconds: Int64 { 250_000_000 }
 
-  /// Never refused for want of time: the session is erased first, only the servers may have to be told later.
+  /// The session is erased first, and only the servers may have to be told later. Where another process holds the store's lock
+  /// beyond the deadline, nothing is erased.
+  /// - Throws: `.deadlineExceeded`, `.cancelled`, and what the step throws.
   private func leaving(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
     _ step: (any Cancellation) throws(EnrollError) -> SignOut
@@ -108,8 +110,7 @@ extension Client {
       if let timer { timers.cancel(timer) }
       if let hook { cancellation?.removeHook(hook) }
     }
-    // The store needs its time, however soon the caller wants to leave.
-    let enough = max(deadline, self.deadline(afterSeconds: Self.erasingSeconds))
+    let enough = max(deadline, clock.instant().advanced(byNanoseconds: Self.erasingNanoseconds))
     let answer = try CallTimeout.until(enough, by: clock, cancellation: cancellation) {
       () throws(EnrollError) in
       try step(flag)

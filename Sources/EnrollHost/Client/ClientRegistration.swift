@@ -74,12 +74,15 @@ extension Client {
   ) throws(EnrollError) -> Transaction {
     try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       guard configuration.usesLoopbackRedirect, options.redirects(configuration) else {
+        try engine.settleAbandoned { LoopbackListener.isOpen(at: $0) }
         return try engine.begin(options, cancellation: cancellation)
       }
       try freeConfiguredPort(until: deadline, cancellation)
       let listener = try LoopbackListener(
         redirectURI: configuration.redirectURI, look: configuration.returnPage)
       do throws(EnrollError) {
+        // Not before: an earlier sign-in at a configured port is listened for here from now on.
+        try engine.settleAbandoned { LoopbackListener.isOpen(at: $0) }
         let begun = try engine.begin(
           options, loopbackRedirectURI: listener.redirectURI, cancellation: cancellation)
         try listen(on: listener, for: begun)
@@ -213,7 +216,7 @@ extension Client {
   ) throws(EnrollError) -> HandledURL {
     try requireOpen()
     do throws(EnrollError) {
-      try engine.finishLogout(url)
+      try bounded(until: deadline, cancellation) { _ throws(EnrollError) in try engine.finishLogout(url) }
       return .logoutFinished
     } catch {
       guard error.code == .unsolicited || error.code == .redirectMalformed else { throw error }

@@ -636,6 +636,29 @@ struct ClientTests {
       is: .registration(.active(.confirmed)))
   }
 
+  @Test(
+    "sign-ins whose process was killed make room for another one; one that is listened for does not (R4, R12)"
+  )
+  func abandoned() throws {
+    let stage = try Stage(redirectURI: "http://127.0.0.1/callback")
+    let client = try stage.client()
+    let first = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    // A killed process leaves its transaction, and nobody at its port.
+    let account = AccountName.default.belonging(to: client.configuration)
+    let listener = try LoopbackListener(redirectURI: stage.redirectURI)
+    listener.close()
+    let living = try #require(try stage.store.read(account)?.transactions.first)
+    try stage.store.update(account) { record in
+      for number in 1..<Engine.transactionLimit {
+        record.transactions.append(living.abandoned("dead-\(number)", at: listener.redirectURI))
+      }
+    }
+    _ = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+    let kept = try #require(try stage.store.read(account)).transactions
+    expect(kept.filter { $0.status == .pending }.count, is: 2)
+    expect(kept.first { $0.id == first.transactionID }?.status, is: .pending)
+  }
+
   @Test("awaiting an unknown transaction, or one whose deadline passed, is an error of its own")
   func awaiting() throws {
     let stage = try Stage()
@@ -662,6 +685,46 @@ struct ClientTests {
     try expect(
       client.handle(stage.provider.signIn(at: url), until: .distantFuture, cancellation: nil),
       is: .registration(.active(.confirmed)))
+  }
+
+  @Test("a call that changes the store ends at its deadline, though another process holds the store's lock")
+  func lockHeld() async throws {
+    try await aside {
+      let stage = try Stage()
+      let folder = TestFolder()
+      let client = try stage.signedIn(store: folder.open())
+      let begun = try client.begin(SignInOptions(), until: .distantFuture, cancellation: nil)
+      guard case .openURL(let page) = begun.action else { throw EnrollError(.internal, "no URL") }
+      let url = stage.provider.signIn(at: page)
+      let account = AccountName.default.belonging(to: client.configuration)
+      let calls: [@Sendable (Instant) throws -> Void] = [
+        { _ = try client.handle(url, until: $0, cancellation: nil) },
+        { _ = try client.handle("com.example.app:/logout?state=x", until: $0, cancellation: nil) },
+        { _ = try client.beginLogout(localOnly: true, until: $0, cancellation: nil) },
+        { _ = try client.revoke(until: $0, cancellation: nil) },
+        { _ = try client.deregister(until: $0, cancellation: nil) },
+      ]
+      for call in calls {
+        let (isHeld, isOver) = (Event(), Event())
+        let holder = Thread {
+          _ = try? folder.open().update(account) { _ in
+            isHeld.set()
+            // A call that goes on beyond its deadline succeeds after three seconds.
+            _ = isOver.wait(nanoseconds: 3_000_000_000)
+          }
+        }
+        holder.start()
+        isHeld.wait()
+        let timer = Thread {
+          _ = isOver.wait(nanoseconds: 500_000_000)
+          stage.clock.advance(seconds: 1)
+        }
+        timer.start()
+        expect(code { try call(stage.clock.instant().advanced(bySeconds: 1)) }, is: .deadlineExceeded)
+        isOver.set()
+      }
+      guard case .valid = try client.now() else { throw EnrollError(.internal, "the session is gone") }
+    }
   }
 
   /// Waits for what another thread does, at most ten seconds.
@@ -772,5 +835,16 @@ struct ClientTests {
     try expect(
       later.registrationState(wait: true, until: .distantFuture, cancellation: nil), is: .active(.renewed))
     expect(stage.provider.count(.token), is: 2)
+  }
+}
+
+extension TransactionRecord {
+  /// The same under another name, with another redirect.
+  fileprivate func abandoned(_ id: String, at redirectURI: String) -> TransactionRecord {
+    guard case .signIn(var signIn) = flow else { return self }
+    signIn.request.redirect = AwaitedRedirect(uri: redirectURI, state: Secret(id), listensOnLoopback: true)
+    return TransactionRecord(
+      id: TransactionID(id), issuer: issuer, scopes: scopes, began: began, deadline: deadline,
+      flow: .signIn(signIn))
   }
 }
