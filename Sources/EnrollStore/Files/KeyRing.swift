@@ -51,16 +51,26 @@ final class KeyRing: @unchecked Sendable {
     if let loaded = locked({ loaded }) { return loaded.keys }
     try opening.lock()
     defer { opening.unlock() }
-    let (known, chooser) = locked { (loaded, self.chooser) }
-    if let known { return known.keys }
-    let opened: Loaded
-    if let (file, status) = try KeysFile.read(folder, as: form) {
-      opened = Loaded(keys: try unwrap(file, chooser), status: status)
-    } else {
-      opened = try make(chooser)
-    }
+    if let known = locked({ loaded }) { return known.keys }
+    let opened = if let opened = try openedFile() { opened } else { try make(currentChooser) }
     locked { loaded = opened }
     return opened.keys
+  }
+
+  /// The keys on disk; nil where there are none. While another process replaces them, what opened the keys file that was just read
+  /// may be gone already: then there is another keys file, and that one is opened.
+  private func openedFile() throws(EnrollError) -> Loaded? {
+    while let (file, status) = try KeysFile.read(folder, as: form) {
+      do throws(EnrollError) {
+        return Loaded(keys: try unwrap(file, currentChooser), status: status)
+      } catch {
+        guard error.code == .storeKey || error.code == .storeLocked,
+          try !folder.status(KeyRing.fileName).isSame(as: status)
+        else { throw error }
+        try CallTimeout.check("while another process replaced the store's keys")
+      }
+    }
+    return nil
   }
 
   /// Removes what processes left of keys that died.
@@ -112,8 +122,7 @@ final class KeyRing: @unchecked Sendable {
 
   /// Called with `opening` held.
   private func reload() throws(EnrollError) -> StoreKeys {
-    guard let (file, status) = try KeysFile.read(folder, as: form) else { throw KeyRing.missing }
-    let opened = Loaded(keys: try unwrap(file, locked { chooser }), status: status)
+    guard let opened = try openedFile() else { throw KeyRing.missing }
     locked { loaded = opened }
     return opened.keys
   }
@@ -131,9 +140,7 @@ final class KeyRing: @unchecked Sendable {
     let held = try storeLock.take()
     defer { held.release() }
     // Another process may have been faster.
-    if let (file, status) = try KeysFile.read(folder, as: form) {
-      return Loaded(keys: try unwrap(file, chooser), status: status)
-    }
+    if let opened = try openedFile() { return opened }
     for name in try folder.names() where StoreNames.isSealed(name) { throw KeyRing.missing }
 
     let provider = try chooser.best()

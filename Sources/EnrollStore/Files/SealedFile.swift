@@ -2,6 +2,7 @@
 
 import EnrollCore
 import EnrollCrypto
+import EnrollPosix
 
 /// A sealed file under a fixed name. Knows nothing of what is inside, and takes no lock.
 struct SealedFile: Sendable {
@@ -33,8 +34,19 @@ struct SealedFile: Sendable {
     } catch {
       guard error.code == .storeKey else { throw error }
     }
-    // Another process may have put a new key in place.
-    return try SealedFormat.open(content.bytes, tag: tag, keys: try ring.reopen(), as: form)
+    // Another process may have put a new key in place, and sealed the file anew since it was read.
+    var content = content
+    while true {
+      do throws(EnrollError) {
+        return try SealedFormat.open(content.bytes, tag: tag, keys: try ring.reopen(), as: form)
+      } catch {
+        guard error.code == .storeKey, let newer = try read(), newer.header != content.header else {
+          throw error
+        }
+        content = newer
+      }
+      try CallTimeout.check("while another process replaced the store's keys")
+    }
   }
 
   /// Seals and saves durably, under the lock that guards the file.

@@ -151,6 +151,22 @@ struct KeyReplacementTests {
     try expect(mover.read(.default)?.registrationType, is: "SOCIAL")
   }
 
+  @Test(
+    "a process that opens the store while its keys are replaced finds the new ones", arguments: [false, true])
+  func opensMeanwhile(newDataKey: Bool) throws {
+    try folder.filled(.file)
+    let folder = folder
+    let isReplaced = Atomic<Bool>(false)
+    // The old keys file is open, and is read once it has been replaced.
+    let system = FaultyFileSystem(after: { call in
+      guard call.operation == .open, call.name == "keys",
+        !isReplaced.exchange(true, ordering: .relaxed)
+      else { return }
+      _ = try? folder.open().replaceKeys(.file, newDataKey: newDataKey)
+    })
+    try expect(folder.open(system: system).read(.default)?.registrationType, is: "SOCIAL")
+  }
+
   @Test("a file that cannot be opened keeps the older keys where they are")
   func damagedStays() throws {
     let store = try folder.filled(.file)
