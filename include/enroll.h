@@ -1548,8 +1548,9 @@ enroll_status enroll_http_response_add_header(enroll_http_response *response, co
  *  ENROLL_E_HANDLE (not inside `send`). */
 enroll_status enroll_http_response_add_body(enroll_http_response *response, const char *data, size_t size);
 
-/** Says that nothing of the request left this machine, for example because there is no network; `send` then returns an
- *  error. A sign-in whose code the request was to send goes on waiting, instead of ending.
+/** Says of the `response` that was passed to `send` that nothing of its request left this machine, for example because
+ *  there is no network; `send` then returns an error. A sign-in whose code was to be sent goes on waiting, and does not
+ *  end.
  *  Returns ENROLL_OK; ENROLL_E_HANDLE (not inside `send`). */
 enroll_status enroll_http_response_set_unsent(enroll_http_response *response);
 

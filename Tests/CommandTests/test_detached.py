@@ -344,6 +344,22 @@ class ManyKilled(DetachedCase):
         self.assertGreater(self.counts()["refreshes"], 20)
 
 
+@unittest.skipUnless(os.environ.get("TORTURE"), "the long form")
+class Stopped(DetachedCase):
+    def test_a_process_that_is_stopped_for_longer_than_a_request_may_take_signs_nobody_out(self):
+        self.sign_in()
+        child = self.held_back(self.start, "token", "--renew", "--timeout", "600")
+        [process] = [int(process.name) for process in self.detached()]
+        os.kill(process, signal.SIGSTOP)
+        # The answer is in the socket of the process long before it runs again.
+        self.gate.open_it()
+        time.sleep(35)
+        os.kill(process, signal.SIGCONT)
+        child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 0)
+        self.assertStored()
+
+
 class Exchange(DetachedCase):
     """A code is exchanged in the same way, and so are the tokens for a device."""
 

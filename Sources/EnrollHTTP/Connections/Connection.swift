@@ -31,7 +31,6 @@ final class Connection: LoopSocket, @unchecked Sendable {
   private let peer: IPAddress?
   private let isProxied: Bool
   private var client: String?
-
   private var waiting = Waiting.request
   private var deadline: Int64
   /// When the connection came, or its last answer was sent.
@@ -308,14 +307,9 @@ final class Connection: LoopSocket, @unchecked Sendable {
     shared.census.leave(isProxied ? nil : peer?.network)
   }
 
-  /// Gives the client time that passed without the server running, in nanoseconds.
-  func prolong(by nanoseconds: Int64) {
-    let (later, overflow) = deadline.addingReportingOverflow(nanoseconds)
-    deadline = overflow ? .max : later
-  }
-
-  /// Looks at the time, every now and then.
-  func tick(_ now: Int64) {
+  /// Looks at the time, every now and then. Time in which the server did not run counts against no client.
+  func tick(_ now: Int64, stopped: Int64) {
+    deadline = min(deadline, .max - stopped) + stopped
     guard now >= deadline else { return }
     switch waiting {
     case .request where unsentCount > 0: dropSlowReader()
@@ -339,8 +333,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
     // The client may still be taking its last answer.
     case .request where reader.isFresh && held.isEmpty: if unsentCount > 0 { end() } else { close() }
     case .request, .head, .body:
-      let milliseconds = shared.limits.drainTimeoutMilliseconds
-      deadline = min(deadline, ServerContext.deadline(afterMilliseconds: milliseconds))
+      deadline = min(
+        deadline, ServerContext.deadline(afterMilliseconds: shared.limits.drainTimeoutMilliseconds))
     case .answer, .taking, .ending: break
     }
   }

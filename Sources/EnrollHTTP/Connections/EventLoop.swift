@@ -139,10 +139,7 @@ final class EventLoop: @unchecked Sendable {
     // A process that was stopped (SIGSTOP, a frozen container) has read nothing meanwhile: that time counts against nobody.
     let stopped = max(0, now - lastLook - 2 * shared.tickMilliseconds * 1_000_000)
     lastLook = now
-    roster.forEach {
-      $0.prolong(by: stopped)
-      $0.tick(now)
-    }
+    roster.forEach { $0.tick(now, stopped: stopped) }
     for listener in listeners { listener.resume() }
     setTicking()
   }

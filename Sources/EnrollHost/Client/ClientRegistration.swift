@@ -74,7 +74,7 @@ extension Client {
   ) throws(EnrollError) -> Transaction {
     try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       guard configuration.usesLoopbackRedirect, options.redirects(configuration) else {
-        try engine.settleAbandoned { LoopbackListener.isOpen(at: $0) }
+        try engine.settleAbandoned { LoopbackAddress.isListened(at: $0) }
         return try engine.begin(options, cancellation: cancellation)
       }
       try freeConfiguredPort(until: deadline, cancellation)
@@ -82,7 +82,7 @@ extension Client {
         redirectURI: configuration.redirectURI, look: configuration.returnPage)
       do throws(EnrollError) {
         // Not before: an earlier sign-in at a configured port is listened for here from now on.
-        try engine.settleAbandoned { LoopbackListener.isOpen(at: $0) }
+        try engine.settleAbandoned { LoopbackAddress.isListened(at: $0) }
         let begun = try engine.begin(
           options, loopbackRedirectURI: listener.redirectURI, cancellation: cancellation)
         try listen(on: listener, for: begun)

@@ -32,6 +32,22 @@ struct LoopbackAddress {
     return url
   }
 
+  /// Whether a program listens where that redirect URI leads: its process lives. Told by the attempt to take the port, which
+  /// disturbs nobody.
+  static func isListened(at redirectURI: String) -> Bool {
+    guard let url = try? parse(redirectURI), let port = url.port.flatMap({ UInt16(exactly: $0) }) else {
+      return false
+    }
+    do throws(EnrollError) {
+      let isIPv6 = url.hostText.map { ASCII.equals($0, "[::1]") } ?? false
+      var sockets = try LoopbackSockets(isIPv6: isIPv6, port: port)
+      sockets.close()
+      return false
+    } catch {
+      return true
+    }
+  }
+
   private static func refused(_ reason: String) -> EnrollError {
     EnrollError(.configuration, "redirectUri: \(reason)", field: "redirectUri")
   }

@@ -55,22 +55,6 @@ public final class LoopbackListener: @unchecked Sendable {
     self.init(LoopbackAddress(url, host: host, port: sockets.port), sockets, event, look)
   }
 
-  /// Whether a program listens where that redirect URI leads: its process lives. Told by the attempt to take the port, which
-  /// disturbs nobody.
-  static func isOpen(at redirectURI: String) -> Bool {
-    guard let url = try? LoopbackAddress.parse(redirectURI),
-      let port = url.port.flatMap({ UInt16(exactly: $0) })
-    else { return false }
-    do throws(EnrollError) {
-      let isIPv6 = url.hostText.map { ASCII.equals($0, "[::1]") } ?? false
-      var sockets = try LoopbackSockets(isIPv6: isIPv6, port: port)
-      sockets.close()
-      return false
-    } catch {
-      return true
-    }
-  }
-
   private init(
     _ address: LoopbackAddress, _ sockets: LoopbackSockets, _ event: EventDescriptor, _ look: ReturnPage
   ) {

@@ -146,24 +146,12 @@ struct SignIn {
       ("connection", way.connection.map { .string($0) }),
     ]
     let isEmpty = options.allSatisfy { $0.1 == nil }
-    func begun() throws(Failure) -> JSON {
-      try session.call(
-        "registration.begin",
-        [
-          ("client", client), ("kind", .string(kind.rawValue)), ("options", isEmpty ? nil : .object(options)),
-          ("scopes", way.scopes.isEmpty ? nil : .array(way.scopes.map { .string($0) })),
-        ], saying: "Asking the provider")
-    }
-    do throws(Failure) {
-      return try begun()
-    } catch {
-      guard let cause = error.error, cause.code == .busy, cause.field == EnrollError.transactionField else {
-        throw error
-      }
-      // Sign-ins of commands that were killed. The user is at this one now; an earlier one still gets its answer if it comes first.
-      _ = try session.call("registration.cancel", [("client", client)])
-      return try begun()
-    }
+    return try session.beginSignIn(
+      client,
+      [
+        ("kind", .string(kind.rawValue)), ("options", isEmpty ? nil : .object(options)),
+        ("scopes", way.scopes.isEmpty ? nil : .array(way.scopes.map { .string($0) })),
+      ])
   }
 
   /// - Parameter before: what was kept of the account.
