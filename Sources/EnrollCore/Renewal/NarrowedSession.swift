@@ -1,7 +1,11 @@
 // A provider that narrows the session itself when it is asked for a token for one audience: its new refresh token holds only the
 // scopes that were asked for, or works for that resource alone. RFC 6749 §6 forbids it, and no answer says so: what the session
-// had is compared with what its next renewal brings. Nothing but another sign-in restores the session, so a provider that
-// narrows is remembered in the account's record and asked no more.
+// had is compared with what its next renewal brings, its scopes and, where access tokens are JWTs (RFC 9068), their `aud`.
+// Nothing but another sign-in restores the session, so a provider that narrows is remembered in the account's record and asked
+// no more.
+
+import EnrollCrypto
+import EnrollJSON
 
 extension TokenSet {
   /// The audience whose renewal brought the refresh token; nil where the session's own renewal did, or a sign-in.
@@ -20,6 +24,25 @@ extension TokenSet {
       told.allSatisfy({ Scopes.contains($0, in: last.scopes) })
     else { return [] }
     return scopes.filter { !Scopes.contains($0, in: told) }
+  }
+
+  /// Whether a renewal of the session brought an access token for another resource: that of the audience whose renewal brought
+  /// the refresh token. Nothing is believed of these tokens: they are compared with one another.
+  /// - Parameter epoch: the record's when the refresh token was sent.
+  func isBound(by accessToken: Secret, at epoch: UInt64) -> Bool {
+    guard let last = lastAudience(at: epoch), let came = Self.audiences(of: accessToken),
+      let before = Self.audiences(of: self.accessToken), let theirs = Self.audiences(of: last.accessToken)
+    else { return false }
+    return came == theirs && came != before
+  }
+
+  /// `aud` of a JWT, unproven; nil for any other token.
+  private static func audiences(of token: Secret) -> [JSON]? {
+    let parts = token.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let payload = Base64URL.decode(parts[1]),
+      let audience = (try? JSON.parse(payload))?["aud"]
+    else { return nil }
+    return audience.array ?? [audience]
   }
 }
 

@@ -19,6 +19,8 @@ struct RenewedTokens: Equatable, Sendable {
   var clockOffset: Int64?
   /// The scopes that the provider took from the session because it was asked for a token for an audience.
   var scopesLost: [String] = []
+  /// Whether the refresh token turned out to be bound to the resource of an audience.
+  var isBound = false
   /// Whether the access token is a new one.
   var hasNewAccessToken = true
   /// Whether the unproven id_token came with this answer; else an earlier answer brought it.
@@ -52,6 +54,7 @@ struct RenewedTokens: Equatable, Sendable {
       tokens = response.tokenSet(
         renewing: session.tokens, withoutExpirySeconds: session.withoutExpirySeconds, at: sent)
       scopesLost = session.tokens.scopesLost(to: response.scopes, at: renewal.epoch)
+      isBound = session.tokens.isBound(by: response.accessToken, at: renewal.epoch)
     }
     idTokenToJudge = audience == nil ? tokens.unprovenIDToken : contradicting
   }
@@ -95,7 +98,9 @@ extension Engine {
       sendOutbox(cancellation: nil)
       return try replaced(for: renewed.audience)
     }
-    if !renewed.scopesLost.isEmpty { try remember(narrowing: renewed.scopesLost, epoch: epoch) }
+    if renewed.isBound || !renewed.scopesLost.isEmpty {
+      try remember(narrowing: renewed.scopesLost, epoch: epoch)
+    }
     let result = try judgeIDToken(of: renewed, epoch: epoch)
     guard result == .renewed, !renewed.hasNewAccessToken else { return result }
     return .unavailable(

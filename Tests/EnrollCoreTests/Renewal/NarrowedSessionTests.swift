@@ -71,6 +71,39 @@ struct NarrowedSessionTests {
     try expect(bench.record.sessionEnded, is: nil)
   }
 
+  /// A token whose claims name its audience; nobody checks its signature.
+  private func token(for audience: JSON) -> JSON {
+    let payload = Base64URL.encode(JSON.object([("aud", audience)]).serialized())
+    return .string("e30.\(payload).AA")
+  }
+
+  @Test(
+    "an access token for the resource of the audience before, where it had another, shows that the session is bound"
+  )
+  func boundSilently() throws {
+    let bench = try Bench(scopes: ["openid", "offline_access"])
+    func give(_ audience: JSON) {
+      let token = token(for: audience)
+      bench.provider.change { $0.tokens = { $0["access_token"] = token } }
+    }
+    bench.provider.change { $0.resources = ["https://api.example/"] }
+    give(.string("own"))
+    let engine = try bench.signedIn()
+    for (audience, isBound) in [
+      (JSON.array([.string("own")]), false), (.array([.string("other"), .string("own")]), false),
+      (.array([.string("https://api.example/")]), true),
+    ] {
+      give(.array([.string("https://api.example/")]))
+      _ = try engine.token(for: Self.api)
+      give(audience)
+      bench.clock.advance(seconds: 3600)
+      _ = try engine.token()
+      try expect(bench.record.narrowsSessions, is: isBound)
+    }
+    expect(bench.seen.reported.count, is: 1)
+    expect(bench.seen.reported.last?.message.contains("bound"), is: true)
+  }
+
   @Test(
     "the next session at this provider is not narrowed: it is remembered until the account is deregistered")
   func remembered() throws {
