@@ -260,6 +260,20 @@ async def test_a_sign_in_that_ended_at_the_question_goes_on_with_the_question(fa
     assert (await client.access_token()).outcome == "valid"
 
 
+async def test_a_yes_to_one_profile_confirms_no_other(face, sandbox, store):
+    client = await face.client(configuration(sandbox), store=store)
+    other = await face.client(configuration(sandbox, CUSTOM), store=store)
+    late = await other.begin()
+    asked = await client.sign_in(present=playing(sandbox))
+    assert isinstance(asked, AwaitingConfirmation)
+    await other.resume(sandbox.play(late.url))
+    for answer in (client.confirm, client.retry):
+        with pytest.raises(enrollkit.EnrollIllegalState):
+            await answer(transaction=asked.transaction)
+    account = await client.account()
+    assert (account.profile, account.waiting.transaction) == (None, late.id)
+
+
 async def test_a_sign_in_that_the_state_does_not_allow_fails_as_begin_does(face, sandbox, store):
     client = await face.client(configuration(sandbox, native=False, stand_in_token="t"), store=store)
     with pytest.raises(enrollkit.EnrollIllegalState, match="needs a native platform"):
