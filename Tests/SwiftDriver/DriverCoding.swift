@@ -43,7 +43,8 @@ extension AccountSnapshot {
     .object([
       ("profile", profile.map { .object($0) }), ("idToken", idToken.map { .string($0.reveal()) }),
       ("accessToken", accessToken.map { .string($0.reveal()) }),
-      ("expiresAt", expiresAt.map { .integer($0.seconds) }),
+      ("expiresAt", expiresAt.map { .integer($0.seconds) }), ("renews", renews.map { .bool($0) }),
+      ("renewableUntil", renewableUntil.map { .integer($0.seconds) }),
       ("registrationType", registrationType.map { .string($0) }),
       (
         "waiting",
