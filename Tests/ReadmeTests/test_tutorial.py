@@ -76,6 +76,18 @@ class TutorialTests(unittest.TestCase):
         self.assertEqual((status, len(trouble.splitlines())), (1, 1), trouble)
         self.assertIn("no connection to http://127.0.0.1:1", trouble)
 
+    def goes_on_with_the_question(self, *command, question):
+        """A run ended at the question: the next one asks it, without the browser."""
+        status, told, trouble = self.run_it(sys.executable, FOLDER / "notes.py", self.sandbox.issuer)
+        self.assertEqual((status, told), (1, "Are you Alice Example? [y/n] "), trouble)
+        before = len(self.sandbox.control("sessions")["sessions"])
+        status, told, trouble = self.run_it(*command, self.sandbox.issuer)
+        self.assertEqual(status, 0, trouble)
+        self.assertIn(question, told)
+        self.assertRegex(told, "The API knows you as .*Alice Example")
+        self.assertEqual(len(self.sandbox.control("sessions")["sessions"]), before)
+        self.assertEqual(self.run_it(*command, self.sandbox.issuer, "logout")[0], 0)
+
     def test_the_program_in_python(self):
         self.signs_in_once(sys.executable, FOLDER / "notes.py", answer="y\n", question="Are you Alice Example?")
 
@@ -142,6 +154,7 @@ class TutorialTests(unittest.TestCase):
              f"-L{ROOT}/build/lib", "-lenroll", f"-Wl,-rpath,{ROOT}/build/lib", *libraries.stdout.split()],
             check=True)  # fmt: skip
         self.signs_in_once(program, plays=True)
+        self.goes_on_with_the_question(program, question="You signed in with this profile: {")
 
     @unittest.skipUnless(KOTLIN.exists(), "bindings/kotlin/build has not been: the program in Kotlin was not run")
     def test_the_program_in_kotlin(self):
@@ -150,9 +163,9 @@ class TutorialTests(unittest.TestCase):
             [ROOT / "bindings/kotlin/compile", "-d", out, FOLDER / "Notes.kt"], check=True,
             env={**os.environ, "CLASSPATH": str(KOTLIN)})  # fmt: skip
         libraries = ":".join(map(str, (ROOT / ".build/kotlin/libraries").glob("*.jar")))
-        self.signs_in_once(
-            "java", f"-Duser.home={self.home}", "-cp", f"{out}:{KOTLIN}:{libraries}", "NotesKt",
-            question="You signed in as Alice Example.")  # fmt: skip
+        program = "java", f"-Duser.home={self.home}", "-cp", f"{out}:{KOTLIN}:{libraries}", "NotesKt"
+        self.signs_in_once(*program, question="You signed in as Alice Example.")
+        self.goes_on_with_the_question(*program, question="You signed in as Alice Example.")
 
     def test_each_page_shows_the_whole_of_its_program_in_its_order(self):
         for page in TUTORIAL:
