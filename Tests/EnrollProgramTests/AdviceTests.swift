@@ -86,7 +86,7 @@ struct AdviceTests {
   @Test("a sign-in by another device keeps what the user asked for, without what a browser here needs")
   func byDevice() throws {
     let line = [
-      "login", "--no-browser", "--yes", "--again", "--login-hint", "--again", "--prompt", "login", "--scope",
+      "login", "--no-browser", "--yes", "--again", "--login-hint", "Al Ice", "--prompt", "login", "--scope",
       "a",
       "--scope", "b", "--config", "/c.json",
     ]

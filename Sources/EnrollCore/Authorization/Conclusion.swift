@@ -45,6 +45,7 @@ extension Engine {
     do throws(EnrollError) {
       arrival = try exchange()
     } catch {
+      guard !error.isUnsent else { throw try givenBack(transaction, because: error) }
       if goesOn,
         let next = leaveOutOfflineAccess(of: transaction, after: error, cancellation: cancellation)
       {

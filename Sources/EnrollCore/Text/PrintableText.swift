@@ -21,19 +21,20 @@ public enum PrintableText {
     return isCode && (1...64).contains(text.utf8.count) ? text : nil
   }
 
-  /// Whether an error code is built as the registered ones are: at most 48 bytes, words of at most 20 letters between
-  /// `_`, `-` and `.`, and at most four digits. A token, or a part of one, hardly ever is.
+  /// Whether an error code is built as the registered ones are: at most 48 bytes, words of at most 16 letters and
+  /// digits between `_`, `-` and `.`, and at most four digits. A token, or a part of one, hardly ever is.
   public static func isUsualErrorCode(_ code: String) -> Bool {
     guard code.utf8.count <= 48 else { return false }
-    var (letters, digits) = (0, 0)
+    var (length, digits) = (0, 0)
     for byte in code.utf8 {
+      length += 1
       switch byte {
-      case 0x5F, 0x2D, 0x2E: letters = 0
+      case 0x5F, 0x2D, 0x2E: length = 0
       case 0x30...0x39: digits += 1
-      case 0x41...0x5A, 0x61...0x7A: letters += 1
+      case 0x41...0x5A, 0x61...0x7A: break
       default: return false
       }
-      if letters > 20 || digits > 4 { return false }
+      if length > 16 || digits > 4 { return false }
     }
     return true
   }
