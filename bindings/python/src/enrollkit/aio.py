@@ -861,7 +861,7 @@ class Client(AsyncClientCommands):
             EnrollAccessDenied: the provider or the user refused, or `confirm` returned False. An existing session
             continues.
             EnrollInvalidArgument: `confirm` returned a value that is not a bool. The tokens still wait.
-            EnrollIllegalState: another sign-in arrived while `confirm` asked the user. It waits, and nothing has changed.
+            EnrollIllegalState: another sign-in arrived while `confirm` asked the user. It waits; nothing has changed.
             EnrollTransactionExpired, EnrollDeadlineExceeded: the user took too long.
             EnrollUnsupported: no browser could be opened, or the redirect is not a loopback redirect.
             The errors of `begin`, `await_outcome` and `confirm`.
