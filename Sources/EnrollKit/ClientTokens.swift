@@ -56,7 +56,8 @@ extension EnrollClient {
 
   /// Reports that a resource server rejected this access token with 401; the token is renewed once. Pass the `resource`
   /// and `scope` that the token was requested with.
-  /// - Returns: another token; or `reauthenticate` if that token was rejected within a minute, or if none is available.
+  /// - Returns: another token; `rejected` if that token was rejected, too, within a minute; `reauthenticate` if the session
+  ///   cannot renew it.
   public func rejected(
     _ accessToken: Secret, resource: String? = nil, scope: [String]? = nil,
     timeout: Duration = defaultTimeout

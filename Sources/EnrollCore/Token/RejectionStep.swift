@@ -1,6 +1,6 @@
 // A resource server refused a token that should be valid (RFC 6750 §3.1, 401): revoked, or of a provider that states no
-// lives. It is renewed once; a second refusal within a minute says that another token would not help. A later one may be a
-// revocation. A token that cannot be replaced stays refused, in every process, until a sign-in.
+// lives. It is renewed once; a second refusal within a minute says that another token would not help, and nothing about the
+// session. A later one may be a revocation. A token that cannot be renewed stays refused, in every process, until a sign-in.
 
 public import EnrollCrypto
 
@@ -20,10 +20,9 @@ extension Engine {
   /// - Parameters:
   ///   - accessToken: the refused one.
   ///   - audience: for whom it was; nil for the session's own.
-  ///   - endsSession: false for an endpoint whose second refusal says nothing about the session.
   /// - Throws: as ``decideAccess(minimumLifetimeSeconds:for:)``.
   public func decideRejection(
-    of accessToken: Secret, for audience: TokenAudience? = nil, endsSession: Bool = true
+    of accessToken: Secret, for audience: TokenAudience? = nil
   ) throws(EnrollError) -> RejectionDecision {
     switch try session() {
     case .none(let outcome): return .answer(outcome)
@@ -48,12 +47,11 @@ extension Engine {
         return false
       }
       guard !isRepeated else {
-        guard audience == nil, endsSession else {
-          // One API that refuses its users is no reason for a sign-in: the session goes on (R44).
-          let error = EnrollError(.rejected, AccountRecord.refusedTwice)
-          return .answer(.rejected(reason: audience.map { error.concerning($0) } ?? error))
-        }
-        return .answer(try keepRefused(epoch: epoch))
+        // The provider renews the session: an API that refuses its users is no reason for a sign-in (R34, R44).
+        let error = EnrollError(
+          .rejected,
+          "the access token was refused, and so was the one after it, which the provider has just issued")
+        return .answer(.rejected(reason: audience.map { error.concerning($0) } ?? error))
       }
       return .renew(epoch: epoch)
     }
@@ -74,13 +72,10 @@ extension Engine {
 }
 
 extension AccountRecord {
-  fileprivate static let refusedTwice = "the access token was refused, and so was the one after it"
-
-  /// Why the session's own access token is not handed out although it may live: resource servers refuse it, and no renewal
-  /// helps; nil while none says so.
+  /// Why the session's own access token is not handed out although it may live: a resource server refuses it, and it cannot be
+  /// renewed; nil while none says so.
   var accessRefused: String? {
-    guard isAccessRefused, let confirmed else { return nil }
-    return confirmed.refreshToken == nil
-      ? "the access token was refused, and the provider gave no refresh token" : Self.refusedTwice
+    isAccessRefused && confirmed != nil && confirmed?.refreshToken == nil
+      ? "the access token was refused, and the provider gave no refresh token" : nil
   }
 }

@@ -13,7 +13,7 @@ extension Client {
     return try engine.profile()
   }
 
-  /// Asks the provider who the user is, with a token that is valid. A 401 counts as ``rejected(_:for:endsSession:until:cancellation:)``:
+  /// Asks the provider who the user is, with a token that is valid. A 401 counts as ``rejected(_:for:until:cancellation:)``:
   /// the token is renewed, and the provider is asked once more. An endpoint that refuses the new token as well takes none of
   /// these tokens, which says nothing about the session.
   /// - Throws: what stands in the way of an access token, and nothing was sent then; `.rejected` for the second 401.
@@ -27,7 +27,7 @@ extension Client {
       return try askUserinfo(until: deadline, cancellation)
     } catch {
       guard error.httpStatus == 401 else { throw error }
-      let next = try rejected(token.value, endsSession: false, until: deadline, cancellation: cancellation)
+      let next = try rejected(token.value, until: deadline, cancellation: cancellation)
         .token()
       guard next.value != token.value else { throw error }
     }

@@ -90,22 +90,21 @@ extension Client {
   /// A resource server refused this token: another one, if there is or can be one.
   /// - Parameters:
   ///   - audience: for whom the refused token was; nil for the session's own.
-  ///   - endsSession: false where the second refusal within a minute says nothing about the session.
   public func rejected(
-    _ accessToken: Secret, for audience: TokenAudience? = nil, endsSession: Bool = true,
+    _ accessToken: Secret, for audience: TokenAudience? = nil,
     until deadline: Instant,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> AccessOutcome {
     try blocking { done in
       rejected(
-        accessToken, for: audience, endsSession: endsSession, until: deadline, cancellation: cancellation,
+        accessToken, for: audience, until: deadline, cancellation: cancellation,
         completion: done)
     }
   }
 
-  /// As ``rejected(_:for:endsSession:until:cancellation:)``, holding no thread.
+  /// As ``rejected(_:for:until:cancellation:)``, holding no thread.
   public func rejected(
-    _ accessToken: Secret, for audience: TokenAudience? = nil, endsSession: Bool = true,
+    _ accessToken: Secret, for audience: TokenAudience? = nil,
     until deadline: Instant,
     cancellation: (any Cancellation)?,
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
@@ -114,7 +113,7 @@ extension Client {
       try requireOpen()
       let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
-        try engine.decideRejection(of: accessToken, for: audience, endsSession: endsSession)
+        try engine.decideRejection(of: accessToken, for: audience)
       }
       switch decision {
       case .answer(let outcome): completion(.success(outcome))

@@ -181,11 +181,10 @@ test('an end that the caller wants before the first request is the end', async (
   assert.equal(api.came.length, 0);
 });
 
-test('an API that refuses every token causes one renewal, and then the user signs in again', async (t) => {
+test('an API that refuses every token causes one renewal', async (t) => {
   const { sandbox, client } = await signedIn(t);
   const api = await serving(t, () => [401]);
-  for (let count = 0; count < 2; count++) assert.equal((await client.fetch(api.origin)).status, 401);
-  for (let count = 0; count < 2; count++) await assert.rejects(client.fetch(api.origin), refused('reauthenticate'));
+  for (let count = 0; count < 5; count++) assert.equal((await client.fetch(api.origin)).status, 401);
   assert.equal((await sandbox.control('counts')).refreshes, 1);
 });
 

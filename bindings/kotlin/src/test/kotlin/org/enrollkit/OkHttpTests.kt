@@ -301,16 +301,12 @@ class OkHttpTests : Case() {
   }
 
   @Test
-  @DisplayName("an API that refuses every token causes one renewal, and then the user signs in again")
+  @DisplayName("an API that refuses every token causes one renewal")
   fun alwaysRefused() = runs {
     val (sandbox, api) = sandbox() to closed(RawServer())
     api.answers["/"] = "401 No"
     val http = http(client(sandbox))
-    repeat(2) { assertEquals(401, http.get(api.origin)) }
-    repeat(2) {
-      val fault = assertThrows(IOException::class.java) { http.get(api.origin) }
-      assertEquals(Status.REAUTHENTICATE, (fault.cause as EnrollException).status)
-    }
+    repeat(5) { assertEquals(401, http.get(api.origin)) }
     assertEquals(1, sandbox.refreshes())
   }
 
