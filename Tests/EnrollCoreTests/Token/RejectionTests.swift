@@ -66,7 +66,7 @@ struct RejectionTests {
     expect(bench.provider.count(.token), is: 2)
     try expect(engine.token(), is: second)
     try expect(bench.engine().token(), is: second)
-    expect(engine.state, is: .active(.confirmed))
+    expect(engine.state, is: .active(.renewed))
   }
 
   @Test("one that cannot be renewed stays refused, until the user signs in, in every process")

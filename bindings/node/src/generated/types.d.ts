@@ -1515,9 +1515,9 @@ export interface TokenCommands {
     timeout?: number;
   }, options?: CallOptions): Promise<AccessOutcome>;
   /**
-   * Reports that a resource server rejected this access token with 401. The token is renewed once. If it cannot be
-   * renewed, or the next one is rejected within a minute, the outcome is reauthenticate, also of token.access, until
-   * a sign-in; for another audience it is rejected, because only that API is affected.
+   * Reports that a resource server rejected this access token with 401. The token is renewed once. If the session
+   * has no refresh token, the outcome is reauthenticate, also of token.access, until a sign-in. If the next token is
+   * rejected within a minute, the outcome is rejected: the session goes on, because only that API refuses.
    */
   rejected(parameters: {
     /** The rejected token. */

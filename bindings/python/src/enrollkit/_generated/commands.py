@@ -421,9 +421,9 @@ class ClientCommands(Caller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Reports that a resource server rejected this access token with 401. The token is renewed once. If it cannot
-        be renewed, or the next one is rejected within a minute, the outcome is reauthenticate, also of token.access,
-        until a sign-in; for another audience it is rejected, because only that API is affected.
+        """Reports that a resource server rejected this access token with 401. The token is renewed once. If the session
+        has no refresh token, the outcome is reauthenticate, also of token.access, until a sign-in. If the next token
+        is rejected within a minute, the outcome is rejected: the session goes on, because only that API refuses.
 
         Args:
             access_token: The rejected token.
@@ -1308,9 +1308,9 @@ class AsyncClientCommands(AsyncCaller):
         scope: Optional[Union[str, Sequence[str]]] = None,
         timeout: Timeout = 30,
     ) -> AccessToken:
-        """Reports that a resource server rejected this access token with 401. The token is renewed once. If it cannot
-        be renewed, or the next one is rejected within a minute, the outcome is reauthenticate, also of token.access,
-        until a sign-in; for another audience it is rejected, because only that API is affected.
+        """Reports that a resource server rejected this access token with 401. The token is renewed once. If the session
+        has no refresh token, the outcome is reauthenticate, also of token.access, until a sign-in. If the next token
+        is rejected within a minute, the outcome is rejected: the session goes on, because only that API refuses.
 
         Args:
             access_token: The rejected token.

@@ -481,9 +481,9 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Reports that a resource server rejected this access token with 401. The token is renewed once. If it cannot be
-   * renewed, or the next one is rejected within a minute, the outcome is reauthenticate, also of token.access, until a
-   * sign-in; for another audience it is rejected, because only that API is affected.
+   * Reports that a resource server rejected this access token with 401. The token is renewed once. If the session has
+   * no refresh token, the outcome is reauthenticate, also of token.access, until a sign-in. If the next token is
+   * rejected within a minute, the outcome is rejected: the session goes on, because only that API refuses.
    *
    * @param accessToken The rejected token.
    * @param resource The resource server that the token is for (RFC 8707): an absolute https URL without a fragment. By
