@@ -148,7 +148,8 @@ class DaemonApp(ProcessApp):
 
     def confirm(self):
         """The user says yes to the question that is open."""
-        state = self.client.call("registration.confirm")["state"]
+        asked = self.client.call("registration.state")["state"]
+        state = self.client.call("registration.confirm", transaction=asked["transaction"])["state"]
         assert (state["state"], state.get("reason")) == ("active", "confirmed"), state
 
     def sign_out(self, person=None):
