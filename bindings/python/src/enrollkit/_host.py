@@ -126,7 +126,7 @@ def transport_status(failure: BaseException) -> str:
 
 
 def was_not_sent(failure: BaseException) -> bool:
-    """Whether nothing of a transport's request left this machine: its host has no address, or refused the connection."""
+    """Whether nothing of a request left this machine: its host has no address, or refused the connection."""
     # urllib wraps the exception of its socket.
     return isinstance(getattr(failure, "reason", failure), (socket.gaierror, ConnectionRefusedError))
 
