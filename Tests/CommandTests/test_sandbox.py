@@ -36,5 +36,5 @@ class Hints(unittest.TestCase):
 class Users(unittest.TestCase):
     def test_a_user_has_a_name(self):
         done = subprocess.run([PROGRAM, "--user", ""], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual((done.returncode, done.stdout), (64, ""))
         self.assertIn("--user expects the name of a user.", done.stderr)

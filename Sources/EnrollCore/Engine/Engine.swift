@@ -41,6 +41,8 @@ public final class Engine: Sendable {
     var unsaved: RenewedTokens?
     /// Messages that the outbox did not take.
     var unqueued: [OutboxEntry] = []
+    /// The last messages that servers took or refused, whichever thread sent them.
+    var delivered: [(entry: OutboxEntry, delivery: Delivery)] = []
     /// The renewal failure that was reported last; nil after a success.
     var reportedRenewal: EnrollError.Code?
     var nonces = DPoPNonces()

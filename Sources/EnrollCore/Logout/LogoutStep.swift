@@ -72,8 +72,9 @@ extension Engine {
     for tokens in dropped.map({ $0.tokens }) {
       // The token on which the session depends.
       let token = tokens.refreshToken ?? tokens.accessToken
-      told = self.told(of: token, from: tokens.source, tried.first { $0.entry.revokes(token) }?.delivery)
-        .joined(told)
+      let earlier = memory.withLock { $0.delivered }
+      let delivery = (tried + earlier.reversed()).first { $0.entry.revokes(token) }?.delivery
+      told = self.told(of: token, from: tokens.source, delivery).joined(told)
     }
     return told
   }

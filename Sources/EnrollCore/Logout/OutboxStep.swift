@@ -42,6 +42,7 @@ extension Engine {
         continue
       }
       tried.append((entry, delivery))
+      memory.withLock { $0.note(delivery, of: entry) }
       let left = entry.after(delivery, at: clock.moment(), jitter: (try? random.bytes(1).first) ?? 0)
       // Where nobody answers, the next message would wait for nothing as well.
       if delivery == .unreached || left?.isPauseAsked ?? false { barred.append(place) }
@@ -136,6 +137,16 @@ extension Engine {
   private func dropOld(_ outbox: inout [OutboxEntry]) {
     let now = clock.wallTime()
     outbox.removeAll { now.since($0.queued) > OutboxEntry.keptSeconds }
+  }
+}
+
+extension Engine.Memory {
+  /// A sign-out whose message another thread of this process was quicker to send tells how that went.
+  fileprivate mutating func note(_ delivery: Engine.Delivery, of entry: OutboxEntry) {
+    switch delivery {
+    case .done, .refused: delivered = delivered.suffix(7) + [(entry, delivery)]
+    case .unreached, .later: break
+    }
   }
 }
 

@@ -83,6 +83,18 @@ struct OutboxTests {
     try expect(told(ending, bench.signedIn()), is: .queued)
   }
 
+  @Test("a sign-out whose message another thread was quicker to send tells how that went")
+  func quicker() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    // The sign-out looks at the metadata, which are old by then, when it has queued its message.
+    bench.clock.advance(seconds: 90_000)
+    bench.provider.change { $0.metadata = { _ in engine.sendOutbox(cancellation: nil) } }
+    try expect(told(.logout, engine), is: .told)
+    #expect(try outbox(bench).isEmpty)
+    expect(Set(bench.provider.revoked).count, is: bench.provider.revoked.count, "sent once")
+  }
+
   @Test(
     "a revocation endpoint that refuses was not told, and the reason says why", arguments: Ending.allCases,
     [400, 401, 403])
