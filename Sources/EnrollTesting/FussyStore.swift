@@ -20,7 +20,7 @@ package final class FussyStore: TokenStore {
   private let base: MemoryTokenStore
   private let planned = Guarded<[Refusal?]>([], by: Mutex())
   private let kept = Guarded(false, by: Mutex())
-  private let unreadable = Guarded(false, by: Mutex())
+  private let unreadable = Guarded<@Sendable (AccountName) -> Bool>({ _ in false }, by: Mutex())
   private let isStubborn = Guarded(false, by: Mutex())
   private let hasNoOutbox = Guarded(false, by: Mutex())
   private let isFull = Guarded(false, by: Mutex())
@@ -38,7 +38,10 @@ package final class FussyStore: TokenStore {
   package var isTurnKept: Bool { kept.withLock { $0 } }
 
   /// Whether reads fail from now on.
-  package func refuseReads(_ isUnreadable: Bool) { unreadable.withLock { $0 = isUnreadable } }
+  package func refuseReads(_ isUnreadable: Bool) { unreadable.withLock { $0 = { _ in isUnreadable } } }
+
+  /// Only that account's reads fail from now on.
+  package func refuseReads(of account: AccountName) { unreadable.withLock { $0 = { $0 == account } } }
 
   /// Whether no account can be removed from now on.
   package func refuseRemoval(_ isRefused: Bool) { isStubborn.withLock { $0 = isRefused } }
@@ -72,7 +75,7 @@ package final class FussyStore: TokenStore {
   }
 
   package func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
-    if unreadable.withLock({ $0 }) { throw EnrollError(.storeIO, "read failed") }
+    if unreadable.withLock({ $0 })(account) { throw EnrollError(.storeIO, "read failed") }
     return try base.read(account)
   }
 
@@ -94,6 +97,7 @@ package final class FussyStore: TokenStore {
   }
   package func keepTurn(_ account: AccountName, _ isKept: Bool) { kept.withLock { $0 = isKept } }
   package func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }
+  package func accountsWithAttempts() throws(EnrollError) -> [AccountName] { try base.accountsWithAttempts() }
   package func remove(_ account: AccountName) throws(EnrollError) {
     if isStubborn.withLock({ $0 }) { throw EnrollError(.storeIO, "unlink failed") }
     try base.remove(account)

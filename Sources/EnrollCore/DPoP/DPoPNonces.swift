@@ -1,6 +1,7 @@
 // The nonces that servers want to see in proofs (RFC 9449 §8, §9): the last one of each origin. Those of the provider are kept in
 // the account's record: a request without a nonce may spend its refresh token before it is refused.
 
+/// The last nonce that each server gave.
 public struct DPoPNonces: Equatable, Sendable {
   /// The last nonce of one server.
   public struct Entry: Equatable, Sendable {

@@ -123,6 +123,15 @@ public struct HTTPResponse: Sendable {
   /// Whether it has been in a cache, which says so (RFC 9111 §5.1). No cache may answer a POST (§4).
   var isFromCache: Bool { header("Age").map { DecimalText.parse($0) != 0 } ?? false }
 
+  /// Whether it was surely made before its request was sent. A proxy that forwards an answer may write a small `Age`, or one that
+  /// is no number: tokens must not be lost because of that.
+  var isOfEarlierRequest: Bool {
+    header("Age").flatMap { DecimalText.parse($0) }.map { $0 > Self.forwardingSeconds } ?? false
+  }
+
+  /// What an answer may spend in the hands of a proxy that forwards it.
+  private static var forwardingSeconds: Int64 { 5 }
+
   /// A page for people, such as a portal puts in the provider's place: its first visible character is `<`, behind a byte
   /// order mark, too.
   var isPage: Bool {

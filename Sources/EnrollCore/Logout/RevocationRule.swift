@@ -39,6 +39,9 @@ struct SignedInUsers {
   /// Somebody may be about to have one.
   private(set) var hasOpenSignIn = false
 
+  /// An account whose record cannot be read: damaged, sealed with a PIN, or held by somebody.
+  mutating func addUnknown() { hasUnknown = true }
+
   mutating func add(_ record: AccountRecord, at moment: Moment) {
     if record.sessionEnded == nil { add(UnkeptTokens(record.confirmed, record.profile)) }
     add(UnkeptTokens(record.provisional, record.provisionalProfile))
@@ -66,19 +69,35 @@ struct SignedInUsers {
 extension TransactionRecord {
   /// An answer is awaited or being exchanged, and no other transaction has brought tokens meanwhile.
   fileprivate func mayBringTokens(at moment: Moment) -> Bool {
-    guard !isOvertaken, kind != .bff else { return false }
-    return status == .exchanging || status == .pending && deadline.secondsLeft(at: moment) > 0
+    guard kind != .bff else { return false }
+    let left = deadline.secondsLeft(at: moment)
+    switch status {
+    // Also of an overtaken one: the answer may be under way.
+    case .exchanging: return left > -Engine.exchangeSeconds
+    case .pending: return !isOvertaken && left > 0
+    case .cancelled, .succeeded, .failed: return false
+    }
   }
 }
 
 extension Engine {
-  /// The users of this client in all accounts of the store but this one; an account that cannot be read has none.
+  /// The users of this client in all accounts of the store but this one. Anybody may have a session in one that cannot be read.
   func usersOfOtherAccounts() -> SignedInUsers {
     let moment = clock.moment()
     var users = SignedInUsers()
-    let others = ((try? store.accounts()) ?? []).filter { $0 != account && $0.isOfSameClient(as: account) }
-    for other in others {
-      if let record = try? store.read(other) { users.add(record, at: moment) }
+    let all: [AccountName]
+    do throws(EnrollError) {
+      all = try store.accountsWithAttempts()
+    } catch {
+      users.addUnknown()
+      return users
+    }
+    for other in all where other != account && other.isOfSameClient(as: account) {
+      do throws(EnrollError) {
+        if let record = try store.read(other) { users.add(record, at: moment) }
+      } catch {
+        users.addUnknown()
+      }
     }
     return users
   }

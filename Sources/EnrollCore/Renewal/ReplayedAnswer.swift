@@ -38,7 +38,7 @@ struct ReplayCheck {
   ///   - isNew: it brings a refresh token that was never sent. Its `Date` alone is then no sign: such a token must not be lost
   ///     because a clock was set.
   mutating func problem(with http: HTTPResponse, isSpent: Bool, isNew: Bool) -> EnrollError? {
-    if http.isFromCache { return Self.replayed("it has the header Age") }
+    if http.isOfEarlierRequest { return Self.replayed("its Age says so") }
     if isSpent { return Self.replayed("its refresh token was sent before") }
     guard !isNew, let serverTime, let text = http.header("Date"), let date = HTTPDate.parse(text),
       serverTime.since(date) > ServerClock.toleranceSeconds
@@ -61,10 +61,10 @@ struct ReplayCheck {
 extension HTTPResponse {
   /// - Throws: `.responseInvalid` for tokens out of a cache: they were given to another request, perhaps to another user.
   func requireUncached() throws(EnrollError) {
-    guard isFromCache, bringsTokens else { return }
+    guard isOfEarlierRequest, bringsTokens else { return }
     throw EnrollError(
       .responseInvalid,
-      "the answer to the code comes out of a cache (it has the header Age), which must not answer a POST (RFC 9111 §4)",
+      "the answer to the code comes out of a cache (its Age says so), which must not answer a POST (RFC 9111 §4)",
       httpStatus: status)
   }
 }

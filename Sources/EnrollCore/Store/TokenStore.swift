@@ -98,6 +98,9 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Names of the accounts with a record, sorted.
   func accounts() throws(EnrollError) -> [AccountName]
 
+  /// The same, with those whose records hold nothing but attempts to sign in.
+  func accountsWithAttempts() throws(EnrollError) -> [AccountName]
+
   /// Erases the account's record durably. Erasing an unknown account is not an error.
   func remove(_ account: AccountName) throws(EnrollError)
 
@@ -172,4 +175,8 @@ extension TokenStore {
   public func keepProviderDocuments(
     _ provider: ProviderName, _ change: (inout ProviderDocuments) -> Void
   ) {}
+}
+
+extension TokenStore {
+  public func accountsWithAttempts() throws(EnrollError) -> [AccountName] { try accounts() }
 }

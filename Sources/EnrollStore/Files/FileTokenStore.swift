@@ -236,7 +236,13 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
 
   /// Opens every record: names stand only inside. Those that are damaged are all set aside, and reported by one error; the next
   /// call leaves them out.
-  public func accounts() throws(EnrollError) -> [AccountName] {
+  public func accounts() throws(EnrollError) -> [AccountName] { try accounts { !$0.isAttemptsAlone } }
+
+  public func accountsWithAttempts() throws(EnrollError) -> [AccountName] { try accounts { _ in true } }
+
+  private func accounts(
+    where isMeant: (AccountDocument) -> Bool
+  ) throws(EnrollError) -> [AccountName] {
     try origin.check()
     try requireSeen()
     return try inPlace { (store) throws(EnrollError) in
@@ -245,7 +251,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
       var others = 0
       try store.forEachRecord { file throws(EnrollError) in
         do throws(EnrollError) {
-          if let document = try file.document(fresh: true), !document.isAttemptsAlone {
+          if let document = try file.document(fresh: true), isMeant(document) {
             names.append(document.account)
           }
         } catch {

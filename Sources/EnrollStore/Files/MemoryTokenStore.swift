@@ -61,6 +61,12 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
     return AccountName.sorted(all.compactMap { ($0.value.current?.isAttemptsAlone ?? true) ? nil : $0.key })
   }
 
+  public func accountsWithAttempts() throws(EnrollError) -> [AccountName] {
+    try origin.check()
+    return AccountName.sorted(
+      accountsState.withLock { $0 }.compactMap { $0.value.current == nil ? nil : $0.key })
+  }
+
   public func remove(_ name: AccountName) throws(EnrollError) {
     try origin.check()
     let account = account(name)

@@ -156,6 +156,32 @@ struct RevocationRuleTests {
     try expect(engine.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
   }
 
+  @Test("a sign-in that a new account has begun holds back the revocation of a session that is replaced")
+  func newAccount() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let second = try bench.engine(account: AccountName("second"))
+    _ = try second.begin(SignInOptions(), cancellation: nil)
+    try expect(bench.store.accounts().count, is: 1)
+    try signIn(engine, bench, as: "bob")
+    expect(revoked(engine, bench), is: [])
+  }
+
+  @Test("where an account cannot be read, nothing is revoked: its session may be anybody's")
+  func unreadable() throws {
+    let bench = try Bench()
+    let second = try AccountName("second")
+    _ = try bench.signedIn()
+    try signIn(bench.engine(account: second), bench)
+    let store = FussyStore(bench.store)
+    store.refuseReads(of: second)
+    let engine = bench.engine(store: store)
+    try expect(engine.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .queued)
+    expect(revoked(engine, bench), is: [])
+    store.refuseReads(false)
+    try expect(bench.engine(account: second).token(), is: "access-4")
+  }
+
   @Test("the revocations are in the outbox before the tokens leave the record, and wait while they are there")
   func order() throws {
     let bench = try Bench()
