@@ -257,8 +257,10 @@ extension Engine {
     switch answer {
     case .tokens(let response): brought = response.refreshToken
     case .rotatedOnly(let rotated, _): brought = rotated
-    // RenewalJudgement's table judges it.
-    case .refused: return nil
+    // A refusal that may end the session is as old as its Date says; the table judges the others.
+    case .refused(_, let verdict):
+      guard verdict == .ends || verdict == .endsIfRepeated else { return nil }
+      brought = nil
     }
     let sent = try store.read(account)?.sentRefreshTokens ?? SentRefreshTokens()
     guard let brought else { return check.problem(with: http, isSpent: false, isNew: false) }

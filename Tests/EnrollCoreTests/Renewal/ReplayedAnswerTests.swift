@@ -36,12 +36,14 @@ import Testing
     #expect(try engine.token().hasPrefix("access-"))
   }
 
-  @Test("an Age of 0 says nothing: some servers and proxies put it into every answer")
-  func fresh() throws {
+  @Test(
+    "an Age of a few seconds, or one that is no number, says nothing: proxies put it into answers that they forward",
+    arguments: ["0", "1", "5", "soon", "-1"])
+  func fresh(age: String) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
     bench.clock.advance(seconds: 3700)
-    bench.provider.next(.token, Self.answer("new", "r2", age: "0"))
+    bench.provider.next(.token, Self.answer("new", "r2", age: age))
     try expect(engine.token(), is: "new")
   }
 
@@ -89,6 +91,25 @@ import Testing
     bench.clock.advance(seconds: 60)
     bench.provider.next(.token, Self.answer("new", "r2", date: earlier))
     try expect(engine.token(), is: "new", "a new refresh token is kept, whatever the date")
+  }
+
+  @Test(
+    "a refusal from before its request ends no session; one that repeats itself with a clock that runs does")
+  func earlyRefusal() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    let now = bench.clock.wallTime()
+    func refusal(_ seconds: Int64) -> FakeProvider.Reply {
+      .status(
+        400, headers: [HTTPHeader("Date", httpDate(now + seconds))], body: #"{"error":"invalid_grant"}"#)
+    }
+    bench.provider.next(.token, refusal(-3700), refusal(-3700))
+    try expect(unavailable(engine)?.code, is: .responseInvalid)
+    try expect(bench.record.sessionEnded, is: nil)
+    bench.clock.advance(seconds: 60)
+    bench.provider.next(.token, refusal(-3640), refusal(-3638))
+    try expect(engine.access(), is: .reauthenticate(reason: "invalid_grant"))
   }
 
   @Test("a server whose clock was set back is believed at the second answer: its clock goes on")
