@@ -58,7 +58,12 @@ struct IntrospectionTests {
       {
         try $0.store.update(.default) { record throws(EnrollError) in record.sessionEnded = "invalid_grant" }
       },
-      { try $0.store.update(.default) { record throws(EnrollError) in record.isAccessRefused = true } },
+      {
+        try $0.store.update(.default) { record throws(EnrollError) in
+          record.confirmed?.refreshToken = nil
+          record.isAccessRefused = true
+        }
+      },
       { $0.clock.advance(seconds: 4000) },
     ]
     for (change, expected) in zip(changes, [EnrollError.Code.reauthenticate, .reauthenticate, .expired]) {
