@@ -83,6 +83,9 @@ extension Engine {
     deliver(isRevocationsOnly: true, cancellation: cancellation)
   }
 
+  /// Whether there are messages that the store did not take: this process alone can send them.
+  package var hasUnqueuedMessages: Bool { memory.withLock { !$0.unqueued.isEmpty } }
+
   /// Sends what this client queued, for whatever account.
   public func sendOutbox(cancellation: (any Cancellation)?) { deliver(cancellation: cancellation) }
 

@@ -212,6 +212,8 @@ extension Engine {
       refreshToken: refreshToken, for: renewal.audience, configuration: configuration, metadata: metadata)
     var trouble = EnrollError(.network, "no request was sent to the provider")
     var replay = ReplayCheck(serverTime: knownServerTime())
+    // Read before the request: whatever happens to the store meanwhile, an answer with tokens is kept.
+    let spent = (try? store.read(account))?.sentRefreshTokens ?? SentRefreshTokens()
     for attempt in 1...Self.triesPerRenewal {
       if attempt > 1 { try pause(after: trouble, attempt: attempt - 1) }
       let sent = clock.moment()
@@ -225,7 +227,7 @@ extension Engine {
         continue
       }
       let answer = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
-      if let problem = try replayed(answer, http, &replay) {
+      if let problem = replayed(answer, http, spent, &replay) {
         trouble = problem
         continue
       }
@@ -250,9 +252,10 @@ extension Engine {
   }
 
   /// The sign that an answer is one to an earlier refresh token.
+  /// - Parameter sent: the refresh tokens that were sent, with this one.
   private func replayed(
-    _ answer: RefreshAnswer, _ http: HTTPResponse, _ check: inout ReplayCheck
-  ) throws(EnrollError) -> EnrollError? {
+    _ answer: RefreshAnswer, _ http: HTTPResponse, _ sent: SentRefreshTokens, _ check: inout ReplayCheck
+  ) -> EnrollError? {
     let brought: Secret?
     switch answer {
     case .tokens(let response): brought = response.refreshToken
@@ -262,9 +265,9 @@ extension Engine {
       guard verdict == .ends || verdict == .endsIfRepeated else { return nil }
       brought = nil
     }
-    let sent = try store.read(account)?.sentRefreshTokens ?? SentRefreshTokens()
-    guard let brought else { return check.problem(with: http, isSpent: false, isNew: false) }
-    let name = try hash(brought)
+    guard let brought, let name = try? hash(brought) else {
+      return check.problem(with: http, isSpent: false, isNew: brought != nil)
+    }
     let isNew = !sent.hashes.contains { ASCII.equals($0, name) }
     return check.problem(with: http, isSpent: sent.isSpent(name), isNew: isNew)
   }

@@ -102,7 +102,11 @@ extension Client {
     until deadline: Instant, _ cancellation: (any Cancellation)?,
     _ step: (any Cancellation) throws(EnrollError) -> SignOut
   ) throws(EnrollError) -> SignOut {
-    defer { tokens.forget() }
+    defer {
+      tokens.forget()
+      // The deadline may have ended the sending of a message that only this process knows.
+      if engine.hasUnqueuedMessages { outbox.send() }
+    }
     let flag = CancellationFlag()
     let timer = timers.run(at: deadline) { flag.cancel() }
     let hook = cancellation?.onCancel { flag.cancel() }

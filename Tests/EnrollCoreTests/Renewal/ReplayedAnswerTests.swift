@@ -66,6 +66,23 @@ import Testing
     #expect(try bench.record.sessionEnded == nil)
   }
 
+  @Test("a record that cannot be read when the answer comes costs no refresh token")
+  func unreadable() throws {
+    let bench = try Bench()
+    let before = try bench.signedIn().access()
+    let spent = try bench.record.confirmed?.refreshToken
+    let store = FussyStore(bench.store)
+    let engine = bench.engine(store: store)
+    bench.clock.advance(seconds: 3700)
+    bench.provider.change { $0.tokens = { _ in store.refuseReads(true) } }
+    _ = try? engine.access()
+    store.refuseReads(false)
+    bench.provider.change { $0.tokens = { _ in } }
+    try expect(bench.record.confirmed?.refreshToken, isNot: spent)
+    try expect(engine.access(), isNot: before)
+    try expect(bench.record.sessionEnded, is: nil)
+  }
+
   @Test("a provider that gives the same refresh token each time goes on")
   func withoutRotation() throws {
     let bench = try Bench()
