@@ -11,7 +11,7 @@ public enum RegistrationState: Equatable, Sendable {
   /// Between D and G: a transaction is under way.
   case authenticating(transactionID: TransactionID, step: Step)
   /// G: tokens arrived and wait for the user's word. The transaction that brought them names the question: its answer is about
-  /// this profile and no other (``Engine/confirm(_:cancellation:)``).
+  /// this profile and no other.
   case awaitingConfirmation(transactionID: TransactionID, profile: JSONObject)
   /// A, B, C, H: there is an access token to use.
   case active(Activation)
