@@ -7,7 +7,7 @@ public struct DPoPNonces: Equatable, Sendable {
   public struct Entry: Equatable, Sendable {
     /// Scheme, host and port.
     public var origin: String
-    /// What the server gave.
+    /// The last one that the server gave.
     public var nonce: String
     /// When, by this machine's clock.
     public var learned: UnixTime

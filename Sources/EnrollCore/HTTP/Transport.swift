@@ -129,7 +129,7 @@ public struct HTTPResponse: Sendable {
     header("Age").flatMap { DecimalText.parse($0) }.map { $0 > Self.forwardingSeconds } ?? false
   }
 
-  /// What an answer may spend in the hands of a proxy that forwards it.
+  /// The longest time that a proxy may take to forward an answer.
   private static var forwardingSeconds: Int64 { 5 }
 
   /// A page for people, such as a portal puts in the provider's place: its first visible character is `<`, behind a byte

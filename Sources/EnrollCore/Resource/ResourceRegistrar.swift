@@ -139,8 +139,8 @@ public struct ResourceRegistrar: Sendable {
       client.clientSecret == nil ? nil : client.secretMethod.map { .string($0.rawValue) }
   }
 
-  /// What the resource needs, a refresh token, and the proof of who the user is: the question at the end of the sign-in can name
-  /// the user then. Nothing that the server does not list.
+  /// The scopes that the resource needs, and, where the server lists them, `offline_access` for a refresh token and `openid`, so
+  /// that the question at the end of the sign-in can name the user.
   private func scopes(_ request: ResourceRequest, _ found: ResourceDiscovery) -> [String] {
     if let scopes = request.scopes { return scopes }
     let metadata = found.server.metadata

@@ -167,8 +167,8 @@ extension Engine {
   }
 
   /// The tokens of the session, or of the user who waits for confirmation, for a request to the provider.
-  /// - Throws: what a caller who asks for the access token gets, where it may not be sent: `.reauthenticate` when no user is
-  ///   signed in, or the session is over; `.expired`; `.storeLocked`.
+  /// - Throws: `.reauthenticate` when no user is signed in, or the session is over; `.expired`; `.storeLocked`: as a call for the
+  ///   access token fails. Nothing may be sent then.
   func livingTokens() throws(EnrollError) -> (AccountRecord, TokenSet) {
     guard let record = try store.read(account), let tokens = record.confirmed ?? record.provisional else {
       throw EnrollError(.reauthenticate, "no user is signed in")

@@ -1,4 +1,4 @@
-// What the callers of one renewal want.
+// The wishes of the callers that share one renewal.
 
 public import EnrollCore
 
@@ -7,7 +7,7 @@ public import EnrollCore
 public struct RenewalWish: Sendable {
   /// nil: the session's own access token.
   public let audience: TokenAudience?
-  /// Of the access tokens that callers have. Where the store's is another, there is nothing to do.
+  /// The epochs of the access tokens that the callers have. If the store has another epoch, nothing is left to do.
   public private(set) var epochs: [UInt64]
   /// Renew although the token is not due, and although the provider could not be reached a moment ago.
   public private(set) var isForced: Bool
