@@ -251,7 +251,9 @@ extension FakeProvider {
       ("id_token", givesIDToken ? .string(idToken(for: grant, isRefresh: isRefresh, settings)) : nil),
     ])
     settings.tokens(&answer)
-    return json(200, .object(answer))
+    var response = json(200, .object(answer))
+    response.headers = settings.tokenHeaders + response.headers
+    return response
   }
 
   private func introspect(_ request: HTTPRequest, _ thumbprint: String?) -> HTTPResponse {

@@ -88,6 +88,8 @@ extension FakeProvider {
     public var deviceAuthorization: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Edits what the token endpoint answers with tokens.
     public var tokens: @Sendable (inout JSONObject) -> Void = { _ in }
+    /// Headers of an answer with tokens, before its own.
+    public var tokenHeaders: [HTTPHeader] = []
     /// Edits the claims that userinfo tells.
     public var userinfo: @Sendable (inout JSONObject) -> Void = { _ in }
     /// Edits what the registration check answers.

@@ -51,9 +51,13 @@ extension Engine {
   }
 
   /// The one place that ends a session. The record is kept for diagnosis; tokens that took the place of these live on (R34).
-  func endSession(_ reason: String, epoch: UInt64) throws(EnrollError) -> RenewalResult {
+  /// - Parameter tokens: those that the record is to have; nil: those that it has.
+  func endSession(
+    _ reason: String, epoch: UInt64, restoring tokens: TokenSet? = nil
+  ) throws(EnrollError) -> RenewalResult {
     let record = try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
+      if let tokens { record.confirmed = tokens }
       record.sessionEnded = reason
       record.renewalIntent = nil
       record.confirmed?.audiences = AudienceTokens()

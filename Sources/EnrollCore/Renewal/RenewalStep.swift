@@ -227,7 +227,7 @@ extension Engine {
         continue
       }
       let answer = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
-      if let problem = replayed(answer, http, spent, &replay) {
+      if let problem = replayed(answer, http, renewal.session, spent, &replay) {
         trouble = problem
         continue
       }
@@ -254,11 +254,15 @@ extension Engine {
   /// The sign that an answer is one to an earlier refresh token.
   /// - Parameter sent: the refresh tokens that were sent, with this one.
   private func replayed(
-    _ answer: RefreshAnswer, _ http: HTTPResponse, _ sent: SentRefreshTokens, _ check: inout ReplayCheck
+    _ answer: RefreshAnswer, _ http: HTTPResponse, _ session: SessionIdentity, _ sent: SentRefreshTokens,
+    _ check: inout ReplayCheck
   ) -> EnrollError? {
     let brought: Secret?
+    var isForeign = false
     switch answer {
-    case .tokens(let response): brought = response.refreshToken
+    case .tokens(let response):
+      brought = response.refreshToken
+      isForeign = response.idToken.flatMap { session.contradiction(in: $0) } != nil
     case .rotatedOnly(let rotated, _): brought = rotated
     // A refusal that may end the session is as old as its Date says; the table judges the others.
     case .refused(_, let verdict):
@@ -266,10 +270,10 @@ extension Engine {
       brought = nil
     }
     guard let brought, let name = try? hash(brought) else {
-      return check.problem(with: http, isSpent: false, isNew: brought != nil)
+      return check.problem(with: http, isSpent: false, isNew: brought != nil, isForeign: isForeign)
     }
     let isNew = !sent.hashes.contains { ASCII.equals($0, name) }
-    return check.problem(with: http, isSpent: sent.isSpent(name), isNew: isNew)
+    return check.problem(with: http, isSpent: sent.isSpent(name), isNew: isNew, isForeign: isForeign)
   }
 
   /// How soon a pause ends when the client is closed.

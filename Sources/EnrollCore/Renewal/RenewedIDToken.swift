@@ -33,8 +33,10 @@ extension Engine {
           "the renewed id_token has another \(finding.claim) than the session, and its signature is not proven: "
             + "its access token is not used"))
     case .ends:
+      // The tokens of this answer are another user's: what is revoked at a sign-out is the session's own.
       return try endSession(
-        "the renewed id_token has another \(finding.claim) than the session", epoch: epoch)
+        "the renewed id_token has another \(finding.claim) than the session", epoch: epoch,
+        restoring: renewed.bringsIDToken ? renewed.replaced : nil)
     }
   }
 

@@ -37,18 +37,26 @@ struct ReplayCheck {
   ///   - isSpent: it brings a refresh token that was sent before this one.
   ///   - isNew: it brings a refresh token that was never sent. Its `Date` alone is then no sign: such a token must not be lost
   ///     because a clock was set.
-  mutating func problem(with http: HTTPResponse, isSpent: Bool, isNew: Bool) -> EnrollError? {
-    if http.isOfEarlierRequest { return Self.replayed("its Age says so") }
+  ///   - isForeign: its id_token is that of another session, which it would end (R27). Every sign then counts: it was given to
+  ///     another user, and nothing in it is of use to this one.
+  mutating func problem(
+    with http: HTTPResponse, isSpent: Bool, isNew: Bool, isForeign: Bool = false
+  ) -> EnrollError? {
+    if http.isOfEarlierRequest || isForeign && http.isFromCache { return Self.replayed("its Age says so") }
     if isSpent { return Self.replayed("its refresh token was sent before") }
-    guard !isNew, let serverTime, let text = http.header("Date"), let date = HTTPDate.parse(text),
-      serverTime.since(date) > ServerClock.toleranceSeconds
+    let tolerance = isForeign ? Self.foreignToleranceSeconds : ServerClock.toleranceSeconds
+    guard isForeign || !isNew, let serverTime, let text = http.header("Date"),
+      let date = HTTPDate.parse(text), serverTime.since(date) > tolerance
     else { return nil }
-    // The clock of a server goes on from one answer to the next.
-    if let doubtedDate, !ASCII.equals(doubtedDate, text) { return nil }
+    // The clock of a server goes on from one answer to the next. A cache may have the answers to several other users.
+    if !isForeign, let doubtedDate, !ASCII.equals(doubtedDate, text) { return nil }
     doubtedDate = text
     // A Date has seconds: the next one of a server that runs is another one.
     return Self.replayed("its Date is \(serverTime.since(date)) s before the request").retrying(after: 1)
   }
+
+  /// As far as the clocks of a provider's machines may differ (R26).
+  private static let foreignToleranceSeconds: Int64 = 10
 
   private static func replayed(_ sign: String) -> EnrollError {
     EnrollError(

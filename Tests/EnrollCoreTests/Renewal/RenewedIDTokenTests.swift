@@ -86,6 +86,9 @@ struct RenewedIDTokenTests {
     guard case .reauthenticate(let reason) = try engine.access() else { throw Unexpected(what: "accepted") }
     #expect(reason.contains("another \(claim)"))
     #expect(!reason.contains("mallory"))
+    // A sign-out revokes the session's own tokens.
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-2"))
+    try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
   }
 
   @Test(

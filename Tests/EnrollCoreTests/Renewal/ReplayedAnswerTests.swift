@@ -151,4 +151,29 @@ import Testing
     try expect(engine.failure(of: url), is: .responseInvalid)
     #expect(try !bench.record.hasTokens)
   }
+
+  @Test(
+    "an answer to another user out of a cache ends nothing and changes nothing: an Age or an older Date is enough",
+    arguments: [("Age", "1"), ("Date", httpDate(UnixTime(seconds: 0)))])
+  func foreign(name: String, value: String) throws {
+    let bench = try Bench()
+    bench.provider.change { $0.graceSeconds = 3600 }
+    let engine = try bench.signedIn()
+    let before = try bench.record.confirmed
+    bench.clock.advance(seconds: 3700)
+    bench.provider.change {
+      $0.claims = { $0["sub"] = .string("mallory") }
+      $0.tokenHeaders = [HTTPHeader(name, value)]
+    }
+    try expect(unavailable(engine)?.code, is: .responseInvalid)
+    try expect(bench.record.confirmed, is: before)
+    bench.provider.change {
+      $0.claims = { _ in }
+      $0.tokenHeaders = []
+    }
+    bench.clock.advance(seconds: 60)
+    #expect(try engine.token().hasPrefix("access-"))
+    try expect(bench.record.sessionEnded, is: nil)
+    try expect(engine.profile()["sub"], is: .string("alice"))
+  }
 }
