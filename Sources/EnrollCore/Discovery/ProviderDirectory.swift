@@ -74,25 +74,39 @@ public final class ProviderDirectory: Sendable {
 
   /// Asks at the issuer's address whether its provider is there, whatever is at hand: before something is believed that only the
   /// provider itself may say. Configured endpoints are believed.
+  /// - Parameter serverTime: now by the server's clock, as far as it is known.
+  /// - Returns: how many seconds ago the document was made, where its headers show that a cache kept it; else 0.
   /// - Throws: `.issuerMismatch` where another provider answers, or ours under another name; why there is no document.
-  func requireIssuer(cancellation: (any Cancellation)?) throws(EnrollError) {
-    guard ProviderMetadata(configured: configuration) == nil else { return }
-    _ = try fetchMetadata(knowing: KnownDocument(), cancellation: cancellation)
+  func requireIssuer(
+    serverTime: UnixTime?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Int64 {
+    guard ProviderMetadata(configured: configuration) == nil else { return 0 }
+    let (request, response) = try askForMetadata(
+      knownTag: nil, isUncached: true, cancellation: cancellation)
+    let age = response.secondsInCache(serverTime: serverTime)
+    _ = try accept(response, to: request, knowing: KnownDocument())
+    return age
   }
 
   private func fetchMetadata(
     knowing known: KnownDocument<ProviderMetadata>, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ProviderMetadata {
     let (request, response) = try askForMetadata(knownTag: known.tag, cancellation: cancellation)
+    return try accept(response, to: request, knowing: known)
+  }
+
+  private func accept(
+    _ response: HTTPResponse, to request: HTTPRequest, knowing known: KnownDocument<ProviderMetadata>
+  ) throws(EnrollError) -> ProviderMetadata {
     let metadata: ProviderMetadata
     if response.status == 304, let same = known.content, known.tag != nil {
       metadata = same
     } else {
       metadata = try ProviderMetadata(processing: response, configuration: configuration)
     }
-    noteTime(ofDocument: response)
     let moment = clock.moment()
     cache.withLock {
+      $0.times.learn(fromDocument: response, at: moment.instant)
       $0.metadata.accept(metadata, from: response, at: moment.instant)
       $0.metadataURL = request.url
     }
@@ -102,18 +116,19 @@ public final class ProviderDirectory: Sendable {
 
   /// Asks where the known document came from or, without one, at each place where it may be. An answer that says that there
   /// is no document is that of the first place, unless another one has it.
+  /// - Parameter isUncached: no cache is to answer.
   private func askForMetadata(
-    knownTag: String?, cancellation: (any Cancellation)?
+    knownTag: String?, isUncached: Bool = false, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> (HTTPRequest, HTTPResponse) {
     let known = cache.withLock { $0.metadataURL }
     var urls = ProviderMetadata.urls(of: configuration)
     if let known, urls.contains(where: { ASCII.equals($0, known) }) {
       urls = [known] + urls.filter { !ASCII.equals($0, known) }
     }
-    let first = ProviderMetadata.request(urls[0], knownTag: knownTag)
+    let first = ProviderMetadata.request(urls[0], knownTag: knownTag, isUncached: isUncached)
     let response = try transport.send(first, cancellation: cancellation)
     guard response.status == 404, urls.count > 1 else { return (first, response) }
-    let second = ProviderMetadata.request(urls[1])
+    let second = ProviderMetadata.request(urls[1], isUncached: isUncached)
     guard let other = try? transport.send(second, cancellation: cancellation), other.status == 200 else {
       return (first, response)
     }
@@ -315,16 +330,13 @@ public final class ProviderDirectory: Sendable {
     } else {
       keys = try JWKSet.accept(response)
     }
-    noteTime(ofDocument: response)
     let moment = clock.moment()
-    cache.withLock { $0.keys.accept(keys, from: response, at: moment.instant) }
+    cache.withLock {
+      $0.times.learn(fromDocument: response, at: moment.instant)
+      $0.keys.accept(keys, from: response, at: moment.instant)
+    }
     store.keepProviderDocuments(name) { $0.keys.note(response, to: request, at: moment) }
     return keys
-  }
-
-  private func noteTime(ofDocument response: HTTPResponse) {
-    let now = clock.instant()
-    cache.withLock { $0.times.learn(fromDocument: response, at: now) }
   }
 }
 

@@ -99,8 +99,12 @@ extension ProviderMetadata {
 
   /// Asks for the discovery document.
   /// - Parameter knownTag: the ETag of what is at hand; status 304 then says that it still holds.
-  public static func request(_ url: String, knownTag: String? = nil) -> HTTPRequest {
+  /// - Parameter isUncached: no cache is to answer.
+  public static func request(
+    _ url: String, knownTag: String? = nil, isUncached: Bool = false
+  ) -> HTTPRequest {
     var headers = [HTTPHeader("Accept", "application/json")]
+    if isUncached { headers.append(HTTPHeader("Cache-Control", "no-cache")) }
     if let condition = EntityTag.condition(knownTag) { headers.append(condition) }
     return HTTPRequest(.get, url, headers: headers)
   }

@@ -129,6 +129,15 @@ public struct HTTPResponse: Sendable {
     header("Age").flatMap { DecimalText.parse($0) }.map { $0 > Self.forwardingSeconds } ?? false
   }
 
+  /// How many seconds it has surely been in a cache; 0 where nothing shows that it was in one.
+  /// - Parameter serverTime: now by the server's clock, as far as it is known.
+  func secondsInCache(serverTime: UnixTime?) -> Int64 {
+    if isOfEarlierRequest { return header("Age").flatMap { DecimalText.parse($0) } ?? 0 }
+    guard let serverTime, let date = header("Date").flatMap({ HTTPDate.parse($0) }) else { return 0 }
+    let seconds = serverTime.since(date)
+    return seconds > ServerClock.toleranceSeconds ? seconds : 0
+  }
+
   /// The longest time that a proxy may take to forward an answer.
   private static var forwardingSeconds: Int64 { 5 }
 

@@ -8,45 +8,54 @@ extension Engine {
     by given: EnrollError, _ verdict: RenewalVerdict, _ renewal: Renewal, sent: Moment
   ) throws(EnrollError) -> RenewalResult {
     let epoch = renewal.epoch
-    let error = withRegistration(given)
+    var error = withRegistration(given)
     let reason = error.oauthError ?? "the provider refused with status \(error.httpStatus ?? 0)"
-    if verdict == .ends, renewal.audience == nil { return try believed(reason, epoch: epoch) }
     var refusal = RenewalRefusal(
       pause: Expiry(lifetimeSeconds: Self.refusalPauseSeconds, from: sent),
-      httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError)
+      httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError, began: sent.wall)
     if let audience = renewal.audience {
       guard try keep(refusal, of: audience, epoch: epoch) else { return try replaced(for: audience) }
       return .rejected(error.concerning(audience))
     }
-    var hasEnded = false
+    let earlier = try store.read(account)?.refusal.flatMap { $0.isSame(as: refusal) ? $0 : nil }
+    let isRepeated = earlier?.pause.band(at: sent) == .expired
+    if verdict == .ends || verdict == .endsIfRepeated && isRepeated {
+      let reason = verdict == .ends ? reason : "refused twice: \(reason)"
+      if let result = try believed(reason, since: earlier?.began, epoch: epoch) { return result }
+      error = error.saying(
+        "\(error.message); the session goes on, because the provider's metadata comes out of a cache from before the refusal"
+      )
+    }
     let record = try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
       record.renewalIntent = nil
       record.backoff = nil
-      let isAgain = record.refusal.map { $0.isSame(as: refusal) } ?? false
-      switch record.refusal?.pause.band(at: sent) {
-      case .fresh where isAgain: return
-      case .expired where isAgain && verdict == .endsIfRepeated: hasEnded = true
-      case .expired where isAgain:
-        refusal.isRepeated = true
-        record.refusal = refusal
-      default: record.refusal = refusal
+      if let before = record.refusal, before.isSame(as: refusal) {
+        guard before.pause.band(at: sent) != .fresh else { return }
+        refusal.began = before.began ?? refusal.began
+        refusal.isRepeated = before.pause.band(at: sent) == .expired
       }
+      record.refusal = refusal
     }
-    guard !hasEnded else { return try believed("refused twice: \(reason)", epoch: epoch) }
     return .rejected(error.advised(by: refusal, record, at: clock.moment()))
   }
 
   /// Ends the session, if the provider is the one that the session is at: behind a wrong host name for a while, it refuses every
   /// token, and would be refused at a sign-in.
-  private func believed(_ reason: String, epoch: UInt64) throws(EnrollError) -> RenewalResult {
+  /// - Parameter refused: when the provider began to refuse so; nil: now.
+  /// - Returns: nil where a cache answered for the provider with a document from before that.
+  private func believed(
+    _ reason: String, since refused: UnixTime?, epoch: UInt64
+  ) throws(EnrollError) -> RenewalResult? {
+    let age: Int64
     do throws(EnrollError) {
-      try provider.requireIssuer(cancellation: closing)
+      age = try provider.requireIssuer(serverTime: knownServerTime(), cancellation: closing)
     } catch {
       try requireNotClosing()
       return .unavailable(
         error.saying("the provider refused the refresh token (\(reason)), but: \(error.message)"))
     }
+    guard age == 0 || refused.map({ clock.wallTime().since($0) > age }) ?? false else { return nil }
     return try endSession(reason, epoch: epoch)
   }
 

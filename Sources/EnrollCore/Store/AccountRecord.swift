@@ -143,12 +143,17 @@ public struct RenewalRefusal: Equatable, Sendable {
   public var oauthError: String?
   /// The server refused in the same way before, 60 s or more earlier.
   public var isRepeated: Bool
+  /// When it began to refuse so, by the device's clock; nil where an earlier version wrote the record.
+  public var began: UnixTime?
 
-  public init(pause: Expiry, httpStatus: Int, oauthError: String?, isRepeated: Bool = false) {
+  public init(
+    pause: Expiry, httpStatus: Int, oauthError: String?, isRepeated: Bool = false, began: UnixTime? = nil
+  ) {
     self.pause = pause
     self.httpStatus = httpStatus
     self.oauthError = oauthError
     self.isRepeated = isRepeated
+    self.began = began
   }
 }
 

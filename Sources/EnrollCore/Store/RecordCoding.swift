@@ -145,6 +145,7 @@ extension RenewalRefusal {
     object.put("httpStatus", Int64(httpStatus))
     object.put("oauthError", oauthError)
     object["repeated"] = isRepeated ? .bool(true) : nil
+    object.put("began", began)
     return .object(object)
   }
 
@@ -154,6 +155,7 @@ extension RenewalRefusal {
     httpStatus = Int(truncatingIfNeeded: object.integer("httpStatus"))
     oauthError = object.optionalString("oauthError")
     isRepeated = object.flag("repeated")
+    began = object.optionalInteger("began").map { UnixTime(seconds: $0) }
     try object.end()
   }
 }

@@ -176,4 +176,27 @@ import Testing
     try expect(bench.record.sessionEnded, is: nil)
     try expect(engine.profile()["sub"], is: .string("alice"))
   }
+
+  @Test(
+    "a refusal ends no session by metadata that a cache kept since before it, and does by newer metadata",
+    arguments: [true, false])
+  func agedMetadata(hasAge: Bool) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    bench.provider.endSessions()
+    bench.provider.change {
+      if hasAge { $0.documentHeaders = [HTTPHeader("Age", "400")] } else { $0.documentAgeSeconds = 400 }
+    }
+    for _ in 1...2 {
+      guard case .rejected = try engine.access() else { throw Unexpected(what: "another outcome") }
+      try expect(bench.record.sessionEnded, is: nil)
+      bench.clock.advance(seconds: 61)
+    }
+    let asked = try #require(bench.provider.requests(.discovery).last)
+    #expect(asked.headers.contains(HTTPHeader("Cache-Control", "no-cache")))
+    // The next process knows when the refusals began.
+    bench.clock.advance(seconds: 300)
+    try expect(bench.engine().access(), is: .reauthenticate(reason: "invalid_grant"))
+  }
 }
