@@ -103,7 +103,8 @@ export interface HTTPResponse {
 /**
  * Sends one request. It must follow no redirects, repeat nothing and check certificates. An exception becomes the
  * `cause` of the error of the call that needed the response: a TimeoutError is a `timeout`, a failed certificate `tls`,
- * a failed connection `network`, and anything else `internal`.
+ * a failed connection `network`, and anything else `internal`. If nothing of the request left the machine, a sign-in
+ * whose code was to be sent waits instead of ending: the errors of Node.js show it, and a member `notSent: true` says it.
  */
 export type Transport = (request: HTTPRequest) => HTTPResponse | Promise<HTTPResponse>;
 

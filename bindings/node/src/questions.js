@@ -187,12 +187,13 @@ async function settled(question) {
     // The daemon accepts no other status: the call that needed it ends with this one, and gets the meaning separately.
     const told = means === 'internal' ? 'network' : means;
     if (!question.isOver) question.parts?.failed(part, exception, means, told);
-    return refused(question, told);
+    return refused(question, told, part === 'transport' && looked(() => wasNotSent(exception), false));
   }
 }
 
 const refusal = ({ id }, code, data) => ({ jsonrpc: '2.0', id, error: { code, message: data?.status ?? 'method not found', ...(data && { data }) } });
-const refused = (question, status) => refusal(question, ERRORS[status].code - 32_000, { status });
+const refused = (question, status, notSent = false) =>
+  refusal(question, ERRORS[status].code - 32_000, notSent ? { status, notSent } : { status });
 
 const METHODS = {
   async 'host.http.send'({ parameters, parts, left }) {
@@ -279,6 +280,18 @@ function transportStatus(exception) {
     if (/^(E[A-Z]+|UND_ERR_SOCKET)$/.test(fault.code)) return 'network';
   }
   return 'internal';
+}
+
+/** Whether nothing of a request left this machine: the transport says so, or the connection was never made. */
+function wasNotSent(exception) {
+  if (exception?.notSent === true) return true;
+  for (let [fault, left] = [exception, MOST_CAUSES]; fault instanceof Error && left > 0; fault = fault.cause, left--) {
+    // The error of several addresses has no call of its own.
+    const faults = Array.isArray(fault.errors) && fault.errors.length > 0 ? fault.errors : [fault];
+    const isUnsent = ({ syscall, code }) => ['connect', 'getaddrinfo'].includes(syscall) || code === 'UND_ERR_CONNECT_TIMEOUT';
+    if (faults.every((one) => one instanceof Error && isUnsent(one))) return true;
+  }
+  return false;
 }
 
 /** The status for what a secret store threw. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { inspect } from 'node:util';
 
-import { newStore, refused, Sandbox, started, until } from './stage.js';
+import { CUSTOM, newStore, refused, Sandbox, started, until } from './stage.js';
 
 const sandbox = await Sandbox.start();
 test.after(() => sandbox.stop());
@@ -71,6 +71,33 @@ test('what a transport throws is the cause of the call that failed, and stays in
     configuration: sandbox.configuration(), store: 'memory', transport: () => ({ status: 200, body: new Uint8Array(600_000) }),
   });
   await assert.rejects(long.registration.begin(), refused('responseInvalid'));
+});
+
+test('a code that was not sent is not spent: the sign-in waits, and goes on with the same redirect', async (t) => {
+  const enroll = await started(t);
+  const failed = (message, more) => Object.assign(new Error(message), more);
+  for (const [fault, isUnsent] of [
+    [failed('refused', { code: 'ECONNREFUSED', syscall: 'connect' }), true],
+    [new TypeError('fetch failed', { cause: failed('no', { code: 'ENOTFOUND', syscall: 'getaddrinfo' }) }), true],
+    [new TypeError('fetch failed', { cause: new AggregateError([failed('late', { code: 'ETIMEDOUT', syscall: 'connect' })]) }), true],
+    [failed('offline', { status: 'network', notSent: true }), true],
+    [failed('reset', { code: 'ECONNRESET', syscall: 'read' }), false],
+    [new TypeError('fetch failed', { cause: new AggregateError([failed('a', { syscall: 'connect' }), failed('b', { syscall: 'write' })]) }), false],
+  ]) {
+    let isBroken = true;
+    const transport = (request) => {
+      if (isBroken && new URL(request.url).pathname === '/token') throw fault;
+      return send(request);
+    };
+    const client = await enroll.open({ configuration: sandbox.configuration({ redirectUri: CUSTOM }), store: 'memory', transport });
+    const url = await sandbox.play((await client.registration.begin()).action.url);
+    await assert.rejects(client.registration.resume({ url }));
+    isBroken = false;
+    const again = client.registration.resume({ url });
+    if (isUnsent) assert.equal((await again).state.state, 'awaitingConfirmation', String(fault));
+    else await assert.rejects(again, String(fault));
+    await client.close();
+  }
 });
 
 /** Looking at it throws, and what is thrown can be looked at as little. */
