@@ -523,6 +523,11 @@ static jint response_add_body(JNIEnv *env, jclass class, jlong response, jbyteAr
   return status;
 }
 
+static jint response_set_unsent(JNIEnv *env, jclass class, jlong response) {
+  (void)env, (void)class;
+  return enroll_http_response_set_unsent(response_in(response));
+}
+
 static jboolean response_is_cancelled(JNIEnv *env, jclass class, jlong response) {
   (void)env, (void)class;
   return enroll_http_response_is_cancelled(response_in(response)) != 0;
@@ -567,6 +572,7 @@ static const JNINativeMethod natives[] = {
     NATIVE("responseSetStatus", "(JI)I", response_set_status),
     NATIVE("responseAddHeader", "(J" BYTES BYTES ")I", response_add_header),
     NATIVE("responseAddBody", "(J" BYTES ")I", response_add_body),
+    NATIVE("responseSetUnsent", "(J)I", response_set_unsent),
     NATIVE("responseIsCancelled", "(J)Z", response_is_cancelled),
 };
 

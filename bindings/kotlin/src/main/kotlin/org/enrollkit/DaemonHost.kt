@@ -163,7 +163,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
         log.tell("the host's answer to $method is invalid: $fault", fault)
         refuse(id, Status.RESPONSE_INVALID)
       }
-      is HostAnswer.Refused -> refuse(id, answer.status)
+      is HostAnswer.Refused -> refuse(id, answer.status, answer.isUnsent)
     }
   }
 
@@ -205,14 +205,20 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
   private suspend fun remove(served: Served, parameters: JsonObject): HostAnswer<JsonObject> =
     served.needSecrets().remove(parameters.secretName()).map { NOTHING }
 
-  private fun refuse(id: JsonElement, status: Status) = refuse(id, FIRST_OWN + status.code, status.summary, status)
+  private fun refuse(id: JsonElement, status: Status, isUnsent: Boolean = false) =
+    refuse(id, FIRST_OWN + status.code, status.summary, status, isUnsent)
 
-  private fun refuse(id: JsonElement, code: Int, text: String, status: Status?) = post(
+  private fun refuse(id: JsonElement, code: Int, text: String, status: Status?, isUnsent: Boolean = false) = post(
     message(id) {
       putJsonObject("error") {
         put("code", code)
         put("message", text)
-        if (status != null) putJsonObject("data") { put("status", status.wire) }
+        if (status != null) {
+          putJsonObject("data") {
+            put("status", status.wire)
+            if (isUnsent) put("notSent", true)
+          }
+        }
       }
     },
   )

@@ -1,7 +1,10 @@
 package org.enrollkit
 
 import java.io.IOException
+import java.net.ConnectException
+import java.net.NoRouteToHostException
 import java.net.SocketTimeoutException
+import java.net.UnknownHostException
 import java.util.concurrent.CancellationException
 import javax.net.ssl.SSLException
 import kotlin.time.Duration.Companion.milliseconds
@@ -19,8 +22,12 @@ import kotlinx.coroutines.withTimeout
 internal sealed interface HostAnswer<out T> {
   class Given<T>(val value: T) : HostAnswer<T>
 
-  /** The reason is in the log. */
-  class Refused(val status: Status) : HostAnswer<Nothing>
+  /**
+   * The reason is in the log.
+   *
+   * @property isUnsent nothing of the request left this machine
+   */
+  class Refused(val status: Status, val isUnsent: Boolean = false) : HostAnswer<Nothing>
 }
 
 /** A host's transport, as a core calls it: its exceptions become statuses, and its responses are checked. */
@@ -44,7 +51,10 @@ internal class HostTransport(private val transport: HttpTransport, private val l
     }
     return when (answer) {
       is HostAnswer.Given -> fill(answer.value, response)
-      is HostAnswer.Refused -> answer.status.code
+      is HostAnswer.Refused -> {
+        if (answer.isUnsent) Native.responseSetUnsent(response)
+        answer.status.code
+      }
     }
   }
 
@@ -59,7 +69,7 @@ internal class HostTransport(private val transport: HttpTransport, private val l
       val what = "${request.method} ${hiddenUrl(request.url)}"
       log.tell("the host's transport failed with ${status.wire} for $what: $fault", fault)
     }
-    HostAnswer.Refused(status)
+    HostAnswer.Refused(status, isUnsent(fault))
   }
 
   /** Checks from time to time, because C has no callback for it. */
@@ -89,10 +99,14 @@ internal class HostTransport(private val transport: HttpTransport, private val l
       is TimeoutCancellationException, is SocketTimeoutException -> Status.TIMEOUT
       is CancellationException -> Status.CANCELLED
       is SSLException -> Status.TLS
+      is RequestNotSentException -> statusOf(fault.cause)
       is IOException -> Status.NETWORK
       is EnrollException -> fault.status.takeIf { it in OWN } ?: Status.INTERNAL
       else -> Status.INTERNAL
     }
+
+    fun isUnsent(fault: Throwable): Boolean =
+      fault is RequestNotSentException || fault is UnknownHostException || fault is ConnectException || fault is NoRouteToHostException
   }
 }
 

@@ -1,5 +1,7 @@
 package org.enrollkit
 
+import java.io.IOException
+
 /**
  * Your app's own HTTP. It must follow no redirects, repeat nothing and check certificates.
  *
@@ -9,11 +11,21 @@ package org.enrollkit
  * A [javax.net.ssl.SSLException] becomes [Status.TLS], a timeout becomes [Status.TIMEOUT], any other
  * [java.io.IOException] becomes [Status.NETWORK]; an [EnrollException] keeps its status if that is one of these or
  * [Status.RESPONSE_INVALID]. Any other exception becomes [Status.INTERNAL]. All of them are logged.
+ *
+ * If nothing of a request left the machine, a sign-in whose code was to be sent waits, and does not end. A
+ * [java.net.UnknownHostException], a [java.net.ConnectException], a [java.net.NoRouteToHostException] and a
+ * [RequestNotSentException] say so.
  */
 public fun interface HttpTransport {
   /** Sends one request and returns the whole response, whatever its status. */
   public suspend fun send(request: HttpRequest): HttpResponse
 }
+
+/**
+ * Thrown by an [HttpTransport]: nothing of the request left this machine, for example because there is no network. The
+ * [cause] decides about the status.
+ */
+public class RequestNotSentException(override val cause: IOException) : IOException(cause.message, cause)
 
 /** A request to send. [toString] shows neither parameters nor body. */
 public class HttpRequest internal constructor(

@@ -69,6 +69,8 @@ internal object Native {
 
   @JvmStatic external fun responseAddBody(response: Long, data: ByteArray): Int
 
+  @JvmStatic external fun responseSetUnsent(response: Long): Int
+
   @JvmStatic external fun responseIsCancelled(response: Long): Boolean
 
   // Called by C, on its own threads. These functions must not throw.

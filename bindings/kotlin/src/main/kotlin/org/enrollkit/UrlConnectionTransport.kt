@@ -1,6 +1,7 @@
 package org.enrollkit
 
 import java.io.ByteArrayOutputStream
+import java.io.IOException
 import java.io.InputStream
 import java.net.HttpURLConnection
 import java.net.URI
@@ -45,12 +46,18 @@ public class UrlConnectionTransport : HttpTransport {
     // A connection that was used before may be dead, and a request on it would be repeated silently: none is used twice.
     connection.setRequestProperty("Connection", "close")
     for ((name, value) in request.headers) connection.addRequestProperty(name, value)
-    if (request.method == "POST") {
+    val sends = request.method == "POST"
+    if (sends) {
       connection.doOutput = true
       // A streamed body cannot be repeated either.
       connection.setFixedLengthStreamingMode(request.body.size)
-      connection.outputStream.use { it.write(request.body) }
     }
+    try {
+      connection.connect()
+    } catch (fault: IOException) {
+      throw RequestNotSentException(fault)
+    }
+    if (sends) connection.outputStream.use { it.write(request.body) }
     val status = connection.responseCode
     if (status < 0) throw EnrollException(Status.RESPONSE_INVALID, "expected an HTTP response, got other bytes")
     val headers = buildList {

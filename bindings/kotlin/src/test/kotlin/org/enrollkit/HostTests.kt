@@ -94,6 +94,33 @@ class HostTests : Case() {
     }
   }
 
+  @ParameterizedTest(name = "a code that was not sent is not spent: the sign-in waits, and goes on with the same redirect: {0}")
+  @EnumSource
+  fun unsent(backend: Backend) = runs {
+    val faults = mapOf(
+      java.net.UnknownHostException("id.example") to true,
+      java.net.ConnectException("refused") to true,
+      java.net.NoRouteToHostException("offline") to true,
+      RequestNotSentException(java.net.SocketTimeoutException("no connection")) to true,
+      IOException("reset") to false,
+      java.net.SocketTimeoutException("no answer") to false,
+    )
+    val inner = UrlConnectionTransport()
+    for ((fault, isUnsent) in faults) {
+      var isBroken = true
+      val client = backend.open({ request ->
+        if (isBroken && request.url.endsWith("/token")) throw fault
+        inner.send(request)
+      })
+      val begun = client.registration.begin()
+      val redirect = Sandbox.shared.play((begun.action as HostAction.OpenUrl).url)
+      assertTrue(runCatching { client.registration.resume(redirect) }.isFailure, "$fault")
+      isBroken = false
+      assertEquals(isUnsent, runCatching { client.registration.resume(redirect) }.isSuccess, "$fault")
+      client.close()
+    }
+  }
+
   @ParameterizedTest(name = "a defect of a transport is no fault of the network''s in outcomes and events either: {0}")
   @EnumSource
   fun defects(backend: Backend) = runs {
