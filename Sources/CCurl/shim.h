@@ -114,6 +114,12 @@ static inline CURLcode enroll_curl_get_long(const struct enroll_curl *curl, CURL
   return curl->easy_getinfo(easy, info, value);
 }
 
+// Microseconds, of the values whose names end in _T.
+static inline CURLcode enroll_curl_get_time(
+    const struct enroll_curl *curl, CURL *easy, CURLINFO info, curl_off_t *value) {
+  return curl->easy_getinfo(easy, info, value);
+}
+
 static inline CURLM *enroll_curl_multi_init(const struct enroll_curl *curl) { return curl->multi_init(); }
 static inline void enroll_curl_multi_cleanup(const struct enroll_curl *curl, CURLM *multi) { curl->multi_cleanup(multi); }
 static inline CURLMcode enroll_curl_multi_set_long(

@@ -179,4 +179,51 @@ import Testing
       expect(proxy.requests.first?.hasHeader("Authorization"), is: false)
     }
   }
+
+  @Test(
+    "a request that no proxy let through was not sent: one that refuses, that breaks, or behind whose tunnel nobody speaks TLS"
+  )
+  func unsent() async {
+    await #expect(processExitsWith: .success) {
+      unsetenv("no_proxy")
+      for answer in [
+        "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", "", "HTTP/1.1 200 OK\r\n\r\nnot TLS",
+      ] {
+        let proxy = try RawServer {
+          $0.readRequest()
+          $0.send(answer)
+        }
+        setenv("https_proxy", proxy.url(), 1)
+        let request = HTTPRequest(
+          .post, "https://provider.invalid/token", body: Array("code=c".utf8), freshConnection: true)
+        let error = #expect(throws: EnrollError.self) {
+          try CurlTransport().send(request, cancellation: nil)
+        }
+        expect(error?.isUnsent, is: true)
+        expect(proxy.accepted, is: 1)
+      }
+    }
+  }
+
+  @Test("a request that went through a proxy's tunnel and got no answer was sent")
+  func sentThroughTunnel() async {
+    await #expect(processExitsWith: .success) {
+      let certificates = try Certificates.shared.get()
+      let server = try TLSServer(certificates, .otherHost)
+      let proxy = try RawServer {
+        $0.readRequest()
+        $0.send("HTTP/1.1 200 OK\r\n\r\n")
+        $0.relay(to: server.port)
+      }
+      setenv("https_proxy", proxy.url(), 1)
+      unsetenv("no_proxy")
+      let request = HTTPRequest(
+        .post, "https://other.example/reset", body: Array("code=c".utf8), freshConnection: true)
+      let error = #expect(throws: EnrollError.self) {
+        try CurlTransport(.init(caFile: certificates.authority)).send(request, cancellation: nil)
+      }
+      expect(error?.code, is: .network)
+      expect(error?.isUnsent, is: false)
+    }
+  }
 }

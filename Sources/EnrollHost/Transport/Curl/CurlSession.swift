@@ -74,7 +74,7 @@ final class CurlSession: @unchecked Sendable {
         var code = try self.transfer(easy, cancellation, target, &time)
         // libcurl counts the time that the process was stopped while it connected. Nothing was sent yet.
         while code == CURLE_OPERATION_TIMEDOUT, !time.isOver, !time.hasRun(options.connectTimeout),
-          !hasSent(easy)
+          !hasSent(easy, request, target)
         {
           code = try self.transfer(easy, cancellation, target, &time)
         }
@@ -82,7 +82,9 @@ final class CurlSession: @unchecked Sendable {
           let error = CurlFailure.error(
             code, CurlFailure.words(errorText), CurlFailure.words(enroll_curl_strerror(curl, code)),
             target: target, reader: reader, proxyStatus: proxyStatus(easy), caFile: options.caFile)
-          guard let answer = reader.cut(by: error) else { throw hasSent(easy) ? error : error.unsent() }
+          guard let answer = reader.cut(by: error) else {
+            throw hasSent(easy, request, target) ? error : error.unsent()
+          }
           return answer
         }
         return try reader.finished()
@@ -95,10 +97,18 @@ final class CurlSession: @unchecked Sendable {
     return enroll_curl_get_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK ? status : 0
   }
 
-  /// Whether anything of the request left this machine; the request for a tunnel counts as well.
-  private func hasSent(_ easy: UnsafeMutableRawPointer) -> Bool {
+  /// Whether anything of the request left this machine. libcurl counts the request for a proxy's tunnel, too: on a new connection
+  /// nothing else is sent before TLS stands.
+  private func hasSent(
+    _ easy: UnsafeMutableRawPointer, _ request: HTTPRequest, _ target: RequestTarget
+  ) -> Bool {
     var count = 0
-    return enroll_curl_get_long(curl, easy, CURLINFO_REQUEST_SIZE, &count) != CURLE_OK || count > 0
+    guard enroll_curl_get_long(curl, easy, CURLINFO_REQUEST_SIZE, &count) != CURLE_OK || count > 0 else {
+      return false
+    }
+    guard request.freshConnection, !target.isPlain else { return true }
+    var untilTLS: curl_off_t = 0
+    return enroll_curl_get_time(curl, easy, CURLINFO_APPCONNECT_TIME_T, &untilTLS) != CURLE_OK || untilTLS > 0
   }
 
   private func configure(
