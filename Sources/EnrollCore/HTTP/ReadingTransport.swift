@@ -28,6 +28,12 @@ final class ReadingTransport: Transport {
     if response.body.count > mark.count, response.body.starts(with: mark) {
       response.body.removeFirst(mark.count)
     }
+    if response.cut == nil, response.mayBeCutForm {
+      response.cut = EnrollError(
+        .responseInvalid,
+        "the answer is a form without Content-Length, and nothing shows whether its last value is whole",
+        httpStatus: response.status)
+    }
     if let json = response.formAsJSON { response.body = json }
     if let cut = response.cut, !(request.takesCutAnswer && response.isOfUse) { throw cut }
     return response
@@ -65,6 +71,13 @@ extension HTTPResponse {
     return text
   }
 
+  /// Whether it brings tokens in a form whose end nothing shows: the connection may have ended in the middle of a token. The end of
+  /// JSON shows itself.
+  fileprivate var mayBeCutForm: Bool {
+    let content = body.trimmed
+    return (200..<300).contains(status) && !isEndStated && isForm(content) && hasTokenField(content)
+  }
+
   /// The content decides, and its declared type is a hint: servers and proxies declare JSON as a form, and a form of tokens as JSON,
   /// as text, or not at all.
   private func isForm(_ content: ArraySlice<UInt8>) -> Bool {
@@ -74,7 +87,11 @@ extension HTTPResponse {
     if ASCII.equalsIgnoringCase(String(decoding: type, as: UTF8.self), FormEncoding.contentType) {
       return true
     }
-    return content.split(separator: UInt8(ascii: "&")).contains { field in
+    return hasTokenField(content)
+  }
+
+  private func hasTokenField(_ content: ArraySlice<UInt8>) -> Bool {
+    content.split(separator: UInt8(ascii: "&")).contains { field in
       field.starts(with: "access_token=".utf8) || field.starts(with: "refresh_token=".utf8)
     }
   }

@@ -116,8 +116,14 @@ public struct HTTPResponse: Sendable {
   var isStatedEmpty: Bool {
     guard body.isEmpty else { return false }
     if let length = header("Content-Length") { return DecimalText.parse(length) == 0 }
-    // The chunks came to their end: the body is complete.
-    return header("Transfer-Encoding").map { ASCII.equalsIgnoringCase($0, "chunked") } ?? false
+    return isEndStated
+  }
+
+  /// Whether the head says where the body ends: by its length, or by chunks. Else the end of the connection is its end (RFC 9112
+  /// §6.3), also where it came too early.
+  var isEndStated: Bool {
+    header("Content-Length") != nil
+      || header("Transfer-Encoding").map { ASCII.equalsIgnoringCase($0, "chunked") } ?? false
   }
 
   /// Whether it has been in a cache, which says so (RFC 9111 §5.1). No cache may answer a POST (§4).

@@ -161,7 +161,10 @@ extension ZooProvider {
     if dialect.token.isFormUnlessAccepted, !accepts {
       let fields = answer.members.map { "\($0.key)=\(encoded($0.value.string ?? text($0.value)))" }
       response.body = Array(fields.joined(separator: "&").utf8)
-      response.headers = [HTTPHeader("Content-Type", "application/x-www-form-urlencoded")]
+      response.headers = [
+        HTTPHeader("Content-Type", "application/x-www-form-urlencoded"),
+        HTTPHeader("Content-Length", "\(response.body.count)"),
+      ]
     }
     return response
   }

@@ -90,9 +90,39 @@ struct AnswerTests {
       answer.isJSON
       ? #"{"access_token":"new","token_type":"Bearer","refresh_token":"r=2&","expires_in":3600}"#
       : "token_type=Bearer&access_token=new&refresh_token=r%3D2%26&expires_in=3600"
-    let headers = answer.type.isEmpty ? [] : [HTTPHeader("Content-Type", answer.type)]
+    var headers = answer.type.isEmpty ? [] : [HTTPHeader("Content-Type", answer.type)]
+    if !answer.isJSON { headers.append(HTTPHeader("Transfer-Encoding", "chunked")) }
     bench.provider.next(.token, .status(200, headers: headers, body: surrounded + body + surrounded))
     try expect(engine.token(), is: "new")
     try expect(bench.record.confirmed?.refreshToken, is: Secret("r=2&"))
+  }
+
+  @Test("a form whose end nothing shows may be cut: its last value is not used, and one before it is")
+  func formWithoutEnd() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    let before = try bench.record.confirmed?.refreshToken
+    for (body, kept) in [
+      ("access_token=new&token_type=Bearer&refresh_token=half", before),
+      ("token_type=Bearer&refresh_token=whole&access_token=half", Secret("whole")),
+    ] {
+      bench.provider.next(.token, .status(200, body: body), .status(200, body: body))
+      guard case .expired(_, _, let error) = try engine.access() else { throw Unexpected(what: "taken") }
+      #expect(error.code == .responseInvalid && error.message.contains("Content-Length"))
+      try expect(bench.record.confirmed?.refreshToken, is: kept)
+      bench.provider.recover(.token)
+      bench.clock.advance(seconds: 120)
+    }
+  }
+
+  @Test("nor does such a form sign anybody in")
+  func codeInFormWithoutEnd() throws {
+    let bench = try Bench(scopes: [])
+    let engine = bench.engine()
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    bench.provider.next(.token, .status(200, body: "token_type=Bearer&access_token=half"))
+    try expect(engine.failure(of: url), is: .responseInvalid)
+    #expect(try !bench.record.hasTokens)
   }
 }

@@ -185,7 +185,8 @@ struct ProfileMappingTests {
           "https://id.example/token": { _ in
             HTTPResponse(
               status: 200,
-              headers: type.isEmpty ? [] : [HTTPHeader("Content-Type", type)],
+              headers: (type.isEmpty ? [] : [HTTPHeader("Content-Type", type)])
+                + [HTTPHeader("Content-Length", "\(body.utf8.count)")],
               body: Array(body.utf8))
           }
         ], else: bench.provider)
@@ -213,8 +214,11 @@ struct ProfileMappingTests {
       [
         "https://id.example/token": { _ in
           var response = HTTPResponse(
-            status: 200, headers: [HTTPHeader("Content-Type", "application/x-www-form-urlencoded")],
-            body: Array(body.utf8))
+            status: 200,
+            headers: [
+              HTTPHeader("Content-Type", "application/x-www-form-urlencoded"),
+              HTTPHeader("Transfer-Encoding", "chunked"),
+            ], body: Array(body.utf8))
           if isCut { response.cut = EnrollError(.network, "cut") }
           return response
         }
