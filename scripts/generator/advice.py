@@ -40,7 +40,7 @@ ADVICE = {
     "responseInvalid": "Check the issuer: another server or a proxy may have answered. The message says what was expected and "
     "what was received. If the provider has no discovery document, set its endpoints in `endpoints`.",
     "oauth": "Read `oauthError`. `invalid_client`: check the client id and the secret. `invalid_scope`: request other scopes. "
-    "`other_error` stands for a code that is not shown, because it is built as no registered one is and may be part of a token. "
+    "`other_error` stands for a code that is not shown, because it may be part of a token. "
     "`invalid_request`: compare the redirect URI with the registered one. [The guides](providers.md#guides) list what each "
     "provider requires.",
     "loginRequired": "Begin a sign-in without `prompt=none`.",

@@ -68,6 +68,40 @@ struct SentSecrets: Sendable {
     }
   }
 
+  /// So many characters of a secret in a row are a part of it: no word of an error code is.
+  private static let codeRunBytes = 8
+  /// The same in a sentence, which may share a word with a secret that a person chose.
+  private static let textRunBytes = 16
+
+  /// An error code of a token endpoint or a redirect, as it may be told on: nil where it repeats one of them, and
+  /// ``TokenEndpointError/otherError`` where it has a part of one, or is built as no registered code is.
+  func shown(errorCode code: String) -> String? {
+    if RefusalContent(code: code, isEmpty: false) != .otherCode { return code }
+    if areRepeated(in: code) { return nil }
+    let isUsual = PrintableText.isUsualErrorCode(code) && !haveRun(of: Self.codeRunBytes, in: code)
+    return isUsual ? code : TokenEndpointError.otherError
+  }
+
+  /// Whether `text` has so many bytes of one of them in a row, in whatever case.
+  private func haveRun(of length: Int, in text: String) -> Bool {
+    let text = Array(text.utf8)
+    guard text.count >= length else { return false }
+    return all.contains { secret in
+      secret.withBytes { bytes in
+        bytes.count >= length
+          && (0...(text.count - length)).contains { start in
+            (0...(bytes.count - length)).contains { place in
+              (0..<length).allSatisfy { text[start + $0] | 0x20 == bytes[place + $0] | 0x20 }
+            }
+          }
+      }
+    }
+  }
+
+  fileprivate func areToldOf(in text: String) -> Bool {
+    areRepeated(in: text) || haveRun(of: Self.textRunBytes, in: text)
+  }
+
   /// The answer without the members and elements that repeat one of them.
   func hidden(in answer: JSONObject) -> JSONObject { answer.without { areRepeated(in: $0) } }
 
@@ -95,13 +129,13 @@ struct SentSecrets: Sendable {
 }
 
 extension EnrollError {
-  /// The same without words that repeat a secret.
+  /// The same without words that repeat a secret, or may be a part of one.
   func hiding(_ sent: SentSecrets) -> EnrollError {
-    let isInCode = oauthError.map { sent.areRepeated(in: $0) } ?? false
-    guard isInCode || sent.areRepeated(in: message) else { return self }
+    let shown = oauthError.flatMap { sent.shown(errorCode: $0) }
+    guard shown != oauthError || sent.areToldOf(in: message) else { return self }
     return EnrollError(
-      code, "the answer was refused; the reason repeats a secret that was sent, and is not shown",
-      field: field, httpStatus: httpStatus, oauthError: isInCode ? nil : oauthError,
-      retryAfterSeconds: retryAfterSeconds)
+      code,
+      "the answer was refused; the reason repeats a secret that was sent, or may do so, and is not shown",
+      field: field, httpStatus: httpStatus, oauthError: shown, retryAfterSeconds: retryAfterSeconds)
   }
 }

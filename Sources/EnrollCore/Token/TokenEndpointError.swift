@@ -52,16 +52,15 @@ enum TokenEndpointError {
       oauthError: code, retryAfterSeconds: RetryAfter.seconds(of: response))
   }
 
-  /// The member `error`, when it is a proper code and repeats no secret that was sent, or ``otherError`` in its place; nil for everything else, also for the
-  /// description of an error that the server's framework or a proxy writes (RFC 9457 §3.1, Spring Boot).
+  /// The member `error`, when it is a proper code, as it may be told on; nil for everything else, also for the description of an
+  /// error that the server's framework or a proxy writes (RFC 9457 §3.1, Spring Boot).
   static func oauthError(in response: HTTPResponse) -> String? {
     guard let json = try? JSON.parse(response.body),
       let code = json["error"]?.string.flatMap({ PrintableText.errorCode($0) }),
       !isReasonPhrase(code),
       json["status"] == nil || ["path", "timestamp", "type", "title"].allSatisfy({ json[$0] == nil })
     else { return nil }
-    if response.sent.areRepeated(in: code) { return nil }
-    return PrintableText.isUsualErrorCode(code) ? code : otherError
+    return response.sent.shown(errorCode: code)
   }
 
   /// Stands for a code that is built as no registered one is: it may repeat a part of a secret, or all of it in another coding

@@ -60,6 +60,44 @@ struct RepeatedSecretTests {
     try expect(bench.record.sessionEnded, is: nil)
   }
 
+  /// A part of it has no digits and is as long as a word of an error code may be.
+  private static let token = "eyQhgTrWmpLkdNbvXzAsRfUoCjIq"
+
+  @Test(
+    "a run of a token is not shown, neither as an error code of a token endpoint nor in a redirect",
+    arguments: ["QhgTrWmpLkdNbvXz", "not_mplkdnbv", "LKDNBVXZ.gone"])
+  func run(_ code: String) throws {
+    let bench = try Bench(tellsBackEnd: true)
+    bench.provider.change { $0.tokens = { $0["refresh_token"] = .string(Self.token) } }
+    let engine = try bench.signedIn()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let back = bench.provider.refuse(begun.url, error: code) + "&error_description=of%20QhgTrWmpLkdNbvXz"
+    guard case .failed(let inRedirect) = try engine.resume(back, cancellation: nil).ending else {
+      throw Unexpected(what: "no failure")
+    }
+    bench.clock.advance(seconds: 3700)
+    bench.provider.next(.token, .status(400, body: #"{"error":"\#(code)"}"#))
+    guard case .rejected(let reason) = try engine.access() else { throw Unexpected(what: "not rejected") }
+    for error in [inRedirect, reason] { expect(error.oauthError, is: "other_error") }
+    let told = "\(bench.seen.reported) \(bench.seen.warned) \(inRedirect) \(reason)"
+    #expect(!told.contains(code) && !told.contains("QhgTrWmp"), "\(told)")
+  }
+
+  @Test("an error code in a redirect that is built as no registered one is not shown")
+  func unusualInRedirect() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    for (code, shown) in [("UkVGUkVTSC0yLVRPS0VO", "other_error"), ("quota_exceeded", "quota_exceeded")] {
+      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let back = bench.provider.refuse(begun.url, error: code)
+      guard case .failed(let error) = try engine.resume(back, cancellation: nil).ending else {
+        throw Unexpected(what: "no failure")
+      }
+      expect(error.oauthError, is: shown)
+      expect(error.message.contains(code), is: code == shown)
+    }
+  }
+
   @Test(
     "an error code that is built as the registered ones are is shown",
     arguments: ["quota_exceeded", "AADSTS.700", "E0017"])
