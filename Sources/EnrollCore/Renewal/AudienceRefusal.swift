@@ -36,7 +36,9 @@ extension Engine {
     let isOfAudience = tokens.lastAudience(at: record.tokenEpoch) != nil
     let asksForOwn =
       !audience.scopes.isEmpty && audience.scopes.allSatisfy { Scopes.contains($0, in: tokens.scopes) }
-    guard isInvalid || isOfAudience && asksForOwn && error.isAboutScopes else { return result }
+    let asksForOwnResource = audience.resource == configuration.resource?.text
+    let isOfSession = asksForOwn && error.isAboutScopes || asksForOwnResource && error.isAboutTarget
+    guard isInvalid || isOfAudience && isOfSession else { return result }
     let ofSession = try renew(epochs: [epoch], forced: true)
     guard ofSession == .renewed else { return ofSession }
     // A refresh token that lives and is invalid for this audience is bound to the one before.

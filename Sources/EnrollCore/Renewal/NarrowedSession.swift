@@ -1,6 +1,7 @@
 // A provider that narrows the session itself when it is asked for a token for one audience: its new refresh token holds only the
 // scopes that were asked for, or works for that resource alone. RFC 6749 §6 forbids it, and no answer says so: what the session
-// had is compared with what its next renewal brings, its scopes and, where access tokens are JWTs (RFC 9068), their `aud`.
+// had is compared with what its next renewal brings, its scopes and, where access tokens are JWTs (RFC 9068), their `aud`. A renewal
+// that is refused shows it, too: the resource of the session is refused, or the token is invalid for it and valid for the audience.
 // Nothing but another sign-in restores the session, so a provider that narrows is remembered in the account's record and asked
 // no more.
 
@@ -12,6 +13,11 @@ extension TokenSet {
   /// - Parameter epoch: the record's.
   func lastAudience(at epoch: UInt64) -> AudienceToken? {
     audiences.entries.first { $0.token?.epoch == epoch }?.token
+  }
+
+  /// The same audience by its name.
+  func lastAudienceName(at epoch: UInt64) -> TokenAudience? {
+    audiences.entries.first { $0.token?.epoch == epoch }?.audience
   }
 
   /// The scopes that a renewal took from the session, because the refresh token came with a token for an audience and now holds
@@ -58,6 +64,22 @@ extension AccountRecord {
 }
 
 extension Engine {
+  /// The tokens of a session that the provider refuses to renew because it bound the refresh token to the resource of the audience
+  /// whose renewal brought it: it takes the token for that resource. nil where it takes it for nothing, or nothing binds it.
+  func tokensOfBoundSession(_ renewal: Renewal, sent: Moment) -> UnkeptTokens? {
+    let tokens = renewal.session.tokens
+    guard let refreshToken = tokens.refreshToken,
+      let audience = tokens.lastAudienceName(at: renewal.epoch), audience.resource != nil,
+      let metadata = try? provider.metadata(cancellation: closing)
+    else { return nil }
+    let request = TokenRequest.refresh(
+      refreshToken: refreshToken, for: audience, configuration: configuration, metadata: metadata)
+    guard let http = try? send(request, provenBy: tokens.dpopKey, cancellation: nil),
+      case .tokens(let response) = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
+    else { return nil }
+    return UnkeptTokens(response.tokenSet(renewing: tokens, at: sent), user: renewal.session.subject)
+  }
+
   /// Remembers a provider that narrows, and says so once.
   /// - Parameter lost: the scopes that are known to be gone; none where the refresh token is bound to a resource.
   func remember(narrowing lost: [String], epoch: UInt64) throws(EnrollError) {

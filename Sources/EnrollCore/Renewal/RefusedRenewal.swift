@@ -17,11 +17,20 @@ extension Engine {
       guard try keep(refusal, of: audience, epoch: epoch) else { return try replaced(for: audience) }
       return .rejected(error.concerning(audience))
     }
+    let isAboutAudience = error.isAboutScopes || error.isAboutTarget
+    if isAboutAudience, renewal.session.tokens.lastAudience(at: epoch) != nil {
+      try remember(narrowing: [], epoch: epoch)
+    }
     let earlier = try store.read(account)?.refusal.flatMap { $0.isSame(as: refusal) ? $0 : nil }
     let isRepeated = earlier?.pause.band(at: sent) == .expired
     if verdict == .ends || verdict == .endsIfRepeated && isRepeated {
       let reason = verdict == .ends ? reason : "refused twice: \(reason)"
-      if let result = try believed(reason, since: earlier?.began, epoch: epoch) { return result }
+      let bound = verdict == .ends ? tokensOfBoundSession(renewal, sent: sent) : nil
+      if bound != nil { try remember(narrowing: [], epoch: epoch) }
+      if let result = try believed(reason, since: earlier?.began, epoch: epoch) {
+        if let bound, case .reauthenticate = result { revokeUnkept([bound]) }
+        return result
+      }
       error = error.saying(
         "\(error.message); the session goes on, because the provider's metadata comes out of a cache from before the refusal"
       )
@@ -78,6 +87,9 @@ extension Engine {
 }
 
 extension EnrollError {
+  /// Whether a resource is refused (RFC 8707 §2).
+  var isAboutTarget: Bool { oauthError.map { ASCII.equals($0, "invalid_target") } ?? false }
+
   /// Where the provider goes on refusing and the access token has ended, nothing but another sign-in gets a token, whatever the
   /// provider's word for it is: some call a session that is over an invalid request or an unknown client. The session is
   /// kept all the same: the provider may change its mind.

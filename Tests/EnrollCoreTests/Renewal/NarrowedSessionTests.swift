@@ -105,6 +105,43 @@ struct NarrowedSessionTests {
   }
 
   @Test(
+    "with a configured resource, the session's own renewal is refused where the session is bound to another one: by its resource, or as an invalid token that the other resource takes",
+    arguments: ["invalid_grant", "invalid_target"])
+  func boundBesideConfigured(refusal: String) throws {
+    let bench = try Bench(resource: "https://files.example/")
+    bench.provider.change {
+      $0.resources = ["https://api.example/", "https://files.example/"]
+      $0.narrowsSessions = true
+    }
+    let engine = try bench.signedIn()
+    _ = try engine.token(for: Self.api)
+    try expect(bench.record.narrowsSessions, is: false)
+    bench.clock.advance(seconds: 3600)
+    if refusal == "invalid_target" {
+      bench.provider.next(.token, .status(400, body: #"{"error":"invalid_target"}"#))
+      try expect(reason(engine.access()).oauthError, is: refusal)
+    } else {
+      try expect(engine.access(), is: .reauthenticate(reason: refusal))
+    }
+    try expect(bench.record.narrowsSessions, is: true)
+    #expect(bench.seen.reported.contains { $0.message.contains("bound") })
+    let again = try bench.signedIn()
+    try expect(reason(again.access(for: Self.api)).code, is: .unsupported)
+  }
+
+  @Test("a session that the provider ends after a token for an audience shows no narrowing")
+  func ended() throws {
+    let bench = try Bench(resource: "https://files.example/")
+    bench.provider.change { $0.resources = ["https://api.example/", "https://files.example/"] }
+    let engine = try bench.signedIn()
+    _ = try engine.token(for: Self.api)
+    bench.provider.endSessions()
+    bench.clock.advance(seconds: 3600)
+    try expect(engine.access(), is: .reauthenticate(reason: "invalid_grant"))
+    try expect(bench.record.narrowsSessions, is: false)
+  }
+
+  @Test(
     "the next session at this provider is not narrowed: it is remembered until the account is deregistered")
   func remembered() throws {
     _ = try engine.token(for: Self.read)

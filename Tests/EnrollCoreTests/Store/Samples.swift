@@ -103,7 +103,8 @@ enum Sample {
     record.renewalIntent = RenewalIntent(
       attempt: "attempt", tokenEpoch: 7, refreshTokenHash: "hash", bootID: "boot-7",
       began: UnixTime(seconds: 1))
-    record.refusal = RenewalRefusal(pause: expiry, httpStatus: 418, oauthError: "odd", began: UnixTime(seconds: 2))
+    record.refusal = RenewalRefusal(
+      pause: expiry, httpStatus: 418, oauthError: "odd", began: UnixTime(seconds: 2))
     record.backoff = RenewalBackoff(
       failures: 3, pause: expiry, followUp: expiry, offlineSince: UnixTime(seconds: 4),
       error: EnrollError(
