@@ -192,6 +192,23 @@ class InATerminal(CommandCase):
         first.line("y")
         self.assertEqual(first.ends(), 0)
 
+    def test_yes_puts_no_earlier_sign_in_in_another_users_place(self):
+        self.sign_in()
+        terminal = self.terminal("login", "--again")
+        self.come_back(self.opened(2), user="bob")
+        terminal.shows(r"Signed in as Bob.*\[Y/n\]")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        _, words = self.run_enroll("login", "--yes", status=9)
+        self.assertRegex(words, r"sign-in, of Bob Builder.* waits for confirmation.*--yes does not answer for it")
+        kept = self.json("status")
+        self.assertEqual((kept["profile"]["name"], kept["waiting"]["profile"]["name"]), ("Alice Example", "Bob Builder"))
+        terminal = self.terminal("login", "--yes")
+        terminal.shows(r"Signed in as Bob.*\[Y/n\]")
+        terminal.line("n")
+        self.assertEqual(terminal.ends(), 9)
+        self.assertEqual(self.json("status")["profile"]["name"], "Alice Example")
+
     def test_a_question_that_another_terminal_has_answered_is_settled(self):
         first, second = self.two_that_ask()
         first.line("y")
@@ -378,6 +395,29 @@ class FirstUse(CommandCase):
         self.assertTrue(self.token())
         # The same words again change nothing.
         self.assertNotIn("Saved", self.run_enroll("login", "--yes", *self.arguments())[1])
+
+    def refuse_scopes(self, url):
+        redirect = self.sandbox.control("settle", url=url, error="invalid_scope")["redirect"]
+        urllib.request.urlopen(redirect, timeout=60).close()
+
+    def test_offline_access_that_nobody_chose_is_left_out_where_the_provider_refuses_it(self):
+        child = self.start("login", "--yes", *self.arguments())
+        self.refuse_scopes(self.opened())
+        url = self.opened(2)
+        self.assertEqual(parameter(url, "scope"), "openid profile email")
+        self.come_back(url)
+        _, words = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 0, words)
+        self.assertIn("asking again without it", words)
+        saved = json.loads((self.profiles / "default.json").read_text())
+        self.assertEqual(saved["scopes"], ["openid", "profile", "email"])
+
+    def test_scopes_that_somebody_chose_are_named_where_the_provider_refuses_them(self):
+        child = self.start("login", "--yes", *self.arguments(), "--scope", "openid", "--scope", "offline_access")
+        self.refuse_scopes(self.opened())
+        _, words = child.communicate(timeout=60)
+        self.assertNotEqual(child.returncode, 0)
+        self.assertIn("offline_access", words)
 
     def test_a_client_secret_comes_out_of_a_file_or_a_pipe_and_is_shown_nowhere(self):
         self.sandbox = self.own_sandbox("--client-secret", SECRET)

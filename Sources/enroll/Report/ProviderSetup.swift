@@ -50,6 +50,18 @@ struct ProviderSetup: Equatable {
   static let scopes = ["openid", "profile", "email", "offline_access"]
   static let redirectURI = ProviderOptions.redirectURI
 
+  /// Leaves `offline_access` out of a configuration with the scopes that this program chose.
+  /// - Returns: the other ones; nil where somebody chose the scopes.
+  static func withoutOfflineAccess(_ configuration: inout JSON) -> [String]? {
+    guard var members = configuration.object,
+      members["scopes"] == .array(scopes.map { .string($0) }), members["provider"] == nil
+    else { return nil }
+    let others = scopes.filter { $0 != "offline_access" }
+    members["scopes"] = .array(others.map { .string($0) })
+    configuration = .object(members)
+    return others
+  }
+
   /// Whether a configuration that is there is for the same client of the same provider.
   func isServed(by configuration: Configuration) -> Bool {
     let issuer = (try? Configuration(json: self.configuration))?.issuer ?? Issuer(self.issuer ?? "")

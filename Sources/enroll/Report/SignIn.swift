@@ -5,14 +5,14 @@ import EnrollCore
 import EnrollJSON
 
 struct SignIn {
-  private let way: SignInArguments
+  let way: SignInArguments
   /// The provider of the command line. Kept, because its secret may come out of a pipe.
   private let setup: ProviderSetup?
   /// A configuration that was made for the resource of the command line, and is not saved yet.
   private let made: JSON?
   private let kind: Kind
-  private let session: CommandSession
-  private let errors = Terminal.errors
+  let session: CommandSession
+  let errors = Terminal.errors
 
   /// By which way, as the manifest calls it.
   enum Kind: String { case signIn, register, device }
@@ -31,7 +31,7 @@ struct SignIn {
   func run() throws(Failure) -> CommandStatus {
     let saves = try prepareProfile()
     if saves { try Folders.requireWritable(Folders.parent(of: session.place.configurationPath)) }
-    let configuration = try self.configuration()
+    var configuration = try self.configuration()
     let client = try session.open(configuration, makesStore: true)
     let state = try session.call(
       "registration.state", [("client", client), ("timeout", .integer(15))], saying: "Looking at the account"
@@ -51,9 +51,9 @@ struct SignIn {
     default: break
     }
     let before = try session.call("account.read", [("client", client)])
-    let arrived: JSON
+    let (begun, arrived): (JSON, JSON)
     do throws(Failure) {
-      arrived = try wait(client, try begin(client), before)
+      (begun, arrived) = try attempt(client, before, &configuration)
     } catch {
       LastAttempt(
         at: session.now, configurationPath: session.place.configurationPath,
@@ -67,7 +67,7 @@ struct SignIn {
     guard arrived["state"]?["state"]?.string == "awaitingConfirmation" else {
       return try welcome(client, arrived["state"])
     }
-    return try confirm(client, arrived["state"])
+    return try confirm(client, arrived["state"], of: begun["transaction"])
   }
 
   /// The provider has not answered to the renewal of a session that may well go on.
@@ -134,13 +134,31 @@ struct SignIn {
   }
 
   /// What `enroll switch` chose ends: the commands that come next are about this provider.
-  private func becomeCurrent() {
+  func becomeCurrent() {
     if session.said.place.isEmpty, !way.provider.words.isEmpty { CurrentChoice.forget() }
   }
 
   // MARK: The attempt
 
-  private func begin(_ client: JSON) throws(Failure) -> JSON {
+  /// Once more without `offline_access` where the provider refuses the scopes that nobody chose.
+  private func attempt(
+    _ client: JSON, _ before: JSON, _ configuration: inout JSON
+  ) throws(Failure) -> (begun: JSON, arrived: JSON) {
+    do throws(Failure) {
+      let begun = try begin(client, way.scopes)
+      return (begun, try wait(client, begun, before))
+    } catch {
+      let refusals = ["invalid_scope", "not_allowed"]
+      guard let refusal = error.error?.oauthError, refusals.contains(refusal), way.scopes.isEmpty,
+        let scopes = ProviderSetup.withoutOfflineAccess(&configuration)
+      else { throw error }
+      errors.say("The provider refuses offline access; asking again without it.", in: .warning)
+      let begun = try begin(client, scopes)
+      return (begun, try wait(client, begun, before))
+    }
+  }
+
+  private func begin(_ client: JSON, _ scopes: [String]) throws(Failure) -> JSON {
     let options: [(String, JSON?)] = [
       ("loginHint", way.loginHint.map { .string($0) }), ("prompt", way.prompt.map { .string($0) }),
       ("connection", way.connection.map { .string($0) }),
@@ -150,7 +168,7 @@ struct SignIn {
       client,
       [
         ("kind", .string(kind.rawValue)), ("options", isEmpty ? nil : .object(options)),
-        ("scopes", way.scopes.isEmpty ? nil : .array(way.scopes.map { .string($0) })),
+        ("scopes", scopes.isEmpty ? nil : .array(scopes.map { .string($0) })),
       ])
   }
 
@@ -219,7 +237,7 @@ struct SignIn {
   }
 
   /// As the store says: another attempt of this account may have ended meanwhile.
-  private func stateNow(_ client: JSON) throws(Failure) -> JSON? {
+  func stateNow(_ client: JSON) throws(Failure) -> JSON? {
     try session.call("registration.state", [("client", client), ("timeout", .integer(5))])["state"]
   }
 
@@ -284,67 +302,5 @@ struct SignIn {
       let advice: Advice = "Without a browser on this machine: \(.loginByDevice)."
       errors.say(advice.text(session.said))
     }
-  }
-
-  // MARK: The end
-
-  /// - Parameter asked: the state whose profile the user is asked about, and which the answer names.
-  private func confirm(_ client: JSON, _ asked: JSON?) throws(Failure) -> CommandStatus {
-    let answer = [("client", client), ("transaction", asked?["transaction"])]
-    if !way.yes {
-      let question = Shown.question(asked?["profile"])
-      let choice =
-        session.waits.isInterrupted ? .interrupted : Prompt.choice(question, default: true, session.waits)
-      if choice != .interrupted {
-        // The answer is about whoever was named; another terminal may have confirmed, or signed in, meanwhile.
-        let now = try stateNow(client)
-        switch now?["state"]?.string {
-        case "awaitingConfirmation" where now?["transaction"] != asked?["transaction"]:
-          errors.say("Another sign-in has finished in the meantime.", in: .warning)
-          return try confirm(client, now)
-        case "active": return try stay(client, now)
-        default: break
-        }
-      }
-      switch choice {
-      case .yes: break
-      case .no:
-        _ = try session.call("registration.retry", answer, saying: "Revoking the tokens")
-        throw Failure(
-          .notFinished, "not confirmed: the new tokens were revoked",
-          advice: "Run \(.loginAsSomebodyElse) to sign in as another user.")
-      case .interrupted:
-        throw Failure(
-          .interrupted, "stopped before you confirmed", advice: "Run \(.login) to be asked again.")
-      }
-    }
-    let confirmed = try session.call("registration.confirm", answer, saying: "Confirming")
-    return try welcome(client, confirmed["state"])
-  }
-
-  private func stay(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {
-    try tell(client, state, "already signed in as", "To sign in again: \(.loginAgain)")
-  }
-
-  private func welcome(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {
-    try tell(client, state, "signed in as", "A token for scripts: \(.token)")
-  }
-
-  private func tell(
-    _ client: JSON, _ state: JSON?, _ words: String, _ next: Advice
-  ) throws(Failure) -> CommandStatus {
-    becomeCurrent()
-    let kept = try session.call("account.read", [("client", client)])
-    if session.isJSON {
-      Output.json(
-        .object([
-          ("account", .string(session.place.account)), ("state", state), ("profile", kept["profile"]),
-          ("expiresAt", kept["expiresAt"]),
-        ]))
-    } else {
-      errors.say("\(errors.signs.good) \(words) \(Shown.person(kept["profile"]))", in: .good)
-      errors.say("  " + next.text(session.said))
-    }
-    return .done
   }
 }
