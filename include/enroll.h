@@ -1188,12 +1188,20 @@ enroll_status enroll_identity_userinfo(enroll_client *client, int64_t timeout_ms
  *  becomes empty, with size 0; `expires_at` becomes 0. `profile` is a JSON object. `id_token` is the token that the
  *  provider sent. `access_token` is the stored token, even if it has expired (enroll_token_access returns a valid one).
  *  `registration_type` is "SOCIAL" or "PASSWORDLESS". For a sign-in that waits for confirmation see
- *  enroll_account_waiting.
+ *  enroll_account_waiting; whether the session renews its token, enroll_account_renewal says.
  *  Returns ENROLL_OK; [store]; [call].
  *  Command: account.read. */
 enroll_status enroll_account_read(enroll_client *client, enroll_buf *profile, enroll_buf *id_token,
                                   enroll_buf *access_token, enroll_buf *registration_type, int64_t *expires_at,
                                   enroll_error *error);
+
+/** Reads whether the confirmed session renews its access token. `renews` becomes 1, or 0: then the user signs in again
+ *  when the token expires. `renewable_until` becomes the time at which the refresh token ends unless a renewal replaces
+ *  it, in seconds since 1970; 0 if the session does not renew, or if the provider does not say.
+ *  Returns ENROLL_OK; ENROLL_E_NOT_FOUND (no user is signed in); [store]; [call].
+ *  Command: account.read. */
+enroll_status enroll_account_renewal(enroll_client *client, int32_t *renews, int64_t *renewable_until,
+                                     enroll_error *error);
 
 /** Reads the sign-in that waits for the user's confirmation (G), beside the session or without one: `transaction`,
  *  which enroll_registration_confirm_transaction takes; `profile`, a JSON object, which is empty if the provider does

@@ -54,6 +54,18 @@ public func enroll_account_read(
   }
 }
 
+@_cdecl("enroll_account_renewal") @implementation
+public func enroll_account_renewal(
+  _ client: Handle?, _ renews: Int32Out?, _ renewable_until: Int64Out?, _ error: ErrorOut?
+) -> enroll_status {
+  reporting(to: error) { () throws(EnrollError) in
+    let account = try ClientHandle.find(client).client.readAccount()
+    guard let doesRenew = account.renews else { throw EnrollError(.notFound, "no user is signed in") }
+    renews?.pointee = doesRenew ? 1 : 0
+    renewable_until?.pointee = account.renewableUntil?.seconds ?? 0
+  }
+}
+
 @_cdecl("enroll_diagnostics_export") @implementation
 public func enroll_diagnostics_export(_ client: Handle?, _ diagnostics: BufferOut?, _ error: ErrorOut?)
   -> enroll_status

@@ -435,6 +435,12 @@ static enroll_status account_read(json_t *parameters, json_t **result) {
   if (type.size > 0) json_object_set_new(*result, "registrationType", json_string(type.data));
   if (expires_at != 0) json_object_set_new(*result, "expiresAt", json_integer(expires_at));
   if (profile.size > 0) json_object_set_new(*result, "profile", json_of_buffer(&profile));
+  int32_t renews = 0;
+  int64_t renewable_until = 0;
+  if (enroll_account_renewal(client, &renews, &renewable_until, NULL) == ENROLL_OK) {
+    json_object_set_new(*result, "renews", json_boolean(renews));
+    if (renewable_until != 0) json_object_set_new(*result, "renewableUntil", json_integer(renewable_until));
+  }
   json_t *waiting = waiting_sign_in();
   if (waiting != NULL) json_object_set_new(*result, "waiting", waiting);
   enroll_buf_free(&profile);

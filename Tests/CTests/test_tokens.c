@@ -31,11 +31,18 @@ TEST("the whole way: begin, resume, the profile, confirm, token, userinfo, accou
   CHECK_OK(enroll_account_read(client, &claims, NULL, NULL, NULL, NULL, &error));
   CHECK_NUMBER(0, claims.size);
   enroll_buf_free(&claims);
+  CHECK_STATUS(ENROLL_E_NOT_FOUND, enroll_account_renewal(client, NULL, NULL, &error));
   CHECK_STATUS(ENROLL_E_ILLEGAL_STATE, enroll_registration_confirm_transaction(client, "another", 7, NULL, &error));
   CHECK_OK(enroll_registration_confirm_transaction(client, asked.data, asked.size, &state, &error));
   CHECK_NUMBER(ENROLL_STATE_ACTIVE, state.kind);
   CHECK_NUMBER(ENROLL_ACTIVE_REASON_CONFIRMED, state.active_reason);
   CHECK_STATUS(ENROLL_E_NOT_FOUND, enroll_account_waiting(client, NULL, NULL, NULL, NULL));
+  int32_t renews = -1;
+  int64_t renewable_until = -1;
+  CHECK_OK(enroll_account_renewal(client, &renews, &renewable_until, &error));
+  CHECK_NUMBER(1, renews);
+  CHECK_NUMBER(0, renewable_until);
+  CHECK_OK(enroll_account_renewal(client, NULL, NULL, NULL));
   enroll_buf_free(&asked);
   enroll_buf_free(&waiting);
   enroll_buf_free(&how);
