@@ -113,7 +113,7 @@ class HostTests : Case() {
         inner.send(request)
       })
       val begun = client.registration.begin()
-      val redirect = Sandbox.shared.play((begun.action as HostAction.OpenUrl).url)
+      val redirect = Sandbox.shared.play(begun.url)
       assertTrue(runCatching { client.registration.resume(redirect) }.isFailure, "$fault")
       isBroken = false
       assertEquals(isUnsent, runCatching { client.registration.resume(redirect) }.isSuccess, "$fault")
