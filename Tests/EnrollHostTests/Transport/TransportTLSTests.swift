@@ -205,6 +205,24 @@ import Testing
     }
   }
 
+  @Test("nor was one that a SOCKS proxy drops, or whose server has a certificate that is not trusted")
+  func unsentOtherwise() async {
+    await #expect(processExitsWith: .success) {
+      let server = try TLSServer(try Certificates.shared.get(), .good)
+      let proxy = try RawServer { _ in }
+      for name in ["https_proxy", "no_proxy"] { unsetenv(name) }
+      setenv("ALL_PROXY", "socks5h://127.0.0.1:\(proxy.port)", 1)
+      for url in ["https://provider.invalid/token", server.url()] {
+        let request = HTTPRequest(.post, url, body: Array("code=c".utf8), freshConnection: true)
+        let error = #expect(throws: EnrollError.self) {
+          try CurlTransport().send(request, cancellation: nil)
+        }
+        expect(error?.isUnsent, is: true)
+      }
+      expect(proxy.accepted, is: 1)
+    }
+  }
+
   @Test("a request that went through a proxy's tunnel and got no answer was sent")
   func sentThroughTunnel() async {
     await #expect(processExitsWith: .success) {
