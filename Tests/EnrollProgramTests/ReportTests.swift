@@ -58,7 +58,9 @@ struct ReportTests {
   @Test("a question without a name says that the provider gives none")
   func namelessQuestion() throws {
     #expect(Shown.question(try json(#"{"name": "Al"}"#)) == "Signed in as Al. Continue?")
-    #expect(Shown.question(try json(#"{"sub": "7"}"#)) == "Signed in as user 7. Continue?")
+    #expect(
+      Shown.question(try json(#"{"sub": "7"}"#))
+        == "Signed in as user 7, whose name the provider does not give. Continue?")
     for profile in ["{}", #"{"locale": "nl"}"#] {
       #expect(Shown.question(try json(profile)).contains("does not say who the user is"))
     }

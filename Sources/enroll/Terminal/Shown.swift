@@ -55,11 +55,12 @@ enum Shown {
   /// The question whether the user is the one of the profile. Where the provider names nobody, a yes says little, and the
   /// question says so.
   static func question(_ profile: JSON?) -> String {
-    let isNamed = ["name", "preferred_username", "given_name", "email", "sub"].contains {
-      !(profile?[$0]?.string ?? "").isEmpty
+    func has(_ claim: String) -> Bool { !(profile?[claim]?.string ?? "").isEmpty }
+    if ["name", "preferred_username", "given_name", "email"].contains(where: has) {
+      return "Signed in as \(person(profile)). Continue?"
     }
-    return isNamed
-      ? "Signed in as \(person(profile)). Continue?"
+    return has("sub")
+      ? "Signed in as \(person(profile)), whose name the provider does not give. Continue?"
       : "Signed in; the provider does not say who the user is. Continue?"
   }
 
