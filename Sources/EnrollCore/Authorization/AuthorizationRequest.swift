@@ -173,7 +173,8 @@ extension AuthorizationRequest {
     if !scopes.isEmpty { query.add("scope", Scopes.joined(scopes)) }
     if let resource = configuration.resource { query.add(ResourceIdentifier.parameter, resource.text) }
     query.add("state", request.redirect.state)
-    query.add("nonce", secrets.nonce)
+    // Some providers refuse it in a request that is no OpenID Connect request (node-oidc-provider).
+    if Scopes.contains("openid", in: scopes) { query.add("nonce", secrets.nonce) }
     query.add("code_challenge", challenge)
     query.add("code_challenge_method", PKCE.challengeMethod)
     if let key = secrets.dpopKey { query.add("dpop_jkt", try key.signer().thumbprint) }
@@ -189,8 +190,6 @@ extension AuthorizationRequest {
       query.add(activationParameter, activationToken.secret)
     }
     for (name, value) in custom { query.add(name, value) }
-    if activationToken != nil { custom.append((activationParameter, "")) }
-    try requireNoOverlap(metadata.authorizationEndpoint, custom)
     return query
   }
 
@@ -219,19 +218,5 @@ extension AuthorizationRequest {
       }
     }
     return parameters
-  }
-
-  /// The endpoint may have a query of its own, which is kept (RFC 6749 §3.1); no parameter may be in it twice.
-  private static func requireNoOverlap(_ endpoint: String, _ custom: [(String, String)]) throws(EnrollError) {
-    for name in EndpointURL.queryNames(of: endpoint) {
-      if CustomParameters.contains(name, in: CustomParameters.protocolNames + CustomParameters.optionNames) {
-        throw EnrollError(.responseInvalid, "the authorization endpoint's own query has \(name)")
-      }
-      if custom.contains(where: { ASCII.equals($0.0, name) }) {
-        throw EnrollError(
-          .invalidArgument, "\(name) is in the authorization endpoint's own query already",
-          field: "parameters")
-      }
-    }
   }
 }

@@ -20,7 +20,7 @@ public struct CodeRequest: Equatable, Sendable {
 
   /// The values that work once.
   public struct Secrets: Equatable, Sendable {
-    /// Sent with the request, and expected in the id_token (OpenID Connect Core §3.1.2.1).
+    /// Sent with a request for the scope `openid`, and expected in the id_token (OpenID Connect Core §3.1.2.1).
     public var nonce: Secret
     /// Proves that the code was meant for this app (RFC 7636 §4.1).
     public var codeVerifier: Secret

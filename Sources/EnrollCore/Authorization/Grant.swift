@@ -83,6 +83,8 @@ extension Engine {
     user: inout String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
     var tokens = given
+    // Nothing ties one that nobody asked for to this request.
+    if !grant.transaction.mayBringIDToken { tokens.idToken = nil }
     let expectedSubject = grant.request?.expectedSubject
     guard let idToken = tokens.idToken else {
       guard !grant.requiresIDToken else {
@@ -131,6 +133,9 @@ extension Engine {
 }
 
 extension TransactionRecord {
-  /// An id_token may come, and has to be proven then.
+  /// An id_token was asked for, and has to be proven.
   var asksForIDToken: Bool { Scopes.contains("openid", in: scopes) }
+
+  /// Whether an id_token that comes is looked at. Of another app's flow only its gateway knows what was asked for.
+  fileprivate var mayBringIDToken: Bool { if case .app2app = flow { true } else { asksForIDToken } }
 }

@@ -1,5 +1,6 @@
-// The claims of an id_token (OpenID Connect Core §2), each of its type and none of them proven yet. A claim that is
-// missing or of another type is refused here; the rules decide which values are valid.
+// The claims of an id_token (OpenID Connect Core §2), none of them proven yet. A claim that every id_token needs is refused here
+// if it is missing or of another type; the rules decide which values are valid. Claims that are there only if they were asked
+// for count as missing if they are of another type: whoever asked is told by the rules.
 
 import EnrollCrypto
 import EnrollJSON
@@ -18,6 +19,7 @@ struct IDTokenClaims: Sendable {
   let expiresAt: UnixTime
   let issuedAt: UnixTime
   let notBefore: UnixTime?
+  /// As ``nonce`` and ``authenticationClass``, nil for one of another type.
   let authTime: UnixTime?
   let nonce: Secret?
   let authenticationClass: String?
@@ -43,14 +45,20 @@ struct IDTokenClaims: Sendable {
     expiresAt = try Self.present(Self.time(all, "exp"), "exp")
     issuedAt = try Self.present(Self.time(all, "iat"), "iat")
     notBefore = try Self.time(all, "nbf")
-    authTime = try Self.time(all, "auth_time")
-    nonce = try Self.text(all, "nonce").map { Secret($0) }
-    authenticationClass = try Self.text(all, "acr")
+    authTime = try? Self.time(all, "auth_time")
+    nonce = all["nonce"]?.string.map { Secret($0) }
+    authenticationClass = all["acr"]?.string
     accessTokenHash = try Self.text(all, "at_hash")
   }
 
   static func refusal(_ message: String) -> EnrollError {
     EnrollError(.idTokenInvalid, "id_token refused: \(message)")
+  }
+
+  /// Why a claim that was asked for is not there.
+  func absence(of name: String) -> String {
+    guard let value = all[name], !value.isNull else { return "missing" }
+    return "not of its type: \(value.kind)"
   }
 
   private static func present<Value>(

@@ -84,14 +84,16 @@ extension IDTokenRule {
   /// The token answers our request (OpenID Connect Core §3.1.3.7, 11).
   private static let nonce: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let sent = expected.nonce else { return nil }
-    guard let came = claims.nonce else { return "nonce is missing" }
+    guard let came = claims.nonce else { return "nonce is \(claims.absence(of: "nonce"))" }
     return came == sent ? nil : "nonce is not the one that was sent"
   }
 
   /// When classes of authentication were asked for, one of them was reached (OpenID Connect Core §3.1.3.7, 12).
   private static let authenticationClass: Finding = { (claims, _, expected) throws(EnrollError) in
     if expected.acrValues.isEmpty { return nil }
-    guard let came = claims.authenticationClass else { return "acr was requested but is missing" }
+    guard let came = claims.authenticationClass else {
+      return "acr was requested but is \(claims.absence(of: "acr"))"
+    }
     if expected.acrValues.contains(where: { ASCII.equals($0, came) }) { return nil }
     return "acr is \(PrintableText.bounded(came, maximumBytes: 64)), which was not requested"
   }
@@ -101,7 +103,9 @@ extension IDTokenRule {
   /// the time since the request is the device's own, which no clock's setting changes.
   private static let authenticationTime: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let maxAge = expected.maxAgeSeconds else { return nil }
-    guard let authTime = claims.authTime else { return "max_age was requested but auth_time is missing" }
+    guard let authTime = claims.authTime else {
+      return "max_age was requested but auth_time is \(claims.absence(of: "auth_time"))"
+    }
     guard authTime <= expected.now + expected.toleranceSeconds else {
       return "auth_time \(authTime.seconds) is in the future at \(expected.now.seconds) by \(expected.clock)"
     }
@@ -122,7 +126,7 @@ extension IDTokenRule {
   private static let accessTokenHash: Finding = { (claims, algorithm, expected) throws(EnrollError) in
     guard let came = claims.accessTokenHash, let accessToken = expected.accessToken else { return nil }
     // EdDSA names no hash: most take the SHA-512 inside Ed25519, Glewlwyd takes SHA-256.
-    for digest in algorithm == .EdDSA ? [.sha512, .sha256] : [algorithm.digest] {
+    for digest in algorithm.isEdDSA ? [.sha512, .sha256] : [algorithm.digest] {
       let hash: [UInt8]
       do throws(CryptoError) { hash = try digest.hash(accessToken) } catch {
         throw EnrollError(error, "at_hash could not be computed")

@@ -16,7 +16,7 @@ public struct JWK: Sendable {
 
   /// Whether it may check signatures of that algorithm.
   public func fits(_ algorithm: SignatureAlgorithm) -> Bool {
-    (self.algorithm ?? algorithm) == algorithm && algorithm.fits(key.kind)
+    (self.algorithm ?? algorithm).isSame(as: algorithm) && algorithm.fits(key.kind)
   }
 
   /// Why a key is left out.

@@ -61,7 +61,7 @@ public struct JWKSet: Sendable {
 
   /// The keys that a token with this header may have been signed with, each once however often it is published. A token
   /// without `kid` may mean any key that fits; one with `kid` means that key and no other, so that more than one are one
-  /// too many (R22).
+  /// too many (R22). A single key without a `kid` may be meant by any.
   public func candidates(keyID: String?, algorithm: SignatureAlgorithm) -> [JWK] {
     var fitting: [JWK] = []
     for key in named(keyID) where key.fits(algorithm) {
@@ -73,7 +73,7 @@ public struct JWKSet: Sendable {
 
   /// The keys under that `kid`, whatever they are for; all of them without one.
   func named(_ keyID: String?) -> [JWK] {
-    guard let keyID else { return keys }
+    guard let keyID, keys.count > 1 || keys.first?.keyID != nil else { return keys }
     return keys.filter { $0.keyID.map { ASCII.equals($0, keyID) } ?? false }
   }
 

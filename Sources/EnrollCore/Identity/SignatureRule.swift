@@ -18,7 +18,7 @@ enum SignatureRule {
     on token: JWS, keys: JWKSet, algorithms: [SignatureAlgorithm]
   ) throws(EnrollError) -> Verdict {
     let algorithm = token.algorithm
-    guard algorithms.contains(algorithm) else {
+    guard algorithms.contains(where: { $0.isSame(as: algorithm) }) else {
       throw IDTokenClaims.refusal("alg \(algorithm.rawValue) is not a configured one")
     }
     let candidates = keys.candidates(keyID: token.keyID, algorithm: algorithm)

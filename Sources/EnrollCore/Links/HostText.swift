@@ -1,12 +1,15 @@
 // Hosts and ports as R9 allows them: what every reader takes for the same name or address, and nothing else.
 
 enum HostText {
-  /// Labels of letters, digits and inner hyphens. With `mayBeAddress` a name that ends in a number must be a whole
-  /// IPv4 address, since browsers read `0x7f.1` and `2130706433` as addresses; of IPv6 only `[::1]`.
+  /// Labels of letters, digits, inner hyphens and underscores. With `mayBeAddress` a name that ends in a number must be a whole
+  /// IPv4 address, since browsers read `0x7f.1` and `2130706433` as addresses; or it is an IPv6 address in brackets.
   @_optimize(speed)
   static func isHost(_ bytes: Span<UInt8>, _ name: Range<Int>, mayBeAddress: Bool) -> Bool {
     guard (1...253).contains(name.count) else { return false }
-    if bytes[name.lowerBound] == 0x5B { return mayBeAddress && ASCII.equals(bytes, name, "[::1]") }
+    if bytes[name.lowerBound] == 0x5B {
+      return mayBeAddress && bytes[name.upperBound - 1] == 0x5D
+        && isIPv6(bytes, (name.lowerBound + 1)..<(name.upperBound - 1))
+    }
     var label = name.lowerBound
     var index = name.lowerBound
     while index < name.upperBound {
@@ -14,7 +17,7 @@ enum HostText {
       if byte == 0x2E {
         guard isLabel(bytes, label..<index) else { return false }
         label = index + 1
-      } else if !ASCII.isLetter(byte) && !ASCII.isDigit(byte) && byte != 0x2D {
+      } else if !ASCII.isLetter(byte) && !ASCII.isDigit(byte) && byte != 0x2D && byte != 0x5F {
         return false
       }
       index += 1
@@ -26,7 +29,7 @@ enum HostText {
 
   /// `localhost`, `127.0.0.0/8` or `[::1]`, of a name that ``isHost(_:_:mayBeAddress:)`` accepts.
   static func isLoopback(_ bytes: Span<UInt8>, _ name: Range<Int>) -> Bool {
-    if bytes[name.lowerBound] == 0x5B { return true }
+    if bytes[name.lowerBound] == 0x5B { return ASCII.equals(bytes, name, "[::1]") }
     if name.count > 4, ASCII.equals(bytes, name.lowerBound..<(name.lowerBound + 4), "127.") {
       return isIPv4(bytes, name)
     }
@@ -72,6 +75,45 @@ enum HostText {
       start = index + 1
     }
     return parts == 4
+  }
+
+  /// An address in the one spelling that browsers give it (RFC 5952 §4, URL Standard): groups without leading zeros, and `::` for the
+  /// longest run of two and more zeros, the first one of that length. Without a zone.
+  private static func isIPv6(_ bytes: Span<UInt8>, _ address: Range<Int>) -> Bool {
+    var groups = 0
+    // How many groups stand before `::`; nil without it.
+    var gap: Int?
+    // The longest runs of zeros that are written out, before `::` and after it, and the one that ends here.
+    var (before, after, run) = (0, 0, 0)
+    var index = address.lowerBound
+    while index < address.upperBound {
+      if bytes[index] == 0x3A {
+        // A second colon: the first one began the address, or ended a group.
+        let isFirst = index == address.lowerBound
+        guard gap == nil, run == 0 || isFirst else { return false }
+        if isFirst {
+          index += 1
+          guard index < address.upperBound, bytes[index] == 0x3A else { return false }
+        }
+        gap = groups
+        index += 1
+        // What stands beside it would belong to it.
+        if index < address.upperBound, bytes[index] == 0x30 { return false }
+        continue
+      }
+      let start = index
+      while index < address.upperBound, PercentEncoding.hexValue(bytes[index]) != nil { index += 1 }
+      guard (1...4).contains(index - start), index - start == 1 || bytes[start] != 0x30 else { return false }
+      groups += 1
+      run = bytes[start] == 0x30 ? run + 1 : 0
+      if gap == nil { before = max(before, run) } else { after = max(after, run) }
+      guard index < address.upperBound else { break }
+      guard bytes[index] == 0x3A, index + 1 < address.upperBound else { return false }
+      index += 1
+    }
+    guard gap != nil else { return groups == 8 && before < 2 }
+    let length = 8 - groups
+    return length >= 2 && before < length && after <= length
   }
 
   private static func isOctet(_ bytes: Span<UInt8>, _ digits: Range<Int>) -> Bool {

@@ -71,19 +71,25 @@ struct QueryParameter {
   }
 }
 
-/// Adds our query to an endpoint that may have one of its own, which is kept (RFC 6749 §3.1).
+/// Adds our query to an endpoint that may have one of its own, which is kept (RFC 6749 §3.1). Of a parameter that is in both, ours
+/// alone is sent: none may be there twice.
 enum EndpointURL {
   static func adding(_ query: FormEncoding, to endpoint: String) -> String {
-    let hasQuery = endpoint.utf8.contains(0x3F)
-    let last = endpoint.utf8.last
-    let separator = !hasQuery ? "?" : last == 0x3F || last == 0x26 ? "" : "&"
-    return endpoint + separator + query.text
+    let bytes = Array(endpoint.utf8)
+    guard let mark = bytes.firstIndex(of: 0x3F) else { return endpoint + "?" + query.text }
+    let ours = QueryParameter.names(of: query.bytes, 0..<query.bytes.count)
+    var url = Array(bytes[...mark])
+    var rest = (mark + 1)..<bytes.count
+    while let parameter = QueryParameter(takenFrom: &rest, of: bytes.span) {
+      guard !isNamed(bytes[parameter.name], among: ours) else { continue }
+      url += bytes[parameter.name.lowerBound..<parameter.value.upperBound]
+      url.append(0x26)
+    }
+    return String(decoding: url + query.bytes, as: UTF8.self)
   }
 
-  /// The parameter names in the endpoint's own query.
-  static func queryNames(of endpoint: String) -> [String] {
-    let bytes = Array(endpoint.utf8)
-    guard let mark = bytes.firstIndex(of: 0x3F) else { return [] }
-    return QueryParameter.names(of: bytes, (mark + 1)..<bytes.count)
+  private static func isNamed(_ name: ArraySlice<UInt8>, among names: [String]) -> Bool {
+    guard let name = PercentEncoding.decode(name, plusForSpace: true) else { return false }
+    return names.contains { $0.utf8.elementsEqual(name) }
   }
 }

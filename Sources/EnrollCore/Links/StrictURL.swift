@@ -116,7 +116,8 @@ extension StrictURL.Refusal {
     case .httpBeyondLoopback: "http is possible only to loopback; everything else needs https"
     case .slashes: "https and http need two slashes, a private scheme one, or two and a host"
     case .userinfo: "a user name or @ before the host is not allowed"
-    case .host: "the host must be ASCII labels of letters, digits and hyphens, a full IPv4 address, or [::1]"
+    case .host:
+      "the host must be a name of letters, digits, hyphens and underscores, a full IPv4 address, or an IPv6 address as RFC 5952 writes it"
     case .port: "a port must be a number from 1 to 65535 without leading zeros"
     case .dotSegment: "a path with . or .. segments is not allowed"
     case .escape: "a % must be followed by two hexadecimal digits, and %00 is not allowed"

@@ -14,12 +14,10 @@ public struct EndSessionRequest: Sendable {
   public let state: Secret?
   public let redirectURI: String?
 
-  private static let parameterNames = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"]
-
   /// - Parameters:
   ///   - metadata: nil when it is unavailable now; a dialect needs none.
   ///   - random: ``randomByteCount`` bytes for the state.
-  /// - Returns: nil when the provider announces no such endpoint, or one whose own query has a parameter of ours.
+  /// - Returns: nil when the provider announces no such endpoint.
   public static func make(
     configuration: Configuration, metadata: ProviderMetadata?, idTokenHint: Secret?, random: [UInt8]
   ) -> EndSessionRequest? {
@@ -30,10 +28,7 @@ public struct EndSessionRequest: Sendable {
     case .cognito: return cognito(configuration, metadata)
     case nil: break
     }
-    guard let endpoint = metadata?.endSessionEndpoint,
-      // No parameter may be in it twice (RFC 6749 §3.1).
-      !EndpointURL.queryNames(of: endpoint).contains(where: { Scopes.contains($0, in: parameterNames) })
-    else { return nil }
+    guard let endpoint = metadata?.endSessionEndpoint else { return nil }
     var query = FormEncoding(.query)
     if let idTokenHint { query.add("id_token_hint", idTokenHint) }
     query.add("client_id", configuration.clientID.text)

@@ -21,8 +21,8 @@ public struct TokenResponse: Equatable, Sendable {
   /// The answer to a code.
   /// - Parameter binding: which types of token the answer may have.
   /// - Throws: `.oauth` when the provider refuses; `.server` for 5xx, 429 and 408; `.responseInvalid` for any other
-  ///   status, for what is not JSON, when `access_token` or `token_type` is missing or cannot be used, and when
-  ///   `refresh_token` is too long.
+  ///   status, for what is not JSON, when `access_token` is missing or cannot be used, when `token_type` is none of the
+  ///   binding's, and when `refresh_token` or `id_token` is too long.
   public init(
     processing response: HTTPResponse, binding: DPoPBinding = .none
   ) throws(EnrollError) {
@@ -30,7 +30,13 @@ public struct TokenResponse: Equatable, Sendable {
     guard TokenEndpointError.oauthError(in: response) == nil else {
       throw TokenResponse.invalid("it has both access_token and error", response)
     }
-    try self.init(reading: try TokenResponse.object(in: response), of: response, binding)
+    let json = try TokenResponse.object(in: response)
+    if let size = json["id_token"]?.string?.utf8.count, size > TokenText.maximumBytes {
+      throw TokenResponse.invalid(
+        "id_token has \(size) bytes, and \(TokenText.maximumBytes) at most can be kept: leave claims out of it at the provider",
+        response)
+    }
+    try self.init(reading: json, of: response, binding)
   }
 
   /// Reads the usable members of a successful response; members of a wrong type count as absent.
@@ -39,7 +45,9 @@ public struct TokenResponse: Equatable, Sendable {
       throw TokenResponse.invalid(
         "access_token must be 1 to \(TokenText.maximumBytes) visible characters", response)
     }
-    let type = json["token_type"]?.string ?? ""
+    var type = json["token_type"]?.string ?? ""
+    // Some servers leave it out (OpenAuth). Without a key there are Bearer tokens alone.
+    if json["token_type"] == nil, binding == .none { type = "Bearer" }
     if let problem = binding.problem(with: type) { throw TokenResponse.invalid(problem, response) }
     self.accessToken = Secret(accessToken)
     tokenType = type

@@ -189,7 +189,7 @@ private final class VerificationContext {
 
   /// - Returns: false where it is of another algorithm, or one that OpenSSL does not begin anew.
   func beginsAnew(_ algorithm: SignatureAlgorithm) throws(CryptoError) -> Bool {
-    guard algorithm == self.algorithm, algorithm != .EdDSA else { return false }
+    guard algorithm == self.algorithm, !algorithm.isEdDSA else { return false }
     var keyContext: OpaquePointer?
     let libcrypto = try OpenSSL.functions()
     guard libcrypto.pointee.EVP_DigestVerifyInit(digest.pointer, &keyContext, nil, nil, nil) == 1 else {

@@ -1,4 +1,4 @@
-// The signature algorithms of R21 (RFC 7518 §3.1, RFC 8037 §3.1), all asymmetric. `none` and the HS family have no case,
+// The signature algorithms of R21 (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864 §2.2), all asymmetric. `none` and the HS family have no case,
 // so that nothing can choose them.
 
 import COpenSSL
@@ -11,8 +11,8 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
   case PS256, PS384, PS512
   /// ECDSA on P-256, P-384, P-521, with SHA-2 of 256, 384, 512 bits (RFC 7518 §3.4).
   case ES256, ES384, ES512
-  /// With Ed25519 only.
-  case EdDSA
+  /// With Ed25519 only; `Ed25519` is its newer name (RFC 9864 §2.2).
+  case EdDSA, Ed25519
 
   /// By its JOSE name, byte by byte; nil for any other.
   public init?(name: String) {
@@ -23,12 +23,18 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
     return nil
   }
 
+  /// Whether it is EdDSA, by either name.
+  public var isEdDSA: Bool { self == .EdDSA || self == .Ed25519 }
+
+  /// Whether both names are of one algorithm.
+  public func isSame(as other: SignatureAlgorithm) -> Bool { self == other || isEdDSA && other.isEdDSA }
+
   /// The hash that goes with it; for EdDSA the one inside Ed25519, which OpenID Connect uses for `at_hash`.
   public var digest: Digest {
     switch self {
     case .RS256, .PS256, .ES256: .sha256
     case .RS384, .PS384, .ES384: .sha384
-    case .RS512, .PS512, .ES512, .EdDSA: .sha512
+    case .RS512, .PS512, .ES512, .EdDSA, .Ed25519: .sha512
     }
   }
 
@@ -39,7 +45,7 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
     case .ES256: kind == .ec(.p256)
     case .ES384: kind == .ec(.p384)
     case .ES512: kind == .ec(.p521)
-    case .EdDSA: kind == .ed25519
+    case .EdDSA, .Ed25519: kind == .ed25519
     }
   }
 
@@ -47,7 +53,7 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
 
   /// Ed25519 hashes by itself.
   func externalDigest() throws(CryptoError) -> OpaquePointer? {
-    self == .EdDSA ? nil : try require(digest.handle, "digest").pointer
+    isEdDSA ? nil : try require(digest.handle, "digest").pointer
   }
 
   /// PSS with the salt as long as the hash (RFC 7518 §3.5).

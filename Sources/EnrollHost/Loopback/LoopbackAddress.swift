@@ -56,7 +56,10 @@ struct LoopbackAddress {
   func url(of request: LoopbackRequest) throws(LoopbackRequest.Refusal) -> String {
     guard request.host.elementsEqual(authority) else { throw LoopbackRequest.Refusal(status: 421) }
     guard request.path.elementsEqual(path) else { throw LoopbackRequest.Refusal(status: 404) }
-    guard ASCII.equals(request.method, "GET") else { throw LoopbackRequest.Refusal(status: 405) }
+    guard ASCII.equals(request.method, "GET") else {
+      // A browser's question whether a page of the Internet may send its user here.
+      throw LoopbackRequest.Refusal(status: ASCII.equals(request.method, "OPTIONS") ? 204 : 405)
+    }
     guard let query = request.query else { return base }
     return base + "?" + String(decoding: query, as: UTF8.self)
   }

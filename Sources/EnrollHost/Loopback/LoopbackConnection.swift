@@ -15,6 +15,8 @@ struct LoopbackConnection {
   static let seconds: Int64 = 5
   /// A browser that does not read its answer is given up after that.
   private static let sendMilliseconds: Int32 = 1_000
+  /// The end of a request that is not read: how long each piece may take, and how many there may be.
+  private static let (restMilliseconds, mostUnread): (Int32, Int) = (100, 64)
 
   init(descriptor: Int32, now: Instant) {
     self.descriptor = descriptor
@@ -66,10 +68,15 @@ struct LoopbackConnection {
   }
 
   /// Closes in an orderly way: data left unread would turn the end into a reset, which can cost the browser its answer.
-  func close() {
+  /// - Parameter isCut: whether the request was not read to its end: the browser may still be writing it.
+  func close(isCut: Bool = false) {
     shutdown(descriptor, Int32(SHUT_WR))
-    var rest = [UInt8](repeating: 0, count: 4_096)
-    for _ in 1...16 {
+    var rest = [UInt8](repeating: 0, count: 16_384)
+    for _ in 1...Self.mostUnread {
+      if isCut {
+        var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard ExitBarrier.outside({ poll(&readable, 1, Self.restMilliseconds) }) > 0 else { break }
+      }
       let count = rest.withUnsafeMutableBytes {
         recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
       }

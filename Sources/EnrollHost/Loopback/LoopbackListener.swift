@@ -215,10 +215,13 @@ extension LoopbackListener {
       let progress = connections[index].read()
       if case .waiting = progress { continue }
       let connection = connections.remove(at: index)
-      defer { connection.close() }
+      var isCut = false
+      defer { connection.close(isCut: isCut) }
       switch progress {
       case .waiting, .gone: break
-      case .refused(let status): connection.answer(LoopbackResponse.refusal(status, look))
+      case .refused(let status):
+        connection.answer(LoopbackResponse.refusal(status, look))
+        isCut = status == 431
       case .head(let head):
         if try answer(head, on: connection, clock, handle) { return true }
       }

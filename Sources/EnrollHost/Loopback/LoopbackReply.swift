@@ -52,7 +52,7 @@ enum LoopbackResponse {
     text += "Content-Length: \(body.count)\r\n"
     text +=
       "Content-Security-Policy: default-src 'none'\(source); base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
-    if status == 405 { text += "Allow: GET\r\n" }
+    if status == 405 { text += "Allow: GET, OPTIONS\r\n" }
     return Array((text + always).utf8) + body
   }
 
@@ -68,12 +68,21 @@ enum LoopbackResponse {
 
   /// A request that never reaches the host.
   static func refusal(_ status: Int, _ look: ReturnPage = ReturnPage()) -> [UInt8] {
-    bytes(status, .declined(look.language), look)
+    if status == 204 { return preflight }
+    return bytes(status, status == 431 ? .tooManyCookies(look.language) : .declined(look.language), look)
+  }
+
+  /// Browsers ask before they follow a page of the Internet to this machine (Private Network Access §3.3).
+  private static var preflight: [UInt8] {
+    let text =
+      "HTTP/1.1 204 \(reason(204))\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Allow-Private-Network: true\r\n"
+    return Array((text + always).utf8)
   }
 
   private static func reason(_ status: Int) -> String {
     switch status {
     case 200: "OK"
+    case 204: "No Content"
     case 303: "See Other"
     case 400: "Bad Request"
     case 404: "Not Found"

@@ -20,7 +20,7 @@ struct LoopbackRequest: Equatable {
   /// The request line; what a redirect's own limit is, roughly.
   static let longestLine = 8 * 1024
   /// The whole head: cookies of other local servers come along, since cookies do not know ports.
-  static let longestHead = 16 * 1024
+  static let longestHead = 64 * 1024
   static let mostHeaders = 100
 
   /// Where the head that begins `bytes` ends, the empty line included; nil while more is needed. `scanned` bytes were

@@ -15,12 +15,14 @@ struct LoopbackSockets {
 
   /// - Parameters:
   ///   - isIPv6: the family that the redirect names, which must be there; the other one is tried.
-  ///   - needsBoth: the redirect is to `localhost`, which a browser takes for either address: where the machine has both,
-  ///     another program must not have one of them (R4).
+  ///   - needsBoth: the redirect is to `localhost`, which a browser takes for either address: one must be there, and where the
+  ///     machine has both, another program must not have one of them (R4).
   ///   - port: nil for one that the system chooses.
   /// - Throws: `.busy` when the port is taken or no descriptor is left, `.unsupported` when the machine has no such
   ///   address, `.configuration` when the port is not for us.
   init(isIPv6: Bool, needsBoth: Bool = false, port: UInt16?) throws(EnrollError) {
+    var isIPv6 = isIPv6
+    if needsBoth, !isIPv6, !Self.hasIPv4 { isIPv6 = true }
     let family = isIPv6 ? AF_INET6 : AF_INET
     let other = isIPv6 ? AF_INET : AF_INET6
     for attempt in 1...Self.attempts {
@@ -45,6 +47,16 @@ struct LoopbackSockets {
       return
     }
     throw EnrollError(.busy, "no port is free on this machine's loopback addresses", field: "redirectUri")
+  }
+
+  /// Whether this machine has the address 127.0.0.1.
+  private static var hasIPv4: Bool {
+    let probe = enroll_posix_listen_loopback(AF_INET, 0, backlog)
+    guard probe >= 0 else {
+      return enroll_posix_errno() != EADDRNOTAVAIL && enroll_posix_errno() != EAFNOSUPPORT
+    }
+    CPosix.close(probe)
+    return true
   }
 
   mutating func close() {

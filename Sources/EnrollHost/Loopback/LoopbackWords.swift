@@ -116,6 +116,42 @@ extension LoopbackPage {
       ])
   }
 
+  /// The browser sent more cookies than the listener reads: those of every program that ever had a page on this machine.
+  static func tooManyCookies(_ language: ReturnPage.Language) -> LoopbackPage {
+    page(
+      language,
+      [
+        .english: (
+          "Your browser sent too many cookies",
+          "Delete the cookies of this address, or sign in again in a private window. The application is still waiting."
+        ),
+        .german: (
+          "Ihr Browser hat zu viele Cookies gesendet",
+          "Löschen Sie die Cookies dieser Adresse, oder melden Sie sich in einem privaten Fenster an. Die Anwendung wartet noch."
+        ),
+        .french: (
+          "Votre navigateur a envoyé trop de cookies",
+          "Supprimez les cookies de cette adresse ou connectez-vous dans une fenêtre privée. L’application attend toujours."
+        ),
+        .spanish: (
+          "Su navegador ha enviado demasiadas cookies",
+          "Elimine las cookies de esta dirección o inicie sesión en una ventana privada. La aplicación sigue esperando."
+        ),
+        .italian: (
+          "Il browser ha inviato troppi cookie",
+          "Elimini i cookie di questo indirizzo o acceda in una finestra privata. L’applicazione aspetta ancora."
+        ),
+        .dutch: (
+          "Uw browser heeft te veel cookies gestuurd",
+          "Verwijder de cookies van dit adres of meld u aan in een privévenster. De app wacht nog."
+        ),
+        .portuguese: (
+          "O seu navegador enviou demasiados cookies",
+          "Elimine os cookies deste endereço ou inicie sessão numa janela privada. A aplicação ainda espera."
+        ),
+      ])
+  }
+
   /// The words of the link back.
   static func back(_ look: ReturnPage) -> String {
     if let name = look.appName {

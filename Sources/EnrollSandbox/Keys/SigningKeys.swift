@@ -60,7 +60,7 @@ struct SigningKeys: Sendable {
     case .ES256: (.ec(.p256), "p256")
     case .ES384: (.ec(.p384), "p384")
     case .ES512: (.ec(.p521), "p521")
-    case .EdDSA: (.ed25519, "ed25519")
+    case .EdDSA, .Ed25519: (.ed25519, "ed25519")
     }
   }
 

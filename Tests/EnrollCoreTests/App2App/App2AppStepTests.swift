@@ -276,7 +276,6 @@ struct App2AppStepTests {
     let cases: [(String, Int, EnrollError.Code)] = [
       ("{}", 500, .server), ("{}", 200, .responseInvalid), ("<html>", 200, .responseInvalid),
       ("", 307, .responseInvalid),
-      (#"{"access_token": "a"}"#, 200, .responseInvalid),
       (#"{"access_token": "a b", "token_type": "Bearer"}"#, 200, .responseInvalid),
       (#"{"refresh_token": ""}"#, 200, .responseInvalid),
       (#"{"refresh_token": "\#(String(repeating: "r", count: 65_537))"}"#, 200, .responseInvalid),

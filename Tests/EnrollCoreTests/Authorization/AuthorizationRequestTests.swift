@@ -164,14 +164,27 @@ struct AuthorizationRequestTests {
     #expect(try make(metadata: Fixture.metadata(authorization: endpoint)).url.hasPrefix(beginning))
   }
 
-  @Test("no parameter is sent twice: the endpoint's own query counts")
-  func overlap() throws {
-    let own = try Fixture.metadata(authorization: "https://id.example.com/a?p=policy")
-    let error = refusal { try make(SignInOptions(parameters: [("p", "x")]), metadata: own) }
-    expect(error?.code, is: .invalidArgument)
-    expect(error?.message.contains("p is in"), is: true)
-    let broken = try Fixture.metadata(authorization: "https://id.example.com/a?st%61te=1")
-    expect(refusal { try make(metadata: broken) }?.code, is: .responseInvalid)
+  @Test(
+    "of a parameter that is in the endpoint's own query as well, ours alone is sent",
+    arguments: [
+      (
+        "https://id.example.com/a?st%61te=1&q=%201&client_id=&response_type=token",
+        "q=%201&response_type=code&"
+      ),
+      ("https://id.example.com/a?prompt=select_account", "prompt=select_account&response_type=code&"),
+      ("https://id.example.com/a?p=policy&&q", "q&response_type=code&"),
+    ])
+  func overlap(endpoint: String, beginning: String) throws {
+    let metadata = try Fixture.metadata(authorization: endpoint)
+    let request = try make(SignInOptions(parameters: [("p", "x")]), metadata: metadata)
+    #expect(request.url.hasPrefix("https://id.example.com/a?" + beginning))
+    #expect(request.url.hasSuffix("&p=x"))
+  }
+
+  @Test("a nonce goes with the scope openid alone (OpenID Connect Core §3.1.2.1)")
+  func nonce() throws {
+    try expect(field("nonce", make()) == nil, is: false)
+    try expect(field("nonce", make(SignInOptions(scopes: ["email"]))), is: nil)
   }
 
   @Test("after a logout another account can be chosen, unless the host asks for something else (flows.md §5)")

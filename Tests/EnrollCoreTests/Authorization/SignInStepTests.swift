@@ -273,6 +273,18 @@ struct SignInStepTests {
     try expect(engine.profile()["email"], is: .string("alice@example.com"))
   }
 
+  @Test("an id_token that nobody asked for is ignored, whatever it says")
+  func unaskedIDToken() throws {
+    for token: JSON in [.string("e30.e30.e30"), .string("no token"), .integer(1), .object([])] {
+      let bench = try Bench(scopes: ["offline_access"])
+      bench.provider.change { $0.tokens = { $0["id_token"] = token } }
+      let engine = try bench.signedIn()
+      try expect(engine.token(), is: "access-2")
+      try expect(engine.profile()["email"], is: .string("alice@example.com"))
+      try expect(bench.record.confirmed?.idToken, is: nil)
+    }
+  }
+
   static let lostProfiles: [FakeProvider.Reply] = [
     .status(401), .status(403, body: "<html>"), .status(404), .status(503), .unreachable, .timeout,
     .status(200, headers: [HTTPHeader("Content-Type", "text/html")], body: "<html>"),

@@ -28,7 +28,7 @@ struct ConfigurationTests {
     #expect(configuration.requiresConfirmation)
     #expect(configuration.isNative)
     #expect(!configuration.allowsLoopbackHTTP)
-    expect(configuration.idTokenAlgorithms.count, is: 10)
+    expect(configuration.idTokenAlgorithms.count, is: 11)
     expect(configuration.registration, is: .signIn)
     expect(configuration.activation, is: .authorize)
     expect(configuration.endpoints, is: nil)

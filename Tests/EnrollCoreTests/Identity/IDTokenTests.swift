@@ -95,9 +95,34 @@ struct IDTokenTests {
     }
   }
 
-  @Test("a date as text is no date (R25)", arguments: ["exp", "iat", "nbf", "auth_time"])
+  @Test("a date as text is no date (R25)", arguments: ["exp", "iat", "nbf"])
   func textDate(name: String) throws {
     #expect(isRefused(try refusal(.with(name, .string("1700000000"))), name))
+  }
+
+  @Test(
+    "a claim that nobody asked for may have any type, and stays as it is",
+    arguments: ["acr", "auth_time", "nonce"])
+  func unaskedClaim(name: String) throws {
+    for value: JSON in [.object([("level", .integer(1))]), .array([]), .bool(true), .string("1")] {
+      var maker = TokenMaker.with(name, value)
+      if name != "nonce" { maker.claims["email"] = .string("alice@example.com") }
+      var expected = expectations()
+      expected.nonce = name == "nonce" ? nil : expected.nonce
+      let token = try IDToken.Unverified(parsing: Secret(maker.text()))
+        .verify(keys: Provider.keySet(), expecting: expected)
+      expect(token.claims[name], is: value)
+    }
+  }
+
+  @Test("a claim that was asked for has its type")
+  func askedClaimOfAnotherType() throws {
+    let value = JSON.object([("level", .integer(1))])
+    let acr = try refusal(.with("acr", value)) { $0.acrValues = ["gold"] }
+    #expect(isRefused(acr, "acr was requested but is not of its type: object"))
+    let time = try refusal(.with("auth_time", value)) { $0.maxAgeSeconds = 60 }
+    #expect(isRefused(time, "auth_time is not of its type: object"))
+    #expect(isRefused(try refusal(.with("nonce", value)), "nonce is not of its type: object"))
   }
 
   @Test("sub has 1 to 255 bytes (R25)")
@@ -237,7 +262,7 @@ struct IDTokenTests {
   func accessTokenHash(algorithm: SignatureAlgorithm) throws {
     let accessToken = Secret("jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y")
     var maker = TokenMaker(algorithm)
-    let accepted: [Digest] = algorithm == .EdDSA ? [.sha512, .sha256] : [algorithm.digest]
+    let accepted: [Digest] = algorithm.isEdDSA ? [.sha512, .sha256] : [algorithm.digest]
     for digest in Digest.allCases {
       let hash = try digest.hash(accessToken)
       maker.claims["at_hash"] = .string(Base64URL.encode(Array(hash.prefix(digest.byteCount / 2))))

@@ -143,6 +143,35 @@ struct JWKSetTests {
     try expect(Provider.keySet(nameless).candidates(keyID: nil, algorithm: .RS256).count, is: 2)
   }
 
+  @Test("the only key of a set, if it has no kid, is tried for any (R22)")
+  func onlyKey() throws {
+    let nameless = try Provider.jwk(.rsa, [("kid", nil)])
+    try expect(refusal(TokenMaker(), keys: Provider.keySet([nameless])), is: nil)
+    let other = try Provider.jwk(.otherRSA, [("kid", nil)])
+    #expect(isRefused(try refusal(TokenMaker(), keys: Provider.keySet([other])), "signature"))
+    let two = try refusal(TokenMaker(), keys: Provider.keySet([nameless, other]))
+    expect(two?.code, is: .keysUnavailable)
+    let named = try Provider.jwk(.rsa, [("kid", .string("another"))])
+    try expect(refusal(TokenMaker(), keys: Provider.keySet([named]))?.code, is: .keysUnavailable)
+  }
+
+  @Test("EdDSA and Ed25519 are two names of one algorithm (RFC 9864)")
+  func bothNamesOfEdDSA() throws {
+    let names: [SignatureAlgorithm] = [.EdDSA, .Ed25519]
+    for published in names {
+      let keys = try Provider.keySet([
+        Provider.jwk(.ed25519, [("alg", .string(published.rawValue))]), Provider.jwk(.rsa),
+      ])
+      for signed in names {
+        for configured in names {
+          let error = try refusal(TokenMaker(signed), keys: keys) { $0.algorithms = [configured] }
+          expect(error, is: nil, "\(published) \(signed) \(configured)")
+        }
+        #expect(isRefused(try refusal(TokenMaker(signed), keys: keys) { $0.algorithms = [.RS256] }, "alg"))
+      }
+    }
+  }
+
   @Test("a set has 100 keys at most, in 512 KiB (R20)")
   func limits() throws {
     let nulls = { (count: Int) in

@@ -42,7 +42,7 @@ struct JWSTests {
     "none and HS* are refused in every spelling, with and without a signature (R21)",
     arguments: [
       "none", "None", "NONE", "nOnE", "HS256", "HS384", "HS512", "hs256", "", "RS256 ", "rs256", "ES256K",
-      "ES521", "RS1", "Ed25519", "A256GCM", "dir",
+      "ES521", "RS1", "ED25519", "Ed448", "A256GCM", "dir",
     ])
   func otherAlgorithms(name: String) throws {
     var maker = TokenMaker()

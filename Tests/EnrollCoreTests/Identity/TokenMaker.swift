@@ -77,7 +77,7 @@ struct TokenMaker {
       case .ES256: .p256
       case .ES384: .p384
       case .ES512: .p521
-      case .EdDSA: .ed25519
+      case .EdDSA, .Ed25519: .ed25519
       default: .rsa
       }
     header = JSONObject([("alg", .string(algorithm.rawValue)), ("kid", .string(key.rawValue))])

@@ -52,18 +52,39 @@ struct TokenResponseTests {
   @Test(
     "an answer that cannot be used is refused",
     arguments: [
-      "", "null", "[]", "{", #""a""#, "{}", #"{"access_token":"a"}"#, #"{"token_type":"Bearer"}"#,
+      "", "null", "[]", "{", #""a""#, "{}", #"{"token_type":"Bearer"}"#,
       #"{"access_token":"","token_type":"Bearer"}"#, #"{"access_token":null,"token_type":"Bearer"}"#,
       #"{"access_token":1,"token_type":"Bearer"}"#, #"{"access_token":"a","token_type":"unrecognized"}"#,
       #"{"access_token":"a","token_type":"DPoP"}"#, #"{"access_token":"a","token_type":7}"#,
       #"{"access_token":"a\r\nX-Evil: 1","token_type":"Bearer"}"#,
       #"{"access_token":"a b","token_type":"Bearer"}"#,
       #"{"access_token":"é","token_type":"Bearer"}"#,
-      #"{"access_token":"a","token_type":null}"#,
       #"{"access_token":"a","access_token":"b","token_type":"Bearer"}"#,
     ])
   func invalid(body: String) {
     expect(refusal { try TokenResponse(processing: Fixture.json(body)) }?.code, is: .responseInvalid)
+  }
+
+  @Test("without a token_type (OpenAuth) the token is a Bearer token, unless a key was proven")
+  func noTokenType() throws {
+    for body in [#"{"access_token":"a"}"#, #"{"access_token":"a","token_type":null}"#] {
+      try expect(TokenResponse(processing: Fixture.json(body)).tokenType, is: "Bearer")
+      for binding: DPoPBinding in [.offered, .required] {
+        let error = refusal { try TokenResponse(processing: Fixture.json(body), binding: binding) }
+        expect(error?.code, is: .responseInvalid)
+      }
+    }
+  }
+
+  @Test("an id_token that is too long to be kept is an error that names its size")
+  func longIDToken() throws {
+    func body(_ count: Int) -> String {
+      #"{"access_token":"a","id_token":"\#(String(repeating: "i", count: count))"}"#
+    }
+    try expect(TokenResponse(processing: Fixture.json(body(65_536))).idToken?.count, is: 65_536)
+    let error = refusal { try TokenResponse(processing: Fixture.json(body(65_537))) }
+    expect(error?.code, is: .responseInvalid)
+    expect(error?.message.contains("65537 bytes"), is: true)
   }
 
   @Test(

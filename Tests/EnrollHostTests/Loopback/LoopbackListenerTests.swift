@@ -191,7 +191,39 @@ import Testing
       is: [
         "404", "404", "404", "404", "405", "405", "421", "421", "421", "421", "400", "400", "400", "200",
       ])
-    #expect(answers[4].contains("\r\nAllow: GET\r\n"))
+    #expect(answers[4].contains("\r\nAllow: GET, OPTIONS\r\n"))
+  }
+
+  @Test("cookies of other local programs are no obstacle up to 64 KiB; beyond, the page says what helps")
+  func cookies() throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let (urls, answers) = try wait(for: listener) { port in
+      [120_000, 60_000].map { size in
+        let client = RawClient(port: port)
+        let cookies = String(repeating: "a=b; ", count: size / 5)
+        client?.send("GET /cb?good=1 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nCookie: \(cookies)\r\n\r\n")
+        return client?.readAll() ?? ""
+      }
+    }
+    expect(urls.count, is: 1)
+    expect(answers.map(Self.status), is: ["431", "303"])
+    #expect(answers[0].contains("too many cookies") && answers[0].contains("private window"))
+  }
+
+  @Test("a browser that asks whether the Internet may send its user here is told yes")
+  func preflight() throws {
+    let listener = try LoopbackListener(redirectURI: "http://127.0.0.1/cb")
+    let (urls, answers) = try wait(for: listener) { port in
+      let client = RawClient(port: port)
+      client?.send(
+        "OPTIONS /cb?good=1 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nOrigin: https://id.example\r\n"
+          + "Access-Control-Request-Method: GET\r\nAccess-Control-Request-Private-Network: true\r\n\r\n")
+      return [client?.readAll() ?? "", RawClient.get("/cb?good=1", port: port)]
+    }
+    expect(urls.count, is: 1)
+    expect(answers.map(Self.status), is: ["204", "200"])
+    #expect(answers[0].contains("\r\nAccess-Control-Allow-Private-Network: true\r\n"))
+    #expect(!answers[0].contains("Content-Length"))
   }
 
   @Test("a URL that the host declines does not end the wait (R6)")
@@ -306,7 +338,7 @@ import Testing
       let client = RawClient(port: port)
       client?.send(start)
       let piece = String(repeating: "x", count: 1_024)
-      for _ in 1...20 { client?.send(piece) }
+      for _ in 1...70 { client?.send(piece) }
       let answer = client?.readAll() ?? ""
       return [answer, RawClient.get("/cb?good=1", port: port)]
     }

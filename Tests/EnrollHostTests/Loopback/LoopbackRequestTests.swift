@@ -49,8 +49,8 @@ import Testing
       ("\u{16}\u{3}\u{1}", 400),
       ("GET /" + String(repeating: "x", count: 8_192) + " HTTP/1.1\r\nHost: a\r\n\r\n", 414),
       ("GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: 1\r\n", count: 100) + "\r\n", 431),
-      (String(repeating: "x", count: 16_385), 431),
-      ("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "x", count: 16_384) + "\r\n\r\n", 431),
+      (String(repeating: "x", count: 65_537), 431),
+      ("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "x", count: 65_536) + "\r\n\r\n", 431),
     ])
   func refused(_ head: String, _ status: Int) {
     let refusal = #expect(throws: LoopbackRequest.Refusal.self) { try read(head) }

@@ -446,7 +446,8 @@ export type SignatureAlgorithm =
   | 'ES256'
   | 'ES384'
   | 'ES512'
-  | 'EdDSA';
+  | 'EdDSA'
+  | 'Ed25519';
 
 /** How a registration begins. */
 export type RegistrationStart = 'signIn' | 'promptCreate' | RegistrationGateway;

@@ -1833,7 +1833,7 @@ class Configuration(_Configuration, total=False):
     """
 
     id_token_algorithms: Sequence[
-        Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+        Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
     ]
     """The accepted signature algorithms of id_tokens. All of these by default."""
 

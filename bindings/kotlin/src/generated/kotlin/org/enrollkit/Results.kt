@@ -1213,6 +1213,7 @@ public enum class SignatureAlgorithm(
   ES384("ES384"),
   ES512("ES512"),
   EDDSA("EdDSA"),
+  ED25519("Ed25519"),
   ;
 
   internal companion object {
