@@ -123,7 +123,7 @@ extension Engine {
   ///   when several are pending (R6).
   /// - Parameter goesOn: whether the caller opens ``Settlement/nextURL``; else what could go on there ends.
   /// - Throws: when the URL settles nothing: `.redirectMalformed`, `.redirectMismatch`, `.unsolicited`,
-  ///   `.alreadySettled`, `.transactionExpired`, `.issuerMismatch`; or when the provider cannot be reached before the
+  ///   `.alreadySettled`, `.transactionExpired`; or when the provider cannot be reached before the
   ///   code is sent: `.network` and its kin. No side effect then (R6), the transaction stays pending.
   public func resume(
     _ url: String, transactionID: TransactionID? = nil, goesOn: Bool = false,

@@ -1,5 +1,5 @@
-// A redirect that belongs to a live transaction of ours: its state, its redirect URI and its issuer are the ones that
-// were sent (R5, R6, R7, R12, R17). The token exchange takes nothing else, and only this file makes one.
+// A redirect that belongs to a live transaction of ours: its state and its redirect URI are the ones that were sent (R5, R6, R7,
+// R12), and a code in it is the issuer's (R17). The token exchange takes nothing else, and only this file makes one.
 
 public import EnrollCrypto
 
@@ -10,8 +10,9 @@ public struct VerifiedRedirect: Equatable, Sendable {
     case code(Secret)
     /// A back end put its session token into the redirect, and that is switched on (flows.md §10).
     case sessionToken(Secret, lifetimeSeconds: Int64)
-    /// The provider said no: the transaction is settled as failed. `.loginRequired`, `.interactionRequired`,
-    /// `.consentRequired`, `.accessDenied` or `.oauth`.
+    /// The provider said no, or another provider answered: the transaction is settled as failed. `.loginRequired`,
+    /// `.interactionRequired`, `.consentRequired`, `.accessDenied`, `.oauth`, or `.issuerMismatch` when `iss` is another one, or
+    /// missing beside a code though announced.
     case error(EnrollError)
   }
 
@@ -26,8 +27,7 @@ public struct VerifiedRedirect: Equatable, Sendable {
   ///   - issuerAnnounced: the provider announces `iss` in every answer (RFC 9207 §3).
   ///   - acceptsTokens: a back end's session token may be in the redirect itself.
   /// - Throws: `.unsolicited` when no transaction has this state; `.redirectMismatch`; `.alreadySettled`;
-  ///   `.transactionExpired`; `.issuerMismatch` when `iss` is another one, or missing beside a code though announced;
-  ///   `.redirectMalformed` when there is neither code nor error.
+  ///   `.transactionExpired`; `.redirectMalformed` when there is neither code nor error.
   @_optimize(speed)
   public init(
     verifying redirect: Redirect, among transactions: [TransactionRecord],
@@ -49,9 +49,10 @@ public struct VerifiedRedirect: Equatable, Sendable {
     }
     try VerifiedRedirect.requireRedirectURI(of: transaction, redirect.url)
     try transaction.requireLive(at: moment)
-    try VerifiedRedirect.checkIssuer(redirect, transaction, issuerAnnounced)
     self.transaction = transaction
-    if acceptsTokens, case .bff = transaction.flow, let token = try redirect.sessionToken() {
+    if let fault = VerifiedRedirect.issuerFault(redirect, transaction, issuerAnnounced) {
+      answer = .error(fault)
+    } else if acceptsTokens, case .bff = transaction.flow, let token = try redirect.sessionToken() {
       answer = .sessionToken(token, lifetimeSeconds: redirect.sessionLifetimeSeconds)
     } else if let code = try redirect.code() {
       answer = .code(code)
@@ -97,22 +98,24 @@ extension VerifiedRedirect {
   }
 
   /// RFC 9207 §2.4. An error without `iss` is let through: it yields no token, and some providers leave it out (R17).
-  private static func checkIssuer(
+  private static func issuerFault(
     _ redirect: Redirect, _ transaction: TransactionRecord, _ issuerAnnounced: Bool
-  ) throws(EnrollError) {
+  ) -> EnrollError? {
     let isSame =
       transaction.issuer.isTemplate
       ? redirect.issuer.map { transaction.issuer.isIssuer(ofTenant: $0) }
       : redirect.hasIssuer(transaction.issuer)
     if let isSame {
-      guard isSame else {
-        throw EnrollError(.issuerMismatch, "iss is not the issuer of the request", field: "iss")
-      }
-    } else if issuerAnnounced && redirect.hasCode && transaction.codeRequest != nil {
-      throw EnrollError(
-        .issuerMismatch, "the provider announces iss, but the redirect has a code without it",
+      if isSame { return nil }
+      let came = PrintableText.bounded(redirect.issuer?.text ?? "", maximumBytes: 256)
+      return EnrollError(
+        .issuerMismatch,
+        "the redirect comes from the issuer \(came), but the sign-in began at \(transaction.issuer)",
         field: "iss")
     }
+    guard issuerAnnounced, redirect.hasCode, transaction.codeRequest != nil else { return nil }
+    return EnrollError(
+      .issuerMismatch, "the provider announces iss, but the redirect has a code without it", field: "iss")
   }
 
   /// RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6.

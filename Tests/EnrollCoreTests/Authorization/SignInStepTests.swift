@@ -75,15 +75,38 @@ struct SignInStepTests {
       "com.example.app:/callback?code=x&state=nobody", "com.example.app:/callback?code=x",
       "com.example.app:/callback?error=access_denied&state=nobody",
       right.replacingOccurrences(of: "/callback", with: "/callback/"),
-      right.replacingOccurrences(of: "id%2Eexample", with: "evil%2Eexample"),
     ]
     for url in wrong {
-      let refused: Set<EnrollError.Code> = [.unsolicited, .redirectMismatch, .issuerMismatch]
+      let refused: Set<EnrollError.Code> = [.unsolicited, .redirectMismatch]
       #expect(refused.contains(code { _ = try engine.resume(url, cancellation: nil) } ?? .internal), "\(url)")
     }
     try expect(bench.record, is: before)
     expect(bench.provider.count(.token), is: 0)
     try expect(engine.failure(of: right), is: nil)
+  }
+
+  @Test("a redirect of another issuer with our state ends the attempt, and its code goes nowhere (R17)")
+  func anotherIssuer() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let right = bench.provider.signIn(at: begun.url)
+    let wrong = right.replacingOccurrences(of: "id%2Eexample", with: "evil%2Eexample")
+    guard case .failed(let error) = try engine.resume(wrong, cancellation: nil).ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    expect(error.code, is: .issuerMismatch)
+    #expect(error.message.contains("https://evil.example") && error.message.contains("https://id.example"))
+    expect(engine.state.kind, is: .registrationFailed)
+    expect(bench.provider.count(.token), is: 0)
+    expect(code { _ = try engine.resume(right, cancellation: nil) }, is: .alreadySettled)
+    // Beside a session nothing happens to it.
+    let signedIn = try Bench()
+    let second = try signedIn.signedIn()
+    let again = signedIn.provider.signIn(at: try second.begin(SignInOptions(), cancellation: nil).url)
+    let mixed = again.replacingOccurrences(of: "id%2Eexample", with: "evil%2Eexample")
+    try expect(second.failure(of: mixed), is: .issuerMismatch)
+    expect(second.state, is: .active(.confirmed))
   }
 
   @Test("a redirect twice: the second is told that the first came (R7)")

@@ -122,9 +122,14 @@ struct VerifiedRedirectTests {
   @Test(
     "iss is compared as a plain string, and may be missing only where that yields no token (R17)",
     arguments: issuers)
-  func issuer(query: String, announced: Bool, refusal: EnrollError.Code?) {
+  func issuer(query: String, announced: Bool, refusal: EnrollError.Code?) throws {
     let transactions = [Fixture.transaction(state: "s")]
-    expect(code("com.example.app:/cb?\(query)", transactions, announced: announced), is: refusal)
+    let verified = try verify("com.example.app:/cb?\(query)", transactions, announced: announced)
+    if case .error(let error) = verified.answer, error.field == "iss" {
+      expect(error.code, is: refusal)
+    } else {
+      expect(refusal, is: nil)
+    }
   }
 
   @Test("neither code nor error, or a code with control characters, settles nothing (R8)")
