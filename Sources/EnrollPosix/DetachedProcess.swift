@@ -12,7 +12,7 @@ package enum DetachedProcess {
   private static let longestOrder = 16 << 20
   /// Longer than a renewal takes at most, with its turn, its two tries, a server that demands nonces and a disk that refuses its
   /// tokens. Only a system call or a library that never returns lasts longer.
-  private static let longestSeconds: UInt32 = 300
+  private static let longestSeconds: Int32 = 300
 
   /// The argument of the process that ``start(_:handing:)`` starts, and that calls ``leave(_:)``.
   package static let leaving = "leave"
@@ -74,7 +74,7 @@ package enum DetachedProcess {
     enroll_posix_name_process(name)
     // It ends by itself, and soon: a machine or a service that is shut down asks first, and waits.
     for number in [SIGHUP, SIGINT, SIGTERM, SIGPIPE] { enroll_posix_ignore_signal(number) }
-    alarm(longestSeconds)
+    enroll_posix_limit_running_time(longestSeconds)
     guard let order = readToEnd(STDIN_FILENO) else { return nil }
     let answers = enroll_posix_own(STDOUT_FILENO)
     for stream in [STDIN_FILENO, STDERR_FILENO] { CPosix.close(stream) }

@@ -13,12 +13,16 @@ public enum EndingSignals {
 
   /// Holds back SIGTERM, SIGINT and SIGHUP, except where the parent had them ignored, and ignores SIGPIPE: a closed
   /// stdout is an error of a write. To be called before the first thread.
-  /// - Returns: a descriptor, readable once a signal came; negative when there is none.
+  /// - Returns: a descriptor, readable once a signal came; negative when there is none, and each of these signals ends the process
+  ///   at once.
   public static func prepare() -> Int32 {
     enroll_posix_ignore_signal(SIGPIPE)
     var set = ending()
     sigprocmask(SIG_BLOCK, &set, nil)
-    return enroll_posix_signals(&set)
+    let descriptor = enroll_posix_signals(&set)
+    // Nobody would read them.
+    if descriptor < 0 { sigprocmask(SIG_UNBLOCK, &set, nil) }
+    return descriptor
   }
 
   /// Lets the signals through that ``prepare()`` held back: each calls `handler`, which must not return to the program.

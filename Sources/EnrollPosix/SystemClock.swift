@@ -40,12 +40,7 @@ public final class SystemClock: Clock {
   /// Nanoseconds since 1970 by the machine's date, whatever clock was injected: what files' times are compared with.
   package static func realTime() -> Int64 { read(enroll_posix_date_clock) }
 
-  private static func read(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    let (scaled, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : scaled &+ Int64(time.tv_nsec)
-  }
+  private static func read(_ clock: clockid_t) -> Int64 { enroll_posix_read_clock(clock) }
 
   private static func readBootID() -> String {
     var name = [UInt8](repeating: 0, count: 64)
@@ -63,10 +58,6 @@ package enum Pause {
   }
 
   static func bare(nanoseconds amount: Int64) {
-    guard amount > 0 else { return }
-    var time = timespec()
-    time.tv_sec = time_t(amount / 1_000_000_000)
-    time.tv_nsec = Int(amount % 1_000_000_000)
-    nanosleep(&time, nil)
+    if amount > 0 { enroll_posix_sleep(amount) }
   }
 }

@@ -46,7 +46,8 @@ class Terminal:
                 raise AssertionError(f"no {pattern!r} on the screen (status {self.status}):\n{self.text}")
 
     def type(self, text):
-        os.write(self._descriptor, text.encode())
+        """Bytes that are no UTF-8 are written as surrogates."""
+        os.write(self._descriptor, text.encode(errors="surrogateescape"))
 
     def line(self, text):
         self.type(text + "\n")

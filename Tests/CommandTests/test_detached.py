@@ -1,6 +1,7 @@
 """Renewals and exchanges that outlive the command that wanted them (reliability.md, Renewals that outlive their caller)."""
 
 import contextlib
+import fcntl
 import json
 import os
 import random
@@ -357,6 +358,33 @@ class Stopped(DetachedCase):
         os.kill(process, signal.SIGCONT)
         child.communicate(timeout=TIMEOUT)
         self.assertEqual(child.returncode, 0)
+        self.assertStored()
+
+
+@unittest.skipUnless(os.environ.get("TORTURE") == "1", "takes minutes: TORTURE=1")
+class LongStopped(DetachedCase):
+    def test_a_process_that_is_stopped_for_longer_than_it_may_run_signs_nobody_out(self):
+        self.sign_in()
+        child = self.held_back(self.start, "token", "--renew", "--timeout", "600")
+        [process] = [int(process.name) for process in self.detached()]
+        os.kill(process, signal.SIGSTOP)
+        self.gate.open_it()
+        time.sleep(310)
+        os.kill(process, signal.SIGCONT)
+        child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 0)
+        self.assertStored()
+
+    def test_a_lock_that_is_held_for_longer_than_a_request_may_take_signs_nobody_out(self):
+        self.sign_in()
+        child = self.held_back(self.start, "token", "--renew")
+        [lock] = self.store.glob("*.write")
+        with open(lock) as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.gate.open_it()
+            time.sleep(80)
+        child.communicate(timeout=TIMEOUT)
+        wait_until(lambda: not self.detached(), "the end of the process", TIMEOUT)
         self.assertStored()
 
 

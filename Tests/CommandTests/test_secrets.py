@@ -55,6 +55,14 @@ class Secrets(CommandCase):
         for bad in ("", "\n", "x" * 2000):
             self.passphrase(bad, "token", status=2)
 
+    def test_a_typed_passphrase_that_is_not_utf_8_makes_no_store(self):
+        terminal = self.terminal("login", "--yes", "--keys", "passphrase")
+        terminal.shows("Passphrase of the store: $")
+        terminal.type("p\udce4ssword\n")
+        terminal.shows("expected UTF-8, got bytes that are none")
+        self.assertEqual(terminal.ends(), 2)
+        self.assertFalse(self.store.exists())
+
     def test_a_descriptor_that_is_not_open_is_refused_whatever_its_number(self):
         """The program opens some of its own, from 3 on."""
         self.protect()

@@ -53,6 +53,12 @@ public struct RenewalBackoff: Equatable, Sendable {
     return status >= 500 && error.retryAfterSeconds == nil
   }
 
+  /// Whether a failure says something about the provider or the way to it. What this process lacks, a library or memory say, others
+  /// may have.
+  static func isShared(_ error: EnrollError) -> Bool {
+    error.httpStatus != nil || ![.unsupported, .busy, .outOfMemory, .internal].contains(error.code)
+  }
+
   /// The pause for somebody who wants to try now: of a long one the first second or two.
   private var briefPause: Expiry {
     let saved = max(pause.lifetimeSeconds - 2, 0)

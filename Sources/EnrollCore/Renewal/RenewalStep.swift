@@ -309,6 +309,12 @@ extension Engine {
       return
     }
     let unsaved = memory.withLock { $0.backoff }
+    func keepHere() {
+      memory.withLock {
+        $0.backoff = RenewalBackoff(after: unsaved, failure, at: moment, jitter: jitter)
+      }
+    }
+    guard RenewalBackoff.isShared(failure) else { return keepHere() }
     do throws(EnrollError) {
       try store.update(account) { record throws(EnrollError) in
         guard record.confirmed?.refreshToken == refreshToken else { return }
@@ -318,9 +324,7 @@ extension Engine {
       }
       memory.withLock { $0.backoff = nil }
     } catch {
-      memory.withLock {
-        $0.backoff = RenewalBackoff(after: unsaved, failure, at: moment, jitter: jitter)
-      }
+      keepHere()
     }
   }
 }

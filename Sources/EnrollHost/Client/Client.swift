@@ -24,7 +24,7 @@ public final class Client: Sendable {
   /// Listeners, and steps for which the pool had no thread.
   let threads = ThreadGroup()
   private let log: (any LogHandler)?
-  private let place: UnsavedTokens.Place
+  let place: UnsavedTokens.Place
   /// The renewal that runs, once it has said how far it is; nil while there is none.
   let runningRenewal: Guarded<RunningRenewal?>
   /// Told how far the renewal is that runs.

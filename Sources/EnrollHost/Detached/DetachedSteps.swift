@@ -162,7 +162,15 @@ extension Client {
     let result: Result<JSON, EnrollError>
     do throws(EnrollError) { result = .success(try ran(step, onProgress)) } catch { result = .failure(error) }
     tell(DetachedLine.ended(result).json)
+    guard engine.hasUnsaved else { return }
+    // Nobody waits for this process: it lasts as long as it may.
+    UnsavedTokens.ofProcess.take(engine, of: place)
+    let end = SystemClock.now().advanced(bySeconds: Self.storingSeconds)
+    _ = UnsavedTokens.ofProcess.wait(for: engine, until: end, steps.abandoned)
   }
+
+  /// How long a process of its own goes on trying to store what it got. It may last 300 seconds in all (``DetachedProcess``).
+  private static var storingSeconds: Int64 { 200 }
 
   private func ran(
     _ step: DetachedStep, _ onProgress: @escaping @Sendable (CallTimeout.Progress) -> Void

@@ -35,6 +35,7 @@ enum Prompt {
   }
 
   /// Asks for a secret, which is not echoed.
+  /// - Throws: `.storeLocked` without a terminal or a text, `.usage` for what is not UTF-8, `.interrupted`.
   static func secret(_ name: String, _ waits: Waits) throws(Failure) -> String {
     guard let silence = Silence() else {
       throw Failure(.storeLocked, "\(name): there is no terminal to ask at")
@@ -44,6 +45,12 @@ enum Prompt {
       guard waits.isInterrupted else { throw Failure(.storeLocked, "\(name): nothing was typed") }
       Terminal.errors.write("\n")
       throw Failure(.interrupted, "interrupted")
+    }
+    // Stands for bytes that are no UTF-8: another terminal would send others for the same letters.
+    guard !text.unicodeScalars.contains("\u{FFFD}") else {
+      throw Failure(
+        .usage, "\(name): expected UTF-8, got bytes that are none",
+        advice: "Type it at a terminal whose character set is UTF-8, or use letters and digits of ASCII alone.")
     }
     return text
   }

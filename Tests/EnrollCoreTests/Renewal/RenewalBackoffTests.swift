@@ -27,6 +27,33 @@ struct RenewalBackoffTests {
     try expect(bench.record.backoff, is: nil)
   }
 
+  /// A process that lacks what it needs for a request.
+  private final class PoorTransport: Transport {
+    let code: EnrollError.Code
+
+    init(_ code: EnrollError.Code) { self.code = code }
+
+    func send(_: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+      throw EnrollError(code, "libcurl could not be opened")
+    }
+  }
+
+  @Test(
+    "what one process lacks is no pause for the others",
+    arguments: [EnrollError.Code.unsupported, .outOfMemory, .internal])
+  func ownFault(code: EnrollError.Code) throws {
+    let bench = try Bench()
+    _ = try bench.signedIn()
+    bench.clock.advance(seconds: 4000)
+    let poor = bench.engine(transport: PoorTransport(code))
+    guard case .expired(_, let wait, let error) = try poor.access() else { throw Unexpected(what: "not expired") }
+    expect(error.code, is: code)
+    try expect(bench.record.backoff, is: nil)
+    // It paces itself.
+    #expect((wait ?? 0) > 0)
+    try expect(bench.engine().token(), is: "access-3")
+  }
+
   @Test("a 429 that names no time is not tried again at once, and the pause grows over processes")
   func grows() throws {
     let bench = try Bench()
