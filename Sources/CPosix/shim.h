@@ -55,17 +55,7 @@ static inline int enroll_posix_own(int fd) {
 #include "linux.h"
 #endif
 
-// When the file was last written, in nanoseconds since 1970; the most that there is for what is later.
-static inline int64_t enroll_posix_modified(const struct stat *status) {
-  struct timespec time = enroll_system_modified(status);
-  int64_t result;
-  return __builtin_mul_overflow((int64_t)time.tv_sec, 1000000000, &result) ||
-                 __builtin_add_overflow(result, (int64_t)time.tv_nsec, &result)
-             ? INT64_MAX
-             : result;
-}
-// The machine's date.
-static const clockid_t enroll_posix_date_clock = CLOCK_REALTIME;
+#include "clock.h"
 
 // A descriptor that can be written to never has a number from 0 to 2, not even for a moment. Otherwise a line that the host
 // writes to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). Free low numbers are taken
@@ -133,36 +123,6 @@ static inline void enroll_posix_ignore_signal(int number) { signal(number, SIG_I
 static inline int enroll_posix_is_signal_ignored(int number) {
   struct sigaction action;
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-// Nanoseconds; the most that there are where the clock shows more. In C, because some C libraries give the members of a timespec to
-// no module of their own.
-static inline int64_t enroll_posix_read_clock(clockid_t clock) {
-  struct timespec time = {0, 0};
-  int64_t nanoseconds = 0;
-  clock_gettime(clock, &time);
-  if (__builtin_mul_overflow((int64_t)time.tv_sec, (int64_t)1000000000, &nanoseconds) ||
-      __builtin_add_overflow(nanoseconds, (int64_t)time.tv_nsec, &nanoseconds))
-    return INT64_MAX;
-  return nanoseconds;
-}
-// Holds the thread; returns early where a signal handler ran.
-static inline void enroll_posix_sleep(int64_t nanoseconds) {
-  struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
-  nanosleep(&time, NULL);
-}
-// Ends the process by SIGALRM once it has run for so many seconds. Time in which it is stopped does not count: of the alarms of that
-// time it gets one.
-static volatile sig_atomic_t enroll_posix_seconds_left = 0;
-static inline void enroll_posix_count_alarm(int number) {
-  if (--enroll_posix_seconds_left > 0) return;
-  signal(number, SIG_DFL);
-  raise(number);
-}
-static inline void enroll_posix_limit_running_time(int seconds) {
-  struct sigaction action = {.sa_handler = enroll_posix_count_alarm, .sa_flags = SA_RESTART};
-  struct itimerval second = {.it_interval = {.tv_sec = 1}, .it_value = {.tv_sec = 1}};
-  enroll_posix_seconds_left = seconds;
-  if (sigaction(SIGALRM, &action, NULL) != 0 || setitimer(ITIMER_REAL, &second, NULL) != 0) alarm((unsigned)seconds);
 }
 // From now on the signal does nothing but to write its number, as one byte, to the descriptor; one descriptor for all.
 // `*before` is what the signal did.

@@ -50,7 +50,7 @@ enum Prompt {
     guard !text.unicodeScalars.contains("\u{FFFD}") else {
       throw Failure(
         .usage, "\(name): expected UTF-8, got bytes that are none",
-        advice: "Type it at a terminal whose character set is UTF-8, or use letters and digits of ASCII alone.")
+        advice: "Type it at a terminal whose character set is UTF-8, or use only ASCII letters and digits.")
     }
     return text
   }

@@ -46,7 +46,9 @@ struct RenewalBackoffTests {
     _ = try bench.signedIn()
     bench.clock.advance(seconds: 4000)
     let poor = bench.engine(transport: PoorTransport(code))
-    guard case .expired(_, let wait, let error) = try poor.access() else { throw Unexpected(what: "not expired") }
+    guard case .expired(_, let wait, let error) = try poor.access() else {
+      throw Unexpected(what: "not expired")
+    }
     expect(error.code, is: code)
     try expect(bench.record.backoff, is: nil)
     // It paces itself.

@@ -1,0 +1,45 @@
+// Time of the system's clocks and of its files, and holding a thread. In C, because some C libraries give the members of a timespec
+// to no module of their own.
+#ifndef ENROLL_CPOSIX_CLOCK_H
+#define ENROLL_CPOSIX_CLOCK_H
+// The machine's date.
+static const clockid_t enroll_posix_date_clock = CLOCK_REALTIME;
+
+// Nanoseconds; the most that there are for what is later.
+static inline int64_t enroll_posix_nanoseconds(struct timespec time) {
+  int64_t result;
+  return __builtin_mul_overflow((int64_t)time.tv_sec, 1000000000, &result) ||
+                 __builtin_add_overflow(result, (int64_t)time.tv_nsec, &result)
+             ? INT64_MAX
+             : result;
+}
+static inline int64_t enroll_posix_read_clock(clockid_t clock) {
+  struct timespec time = {0, 0};
+  clock_gettime(clock, &time);
+  return enroll_posix_nanoseconds(time);
+}
+// When the file was last written, since 1970.
+static inline int64_t enroll_posix_modified(const struct stat *status) {
+  return enroll_posix_nanoseconds(enroll_system_modified(status));
+}
+// Holds the thread; returns early where a signal handler ran.
+static inline void enroll_posix_sleep(int64_t nanoseconds) {
+  struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+  nanosleep(&time, NULL);
+}
+
+// Ends the process by SIGALRM once it has run for so many seconds. Time in which it is stopped does not count: of the alarms of that
+// time it gets one.
+static volatile sig_atomic_t enroll_posix_seconds_left = 0;
+static inline void enroll_posix_count_alarm(int number) {
+  if (--enroll_posix_seconds_left > 0) return;
+  signal(number, SIG_DFL);
+  raise(number);
+}
+static inline void enroll_posix_limit_running_time(int seconds) {
+  struct sigaction action = {.sa_handler = enroll_posix_count_alarm, .sa_flags = SA_RESTART};
+  struct itimerval second = {.it_interval = {.tv_sec = 1}, .it_value = {.tv_sec = 1}};
+  enroll_posix_seconds_left = seconds;
+  if (sigaction(SIGALRM, &action, NULL) != 0 || setitimer(ITIMER_REAL, &second, NULL) != 0) alarm((unsigned)seconds);
+}
+#endif
