@@ -25,6 +25,7 @@ package final class FussyStore: TokenStore {
   private let hasNoOutbox = Guarded(false, by: Mutex())
   private let isFull = Guarded(false, by: Mutex())
   private let reserved = Guarded(0, by: Mutex())
+  private let isReplaced = Guarded(false, by: Mutex())
   private let waiting = Guarded<(@Sendable () -> Void)?>(nil, by: Mutex())
 
   package init(_ base: MemoryTokenStore) { self.base = base }
@@ -57,6 +58,17 @@ package final class FussyStore: TokenStore {
 
   /// Runs `body` while the next one waits for its turn at renewal.
   package func whileWaiting(_ body: @escaping @Sendable () -> Void) { waiting.withLock { $0 = body } }
+
+  /// Another store, empty, is in its place from now on.
+  package func replace(_ account: AccountName) throws(EnrollError) {
+    isReplaced.withLock { $0 = true }
+    try base.remove(account)
+  }
+
+  /// The first one is in its place again.
+  package func putBack() { isReplaced.withLock { $0 = false } }
+
+  package func identity() -> String { isReplaced.withLock { $0 } ? "another" : "the first" }
 
   /// How often it will still refuse.
   package var left: Int { planned.withLock { $0.count } }

@@ -84,6 +84,8 @@ extension Engine {
 
   /// The first half of ``conclude(_:_:)``, for an exchange that may give the transaction back.
   func beginExchange(of transaction: TransactionRecord) throws(EnrollError) {
+    let identity = try store.identity()
+    memory.withLock { $0.exchangeStore = identity }
     try markExchanging(transaction)
     try apply(.advanced(transactionID: transaction.id, step: .exchanging))
   }
@@ -176,6 +178,11 @@ extension Engine {
       revokeUnkept(replaced, beside: others.adding(record, at: clock.moment()))
     }
     guard !isLate else {
+      do throws(EnrollError) {
+        if let identity = memory.withLock({ $0.exchangeStore }) { try requireSame(store: identity) }
+      } catch {
+        return Settlement(transactionID: transaction.id, ending: .failed(error.endingAttempt()))
+      }
       revokeUnkept([UnkeptTokens(arrival.tokens, arrival.profile)])
       sendOutbox(cancellation: nil)
       return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))

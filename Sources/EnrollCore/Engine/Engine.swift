@@ -39,6 +39,8 @@ public final class Engine: Sendable {
     var rejections: [(audience: TokenAudience?, epoch: UInt64, since: Instant)] = []
     /// Renewed tokens that could not be written to disk.
     var unsaved: RenewedTokens?
+    /// The store's ``TokenStore/identity()`` when the last exchange began.
+    var exchangeStore: String?
     /// Messages that the outbox did not take.
     var unqueued: [OutboxEntry] = []
     /// The last messages that servers took or refused, whichever thread sent them.

@@ -211,6 +211,7 @@ extension Engine {
   private func sendRefresh(
     _ refreshToken: Secret, of tokens: TokenSet, _ metadata: ProviderMetadata
   ) throws(EnrollError) -> TokenSet? {
+    let identity = try store.identity()
     let sent = clock.moment()
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, configuration: configuration, metadata: metadata)
@@ -226,7 +227,9 @@ extension Engine {
     case .refused: return nil
     }
     let isKept = try stubbornly { () throws(EnrollError) in
-      try replaceProvisional(refreshToken, by: fresh)
+      let isKept = try replaceProvisional(refreshToken, by: fresh)
+      if !isKept { try requireSame(store: identity) }
+      return isKept
     }
     // Logged out or tried again meanwhile (R35).
     guard isKept else {

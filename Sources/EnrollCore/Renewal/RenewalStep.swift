@@ -24,6 +24,8 @@ struct Renewal: Sendable {
   let audience: TokenAudience?
   /// The record's when it began.
   let epoch: UInt64
+  /// The store's ``TokenStore/identity()`` when it began.
+  let store: String
 }
 
 extension Engine {
@@ -154,7 +156,7 @@ extension Engine {
     } else {
       let renewal = Renewal(
         session: SessionIdentity(tokens, profile: record.profile, configuration), audience: audience,
-        epoch: epoch)
+        epoch: epoch, store: try store.identity())
       let hasMoved = backoff(record)?.hasMoved ?? false
       result = try ask(renewal, spending: refreshToken, doubtingMetadata: hasMoved)
     }

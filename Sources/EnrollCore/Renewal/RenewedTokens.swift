@@ -13,6 +13,8 @@ struct RenewedTokens: Equatable, Sendable {
   let audience: TokenAudience?
   /// The record's epoch when the renewal began.
   let epoch: UInt64
+  /// The store's ``TokenStore/identity()`` when the renewal began.
+  let store: String
   /// The subject of their user; nil where it is not known.
   let user: String?
   /// Server's clock minus the device's, seconds; nil where the answer did not tell.
@@ -35,6 +37,7 @@ struct RenewedTokens: Equatable, Sendable {
     replaced = session.tokens
     self.audience = audience
     epoch = renewal.epoch
+    store = renewal.store
     user = session.subject
     self.clockOffset = clockOffset
     bringsIDToken = response.idToken != nil
@@ -68,6 +71,7 @@ struct RenewedTokens: Equatable, Sendable {
     replaced = renewal.session.tokens
     audience = renewal.audience
     epoch = renewal.epoch
+    store = renewal.store
     user = renewal.session.subject
     bringsIDToken = false
     idTokenToJudge = audience == nil ? kept.unprovenIDToken : nil
@@ -81,14 +85,19 @@ extension Engine {
   static let savesPerRenewal = 6
   static let pauseBetweenSaves: Int64 = 200_000_000
 
-  /// After a logout meanwhile, revoked and not stored (R35).
+  /// After a logout meanwhile, revoked and not stored (R35). Where another store has taken the place of the one in which the
+  /// renewal began, nobody has signed out: the tokens wait in memory for it.
   func keep(_ renewed: RenewedTokens) throws(EnrollError) -> RenewalResult {
     memory.withLock { $0.unsaved = renewed }
     // Until they are saved the refresh token on the disk is spent: no other process may send it.
     store.keepTurn(account, true)
     let epoch: UInt64?
     do throws(EnrollError) {
-      epoch = try stubbornly { () throws(EnrollError) in try save(renewed) }
+      epoch = try stubbornly { () throws(EnrollError) in
+        let epoch = try save(renewed)
+        if epoch == nil { try requireSame(store: renewed.store) }
+        return epoch
+      }
     } catch {
       throw error.saying("the provider renewed the tokens, but the store refused them: " + error.message)
     }
@@ -148,6 +157,16 @@ extension Engine {
         clock.sleep(until: clock.instant().advanced(byNanoseconds: Self.pauseBetweenSaves))
       }
     }
+  }
+
+  /// That the session is not in the store any more says something about the user only in the store in which it was.
+  /// - Throws: `.storeIO` where that is another one by now.
+  func requireSame(store identity: String) throws(EnrollError) {
+    guard try store.identity() != identity else { return }
+    throw EnrollError(
+      .storeIO,
+      "another store has taken the place of the one in which the session is; restore that one, or sign in again",
+      field: "store")
   }
 
   /// - Returns: the epoch under which they stand; nil when other tokens took their place, or a logout.

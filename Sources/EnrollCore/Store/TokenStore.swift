@@ -95,6 +95,11 @@ public protocol TokenStore: AnyObject, Sendable {
   /// save, the refresh token in the store is spent, and nobody else may send it.
   func keepTurn(_ account: AccountName, _ isKept: Bool)
 
+  /// Tells this store from another one that takes its place, be it restored, emptied or mounted over it. Always the same for a
+  /// store that nothing can replace.
+  /// - Throws: where no store is in its place.
+  func identity() throws(EnrollError) -> String
+
   /// Names of the accounts with a record, sorted.
   func accounts() throws(EnrollError) -> [AccountName]
 
@@ -144,6 +149,9 @@ public protocol TokenStore: AnyObject, Sendable {
 
 extension TokenStore {
   public var pins: (any PINKeeper)? { nil }
+
+  /// For a store that nothing can replace.
+  public func identity() throws(EnrollError) -> String { "" }
 
   /// For a store whose saves need no space.
   public func reserveSpace(_ name: RegistrationName) throws(EnrollError) {}

@@ -44,6 +44,29 @@ struct RenewedTokensTests {
     expect(kept.withLock { $0 }, is: 1)
   }
 
+  @Test(
+    "another store in the place of the session's is no sign-out: nothing is revoked, and the tokens wait for its return"
+  )
+  func replacedStore() throws {
+    let before = try bench.record
+    bench.provider.next(.token, .during { try? disk.replace(.default) })
+    expect(code { _ = try engine.access() }, is: .storeIO)
+    expect(bench.provider.revoked, is: [])
+    disk.putBack()
+    try bench.store.update(.default) { $0 = before }
+    try engine.storeUnsaved()
+    try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
+    expect(bench.provider.count(.token), is: 2)
+  }
+
+  @Test("another store while a code is exchanged is no sign-out either: the session's tokens live")
+  func replacedStoreAtSignIn() throws {
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    bench.provider.next(.token, .during { try? disk.replace(.default) })
+    try expect(engine.failure(of: url), is: .storeIO)
+    expect(bench.provider.revoked, is: [])
+  }
+
   @Test("a disk that refuses for a moment costs nothing")
   func moment() throws {
     bench.provider.next(.token, .during { disk.refuse(.before, times: 3) })

@@ -126,6 +126,31 @@ struct ReplacedFolderTests {
     try expect(turn(try folder.open()), is: .taken)
   }
 
+  @Test(
+    "an emptied folder, an empty one and a copy are other stores; the same folder is the same one when it is back"
+  )
+  func identity() throws {
+    let store = try folder.filled()
+    let first = try store.identity()
+    try store.update(.default) { $0.registrationType = "LATER" }
+    try expect(store.identity(), is: first)
+    try restore()
+    try expect(store.identity(), isNot: first)
+    try manager.removeItem(atPath: folder.store)
+    expect(code { () throws(EnrollError) in _ = try store.identity() }, is: .storeIO)
+    mkdir(folder.store, 0o700)
+    expect(code { () throws(EnrollError) in _ = try store.identity() }, is: .storeIO)
+    try folder.open().update(.default) { $0.registrationType = "NEW" }
+    try expect(store.identity(), isNot: first)
+    try manager.removeItem(atPath: folder.store)
+    try manager.moveItem(atPath: aside, toPath: folder.store)
+    try expect(store.identity(), is: first)
+    for name in try manager.contentsOfDirectory(atPath: folder.store) {
+      try manager.removeItem(atPath: folder.store + "/" + name)
+    }
+    expect(code { () throws(EnrollError) in _ = try store.identity() }, is: .storeIO)
+  }
+
   @Test("a change is made once, also where the folder is replaced while it is made")
   func once() throws {
     let store = try folder.filled()
