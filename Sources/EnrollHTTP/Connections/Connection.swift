@@ -300,8 +300,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
   override func hasClosed() {
     isGone.store(true, ordering: .releasing)
     waiting = .ending
-    held = []
-    delayed = nil
+    (held, reader, delayed) = ([], RequestReader(), nil)
     loop.roster.remove(self)
     loop.setTicking()
     shared.census.leave(isProxied ? nil : peer?.network)

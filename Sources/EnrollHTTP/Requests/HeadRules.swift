@@ -61,6 +61,10 @@ struct HeadRules: Sendable {
     case .refused(let refusal): return .refused(refusal)
     }
     guard let target else { return .refused(.malformed) }
+    // Where any host will do, it still has to be one (RFC 9112 §3.2).
+    if let host = fields.host, isProbe || hosts == .any, !HeaderGrammar.isHost(bytes, host) {
+      return .refused(.malformed)
+    }
     guard isProbe || hosts == .any || isOurs(fields.host, bytes) else { return .refused(.misdirected) }
     var waits = false
     // RFC 9110 §10.1.1: an expectation in HTTP/1.0 is ignored.

@@ -1,5 +1,5 @@
-// The first line of a request, byte by byte (RFC 9112 §3): one blank between its parts, no byte in the target that a URL may not
-// have, no fragment. What HTTP parsers forgive is refused, because a proxy in front may have read it differently.
+// The first line of a request, byte by byte (RFC 9112 §3): one blank between its parts, no byte in the target that a URL never
+// has, no fragment. What HTTP parsers forgive is refused, because a proxy in front may have read it differently.
 
 /// A request line that is proper, of a method that a server could answer.
 struct RequestLine: Equatable {
@@ -29,7 +29,7 @@ struct RequestLine: Equatable {
     }
     for index in start..<end {
       let byte = bytes[index]
-      guard byte > 0x20, byte < 0x7F, byte != 0x23 else { return .refused(.malformed) }
+      guard byte > 0x20, byte < 0x7F, byte != 0x23, !isNeverRaw(byte) else { return .refused(.malformed) }
     }
     guard let version = version(bytes, end + 1..<line.upperBound) else { return .refused(.malformed) }
     guard version == 0 || version == 1 else { return .refused(.version) }
@@ -39,6 +39,12 @@ struct RequestLine: Equatable {
     guard let method = isHead ? .get : method(bytes, name) else { return .refused(.method) }
     return .proper(
       RequestLine(method: method, isHead: isHead, target: start..<end, isHTTP11: version == 1))
+  }
+
+  /// `"`, `<`, `>`, `^` and the backtick, which no URI has (RFC 3986 §2). Of the others that it has not, `|`, `{`, `}`, `[`, `]` and
+  /// the backslash, browsers send some as they are.
+  private static func isNeverRaw(_ byte: UInt8) -> Bool {
+    byte == 0x22 || byte == 0x3C || byte == 0x3E || byte == 0x5E || byte == 0x60
   }
 
   /// The minor version of HTTP/1; 10 for another major version; nil for what is no version.
@@ -70,6 +76,33 @@ enum HeaderGrammar {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
     case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
+    default: false
+    }
+  }
+
+  /// `uri-host [ ":" port ]` of RFC 9110 §7.2, which may be empty: bytes of a name or of an address in brackets, then digits.
+  static func isHost(_ bytes: UnsafeRawBufferPointer, _ host: Range<Int>) -> Bool {
+    var rest = host
+    if let first = host.first, bytes[first] == 0x5B {
+      guard let end = bytes.first(0x5D, in: host) else { return false }
+      for index in first + 1..<end where bytes[index] != 0x3A && !isOfName(bytes[index]) { return false }
+      guard end > first + 1 else { return false }
+      rest = end + 1..<host.upperBound
+    } else {
+      let end = bytes.first(0x3A, in: host) ?? host.upperBound
+      for index in host.lowerBound..<end where !isOfName(bytes[index]) { return false }
+      rest = end..<host.upperBound
+    }
+    guard let colon = rest.first else { return true }
+    guard bytes[colon] == 0x3A, rest.count <= 6 else { return false }
+    return rest.dropFirst().allSatisfy { bytes[$0] >= 0x30 && bytes[$0] <= 0x39 }
+  }
+
+  /// Of a registered name but for its commas, which join two hosts (RFC 3986 §3.2.2).
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case 0x21, 0x24...0x2B, 0x2D, 0x2E, 0x3B, 0x3D, 0x5F, 0x7E: true
     default: false
     }
   }

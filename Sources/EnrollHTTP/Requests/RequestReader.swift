@@ -26,14 +26,15 @@ struct RequestReader {
   /// Nothing of a request has come.
   var isFresh: Bool { if case .head = phase { scanner.isFresh } else { false } }
 
-  /// The request is one of HEAD, as far as it has come.
-  var isHead: Bool { scanner.line?.isHead ?? false }
+  /// The request is one of HEAD, as far as it has come: an answer to it has no body, whatever else is wrong with its first line.
+  private(set) var isHead = false
 
   /// - Parameter bytes: begins with those that the last call did not pass, and is not empty.
   /// - Returns: how many of `bytes` are read, and what they are.
   mutating func read(_ bytes: UnsafeRawBufferPointer, _ rules: HeadRules) -> (passed: Int, event: Event) {
     switch phase {
     case .head:
+      isHead = bytes.starts(with: "HEAD ".utf8)
       switch scanner.scan(bytes, rules) {
       case .needsMore: return (0, .needsMore)
       case .refused(let refusal): return (0, .refused(refusal))
@@ -65,7 +66,8 @@ struct RequestReader {
       case .chunked: phase = .chunks
       case .count(let count):
         phase = .body(left: count)
-        body.reserveCapacity(count)
+        // What is announced may never come.
+        body.reserveCapacity(min(count, 16 << 10))
       }
       return .bodyFollows(waitsForContinue: proper.waitsForContinue)
     }

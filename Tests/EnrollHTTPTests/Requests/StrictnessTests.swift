@@ -78,12 +78,35 @@ import Testing
       ("GET /livez HTTP/1.1\r\n\r\n", 400), ("GET /livez/ HTTP/1.1\r\nHost: other.test\r\n\r\n", 421),
       ("GET /page HTTP/1.1\r\nHost: other.test\r\n\r\n", 421), ("GET /page HTTP/1.0\r\n\r\n", 400),
       ("GET /page?/livez HTTP/1.1\r\nHost: other.test\r\n\r\n", 421),
+      ("GET /livez HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", 200),
+      ("GET /livez HTTP/1.1\r\nHost: gateway.test, other.test\r\n\r\n", 400),
+      ("GET /livez HTTP/1.1\r\nHost: user@gateway.test\r\n\r\n", 400),
+      ("GET /livez HTTP/1.1\r\nHost: gateway.test/a\r\n\r\n", 400),
+      ("GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n", 400), ("GET /livez HTTP/1.1\r\nHost: [::1\r\n\r\n", 400),
+      ("GET /livez HTTP/1.1\r\nHost: a:b\r\n\r\n", 400),
+      ("GET /livez HTTP/1.1\r\nHost: caf\u{E9}\r\n\r\n", 400),
     ])
   func probes(request: String, status: Int) throws {
     try withServer(TestApplication(), { $0.probes = ["/livez"] }) { server in
       let wire = try #require(Wire(server.port))
       wire.send(request)
       #expect(wire.readAnswer(isHead: request.hasPrefix("HEAD"))?.status == status)
+    }
+  }
+
+  @Test(
+    "an answer to HEAD has no body, also where its first line is refused",
+    arguments: [
+      ("HEAD /\(String(repeating: "a", count: 8_192)) HTTP/1.1", 414), ("HEAD / HTTP/2.0", 505),
+      ("HEAD /caf\u{E9} HTTP/1.1", 400), ("HEAD * HTTP/1.1", 400),
+    ])
+  func headRefused(line: String, status: Int) throws {
+    try withServer(TestApplication()) { server in
+      let wire = try #require(Wire(server.port))
+      wire.send("\(line)\r\nHost: gateway.test\r\n\r\n")
+      let text = try #require(wire.readAll())
+      #expect(text.hasPrefix("HTTP/1.1 \(status) "))
+      #expect(text.hasSuffix("\r\n\r\n"))
     }
   }
 
