@@ -82,17 +82,18 @@ struct Serving {
       gateway.reload(ring)
       outbox?.reload(ring)
       log.write(.info, "the key file was read again: \(ring.count) keys")
-      note(ring)
+      // Not on this thread, which waits for signals: the database may be locked, and SIGTERM does not wait for it.
+      if !PlainThread.start({ note(ring.count) }) { note(ring.count) }
     } catch {
       log.write(.error, "the key file was not read; the keys from before stay in use: \(error.message)")
     }
   }
 
-  private func note(_ ring: KeyRing) {
+  private func note(_ count: Int) {
     do throws(StoreFailure) {
       try store.append(
         AuditEntry(
-          at: setup.clock.wallTime(), .keysReloaded, account: nil, detail: String(ring.count), from: .program)
+          at: setup.clock.wallTime(), .keysReloaded, account: nil, detail: String(count), from: .program)
       )
     } catch {
       log.write(.error, "the audit lacks the key file that was read: \(error.message)")

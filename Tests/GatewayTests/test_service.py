@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import unittest
 from pathlib import Path
@@ -106,6 +107,21 @@ class Told(unittest.TestCase):
         self.addCleanup(gateway.stop)
         gateway.signal(signal.SIGTERM)
         self.assertEqual(gateway.child.process.wait(30), 0)
+
+    def test_a_reload_while_the_database_is_locked_holds_up_no_end(self):
+        gateway = self.gateway({}).start()
+        self.addCleanup(gateway.stop)
+        database = sqlite3.connect(gateway.home / "gateway.db", isolation_level=None)
+        self.addCleanup(database.close)
+        database.execute("BEGIN EXCLUSIVE")
+        gateway.signal(signal.SIGHUP)
+        wait_until(lambda: "the key file was read again" in gateway.log(), "the keys are read again")
+        gateway.signal(signal.SIGTERM)
+        self.assertEqual(gateway.child.process.wait(60), 0)
+        before, stopping, _ = gateway.log().partition("stopping:")
+        self.assertTrue(stopping)
+        # Given up, it says so: nobody waited for that.
+        self.assertNotIn("the audit lacks", before)
 
     def test_a_key_file_that_is_a_credential_may_have_a_list_of_its_readers(self):
         gateway = self.gateway({})
