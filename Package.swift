@@ -116,7 +116,7 @@ if !embedded {
       ], swiftSettings: strict),
     .executableTarget(
       name: "enroll-sandbox",
-      dependencies: ["EnrollSandbox", "EnrollArguments", "EnrollHost", "EnrollCrypto"],
+      dependencies: ["EnrollSandbox", "EnrollArguments", "EnrollHost", "EnrollPosix", "EnrollCrypto"],
       swiftSettings: strict),
     // An event loop for the server; no library product reaches it.
     systemLibrary("CEvent", apt: ["libevent-dev"]),

@@ -32,4 +32,5 @@ static inline int enroll_system_close_from(unsigned first) { return -1; }
 static inline const char *enroll_posix_missing_keyring(void) { return "Android does not let apps use the kernel's keyrings"; }
 
 static inline void enroll_posix_share_heap(void) {}
+static inline void enroll_posix_return_memory(void) {}
 #endif

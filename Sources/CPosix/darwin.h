@@ -160,6 +160,18 @@ static inline int enroll_posix_allocate(int fd, int64_t count) {
   return ftruncate(fd, count) == 0 ? 0 : errno;
 }
 static inline struct timespec enroll_system_modified(const struct stat *status) { return status->st_mtimespec; }
+// What a file's filesystem has left for this user. 0, or -1 with errno.
+static inline int enroll_posix_room_of(int fd, struct enroll_posix_room *room) {
+  struct statfs found;
+  if (fstatfs(fd, &found) != 0) return -1;
+  // A filesystem without a limit has no blocks.
+  uint64_t blocks = geteuid() == 0 ? (uint64_t)found.f_bfree : (uint64_t)found.f_bavail;
+  uint64_t size = (uint64_t)found.f_bsize;
+  room->bytes = found.f_blocks == 0 || blocks > UINT64_MAX / (size + 1) ? UINT64_MAX : blocks * size;
+  room->takes_files = found.f_files == 0 || found.f_ffree > 0;
+  room->is_read_only = (found.f_flags & MNT_RDONLY) != 0;
+  return 0;
+}
 // The number that Linux gives a file's filesystem if it is not on a disk of this machine, else 0. 0, or -1 with errno.
 static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   struct statfs found;
@@ -186,15 +198,15 @@ int ptrace(int request, pid_t process, caddr_t address, int data);
 // No core dump, and no debugger of the same user. 0, or -1 with errno. On iOS no program of ours runs, and an app may not ask.
 static inline int enroll_posix_hide_memory(void) {
 #if TARGET_OS_OSX
-  struct rlimit none = {0, 0};
   const int deny_attach = 31;  // PT_DENY_ATTACH
-  return ptrace(deny_attach, 0, NULL, 0) == 0 ? setrlimit(RLIMIT_CORE, &none) : -1;
+  return ptrace(deny_attach, 0, NULL, 0) == 0 ? enroll_system_limit_core(0) : -1;
 #else
   errno = ENOTSUP;
   return -1;
 #endif
 }
 static inline void enroll_posix_share_heap(void) {}
+static inline void enroll_posix_return_memory(void) {}
 
 static inline char **enroll_posix_command_words(long *count) {
   *count = *_NSGetArgc();

@@ -104,6 +104,18 @@ static inline int enroll_posix_sync(int fd) { return fsync(fd); }
 // Disk space for the first `count` bytes, which the file then has. 0 or an error number.
 static inline int enroll_posix_allocate(int fd, int64_t count) { return posix_fallocate(fd, 0, count); }
 static inline struct timespec enroll_system_modified(const struct stat *status) { return status->st_mtim; }
+// What a file's filesystem has left for this user. 0, or -1 with errno.
+static inline int enroll_posix_room_of(int fd, struct enroll_posix_room *room) {
+  struct statfs found;
+  if (fstatfs(fd, &found) != 0) return -1;
+  // A filesystem without a limit has no blocks.
+  uint64_t blocks = geteuid() == 0 ? (uint64_t)found.f_bfree : (uint64_t)found.f_bavail;
+  uint64_t size = (uint64_t)found.f_bsize;
+  room->bytes = found.f_blocks == 0 || blocks > UINT64_MAX / (size + 1) ? UINT64_MAX : blocks * size;
+  room->takes_files = found.f_files == 0 || found.f_ffree > 0;
+  room->is_read_only = (found.f_flags & 1 /* ST_RDONLY */) != 0;
+  return 0;
+}
 // The magic number of a file's filesystem. 0, or -1 with errno.
 static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   struct statfs found;
@@ -114,8 +126,7 @@ static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
 
 // No core dump, and no debugger of the same user. 0, or -1 with errno.
 static inline int enroll_posix_hide_memory(void) {
-  struct rlimit none = {0, 0};
-  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? setrlimit(RLIMIT_CORE, &none) : -1;
+  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? enroll_system_limit_core(0) : -1;
 }
 // The file of this program, to be run again; also after it was deleted or replaced. NULL where the system does not tell.
 static inline const char *enroll_posix_program(void) { return "/proc/self/exe"; }

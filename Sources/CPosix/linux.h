@@ -62,6 +62,15 @@ static inline void enroll_posix_share_heap(void) {
 #endif
 }
 
+// What is freed in pieces of 64 KiB and more goes back to the system at once: by itself glibc moves that border up to 32 MiB, and
+// keeps what a rush of large bodies needed.
+static inline void enroll_posix_return_memory(void) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 64 * 1024);
+  mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+#endif
+}
+
 #ifdef __GLIBC__
 // The words of the command line and how many they are, as the kernel laid them out: the number, then the pointers, at the
 // end of the stack, whose address glibc's loader keeps. NULL where another loader started the program.

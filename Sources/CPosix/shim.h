@@ -34,6 +34,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "room.h"
+
 static inline int enroll_posix_errno(void) { return errno; }
 // Descriptors 0, 1 and 2 are the host's, also while they are closed: what it writes to its stderr must not land in a file of
 // ours. Everything that opens a descriptor here passes it through this function, which moves it to 3 or above.
@@ -152,6 +154,20 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
   return found;
 }
 
+// What a process has from the one that started it, and changes for itself.
+struct enroll_posix_start {
+  sigset_t mask;
+  rlim_t core;
+  _Bool ignores_pipe;
+};
+static inline void enroll_posix_note_start(struct enroll_posix_start *start) {
+  struct rlimit core = {0, 0};
+  (void)getrlimit(RLIMIT_CORE, &core);
+  start->core = core.rlim_cur;
+  start->ignores_pipe = enroll_posix_is_signal_ignored(SIGPIPE) != 0;
+  pthread_sigmask(SIG_SETMASK, NULL, &start->mask);
+}
+
 // Linked into the library itself, so that the handler belongs to it.
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
 static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
@@ -194,13 +210,12 @@ static inline void enroll_posix_outside_signals(sigset_t *set) {
   sigfillset(set);
   for (unsigned index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(set, faults[index]);
 }
-// Becomes the program `words[0]`, looked for in PATH, with the words and the environment, both ended by NULL. Signals do what they
-// do by default, but for those that are ignored other than SIGPIPE. Returns only if that fails: why, as in errno.
-static inline int enroll_posix_become(char *const words[], char *const environment[]) {
-  sigset_t none;
-  sigemptyset(&none);
-  pthread_sigmask(SIG_SETMASK, &none, NULL);
-  signal(SIGPIPE, SIG_DFL);
+// Becomes the program `words[0]`, looked for in PATH, with the words and the environment, both ended by NULL. It gets the
+// signals and the limit with which this process was started. Returns only if that fails: why, as in errno.
+static inline int enroll_posix_become(char *const words[], char *const environment[], const struct enroll_posix_start *start) {
+  (void)enroll_system_limit_core(start->core);
+  signal(SIGPIPE, start->ignores_pipe ? SIG_IGN : SIG_DFL);
+  pthread_sigmask(SIG_SETMASK, &start->mask, NULL);
   enroll_system_set_environment(environment);
   execvp(words[0], words);
   return errno;

@@ -12,6 +12,12 @@ public enum CommandWords {
     return UnsafeBufferPointer(start: first, count: max(0, count)).compactMap { $0 }
   }
 
+  /// The number of the first argument that is not UTF-8: as text it would be another one, and name another file.
+  public static func firstThatIsNotText() -> Int? {
+    (pointers() ?? []).enumerated().first { $0.offset > 0 && String(validatingCString: $0.element) == nil }?
+      .offset
+  }
+
   /// The arguments, without the program's name; nil as for ``pointers()``.
   public static func arguments() -> [String]? { pointers()?.dropFirst().map { String(cString: $0) } }
 }

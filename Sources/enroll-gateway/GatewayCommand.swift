@@ -28,7 +28,14 @@ enum GatewayCommand {
   static func main() {
     // A database's connection in the place of standard output would get what is written there.
     enroll_posix_open_missing_streams()
+    enroll_posix_return_memory()
     // CommandLine reads /proc, which is not there in every container.
+    if let index = CommandWords.firstThatIsNotText() {
+      StandardStream.say(
+        "enroll-gateway: argument \(index) is not UTF-8: expected paths and names in UTF-8", to: STDERR_FILENO
+      )
+      exit(64)
+    }
     let words = CommandWords.arguments() ?? Array(CommandLine.arguments.dropFirst())
     if let command = words.first, ASCII.equals(command, "serve") { ServiceSignals.block() }
     let outcome = program.run(

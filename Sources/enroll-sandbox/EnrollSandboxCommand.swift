@@ -2,6 +2,7 @@
 
 import EnrollArguments
 import EnrollHost
+import EnrollPosix
 import EnrollSandbox
 import Foundation
 
@@ -9,6 +10,10 @@ import Foundation
 enum EnrollSandboxCommand {
   static func main() async {
     let program = Program(SandboxArguments.command, version: LibraryVersion.string, usageStatus: 64)
+    if let index = CommandWords.firstThatIsNotText() {
+      write("enroll-sandbox: argument \(index) is not UTF-8: expected text in UTF-8\n", to: .standardError)
+      exit(program.usageStatus)
+    }
     switch program.read(Array(CommandLine.arguments.dropFirst())) {
     case .output(let text): write(text, to: .standardOutput)
     case .refusal(let text):

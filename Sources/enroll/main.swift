@@ -6,6 +6,7 @@ import EnrollPosix
 
 // Before anything opens a descriptor: what is written to standard output must not go to a file that stands in its place.
 enroll_posix_open_missing_streams()
+OtherProgram.noteStart()
 // A reader that has enough ends no program; until the command runs, other signals do.
 enroll_posix_ignore_signal(SIGPIPE)
 ProcessMemory.shareHeap()

@@ -125,11 +125,12 @@ TEST("a command without a client can be started, also in a child, which has none
 
 static int hides_its_memory(void *given) {
   (void)given;
-  struct rlimit core = {1, 1};
+  struct rlimit before, core = {1, 1};
+  if (getrlimit(RLIMIT_CORE, &before) != 0) return 5;
   if (prctl(PR_GET_DUMPABLE) != 1) return 1;
   if (enroll_hide_memory(NULL) != ENROLL_OK) return 2;
   if (prctl(PR_GET_DUMPABLE) != 0) return 3;
-  return getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_max != 0 ? 4 : 0;
+  return getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_cur != 0 || core.rlim_max != before.rlim_max ? 4 : 0;
 }
 
 TEST("a process can hide its memory from core dumps and debuggers") {

@@ -2,6 +2,8 @@
 
 import base64
 import json
+import resource
+import signal
 import ssl
 import subprocess
 import sys
@@ -73,6 +75,21 @@ class Exec(CommandCase):
         self.sign_in()
         output, _ = self.run_enroll("exec", "--", "grep", "SigIgn", "/proc/self/status")
         self.assertFalse(int(output.split()[1], 16) >> 12 & 1)
+
+    def test_the_program_gets_the_signals_and_the_limits_that_the_command_was_started_with(self):
+        self.sign_in()
+        shown = ["grep", "-hE", "Sig(Blk|Ign)|core file", "/proc/self/status", "/proc/self/limits"]
+
+        def before():
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGTERM])
+            resource.setrlimit(resource.RLIMIT_CORE, (4096, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+        def run(*words):
+            return subprocess.run(
+                words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=TIMEOUT,
+                preexec_fn=before, restore_signals=False, check=True).stdout.decode()
+        self.assertEqual(run(ENROLL, "exec", "--", *shown), run(*shown))
 
     def test_another_variable_and_the_rest_of_the_environment_stays(self):
         self.sign_in()
@@ -300,7 +317,7 @@ class Kubectl(CommandCase):
             (["--format", "yaml"], "kubernetes"), (["--id-token", "--scope", "a"], "--id-token takes no"),
             (["--format", "kubernetes", "--json"], "--json is"),
         ]:
-            self.assertIn(complaint, self.run_enroll("token", *words, status=2)[1])
+            self.assertIn(complaint, "".join(self.run_enroll("token", *words, status=2)))
 
     def test_without_a_session_nothing_is_printed(self):
         for words in [["--format", "kubernetes"], ["--id-token"]]:

@@ -233,7 +233,7 @@ class Guesses(CommandCase):
             ("token --acount home", "--account"),
             ("token --profile wrok", "there is a profile work"),
         ):
-            self.assertIn(meant, self.run_enroll(*line.split(), status=2)[1], line)
+            self.assertIn(meant, "".join(self.run_enroll(*line.split(), status=2)), line)
         self.assertIn("there is an account home", self.run_enroll("token", "--account", "hmoe", status=3)[1])
         self.assertNotIn("there is an", self.run_enroll("token", "--account", "elsewhere", status=3)[1])
         self.assertNotIn("Did you mean", self.run_enroll("bogus", status=2)[1])

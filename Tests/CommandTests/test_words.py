@@ -22,6 +22,13 @@ class WordsTests(CommandCase):
         self.assertRegex(shown.stdout, r"^enroll \d+\.")
         self.assertEqual(hidden(ENROLL, "accounts", "--frobnicate").returncode, 2)
 
+    def test_a_refusal_is_json_for_programs(self):
+        told = self.json("token", "--timout", "3", status=2)
+        self.assertEqual(told["error"]["message"], "there is no option --timout. Did you mean --timeout?")
+        self.assertEqual((told["exitStatus"], told["advice"]), (2, "See `enroll token --help`."))
+        told = self.json("switch", "a", "--account", "b", status=2)
+        self.assertEqual(told["error"]["message"], "Name the account without --account: enroll switch NAME.")
+
     def test_they_are_explained_and_refused(self):
         shown, _ = self.run_enroll("help", "token")
         self.assertIn("Usage: enroll token [options]\n", shown)

@@ -4,6 +4,7 @@
 import CPosix
 import EnrollArguments
 import EnrollHost
+import EnrollJSON
 import EnrollPosix
 
 enum Enroll {
@@ -27,8 +28,9 @@ enum Enroll {
   /// Reads the words of this process, and runs the command.
   /// - Returns: the exit status, out of ``CommandStatus``.
   static func run() -> Int32 {
+    let asksJSON = CommandWords.arguments()?.prefix { $0 != "--" }.contains("--json") ?? false
     if let complaint = Encoding.complaint() {
-      Terminal.errors.say("enroll: \(complaint)")
+      refuse("enroll: \(complaint)\n", asksJSON)
       return CommandStatus.usage.rawValue
     }
     guard let words = CommandWords.arguments() else {
@@ -38,8 +40,22 @@ enum Enroll {
     if let status = DetachedCommand.run(words) { return status }
     let status = program.run(
       words, width: Terminal.output.width, output: { Output.write($0, to: STDOUT_FILENO) },
-      errors: { Output.write($0, to: STDERR_FILENO) })
+      errors: { refuse($0, asksJSON) })
     return status == 0 && !Output.isWhole ? CommandStatus.failed.rawValue : status
+  }
+
+  /// A command line that is refused.
+  /// - Parameter text: `enroll token: why`, the usage, and where to look.
+  private static func refuse(_ text: String, _ asksJSON: Bool) {
+    guard asksJSON else { return Output.write(text, to: STDERR_FILENO) }
+    let lines = text.split(separator: "\n")
+    let message = lines.first?.split(separator: ":", maxSplits: 1).last?.drop { $0 == " " } ?? ""
+    Output.json(
+      .object([
+        ("error", .object([("message", .string(String(message)))])),
+        ("advice", lines.count > 1 ? lines.last.map { .string(String($0)) } : nil),
+        ("exitStatus", .integer(Int64(CommandStatus.usage.rawValue))),
+      ]))
   }
 }
 

@@ -1,5 +1,6 @@
 // Programs that get a token: any program, by its environment, and curl, by a configuration that it reads from a descriptor.
 
+import CPosix
 import EnrollArguments
 import EnrollCore
 
@@ -89,6 +90,11 @@ struct Curl: EnrollCommand {
     let configuration = try Self.configuration(token.text)
     session.finish()
     let descriptor = try OtherProgram.descriptor(containing: configuration)
+    guard access("/dev/fd/\(descriptor)", R_OK) == 0 else {
+      throw Failure(
+        .failed, "curl cannot read the token: /dev/fd is missing, which needs /proc to be mounted",
+        advice: "Mount /proc, or run another program with enroll exec.")
+    }
     // --disable counts as the first word alone: an old .curlrc must not send the token anywhere.
     try OtherProgram.become(["curl", "--disable", "--config", "/dev/fd/\(descriptor)"] + words)
   }

@@ -40,7 +40,7 @@ struct Switch: EnrollCommand {
         .usage, "\(variable) is set, and goes before what is chosen here", advice: "Unset \(variable) first.")
     }
     let list = try AccountList(session, isAboutAll: place.profile == nil)
-    let names = list.rows.map { $0.name }
+    let names = list.rows.filter { $0.problem == nil && $0.isSignedIn }.map { $0.name }
     guard let row = list.rows.first(where: { $0.name == name }) else {
       let meant =
         EditDistance.nearest(to: name, among: names).map { "; there is an account \(Shown.text($0))" } ?? ""

@@ -9,10 +9,8 @@ enum Encoding {
 
   /// The fault of the arguments or of the program's own variables; nil if there is none.
   static func complaint() -> String? {
-    for (index, word) in (CommandWords.pointers() ?? []).enumerated() where index > 0 {
-      guard String(validatingCString: word) != nil else {
-        return "argument \(index) is not UTF-8: \(expectation)"
-      }
+    if let index = CommandWords.firstThatIsNotText() {
+      return "argument \(index) is not UTF-8: \(expectation)"
     }
     for name in variables {
       guard let value = getenv(name) else { continue }

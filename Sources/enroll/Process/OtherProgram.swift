@@ -5,6 +5,13 @@ import CPosix
 import EnrollPosix
 
 enum OtherProgram {
+  /// Written once, before the first thread.
+  nonisolated(unsafe) private static var start = enroll_posix_start()
+
+  /// Notes the signals and the limit that this process was started with: the other program gets them so. To be called before
+  /// anything changes them.
+  static func noteStart() { enroll_posix_note_start(&start) }
+
   /// - Parameters:
   ///   - words: the program, looked for in PATH, and its arguments.
   ///   - variables: to be added to this process's environment, in place of those of the same names.
@@ -25,7 +32,7 @@ enum OtherProgram {
     environment.append(nil)
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
     arguments.append(nil)
-    let number = enroll_posix_become(arguments, environment)
+    let number = enroll_posix_become(arguments, environment, &start)
     for pointer in arguments + environment { free(pointer) }
     throw Failure(
       .usage, "\(Shown.text(words[0])) cannot be started: \(SystemError.words(number))",
