@@ -82,6 +82,21 @@ class Renewal(CommandCase):
         end = self.json("accounts")["accounts"][0]["expiresAt"] - left
         wait_until(lambda: time.time() > end + 1, "the token is nearly over", TIMEOUT)
 
+    def test_time_in_which_the_command_is_stopped_is_no_part_of_its_limit(self):
+        self.short()
+        self.sandbox.control("fault", fault="delay", value=1500, endpoint="token", times=1)
+        before = self.counts()["counts"]["token"]
+        child = self.start("token", "--timeout", "3")
+        wait_until(lambda: self.counts()["counts"]["token"] > before, "the renewal is sent", TIMEOUT)
+        child.send_signal(signal.SIGSTOP)
+        # The command's limit, twice. Its renewal is another process's.
+        time.sleep(6)
+        child.send_signal(signal.SIGCONT)
+        output, words = child.communicate(timeout=TIMEOUT)
+        self.assertEqual((child.returncode, words), (0, ""))
+        self.assertRegex(output, r"\A\S+\n\Z")
+        self.assertEqual(self.counts()["refreshes"], 1)
+
     def test_an_expired_one_is_renewed(self):
         self.short()
         first = self.token()

@@ -17,7 +17,7 @@ struct IDTokenRequest {
   /// - Throws: `.refused` if the provider gives none that lasts long enough.
   func perform(_ client: JSON, _ session: CommandSession) throws(Failure) -> BearerToken {
     if !renews, let kept = try kept(client, session) { return kept }
-    let wait = TokenWait(seconds: timeout, isNamed: isTimeoutNamed, session)
+    var wait = TokenWait(seconds: timeout, isNamed: isTimeoutNamed, session)
     var report: TokenReport
     repeat {
       let seconds = wait.secondsLeft(session)

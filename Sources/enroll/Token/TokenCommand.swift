@@ -53,7 +53,7 @@ struct TokenCommand {
   ) throws(Failure) -> (report: TokenReport, words: Failure?, client: JSON) {
     try requireSignIn(session)
     let (client, isRead) = try session.openHere()
-    let wait = TokenWait(seconds: timeout, isNamed: isTimeoutNamed, session)
+    var wait = TokenWait(seconds: timeout, isNamed: isTimeoutNamed, session)
     var report = try report(session, client, timeout, startsHere: isRead && !renew)
     while try wait.asksAgain(after: report, session) {
       report = try self.report(session, client, wait.secondsLeft(session), startsHere: false)

@@ -22,18 +22,15 @@ struct TokenReport {
     let kind: AccessOutcome.Kind = isRefused ? .expired : outcome
     ending =
       switch Self.cause(answer) {
-      // The renewal failed here, and not at the provider.
-      case .some(let code) where kind == .expired && CommandStatus(code) == .storeUnusable: .storeUnusable
-      case .busy where kind == .expired: .busy
       case .oauth where isRefused, .rejected where isRefused, .unsupported where isRefused: .refused
+      case .some(let code) where kind == .expired && CommandStatus(code).isOfThisMachine: CommandStatus(code)
       default: kind.status.map { CommandStatus($0) } ?? .done
       }
   }
 
   /// Why the renewal failed.
   private static func cause(_ answer: JSON) -> EnrollError.Code? {
-    let name = answer["error"]?["status"]?.string
-    return EnrollError.Code.allCases.first { $0.name == name }
+    EnrollError.Code(named: answer["error"]?["status"]?.string)
   }
 
   /// Whether it works for whoever has it (RFC 6750).
@@ -41,6 +38,11 @@ struct TokenReport {
 
   /// Whether the provider could not be reached, or was in trouble, so that another call may bring the token.
   var mayComeLater: Bool { token == nil && ending == .unreachable }
+
+  /// Whether a longer wait may bring a new token.
+  var hasTimedOut: Bool {
+    Self.cause(answer) == .deadlineExceeded || token == nil && (ending == .unreachable || ending == .busy)
+  }
 
   /// How long no request is sent.
   var retryAfterSeconds: Int64? { answer["error"]?["retryAfter"]?.integer }
@@ -78,7 +80,7 @@ struct TokenReport {
       return Failure(
         .unreachable, "the token could not be renewed: \(reason)",
         advice: "The old one works until it expires: \(.token) prints it.")
-    case .storeUnusable: return Failure(.storeUnusable, "there is no new token: \(reason)")
+    case .storeUnusable, .usage: return Failure(ending, "there is no new token: \(reason)")
     case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
     case .refused where Self.cause(answer) == .unsupported && answer["accessToken"] != nil:
       return Failure(
