@@ -107,6 +107,9 @@ package final class FussyStore: TokenStore {
     reserved.withLock { $0 += 1 }
     try base.reserveSpace(account)
   }
+  package func requireSpace(_ account: AccountName) throws(EnrollError) {
+    if isFull.withLock({ $0 }) { throw EnrollError(.storeFull, "no space") }
+  }
   package func keepTurn(_ account: AccountName, _ isKept: Bool) { kept.withLock { $0 = isKept } }
   package func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }
   package func accountsWithAttempts() throws(EnrollError) -> [AccountName] { try base.accountsWithAttempts() }

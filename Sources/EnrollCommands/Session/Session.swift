@@ -91,7 +91,12 @@ public final class Session: Sendable {
     }
     guard !isAccepted else { return }
     limits.leaveBlocking(handle)
-    completion(.failure(EnrollError(.busy, "no thread could be started, or the session is ending")))
+    completion(
+      .failure(
+        EnrollError(
+          .busy,
+          "no thread could be started, or the session is ending. End other programs or raise the limit of threads (ulimit -u), then try again"
+        )))
   }
 
   private func startParked(
@@ -110,7 +115,12 @@ public final class Session: Sendable {
     }
     guard !startsHere, let beginner = invocation.opened?.beginner else { return start(invocation, done) }
     if !beginner.submit({ start(invocation, done) }) {
-      done(.failure(EnrollError(.busy, "no thread could be started, or the client is closing")))
+      done(
+        .failure(
+          EnrollError(
+            .busy,
+            "no thread could be started, or the client is closing. End other programs or raise the limit of threads (ulimit -u), then try again"
+          )))
     }
   }
 

@@ -85,6 +85,8 @@ extension Engine {
   /// The first half of ``conclude(_:_:)``, for an exchange that may give the transaction back.
   func beginExchange(of transaction: TransactionRecord) throws(EnrollError) {
     let identity = try store.identity()
+    // A full disk shows now, before the code is spent: the transaction waits.
+    try store.requireSpace(account)
     memory.withLock { $0.exchangeStore = identity }
     try markExchanging(transaction)
     try apply(.advanced(transactionID: transaction.id, step: .exchanging))

@@ -21,6 +21,11 @@ extension Engine {
     notify(.errorReported(error))
   }
 
+  /// Raises the event for a failure that another process of this one's has reported.
+  package func notice(failure error: EnrollError) {
+    if error.concernsUser { notify(.errorReported(error)) }
+  }
+
   /// Records an error that does not stop the flow: for the log and the diagnostics, not for the user.
   func warn(_ error: EnrollError) {
     let now = clock.wallTime()

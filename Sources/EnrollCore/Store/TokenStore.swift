@@ -91,6 +91,10 @@ public protocol TokenStore: AnyObject, Sendable {
   /// - Throws: `.storeFull`, `.storeIO`.
   func reserveSpace(_ account: AccountName) throws(EnrollError)
 
+  /// Makes sure that the next ``update(_:_:)`` of this account finds disk space, or says so now: called before a code is spent.
+  /// - Throws: `.storeFull`, `.storeRefused`, `.storeIO`.
+  func requireSpace(_ account: AccountName) throws(EnrollError)
+
   /// Whether other processes stay kept out when this process's turn at renewal ends: while it has tokens that it could not
   /// save, the refresh token in the store is spent, and nobody else may send it.
   func keepTurn(_ account: AccountName, _ isKept: Bool)
@@ -103,7 +107,8 @@ public protocol TokenStore: AnyObject, Sendable {
   /// Names of the accounts with a record, sorted.
   func accounts() throws(EnrollError) -> [AccountName]
 
-  /// The same, with those whose records hold nothing but attempts to sign in.
+  /// The same, with those whose records hold nothing but attempts to sign in. A damaged account is an error, and stays one that
+  /// ``accounts()`` reports.
   func accountsWithAttempts() throws(EnrollError) -> [AccountName]
 
   /// Erases the account's record durably. Erasing an unknown account is not an error.
@@ -165,6 +170,9 @@ extension TokenStore {
   ) throws(EnrollError) -> RenewalTurn {
     try renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: nil, body)
   }
+
+  /// For a store whose saves need no space.
+  public func requireSpace(_ account: AccountName) throws(EnrollError) {}
 
   /// For a store that no other process uses.
   public func keepTurn(_ account: AccountName, _ isKept: Bool) {}

@@ -52,7 +52,10 @@ extension Client {
     }
     guard isStarted else {
       devicePolls.withLock { $0.end(transactionID, nil) }
-      throw EnrollError(.busy, "no thread could be started")
+      throw EnrollError(
+        .busy,
+        "no thread could be started for the device sign-in. End other programs or raise the limit of threads (ulimit -u), then try again"
+      )
     }
   }
 }

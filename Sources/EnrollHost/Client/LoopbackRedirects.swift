@@ -67,6 +67,17 @@ extension EnrollError {
   }
 }
 
+extension EnrollError {
+  /// The provider has nothing to do with it.
+  fileprivate var isAboutStore: Bool {
+    switch code {
+    case .storeLocked, .storeCorrupt, .storeRefused, .storeIO, .storeFull, .storeKey, .storeVersion, .busy:
+      true
+    default: false
+    }
+  }
+}
+
 extension Client {
   /// Waits for the redirect on a thread of its own, so that nobody has to sit in a call for it.
   /// - Throws: `.busy` when no thread could be started.
@@ -93,7 +104,10 @@ extension Client {
     }
     guard isStarted else {
       loopbacks.withLock { $0.remove(begun.transactionID) }
-      throw EnrollError(.busy, "no thread could be started to listen for the redirect")
+      throw EnrollError(
+        .busy,
+        "no thread could be started to listen for the redirect. End other programs or raise the limit of threads (ulimit -u), then try again"
+      )
     }
   }
 
@@ -129,7 +143,9 @@ extension Client {
     } catch {
       guard !error.isAboutRedirect, !cancellation.isCancelled else { return .declined }
       let pause = max(Self.retrySeconds << Int64(min(tries, 5)), error.retryAfterSeconds ?? 0)
-      return .postponed(.postponed(language), seconds: min(pause, Self.longestRetrySeconds))
+      return .postponed(
+        error.isAboutStore ? .unsaved(language) : .postponed(language),
+        seconds: min(pause, Self.longestRetrySeconds))
     }
     if let next = settlement.nextURL { return .redirected(next) }
     _ = try? remember(settlement)

@@ -141,6 +141,7 @@ extension Client {
       }
     } catch {
       engine.noticeReturn()
+      if case .redirect(_, _, let isReported, _) = step, isReported { engine.notice(failure: error) }
       throw error
     }
     return try answer.flatMap { answer throws(EnrollError) in try settlement(handed: answer) }

@@ -83,6 +83,42 @@ extension LoopbackPage {
       ])
   }
 
+  /// The application's store takes nothing at the moment, and is tried again.
+  public static func unsaved(_ language: ReturnPage.Language) -> LoopbackPage {
+    page(
+      language,
+      [
+        .english: (
+          "Signing in is not finished yet",
+          "The application cannot save the sign-in at the moment. It keeps trying; go back to it to see what helps."
+        ),
+        .german: (
+          "Die Anmeldung ist noch nicht abgeschlossen",
+          "Die Anwendung kann die Anmeldung zurzeit nicht speichern. Sie versucht es weiter; dort steht, was hilft."
+        ),
+        .french: (
+          "La connexion n’est pas encore terminée",
+          "L’application ne peut pas enregistrer la connexion pour le moment. Elle réessaie ; revenez-y pour savoir quoi faire."
+        ),
+        .spanish: (
+          "El inicio de sesión aún no ha terminado",
+          "La aplicación no puede guardar el inicio de sesión en este momento. Lo sigue intentando; vuelva a ella para saber qué hacer."
+        ),
+        .italian: (
+          "L’accesso non è ancora completo",
+          "L’applicazione non può salvare l’accesso al momento. Continua a provare; torni ad essa per sapere che cosa fare."
+        ),
+        .dutch: (
+          "Het aanmelden is nog niet klaar",
+          "De app kan de aanmelding op dit moment niet opslaan. De app blijft het proberen; ga ernaar terug om te zien wat helpt."
+        ),
+        .portuguese: (
+          "O início de sessão ainda não terminou",
+          "De momento, a aplicação não consegue guardar a sessão. Continua a tentar; volte a ela para saber o que fazer."
+        ),
+      ])
+  }
+
   static func declined(_ language: ReturnPage.Language) -> LoopbackPage {
     page(
       language,

@@ -143,7 +143,10 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   }
 
   private static var noThread: EnrollError {
-    EnrollError(.busy, "no thread could be started for the renewal")
+    EnrollError(
+      .busy,
+      "no thread could be started for the renewal. End other programs or raise the limit of threads (ulimit -u), then try again"
+    )
   }
 
   /// Called with the condition held, so the job cannot end before the flight is known.

@@ -57,6 +57,9 @@ final class AccountFile: RenewalGround, Sendable {
     return try lookOrSetAside()
   }
 
+  /// As it is on the disk now; damage is left where it is.
+  func present() throws(EnrollError) -> AccountDocument? { try known.look(fresh: true) }
+
   /// - Throws: `.storeLocked`, field `pin`, while its PIN was not given to this process.
   func record(fresh: Bool) throws(EnrollError) -> AccountRecord? {
     try document(fresh: fresh).map { document throws(EnrollError) in try known.record(of: document) }
@@ -191,12 +194,22 @@ final class AccountFile: RenewalGround, Sendable {
   func reserveSpace() throws(EnrollError) {
     let held = try writing.take()
     defer { held.release() }
-    let size = try file.folder.status(names.record)?.size ?? 0
-    // A record grows by a token response; whatever it grows by, a record has a limit.
-    let space = try file.folder.reserve(
-      names.reserve, min(size + (64 << 10), Int64(SealedFormat.fileLimit)))
+    let space = try file.folder.reserve(names.reserve, try room())
     reserved.withLock { $0 = space }
     held.keepFileOpen()
+  }
+
+  /// A record grows by a token response; whatever it grows by, a record has a limit.
+  private func room() throws(EnrollError) -> Int64 {
+    min((try file.folder.status(names.record)?.size ?? 0) + (64 << 10), Int64(SealedFormat.fileLimit))
+  }
+
+  /// Nothing is kept: another process's renewal may have reserved its own.
+  func requireSpace() throws(EnrollError) {
+    let held = try writing.take()
+    defer { held.release() }
+    _ = try file.folder.reserve(names.temporary, try room())
+    try file.folder.discard(names.temporary)
   }
 
   /// Frees the space that was reserved for a turn that is over.

@@ -238,10 +238,13 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   /// call leaves them out.
   public func accounts() throws(EnrollError) -> [AccountName] { try accounts { !$0.isAttemptsAlone } }
 
-  public func accountsWithAttempts() throws(EnrollError) -> [AccountName] { try accounts { _ in true } }
+  /// Damage is left where it is: it is for ``accounts()`` to report.
+  public func accountsWithAttempts() throws(EnrollError) -> [AccountName] {
+    try accounts(setsAside: false) { _ in true }
+  }
 
   private func accounts(
-    where isMeant: (AccountDocument) -> Bool
+    setsAside: Bool = true, where isMeant: (AccountDocument) -> Bool
   ) throws(EnrollError) -> [AccountName] {
     try origin.check()
     try requireSeen()
@@ -251,7 +254,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
       var others = 0
       try store.forEachRecord { file throws(EnrollError) in
         do throws(EnrollError) {
-          if let document = try file.document(fresh: true), isMeant(document) {
+          if let document = try setsAside ? file.document(fresh: true) : file.present(), isMeant(document) {
             names.append(document.account)
           }
         } catch {

@@ -64,6 +64,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
       found.look(atModesOf: names, in: folder, system)
       found.consider(keys, path, system)
       found.look(into: path, names, keys, system)
+      if found.problem == nil { found.problem = StoreObstacle.find(in: folder, at: path, names, system) }
       return found
     } catch {
       if error.number == ENOTDIR || error.number == ELOOP {

@@ -1,4 +1,5 @@
-// Which store is at the path: a renewal whose session is gone asks whether it was ended in this store, or went with it.
+// What is asked before something is spent: which store is at the path, since a session that is gone may have gone with its store;
+// and whether it has room.
 
 public import EnrollCore
 
@@ -9,6 +10,14 @@ extension FileTokenStore {
         throw StoreFolder.replaced
       }
       return identity
+    }
+  }
+}
+
+extension FileTokenStore {
+  public func requireSpace(_ account: AccountName) throws(EnrollError) {
+    try inPlace { (store) throws(EnrollError) in
+      try store.with(account) { (file) throws(EnrollError) in try file.requireSpace() }
     }
   }
 }

@@ -88,6 +88,11 @@ struct ClientFileNames {
 }
 
 enum StoreNames {
+  /// Whether it is the name of a lock.
+  static func isLock(_ name: String) -> Bool {
+    [".write", ".renew", ".register", ".lock"].contains { ends(name, $0) }
+  }
+
   static let outbox = "outbox"
   static let installation = "installation"
   static let lock = "store.lock"

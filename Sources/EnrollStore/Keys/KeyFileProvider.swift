@@ -72,7 +72,9 @@ public final class KeyFileProvider: KeyProvider {
   public func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret {
     guard let keys = try read(try openFolder()) else {
       throw EnrollError(
-        .storeLocked, "the key file is missing; without it the store cannot be read: restore it",
+        .storeLocked,
+        "the key file is missing: \(StoreFault.shown(folderPath + "/" + fileName)). Without it the store cannot be read. Restore it"
+          + " from a backup, or move the store away and sign in again",
         field: "store")
     }
     return try unwrap(wrapped, slot, keys).key

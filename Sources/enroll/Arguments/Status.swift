@@ -97,9 +97,10 @@ private struct OneStatus {
       "registration.state", [("client", client), ("timeout", .integer(15))], saying: "Looking at the account"
     )["state"]
     kept = try session.call("account.read", [("client", client)])
-    keyProviders = try session.call("store.diagnose", session.storeParameters)["keyProviders"]
+    let found = try session.call("store.diagnose", session.storeParameters)
+    keyProviders = found["keyProviders"]
     issuer = configuration.issuer
-    standing = AccountStatus(state ?? .null, kept: kept, now: session.now)
+    standing = AccountStatus(state ?? .null, kept: kept, obstacle: found["problem"], now: session.now)
   }
 
   func json(_ session: CommandSession, configuration: String) -> JSON {

@@ -12,7 +12,8 @@ final class CommandSession {
   let place: Context
   let isJSON: Bool
   let waits = Waits()
-  private let session = Session(DetachedCommand.environment)
+  private let session: Session
+  private let reported: Guarded<JSON?>
   private var keys: JSON?
   private var readConfiguration: JSON?
   private let pinFD: Int32?
@@ -21,8 +22,16 @@ final class CommandSession {
   private let request: CommandRequest
   /// Whether calls run on this thread.
   private var runsHere = false
+  /// For how long the process did not run while it waited: stopped by a signal, or frozen.
+  private(set) var stoppedNanoseconds: Int64 = 0
+  private static let lookMilliseconds: Int32 = 200
 
   init(_ request: CommandRequest) throws(Failure) {
+    let reported = Guarded<JSON?>(nil, by: Mutex())
+    self.reported = reported
+    session = Session(DetachedCommand.environment) { name, event in
+      if ASCII.equals(name, "error.reported") { reported.withLock { $0 = event } }
+    }
     let options = request.place
     place = try Context(options)
     isJSON = options.json
@@ -83,8 +92,7 @@ final class CommandSession {
         }
       }
       spinner?.turn()
-      let pause: Int32? = spinner?.milliseconds ?? (tick == nil ? nil : 200)
-      switch waits.next(milliseconds: pause, listens: ear != nil) {
+      switch next(milliseconds: spinner?.milliseconds ?? Self.lookMilliseconds, listens: ear != nil) {
       case .answer, .watched: break
       case .interrupt: cancellation.cancel()
       case .tick: warn(tick?(nil) ?? [], spinner)
@@ -96,6 +104,20 @@ final class CommandSession {
     }
   }
 
+  /// A failure that a sign-in waits behind, told once: that of a sign-in which has ended is told by whoever awaits it.
+  func reportedLines() -> [String]? {
+    let event = reported.withLock { event in
+      defer { event = nil }
+      return event
+    }
+    guard event?["helps"]?.string != EnrollError.Help.registerAgain.rawValue,
+      let code = EnrollError.Code(named: event?["error"]?["status"]?.string)
+    else { return nil }
+    let failure = Failure(EnrollError(code, event?["error"]?["message"]?.string ?? ""))
+    return ["The sign-in waits and is tried again: \(Shown.text(failure.message))"]
+      + (failure.advice.map { [$0.text(said)] } ?? [])
+  }
+
   /// Waits.
   /// - Throws: `.cancelled` once the user asked for the end.
   func pause(seconds: Int64) throws(Failure) {
@@ -104,8 +126,18 @@ final class CommandSession {
       guard !waits.isInterrupted else { throw Failure(EnrollError(.cancelled, "stopped")) }
       let left = end.since(instant) / 1_000_000
       guard left > 0 else { return }
-      _ = waits.next(milliseconds: Int32(clamping: left))
+      _ = next(milliseconds: min(Int32(clamping: left), Self.lookMilliseconds))
     }
+  }
+
+  /// One wait. Where it takes a second longer than its time, the process was stopped: a busy machine adds less.
+  private func next(milliseconds: Int32, listens: Bool = false) -> Waits.Event {
+    let begun = instant
+    defer {
+      let excess = instant.since(begun) - Int64(milliseconds) * 1_000_000
+      if excess > 1_000_000_000 { stoppedNanoseconds += excess }
+    }
+    return waits.next(milliseconds: milliseconds, listens: listens)
   }
 
   private func callHere(_ name: String, _ parameters: [(String, JSON?)]) throws(Failure) -> JSON {

@@ -28,7 +28,8 @@ enum CommandStatus: Int32, CaseIterable {
     case .refused: "The provider refused, or its response is invalid."
     case .storeLocked:
       "The store is locked by its keyring, passphrase or PIN, or the given one is wrong."
-    case .busy: "Another process is renewing the token and did not finish in time: try again."
+    case .busy:
+      "Another process renews the token or holds a lock and did not finish in time, or there was no thread: try again."
     case .storeUnusable: "The store cannot be used (permissions, damage, disk): run enroll doctor."
     case .notFinished: "The user declined, or did not finish in time."
     case .interrupted: "Ctrl-C, or another signal that ends the program."
@@ -56,6 +57,15 @@ enum CommandStatus: Int32, CaseIterable {
     }
   }
 
+  /// The cause is here, and not at the provider.
+  var isOfThisMachine: Bool {
+    switch self {
+    case .usage, .storeUnusable, .busy: true
+    case .done, .failed, .signInNeeded, .unreachable, .refused, .storeLocked, .notFinished, .interrupted:
+      false
+    }
+  }
+
   /// The advice for a status; nil if the error says it all.
   var advice: Advice? {
     switch self {
@@ -70,5 +80,13 @@ enum CommandStatus: Int32, CaseIterable {
     case .usage: "See \(.help)."
     case .done, .failed, .interrupted: nil
     }
+  }
+}
+
+extension EnrollError.Code {
+  /// By its name in JSON; nil for none of ours.
+  init?(named name: String?) {
+    guard let code = EnrollError.Code.allCases.first(where: { $0.name == name }) else { return nil }
+    self = code
   }
 }

@@ -20,6 +20,10 @@ extension CommandSession {
   }
 
   private func begin(_ client: JSON, _ parameters: [(String, JSON?)]) throws(Failure) -> JSON {
-    try call("registration.begin", [("client", client)] + parameters, saying: "Asking the provider")
+    let begun = try call(
+      "registration.begin", [("client", client)] + parameters, saying: "Asking the provider")
+    // From now on: what fails before is told by the call that fails.
+    _ = try call("events.subscribe", [("client", client)])
+    return begun
   }
 }

@@ -1,5 +1,6 @@
 // A registration state in people's words: a headline, what becomes of the token, and what to do. Pure.
 
+import EnrollCore
 import EnrollJSON
 
 /// Where an account stands.
@@ -15,7 +16,8 @@ struct AccountStatus {
   ///   - state: as the manifest describes it.
   ///   - kept: what `account.read` gives.
   ///   - now: seconds since 1970.
-  init(_ state: JSON, kept: JSON, now: Int64) {
+  ///   - obstacle: why the store cannot be used, as an error in JSON; nil when it can.
+  init(_ state: JSON, kept: JSON, obstacle: JSON? = nil, now: Int64) {
     let person = Shown.person(kept["profile"])
     let waiting = kept["waiting"].map { Shown.person($0["profile"]) }
     let left = kept["expiresAt"]?.integer.map { $0 - now }
@@ -54,15 +56,24 @@ struct AccountStatus {
       (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
     case "failed" where state["reason"]?.string == "renewal":
       let isUsable = state["tokenUsable"]?.bool ?? false
-      ending = isUsable ? .done : .unreachable
+      let cause = EnrollError.Code(named: state["error"]?["status"]?.string).map { CommandStatus($0) }
+      let failure = cause.flatMap { $0.isOfThisMachine ? $0 : nil } ?? .unreachable
+      ending = isUsable ? .done : failure
       headline = "Signed in as \(person)"
       token = "\(isUsable ? "still works" : "expired"), and could not be renewed: \(reason)"
-      (advice, colour) = (CommandStatus.unreachable.advice, .warning)
+      (advice, colour) = (failure.advice, .warning)
     case "failed":
       ending = .signInNeeded
       headline = "The last sign-in failed"
       token = "none: \(reason)"
       (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
+    // Another process holds a lock, and does not go on.
+    case "starting" where left != nil && obstacle?["status"]?.string == EnrollError.Code.busy.name:
+      ending = (left ?? 0) > 0 ? .done : .busy
+      headline = "Signed in as \(person)"
+      let reason = obstacle?["message"]?.string.map { Shown.text($0) } ?? ""
+      token = [lives, reason].compactMap { $0 }.joined(separator: "; ")
+      (advice, colour) = (CommandStatus.busy.advice, .warning)
     // A renewal is under way, and the provider has not answered in the time that was given.
     case "starting" where left != nil:
       ending = (left ?? 0) > 0 ? .done : .unreachable

@@ -195,7 +195,7 @@ struct SignIn {
           return ["\(opener?.name ?? "") ended with status \(status): open the address yourself."]
         }
         if let refusal = typed.flatMap({ take($0, client, begun) }) { return [refusal] }
-        return longWait?.lines(at: session.instant) ?? []
+        return session.reportedLines() ?? longWait?.lines(at: session.instant) ?? []
       }
     } catch {
       guard session.waits.isInterrupted else { throw error }

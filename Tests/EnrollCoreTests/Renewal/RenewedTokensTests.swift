@@ -67,6 +67,19 @@ struct RenewedTokensTests {
     expect(bench.provider.revoked, is: [])
   }
 
+  @Test(
+    "a full disk shows before a code is sent, and the same redirect completes the sign-in once there is space"
+  )
+  func roomForSignIn() throws {
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    disk.refuseSpace(true)
+    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .storeFull)
+    expect(bench.provider.count(.token), is: 1, "the sign-in's")
+    disk.refuseSpace(false)
+    try expect(engine.failure(of: url), is: nil)
+    expect(bench.provider.count(.token), is: 2)
+  }
+
   @Test("a disk that refuses for a moment costs nothing")
   func moment() throws {
     bench.provider.next(.token, .during { disk.refuse(.before, times: 3) })

@@ -321,6 +321,17 @@ struct StoreRefusalTests {
     try store.remove(named: "never was")
   }
 
+  @Test(
+    "what looks at all accounts for a decision of its own leaves the damaged one to the listing that reports it"
+  )
+  func listingForADecision() throws {
+    let store = try folder.filled()
+    try folder.overwrite(try folder.only(".record"), [1, 2, 3])
+    expect(code { () throws(EnrollError) in _ = try store.accountsWithAttempts() }, is: .storeCorrupt)
+    expect(code { () throws(EnrollError) in _ = try store.accounts() }, is: .storeCorrupt)
+    try expect(store.accounts(), is: [])
+  }
+
   @Test("one listing sets every damaged record aside, by one error; the next names all other accounts")
   func listingOverDamage() throws {
     let store = try folder.open()
