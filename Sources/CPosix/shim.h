@@ -216,9 +216,13 @@ static inline int enroll_posix_become(char *const words[], char *const environme
   (void)enroll_system_limit_core(start->core);
   signal(SIGPIPE, start->ignores_pipe ? SIG_IGN : SIG_DFL);
   pthread_sigmask(SIG_SETMASK, &start->mask, NULL);
+  char *const *before = enroll_posix_environment();
   enroll_system_set_environment(environment);
   execvp(words[0], words);
-  return errno;
+  int number = errno;
+  // Its caller frees the other one.
+  enroll_system_set_environment((char *const *)before);
+  return number;
 }
 
 // Closes every descriptor from `first` on.

@@ -112,6 +112,11 @@ class Exec(CommandCase):
         self.sign_in()
         _, words = self.run_enroll("exec", "--", "no-such-program", status=2)
         self.assertIn("no-such-program cannot be started: No such file or directory", words)
+        # As cron and containers start programs.
+        few = {"HOME": self.environment["HOME"], "PATH": "/usr/bin:/bin"}
+        child = subprocess.run([ENROLL, "exec", "--", "no-such-program"], env=few, capture_output=True, timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 2)
+        self.assertIn(b"no-such-program cannot be started", child.stderr)
 
     def test_what_it_does_not_take(self):
         for words, complaint in [

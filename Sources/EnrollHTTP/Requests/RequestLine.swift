@@ -41,11 +41,9 @@ struct RequestLine: Equatable {
       RequestLine(method: method, isHead: isHead, target: start..<end, isHTTP11: version == 1))
   }
 
-  /// `"`, `<`, `>`, `^` and the backtick, which no URI has (RFC 3986 §2). Of the others that it has not, `|`, `{`, `}`, `[`, `]` and
-  /// the backslash, browsers send some as they are.
-  private static func isNeverRaw(_ byte: UInt8) -> Bool {
-    byte == 0x22 || byte == 0x3C || byte == 0x3E || byte == 0x5E || byte == 0x60
-  }
+  /// `"`, `<` and `>`, which no URI has (RFC 3986 §2). Browsers send the others that none has as they are, in a query at least (URL
+  /// Standard, query percent-encode set).
+  private static func isNeverRaw(_ byte: UInt8) -> Bool { byte == 0x22 || byte == 0x3C || byte == 0x3E }
 
   /// The minor version of HTTP/1; 10 for another major version; nil for what is no version.
   private static func version(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt8? {

@@ -20,6 +20,8 @@ extension StoreFolder {
       return try write(bytes, to: temporary, andNameIt: name, over: nil)
     } catch {
       try? discard(temporary)
+      // It stands where the new file is to be written.
+      let name = error.operation == .unlink || error.operation == .open ? temporary : name
       if error.isForWantOfRoom {
         guard let reserve, reserve.isThere else { throw StoreFault.error(error, name, in: path) }
         spare = reserve
