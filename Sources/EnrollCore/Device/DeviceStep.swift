@@ -56,7 +56,6 @@ extension Engine {
       let request = TokenRequest.poll(
         deviceCode: device.code, configuration: configuration, metadata: metadata)
       http = try send(request, provenBy: device.dpopKey, cancellation: nil).salvagingTokens()
-      try http.requireUncached()
     } catch {
       // RFC 8628 §3.5: after a time-out, ask less often.
       let isTimeout = error.code == .timeout

@@ -81,7 +81,6 @@ extension Engine {
         code, of: awaited.recipient, scopes: transaction.scopes, configuration: configuration,
         metadata: metadata)
       http = try send(request, provenBy: dpopKey, cancellation: cancellation).salvagingTokens()
-      try http.requireUncached()
     } catch {
       try giveBackTry(transactionID)
       throw error

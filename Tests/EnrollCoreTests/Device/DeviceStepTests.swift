@@ -143,22 +143,6 @@ struct DeviceStepTests {
     (200, "{}"), (200, #"{"status":"ok"}"#), (204, ""), (429, #"{"error":"rate_limited"}"#), (502, "<html>"),
   ]
 
-  @Test("tokens out of a cache were given to somebody else: the wait goes on")
-  func cached() throws {
-    let bench = try Bench()
-    let (engine, begun) = try begun(bench)
-    bench.provider.next(
-      .token,
-      .status(
-        200, headers: [HTTPHeader("Age", "30")], body: #"{"access_token":"mallory","token_type":"Bearer"}"#))
-    bench.provider.change { $0.deviceError = nil }
-    try expect(poll(engine, begun, bench), is: nil)
-    try expect(engine.transactionStatus(begun.transactionID), is: .pending)
-    guard case .succeeded = try poll(engine, begun, bench)?.ending else {
-      throw Unexpected(what: "\(engine.state)")
-    }
-  }
-
   @Test("what only somebody in between can have said does not end it", arguments: elsewhere)
   func somebodyElse(status: Int, body: String) throws {
     let bench = try Bench()

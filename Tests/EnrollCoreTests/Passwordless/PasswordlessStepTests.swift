@@ -165,21 +165,6 @@ struct PasswordlessStepTests {
     }
   }
 
-  @Test("tokens out of a cache were given to somebody else, and cost no try")
-  func cached() throws {
-    let bench = try bench()
-    let engine = bench.engine()
-    let begun = try engine.begin(options(), cancellation: nil)
-    bench.provider.next(
-      .token,
-      .status(
-        200, headers: [HTTPHeader("Age", "30")], body: #"{"access_token":"mallory","token_type":"Bearer"}"#))
-    expect(code { _ = try submit(engine, begun, "123456") }, is: .responseInvalid)
-    guard case .succeeded = try submit(engine, begun, "123456").ending else {
-      throw Unexpected(what: "\(engine.state)")
-    }
-  }
-
   @Test("a code is not spent while the tokens could not be checked: keys first")
   func keysFirst() throws {
     let bench = try bench()
