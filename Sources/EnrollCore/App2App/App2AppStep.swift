@@ -113,7 +113,9 @@ extension Engine {
     }
     let tokens: TokenSet
     switch completion {
-    case .tokens(let response): tokens = response.tokenSet(requestedScopes: [], at: sent)
+    case .tokens(let response):
+      tokens = response.tokenSet(
+        requestedScopes: [], withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
     case .refreshToken(let token): tokens = try renewAtOnce(token, cancellation: cancellation)
     }
     var user: String?
@@ -144,7 +146,8 @@ extension Engine {
       do throws(EnrollError) {
         switch RefreshAnswer(processing: try transport.send(request, cancellation: cancellation)) {
         case .tokens(let response):
-          var tokens = response.tokenSet(requestedScopes: [], at: sent)
+          var tokens = response.tokenSet(
+            requestedScopes: [], withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
           tokens.refreshToken = tokens.refreshToken ?? refreshToken
           return tokens
         // The next try spends it: the one that was sent is spent (R30).

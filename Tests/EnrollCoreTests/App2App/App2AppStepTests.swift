@@ -21,13 +21,14 @@ struct App2AppBench {
 
   init(
     allowedLinks: [String] = ["https://other.example/app"], redirectURI: String = "com.example.app:/callback",
-    artefactIDField: String = "artefactId", scopes: [String] = ["read"], requiresConfirmation: Bool = false
+    artefactIDField: String = "artefactId", scopes: [String] = ["read"], requiresConfirmation: Bool = false,
+    withoutExpirySeconds: Int64 = 300
   ) throws {
     issuer = try FakeProvider(clock: clock)
     store = MemoryTokenStore(clock: clock)
     configuration = try Configuration(
       issuer: issuer.issuer, clientID: "native", redirectURI: redirectURI, scopes: scopes,
-      requiresConfirmation: requiresConfirmation,
+      withoutExpirySeconds: withoutExpirySeconds, requiresConfirmation: requiresConfirmation,
       app2app: App2AppSettings(
         initURI: "https://gate.example/init", completeURI: "https://gate.example/complete",
         sessionIDField: "sessionID", linkField: "digidRequest", artefactIDField: artefactIDField,
@@ -122,6 +123,22 @@ struct App2AppStepTests {
     try expect(
       engine.resume(bench.answer(), cancellation: nil).ending,
       is: .succeeded(.awaitingConfirmation(transactionID: begun.transactionID, profile: JSONObject())))
+  }
+
+  @Test("the life of tokens without expires_in is configured here, too")
+  func withoutExpiry() throws {
+    let bench = try App2AppBench(withoutExpirySeconds: 7200)
+    let engine = bench.engine()
+    _ = try bench.begin(engine)
+    bench.gateway.next(Self.tokens)
+    try expect(engine.failure(of: bench.answer()), is: nil)
+    try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: 7200)
+    _ = try bench.begin(engine)
+    bench.gateway.next(#"{"refresh_token": "refresh-9"}"#)
+    bench.issuer.next(
+      .token, .status(200, body: #"{"access_token": "access-9", "token_type": "Bearer"}"#))
+    try expect(engine.failure(of: bench.answer()), is: nil)
+    try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: 7200)
   }
 
   @Test("only a refresh token: renewed at once, tried again within bounds")
