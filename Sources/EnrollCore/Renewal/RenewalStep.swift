@@ -198,7 +198,14 @@ extension Engine {
     return record.renewalIntent == intent
   }
 
-  private func hash(_ token: Secret) throws(EnrollError) -> String {
+  /// Whether the session still has this refresh token. A sign-in or a sign-out may have come since the last request: the token is
+  /// not sent again then, because some providers end every session of a user whose spent token comes again.
+  func isCurrent(_ refreshToken: Secret, of renewal: Renewal) throws(EnrollError) -> Bool {
+    guard let record = try store.read(account), record.sessionEnded == nil else { return false }
+    return record.tokenEpoch == renewal.epoch && record.confirmed?.refreshToken == refreshToken
+  }
+
+  func hash(_ token: Secret) throws(EnrollError) -> String {
     do throws(CryptoError) {
       return Base64URL.encode(try Digest.sha256.hash(token.revealBytes()))
     } catch {
@@ -217,7 +224,10 @@ extension Engine {
     // Read before the request: whatever happens to the store meanwhile, an answer with tokens is kept.
     let spent = (try? store.read(account))?.sentRefreshTokens ?? SentRefreshTokens()
     for attempt in 1...Self.triesPerRenewal {
-      if attempt > 1 { try pause(after: trouble, attempt: attempt - 1) }
+      if attempt > 1 {
+        try pause(after: trouble, attempt: attempt - 1)
+        guard try isCurrent(refreshToken, of: renewal) else { return try replaced(for: renewal.audience) }
+      }
       let sent = clock.moment()
       let http: HTTPResponse
       do throws(EnrollError) {
