@@ -43,6 +43,8 @@ public final class Engine: Sendable {
     var exchangeStore: String?
     /// Messages that the outbox did not take.
     var unqueued: [OutboxEntry] = []
+    /// Messages of the outbox that threads of this process are sending now.
+    var sending: [OutboxEntry] = []
     /// The last messages that servers took or refused, whichever thread sent them.
     var delivered: [(entry: OutboxEntry, delivery: Delivery)] = []
     /// The renewal failure that was reported last; nil after a success.

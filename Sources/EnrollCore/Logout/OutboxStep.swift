@@ -27,16 +27,15 @@ extension Engine {
   ) -> [(entry: OutboxEntry, delivery: Delivery)] {
     let waiting = waitingMessages().filter { !isRevocationsOnly || $0.isRevocation }
     guard waiting.contains(where: isOurs) else { return [] }
-    let users = signedInUsers()
     var tried: [(entry: OutboxEntry, delivery: Delivery)] = []
     let moment = clock.moment()
     var barred = waiting.filter { $0.isPauseAsked && $0.isPaused(at: moment) }.map { place(of: $0) }
-    for entry in waiting where isOurs(entry) && !entry.isPaused(at: moment) {
+    for kept in waiting where isOurs(kept) && !kept.isPaused(at: moment) {
       if cancellation?.isCancelled ?? false { break }
-      let place = place(of: entry)
-      guard !entry.isHeldBack(by: users, asked), !barred.contains(where: { ASCII.equals($0, place) }) else {
-        continue
-      }
+      let place = place(of: kept)
+      guard !barred.contains(where: { ASCII.equals($0, place) }) else { continue }
+      guard let entry = take(kept, asked: asked, cancellation: cancellation) else { continue }
+      defer { memory.withLock { memory in memory.sending.removeAll { $0.isSame(as: entry) } } }
       guard let delivery = send(entry, cancellation: cancellation) else {
         barred.append(place)
         continue
@@ -49,6 +48,26 @@ extension Engine {
       keep(left, inPlaceOf: entry)
     }
     return tried
+  }
+
+  /// Takes a message for this thread, and looks at it again: the message before it may have taken long. While another thread of this
+  /// process sends the same message, this one waits: a second copy could arrive before the first one takes effect.
+  /// - Returns: nil where somebody else has sent it, or its sending might sign somebody out by now.
+  private func take(
+    _ kept: OutboxEntry, asked: [TokenSet], cancellation: (any Cancellation)?
+  ) -> OutboxEntry? {
+    let deadline = clock.instant().advanced(bySeconds: HTTPRequest.totalTimeoutSeconds)
+    while !memory.withLock({ $0.beginSending(kept) }) {
+      guard !(cancellation?.isCancelled ?? false), clock.instant() < deadline else { return nil }
+      clock.sleep(until: clock.instant().advanced(byNanoseconds: Self.pauseSlice))
+    }
+    if let entry = waitingMessages().first(where: { $0.isSame(as: kept) }),
+      !entry.isPaused(at: clock.moment()), !entry.isHeldBack(by: signedInUsers(), asked)
+    {
+      return entry
+    }
+    memory.withLock { memory in memory.sending.removeAll { $0.isSame(as: kept) } }
+    return nil
   }
 
   /// The outbox, with what it did not take earlier; where it cannot be read, that alone.
@@ -144,6 +163,13 @@ extension Engine {
 }
 
 extension Engine.Memory {
+  /// - Returns: false while another thread sends the same message.
+  fileprivate mutating func beginSending(_ entry: OutboxEntry) -> Bool {
+    guard !sending.contains(where: { $0.isSame(as: entry) }) else { return false }
+    sending.append(entry)
+    return true
+  }
+
   /// A sign-out whose message another thread of this process was quicker to send tells how that went.
   fileprivate mutating func note(_ delivery: Engine.Delivery, of entry: OutboxEntry) {
     switch delivery {

@@ -289,7 +289,7 @@ extension Engine {
   }
 
   /// How soon a pause ends when the client is closed.
-  private static let pauseSlice: Int64 = 50_000_000
+  static let pauseSlice: Int64 = 50_000_000
 
   /// - Throws: `.cancelled` once the client is being closed.
   func pause(after trouble: EnrollError, attempt: Int) throws(EnrollError) {

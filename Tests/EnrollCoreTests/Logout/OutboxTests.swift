@@ -26,6 +26,15 @@ struct OutboxTests {
 
   private func outbox(_ bench: Bench) throws -> [OutboxEntry] { try bench.store.updateOutbox { _ in } }
 
+  @Test("a message that is being sent is not sent by another thread of the process")
+  func once() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.next(.revocation, .during { engine.sendOutbox(cancellation: nil) })
+    try expect(engine.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
+    expect(bench.provider.revoked.sorted(), is: ["access-2", "refresh-2"])
+  }
+
   @Test(
     "what a client queued is sent by a client of the same issuer, client id and trust alone, and waits for it",
     arguments: Stranger.allCases)

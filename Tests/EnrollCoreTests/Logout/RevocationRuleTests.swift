@@ -91,6 +91,25 @@ struct RevocationRuleTests {
     try expect(engine.token(), is: bench.record.confirmed?.accessToken.reveal())
   }
 
+  @Test("a sign-in that comes while one token is revoked keeps the next one from being revoked")
+  func signedInMeanwhile() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    let other = bench.engine()
+    bench.provider.next(
+      .revocation,
+      .during {
+        // Another process, for which the provider is out of reach until its user is back.
+        bench.provider.next(.revocation, .unreachable, .unreachable)
+        try? signIn(other, bench)
+        bench.provider.recover(.revocation)
+      })
+    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    expect(bench.provider.revoked, is: ["refresh-2"])
+    #expect(try outbox(bench).isEmpty)
+    try expect(other.token(), is: bench.record.confirmed?.accessToken.reveal())
+  }
+
   @Test("what waits is sent before the browser is opened")
   func beforeTheBrowser() throws {
     let bench = try Bench()

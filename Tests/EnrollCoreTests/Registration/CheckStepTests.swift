@@ -452,6 +452,7 @@ struct TellStepTests {
     let engine = try bench.signedIn()
     var secrets = ["access-2", "refresh-2", try #require(bench.record.confirmed?.idToken).reveal()]
     for _ in 1...40 {
+      bench.clock.advance(seconds: 1)
       let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
       let transaction = try #require(bench.record.transactions.last)
       let request = try #require(transaction.codeRequest)
