@@ -31,7 +31,7 @@ public enum CacheControl {
       }
     }
     guard let lifetime else { return defaultSeconds }
-    let age = response.header("Age").flatMap { DecimalText.parse($0) } ?? 0
+    let age = response.ageSeconds ?? 0
     return lifetime > age ? min(lifetime - age, maximumSeconds) : 0
   }
 

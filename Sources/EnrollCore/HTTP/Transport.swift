@@ -126,19 +126,28 @@ public struct HTTPResponse: Sendable {
       || header("Transfer-Encoding").map { ASCII.equalsIgnoringCase($0, "chunked") } ?? false
   }
 
+  /// How many seconds it has been in a cache, by its header (RFC 9111 §5.1: the first value of a list); nil without a number.
+  var ageSeconds: Int64? {
+    guard
+      let first = header("Age")?.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        .first
+    else { return nil }
+    return DecimalText.parse(String(decoding: first.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self))
+  }
+
   /// Whether it has been in a cache, which says so (RFC 9111 §5.1). No cache may answer a POST (§4).
-  var isFromCache: Bool { header("Age").map { DecimalText.parse($0) != 0 } ?? false }
+  var isFromCache: Bool { header("Age") != nil && ageSeconds != 0 }
 
   /// Whether it was surely made before its request was sent. A proxy that forwards an answer may write a small `Age`, or one that
   /// is no number: tokens must not be lost because of that.
   var isOfEarlierRequest: Bool {
-    header("Age").flatMap { DecimalText.parse($0) }.map { $0 > Self.forwardingSeconds } ?? false
+    ageSeconds.map { $0 > Self.forwardingSeconds } ?? false
   }
 
   /// How many seconds it has surely been in a cache; 0 where nothing shows that it was in one.
   /// - Parameter serverTime: now by the server's clock, as far as it is known.
   func secondsInCache(serverTime: UnixTime?) -> Int64 {
-    if isOfEarlierRequest { return header("Age").flatMap { DecimalText.parse($0) } ?? 0 }
+    if isOfEarlierRequest { return ageSeconds ?? 0 }
     guard let serverTime, let date = header("Date").flatMap({ HTTPDate.parse($0) }) else { return 0 }
     let seconds = serverTime.since(date)
     return seconds > ServerClock.toleranceSeconds ? seconds : 0

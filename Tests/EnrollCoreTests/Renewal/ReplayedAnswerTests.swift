@@ -36,6 +36,15 @@ import Testing
     #expect(try engine.token().hasPrefix("access-"))
   }
 
+  @Test("of several values of Age the first one counts", arguments: ["400, 0", "400,401", " 400 , x"])
+  func severalAges(age: String) throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.clock.advance(seconds: 3700)
+    bench.provider.next(.token, Self.answer("old", "used", age: age), Self.answer("old", "used", age: age))
+    try expect(unavailable(engine)?.code, is: .responseInvalid)
+  }
+
   @Test(
     "an Age of a few seconds, or one that is no number, says nothing: proxies put it into answers that they forward",
     arguments: ["0", "1", "5", "soon", "-1"])
