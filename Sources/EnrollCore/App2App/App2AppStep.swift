@@ -69,7 +69,8 @@ extension Engine {
       return try refuse(transaction, because: refusal)
     }
     return try finish(transaction) { () throws(EnrollError) in
-      try arrival(completing: http, sent: sent, of: transaction, cancellation: cancellation)
+      try requireOwn(http)
+      return try arrival(completing: http, sent: sent, of: transaction, cancellation: cancellation)
     }
   }
 

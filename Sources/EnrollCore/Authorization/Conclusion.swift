@@ -69,7 +69,8 @@ extension Engine {
       throw error
     }
     return try finish(grant.transaction) { () throws(EnrollError) in
-      try arrival(in: http, sent: sent, of: grant, cancellation: cancellation)
+      try requireOwn(http)
+      return try arrival(in: http, sent: sent, of: grant, cancellation: cancellation)
     }
   }
 

@@ -197,7 +197,6 @@ extension Engine {
       configuration: configuration, metadata: metadata)
     let sent = clock.moment()
     let http = try send(exchange, provenBy: secrets.dpopKey, cancellation: cancellation)
-    try http.requireUncached()
     return try arrival(
       in: http, sent: sent, of: Grant(request, of: transaction, namedIssuer: namedIssuer),
       cancellation: cancellation)

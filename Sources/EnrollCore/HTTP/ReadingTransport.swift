@@ -1,5 +1,6 @@
 // Answers as every rule reads them: without a byte order mark (RFC 8259 §8.1 lets a reader ignore one), with the time and the
-// secrets that their requests carried, as JSON where they are forms, and whole. Of a cut answer only one that brings what comes once is handed on (R30).
+// secrets that their requests carried, as JSON where they are forms, and whole. Refused: the answer of a cache to a request that no
+// cache may answer. Of a cut answer only one that brings what comes once is handed on (R30).
 
 import EnrollJSON
 
@@ -21,7 +22,14 @@ final class ReadingTransport: Transport {
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     var request = request
     request.headers.append(HTTPHeader("User-Agent", userAgent))
+    if request.isOwn { request.headers.append(HTTPHeader("Cache-Control", "no-store")) }
     var response = try sent(request, cancellation)
+    if request.isOwn, response.isOfEarlierRequest {
+      throw EnrollError(
+        .responseInvalid,
+        "the answer comes out of a cache (its Age says so), which must not answer this request (RFC 9111 §3.5, §4)"
+      )
+    }
     response.sent = SentSecrets(of: request)
     response.received = clock.wallTime()
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -50,6 +58,11 @@ final class ReadingTransport: Transport {
       throw request.isFollowedUp ? error : error.withoutUnsent()
     }
   }
+}
+
+extension HTTPRequest {
+  /// Whether the answer to another request is none to this one: it sends something, or shows a token.
+  fileprivate var isOwn: Bool { method != .get || headers.value(of: "Authorization") != nil }
 }
 
 extension HTTPResponse {

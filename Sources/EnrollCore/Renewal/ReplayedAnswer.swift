@@ -42,7 +42,7 @@ struct ReplayCheck {
   mutating func problem(
     with http: HTTPResponse, isSpent: Bool, isNew: Bool, isForeign: Bool = false
   ) -> EnrollError? {
-    if http.isOfEarlierRequest || isForeign && http.isFromCache { return Self.replayed("its Age says so") }
+    if isForeign && http.isFromCache { return Self.replayed("its Age says so") }
     if isSpent { return Self.replayed("its refresh token was sent before") }
     let tolerance = isForeign ? Self.foreignToleranceSeconds : ServerClock.toleranceSeconds
     guard isForeign || !isNew, let serverTime, let text = http.header("Date"),
@@ -56,7 +56,7 @@ struct ReplayCheck {
   }
 
   /// As far as the clocks of a provider's machines may differ (R26).
-  private static let foreignToleranceSeconds: Int64 = 10
+  static let foreignToleranceSeconds: Int64 = 10
 
   private static func replayed(_ sign: String) -> EnrollError {
     EnrollError(
@@ -66,13 +66,23 @@ struct ReplayCheck {
   }
 }
 
-extension HTTPResponse {
-  /// - Throws: `.responseInvalid` for tokens out of a cache: they were given to another request, perhaps to another user.
-  func requireUncached() throws(EnrollError) {
-    guard isOfEarlierRequest, bringsTokens else { return }
+extension Engine {
+  /// For an answer that no nonce ties to its request: tokens for a device code or a one-time code, or another app's.
+  /// - Throws: `.responseInvalid` for an answer that was surely made before its request: it brings the tokens of somebody else.
+  func requireOwn(_ http: HTTPResponse) throws(EnrollError) {
+    guard let seconds = secondsBefore(http, tolerating: ServerClock.toleranceSeconds) else { return }
     throw EnrollError(
       .responseInvalid,
-      "the answer to the code comes out of a cache (its Age says so), which must not answer a POST (RFC 9111 §4)",
-      httpStatus: status)
+      "the answer with the tokens comes out of a cache (its Date is \(seconds) s before the request), which must not answer a POST (RFC 9111 §4)",
+      httpStatus: http.status)
+  }
+
+  /// How long before its request an answer was made, by the `Date` of the server's own answers and documents: a document out of a
+  /// cache is too early, never too late. nil where nothing shows that it was.
+  func secondsBefore(_ http: HTTPResponse, tolerating tolerance: Int64) -> Int64? {
+    let told = [provider.serverTime, provider.documentTime].compactMap { $0 }.max()
+    guard let told, let date = http.header("Date").flatMap({ HTTPDate.parse($0) }) else { return nil }
+    let seconds = told.since(date)
+    return seconds > tolerance ? seconds : nil
   }
 }

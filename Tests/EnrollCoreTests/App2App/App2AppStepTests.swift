@@ -125,6 +125,18 @@ struct App2AppStepTests {
       is: .succeeded(.awaitingConfirmation(transactionID: begun.transactionID, profile: JSONObject())))
   }
 
+  @Test("tokens of another app that come out of a cache are somebody else's")
+  func cached() throws {
+    let bench = try App2AppBench()
+    let engine = bench.engine()
+    _ = try bench.begin(engine)
+    bench.gateway.next { _ in
+      HTTPResponse(status: 200, headers: [HTTPHeader("Age", "30")], body: Array(Self.tokens.utf8))
+    }
+    try expect(engine.failure(of: bench.answer()), is: .responseInvalid)
+    #expect(try !bench.record.hasTokens)
+  }
+
   @Test("the life of tokens without expires_in is configured here, too")
   func withoutExpiry() throws {
     let bench = try App2AppBench(withoutExpirySeconds: 7200)

@@ -152,13 +152,68 @@ import Testing
   }
 
   @Test("tokens with an Age are no answer to a code either: they were given to somebody else")
-  func code() throws {
+  func authorizationCode() throws {
     let bench = try Bench(scopes: [])
     let engine = bench.engine()
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(.token, Self.answer("mallory", "r", age: "30"))
     try expect(engine.failure(of: url), is: .responseInvalid)
     #expect(try !bench.record.hasTokens)
+  }
+
+  @Test("a device code with an Age is somebody else's, and a cached answer to a poll ends nothing")
+  func device() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let age = [HTTPHeader("Age", "30"), HTTPHeader("Content-Type", "application/json")]
+    bench.provider.next(
+      .deviceAuthorization,
+      .status(
+        200, headers: age,
+        body:
+          #"{"device_code": "d", "user_code": "A", "verification_uri": "https://id.example/", "expires_in": 600}"#
+      ))
+    expect(
+      code { _ = try engine.begin(SignInOptions(kind: .device), cancellation: nil) }, is: .responseInvalid)
+    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    bench.provider.next(
+      .token, .status(400, headers: age, body: #"{"error": "access_denied"}"#),
+      Self.answer("mallory", "r", age: "30"))
+    for _ in 1...2 {
+      bench.clock.advance(seconds: 5)
+      try expect(engine.pollDevice(begun.transactionID), is: nil)
+    }
+    bench.provider.change { $0.deviceError = nil }
+    bench.clock.advance(seconds: 5)
+    guard case .succeeded? = try engine.pollDevice(begun.transactionID)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    try expect(engine.profile()["sub"], is: .string("alice"))
+    for endpoint in [FakeProvider.Endpoint.deviceAuthorization, .token] {
+      let sent = try #require(bench.provider.requests(endpoint).last)
+      #expect(sent.headers.contains(HTTPHeader("Cache-Control", "no-store")))
+    }
+  }
+
+  @Test(
+    "tokens for a device code from before its request are not used, and not revoked: they are somebody else's"
+  )
+  func earlyDevice() throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    bench.provider.change { [bench] in
+      $0.deviceError = nil
+      $0.tokenHeaders = [HTTPHeader("Date", httpDate(bench.clock.wallTime() + -400))]
+    }
+    bench.clock.advance(seconds: 5)
+    guard case .failed(let error)? = try engine.pollDevice(begun.transactionID)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+    expect(error.code, is: .responseInvalid)
+    #expect(try !bench.record.hasTokens)
+    engine.sendOutbox(cancellation: nil)
+    expect(bench.provider.revoked, is: [])
   }
 
   @Test(
