@@ -86,6 +86,7 @@ extension Engine {
     guard let endpoint else { return nil }
     if isBFFs, !isOfBackend(endpoint) { return nil }
     let response = try ask(endpoint, with: tokens, cancellation: cancellation)
+    if subject == nil { try requireToName(response) }
     var claims = try UserInfo.accept(response, subject: subject, mapping: mapping)
     if claims["email"] == nil, let emails = mapping?.emailsEndpoint, !isBFFs {
       do throws(EnrollError) {
@@ -98,6 +99,16 @@ extension Engine {
     // A provider may repeat a token that this request did not carry: the refresh token, say.
     return try SentSecrets(of: tokens, clientSecret: configuration.clientSecret).hiddenChecked(
       inClaims: claims)
+  }
+
+  /// - Throws: `.responseInvalid` for an answer out of a cache where it would name the user: it may be about another one.
+  private func requireToName(_ response: HTTPResponse) throws(EnrollError) {
+    let isEarlier = secondsBefore(response, tolerating: ReplayCheck.foreignToleranceSeconds) != nil
+    guard response.isFromCache || isEarlier else { return }
+    throw EnrollError(
+      .responseInvalid,
+      "userinfo comes out of a cache (its \(response.isFromCache ? "Age" : "Date") says so), and may be about another user",
+      httpStatus: response.status)
   }
 
   private func ask(

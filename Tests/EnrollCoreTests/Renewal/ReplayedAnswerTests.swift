@@ -217,6 +217,22 @@ import Testing
   }
 
   @Test(
+    "userinfo out of a cache names nobody whom no id_token names",
+    arguments: [("Age", "1"), ("Date", httpDate(UnixTime(seconds: 1_699_999_900)))])
+  func userinfo(name: String, value: String) throws {
+    let bench = try Bench(scopes: ["profile"])
+    bench.provider.next(
+      .userinfo,
+      .status(
+        200, headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader(name, value)],
+        body: #"{"sub": "mallory"}"#))
+    let engine = try bench.signedIn()
+    try expect(engine.profile(), is: JSONObject())
+    try expect(engine.userinfo(cancellation: nil)["sub"], is: .string("alice"))
+    try expect(engine.profile()["sub"], is: .string("alice"))
+  }
+
+  @Test(
     "an answer to another user out of a cache ends nothing and changes nothing: an Age or an older Date is enough",
     arguments: [("Age", "1"), ("Date", httpDate(UnixTime(seconds: 0)))])
   func foreign(name: String, value: String) throws {
