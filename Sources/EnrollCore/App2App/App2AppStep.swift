@@ -109,7 +109,7 @@ extension Engine {
     do throws(EnrollError) {
       completion = try App2AppExchange.Completion(http)
     } catch {
-      revokeTokens(in: http, of: nil)
+      revokeTokens(in: http, of: Grant(of: transaction))
       throw error
     }
     let tokens: TokenSet
@@ -126,7 +126,11 @@ extension Engine {
         clockOffsetSeconds: clockOffset(of: http, at: sent), user: &user,
         cancellation: cancellation)
     } catch {
-      revokeUnkept([UnkeptTokens(tokens, user: user)])
+      let isSomebodyElses =
+        tokens.idToken.map {
+          Grant(of: transaction).isContradicted(by: $0, clientID: configuration.clientID)
+        } ?? false
+      if !isSomebodyElses { revokeUnkept([UnkeptTokens(tokens, user: user)]) }
       throw error.hiding(http.sent)
     }
   }

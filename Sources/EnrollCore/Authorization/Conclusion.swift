@@ -65,7 +65,7 @@ extension Engine {
     do throws(EnrollError) {
       try beginExchange(of: grant.transaction)
     } catch {
-      revokeTokens(in: http, of: grant.dpopKey)
+      revokeTokens(in: http, of: grant)
       throw error
     }
     return try finish(grant.transaction) { () throws(EnrollError) in

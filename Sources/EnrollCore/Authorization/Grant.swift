@@ -33,6 +33,19 @@ struct Grant {
   /// §3.1.3.3): RFC 8628 promises none for a device code, whatever scopes are granted, nor do one-time codes.
   var requiresIDToken: Bool { transaction.asksForIDToken && request != nil }
 
+  /// Whether an id_token shows, proven or not, that its answer was made for another request or another client: another nonce, `iss`,
+  /// `aud` or `azp`. The tokens beside it may be those of somebody who is signed in with them.
+  func isContradicted(by idToken: Secret, clientID: ClientID) -> Bool {
+    guard let claims = IDToken.unprovenClaims(of: idToken) else { return false }
+    if SessionIdentity.contradiction(
+      in: claims, issuer: transaction.issuer, subject: nil, clientID: clientID) != nil
+    {
+      return true
+    }
+    guard let sent = request?.secrets?.nonce else { return false }
+    return claims["nonce"]?.string.map { Secret($0) } != sent
+  }
+
   func expectations(
     _ tokens: TokenSet, _ configuration: Configuration, at moment: Moment
   ) -> IDTokenExpectations {
@@ -55,7 +68,7 @@ struct Arrival {
 
 extension Engine {
   /// The token endpoint's answer to proven tokens. Those of an answer that is refused are revoked, since nobody keeps
-  /// them.
+  /// them; not those of an answer to somebody else.
   func arrival(
     in http: HTTPResponse, sent: Moment, of grant: Grant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Arrival {
@@ -69,7 +82,7 @@ extension Engine {
         of: tokens, by: grant, request: http.sent, clockOffsetSeconds: clockOffset(of: http, at: sent),
         user: &user, cancellation: cancellation)
     } catch {
-      revokeTokens(in: http, of: grant.dpopKey, user: user)
+      revokeTokens(in: http, of: grant, user: user)
       throw advised(error.hiding(http.sent))
     }
   }

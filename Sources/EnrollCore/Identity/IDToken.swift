@@ -127,9 +127,12 @@ public struct IDToken: Equatable, Sendable {
 extension IDToken {
   /// Whom an id_token is about, without asking whether it is proven: of one that the host hands in as a hint, which may
   /// have ended long ago. nil for what is no signed JWT with a `sub`: an encrypted one says nothing here.
-  static func subject(unproven token: Secret) -> String? {
+  static func subject(unproven token: Secret) -> String? { unprovenClaims(of: token)?["sub"]?.string }
+
+  /// The claims of a signed JWT, without asking whether they are proven; nil for any other text.
+  static func unprovenClaims(of token: Secret) -> JSON? {
     let parts = token.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Base64URL.decode(parts[1]) else { return nil }
-    return (try? JSON.parse(payload))?["sub"]?.string
+    return try? JSON.parse(payload)
   }
 }

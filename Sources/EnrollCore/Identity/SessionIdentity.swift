@@ -25,9 +25,14 @@ struct SessionIdentity: Sendable {
   /// The claim by which `idToken` is another session's: `iss`, `sub`, `aud` or `azp`. nil where none is, and for what no
   /// claims can be read from.
   func contradiction(in idToken: Secret) -> String? {
-    let parts = idToken.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 3, let payload = Base64URL.decode(parts[1]), let claims = try? JSON.parse(payload)
-    else { return nil }
+    IDToken.unprovenClaims(of: idToken).flatMap {
+      Self.contradiction(in: $0, issuer: issuer, subject: subject, clientID: clientID)
+    }
+  }
+
+  static func contradiction(
+    in claims: JSON, issuer: Issuer, subject: String?, clientID: ClientID
+  ) -> String? {
     let clientID = clientID.text
     func isOther(_ name: String, than known: String?) -> Bool {
       guard let known, let came = claims[name]?.string else { return false }

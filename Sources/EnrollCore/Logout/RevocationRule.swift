@@ -7,6 +7,7 @@
 // | a user who has no session of this client | | revoked | revoked, once no sign-in is open |
 // | a user who has one, or may have one | it lives | revoked when it has ended | not revoked |
 // | the same, in the outbox | the user signs in again | not revoked | not revoked |
+// | anybody, in an answer to another request or for another client | | | not revoked |
 //
 // A user whose subject is not known may be any other one. Every account of the store counts that belongs to the same issuer and
 // client.

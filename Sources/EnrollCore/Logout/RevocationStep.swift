@@ -43,16 +43,24 @@ extension Engine {
     }
   }
 
-  /// Queues the revocation of the tokens in an answer that was refused, where the rule allows it.
+  /// Queues the revocation of the tokens in an answer that was refused, where the rule allows it. Nothing is revoked where the answer
+  /// shows that it was made for somebody else: a cache, or another fault on the way, brought it.
   /// - Parameter user: nil where it is not proven whose they are.
-  func revokeTokens(in http: HTTPResponse, of dpopKey: DPoPKey?, user: String? = nil) {
-    guard (200..<300).contains(http.status) else { return }
+  func revokeTokens(in http: HTTPResponse, of grant: Grant, user: String? = nil) {
+    guard (200..<300).contains(http.status), !http.isFromCache,
+      secondsBefore(http, tolerating: ReplayCheck.foreignToleranceSeconds) == nil
+    else { return }
     let (json, _) = TokenResponse.members(of: http, undoubted: "refresh_token")
     func member(_ name: String) -> JSON? { json[name] ?? TokenResponse.tokenBeforeCut(name, in: http) }
+    if let idToken = json["id_token"]?.string,
+      grant.isContradicted(by: Secret(idToken), clientID: configuration.clientID)
+    {
+      return
+    }
     let access = TokenResponse.token(member("access_token"))
     // As the server says; one of no type that is known gets no proof.
     let type = json["token_type"]?.string ?? ""
-    let key = ASCII.equalsIgnoringCase(type, "DPoP") ? dpopKey : nil
+    let key = ASCII.equalsIgnoringCase(type, "DPoP") ? grant.dpopKey : nil
     revokeLoose(
       try? TokenResponse.refreshToken(member("refresh_token"), http), access, user: user, dpopKey: key)
   }

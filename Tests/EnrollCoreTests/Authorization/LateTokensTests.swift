@@ -125,7 +125,7 @@ struct DroppedTokensTests {
   func refusedIDToken() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    bench.provider.change { $0.claims = { $0["aud"] = .string("other") } }
+    bench.provider.change { $0.claims = { $0["exp"] = .integer(1) } }
     let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
     try expect(engine.failure(of: url), is: .idTokenInvalid)
     expect(revoked(engine, bench), is: ["refresh-2", "access-2"])

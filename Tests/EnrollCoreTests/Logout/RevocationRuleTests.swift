@@ -73,6 +73,18 @@ struct RevocationRuleTests {
   }
 
   @Test(
+    "the tokens of an answer to another request, or for another client, are somebody else's: they are not revoked",
+    arguments: ["nonce", "aud", "azp", "iss"])
+  func anotherRequest(claim: String) throws {
+    let bench = try Bench()
+    let engine = bench.engine()
+    bench.provider.change { $0.claims = { $0[claim] = .string("another") } }
+    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    try expect(engine.failure(of: url), is: .idTokenInvalid)
+    expect(revoked(engine, bench), is: [])
+  }
+
+  @Test(
     "a renewal that a sign-in overtakes revokes nothing of the same user, all of another one",
     arguments: ["alice", "bob"])
   func overtaken(next: String) throws {
