@@ -203,6 +203,8 @@ extension Engine {
         renewed = present
         return
       }
+      // A full disk shows now, before the refresh token is spent.
+      try store.reserveSpace(account)
       renewed = try sendRefresh(refreshToken, of: tokens, metadata)
     }
     return renewed
@@ -212,13 +214,22 @@ extension Engine {
     _ refreshToken: Secret, of tokens: TokenSet, _ metadata: ProviderMetadata
   ) throws(EnrollError) -> TokenSet? {
     let identity = try store.identity()
+    let hash = try hash(refreshToken)
+    let record = try store.update(account) { record throws(EnrollError) in
+      record.sentRefreshTokens.add(hash)
+    }
+    guard record.provisional?.refreshToken == refreshToken else { return nil }
+    var replay = ReplayCheck(serverTime: knownServerTime())
     let sent = clock.moment()
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, configuration: configuration, metadata: metadata)
     guard let http = try? send(request, provenBy: tokens.dpopKey, cancellation: nil) else { return nil }
+    let answer = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
+    let session = SessionIdentity(tokens, profile: record.provisionalProfile, configuration)
+    guard replayed(answer, http, session, record.sentRefreshTokens, &replay) == nil else { return nil }
     var fresh = tokens
     var hasNewAccessToken = true
-    switch RefreshAnswer(processing: http, binding: binding(tokens.dpopKey)) {
+    switch answer {
     case .tokens(let response):
       fresh = response.tokenSet(
         renewing: tokens, withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)

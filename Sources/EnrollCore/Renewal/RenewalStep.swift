@@ -265,7 +265,7 @@ extension Engine {
 
   /// The sign that an answer is one to an earlier refresh token.
   /// - Parameter sent: the refresh tokens that were sent, with this one.
-  private func replayed(
+  func replayed(
     _ answer: RefreshAnswer, _ http: HTTPResponse, _ session: SessionIdentity, _ sent: SentRefreshTokens,
     _ check: inout ReplayCheck
   ) -> EnrollError? {

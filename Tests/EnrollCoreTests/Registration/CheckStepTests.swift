@@ -198,6 +198,28 @@ struct CheckStepTests {
     try expect(again.token(), is: bench.record.confirmed?.accessToken.reveal())
   }
 
+  @Test("a renewal of tokens that wait takes nothing out of a cache", arguments: [true, false])
+  func cachedAtConfirmation(hasAge: Bool) throws {
+    let bench = try Bench(requiresConfirmation: true, checks: true)
+    let engine = try arrived(bench)
+    let waiting = try #require(try bench.record.provisional)
+    bench.provider.next(.registrationCheck, .status(401), .status(401), .status(401))
+    // The first renewal works, and the second one gets its answer again.
+    expect(code { _ = try engine.confirm() }, is: .oauth)
+    let renewed = try #require(try bench.record.provisional)
+    expect(renewed.refreshToken, isNot: waiting.refreshToken)
+    let spent = try #require(waiting.refreshToken?.reveal())
+    bench.provider.next(
+      .token,
+      .status(
+        200, headers: hasAge ? [HTTPHeader("Age", "900")] : [],
+        body:
+          #"{"access_token": "old", "token_type": "Bearer", "refresh_token": "\#(hasAge ? "new" : spent)"}"#))
+    let again = bench.engine()
+    expect(code { _ = try again.confirm() }, isNot: nil)
+    try expect(bench.record.provisional, is: renewed)
+  }
+
   @Test("a renewal of tokens that wait keeps the refresh token that came without an access token (R30)")
   func rotatedOnlyAtConfirmation() throws {
     let bench = try Bench(requiresConfirmation: true, checks: false)
