@@ -18,10 +18,12 @@ extension Engine {
     // A key is named by `dpop_jkt` and proven at the token endpoint: RFC 9449 §10.1 leaves the choice, and Glewlwyd
     // refuses a proof without a nonce here, and tells none.
     do throws(EnrollError) {
-      let http = try transport.send(
-        PushedAuthorizationRequest.make(
-          request, endpoint: endpoint, from: ClientAuthentication(configuration, at: metadata)),
-        cancellation: cancellation)
+      let http = try atNamedEndpoint { () throws(EnrollError) in
+        try transport.send(
+          PushedAuthorizationRequest.make(
+            request, endpoint: endpoint, from: ClientAuthentication(configuration, at: metadata)),
+          cancellation: cancellation)
+      }
       let pushed = try PushedAuthorizationResponse(processing: http)
       return PushedAuthorizationRequest.url(
         naming: pushed.requestURI, configuration: configuration, metadata: metadata)

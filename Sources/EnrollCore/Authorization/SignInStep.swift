@@ -196,7 +196,9 @@ extension Engine {
       code: code, redirectURI: request.redirect.uri, codeVerifier: secrets.codeVerifier,
       configuration: configuration, metadata: metadata)
     let sent = clock.moment()
-    let http = try send(exchange, provenBy: secrets.dpopKey, cancellation: cancellation)
+    let http = try atNamedEndpoint { () throws(EnrollError) in
+      try send(exchange, provenBy: secrets.dpopKey, cancellation: cancellation)
+    }
     return try arrival(
       in: http, sent: sent, of: Grant(request, of: transaction, namedIssuer: namedIssuer),
       cancellation: cancellation)

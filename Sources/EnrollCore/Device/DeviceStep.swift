@@ -13,7 +13,9 @@ extension Engine {
     let request = try DeviceAuthorization.request(configuration, metadata, options, scopes: scopes)
     sendRevocations(cancellation: cancellation)
     let asked = clock.moment()
-    let http = try transport.send(request, cancellation: cancellation)
+    let http = try atNamedEndpoint { () throws(EnrollError) in
+      try transport.send(request, cancellation: cancellation)
+    }
     let authorization: DeviceAuthorization
     do throws(EnrollError) {
       authorization = try DeviceAuthorization(
@@ -55,7 +57,9 @@ extension Engine {
       sent = clock.moment()
       let request = TokenRequest.poll(
         deviceCode: device.code, configuration: configuration, metadata: metadata)
-      http = try send(request, provenBy: device.dpopKey, cancellation: nil).salvagingTokens()
+      http = try atNamedEndpoint { () throws(EnrollError) in
+        try send(request, provenBy: device.dpopKey, cancellation: nil).salvagingTokens()
+      }
     } catch {
       // RFC 8628 §3.5: after a time-out, ask less often.
       let isTimeout = error.code == .timeout

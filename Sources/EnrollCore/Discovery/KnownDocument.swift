@@ -9,15 +9,22 @@ struct KnownDocument<Content: Sendable>: Sendable {
   private(set) var content: Content?
   /// Its ETag.
   private(set) var tag: String?
+  /// When it came; unknown of one that the store kept since before this boot.
+  private var fetched = Instant(nanoseconds: .min)
   private var freshUntil = Instant(nanoseconds: .min)
   private var pausedUntil = Instant(nanoseconds: .min)
   /// Why the last request for it failed; nil when it succeeded.
   private(set) var failure: EnrollError?
 
   /// The content that may be used without a request: it is fresh and not in doubt, or a request failed a moment ago.
+  /// A doubt counts once the document is a minute old.
   func serving(at now: Instant, isDoubted: Bool = false) -> Content? {
-    now < freshUntil && !isDoubted || now < pausedUntil ? content : nil
+    let isDoubted = isDoubted && now >= fetched.advanced(bySeconds: Self.pauseSeconds)
+    return now < freshUntil && !isDoubted || now < pausedUntil ? content : nil
   }
+
+  /// It is not fresh any more.
+  mutating func expire() { freshUntil = Instant(nanoseconds: .min) }
 
   /// Why nobody is to be asked now although nothing is known.
   func refusal(at now: Instant) -> EnrollError? {
@@ -29,6 +36,7 @@ struct KnownDocument<Content: Sendable>: Sendable {
   mutating func accept(_ content: Content, from response: HTTPResponse, at now: Instant) {
     tag = response.header("ETag") ?? (response.status == 304 ? tag : nil)
     self.content = content
+    fetched = now
     freshUntil = now.advanced(bySeconds: CacheControl.freshSeconds(of: response))
     pausedUntil = Instant(nanoseconds: .min)
     failure = nil
@@ -58,6 +66,7 @@ struct KnownDocument<Content: Sendable>: Sendable {
     guard self.content == nil || fresh > freshUntil else { return }
     self.content = content
     tag = kept.tag
+    fetched = kept.fetched(at: moment)
     freshUntil = fresh
     pausedUntil = kept.pause?.certainEnd(at: moment) ?? Instant(nanoseconds: .min)
     failure = nil

@@ -19,17 +19,11 @@ public final class ProviderDirectory: Sendable {
     /// Where ``metadata`` came from; nil before any did.
     var metadataURL: String?
     var keys = KnownDocument<JWKSet>()
-    /// When keys were refetched for the provider's own answers, and for texts of strangers: no forged one delays a sign-in after the
-    /// provider has changed its keys.
-    var keysRefetched: [Instant] = []
-    var keysRefetchedForText: [Instant] = []
+    var keyRefetches = KeyRefetches()
+    /// When an endpoint of ``metadata`` last failed.
+    var doubted: Instant?
     var times = ServerTimes()
   }
-
-  /// Keys that prove nothing cause one refetch of them, at most so often in a minute (R23). Each answer to a code or a refresh token
-  /// cost a request of ours, and a code is spent by then; a stranger's text costs nothing.
-  static let refetchesPerMinute = 6
-  static let refetchesPerMinuteForText = 1
 
   init(
     configuration: Configuration, transport: any Transport, store: any TokenStore, clock: any Clock,
@@ -48,19 +42,20 @@ public final class ProviderDirectory: Sendable {
   /// The provider's metadata: configured endpoints, or discovery's, asked for again when no longer fresh. While older
   /// metadata is at hand, nothing that goes wrong with that is a failure: a document that names another issuer is another
   /// provider's, and says nothing about this one.
-  /// - Parameter isDoubted: an endpoint of it answered as one that has moved, so that it is asked for again although it is
-  ///   fresh.
+  /// - Parameters:
+  ///   - isDoubted: an endpoint of it may have moved, so that it is asked for again although it is fresh, once it is a minute old.
+  ///   - isReadAnew: it is asked for again, however fresh it is.
   /// - Throws: when nothing is at hand.
   public func metadata(
-    isDoubted: Bool = false, cancellation: (any Cancellation)?
+    isDoubted: Bool = false, isReadAnew: Bool = false, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ProviderMetadata {
     if let configured = ProviderMetadata(configured: configuration) { return configured }
     let known = knownMetadata()
     let now = clock.instant()
-    if let metadata = known.serving(at: now, isDoubted: isDoubted) { return metadata }
+    if !isReadAnew, let metadata = known.serving(at: now, isDoubted: isDoubted) { return metadata }
     if let refusal = known.refusal(at: now) { throw refusal }
     do throws(EnrollError) {
-      return try fetchMetadata(knowing: known, cancellation: cancellation)
+      return try fetchMetadata(knowing: known, isUncached: isDoubted, cancellation: cancellation)
     } catch {
       if error.code == .cancelled { throw error }
       let now = clock.instant()
@@ -72,26 +67,42 @@ public final class ProviderDirectory: Sendable {
     }
   }
 
+  /// An endpoint of the metadata, or its keys, gave no answer of the provider's in a sign-in: whoever needs the metadata next, in any
+  /// process, asks for it again. Once a minute at most.
+  func doubtMetadata() {
+    let moment = clock.moment()
+    let isDoubted = cache.withLock { cache in
+      if let last = cache.doubted, moment.instant < last.advanced(bySeconds: 60) { return false }
+      cache.doubted = moment.instant
+      cache.metadata.expire()
+      return true
+    }
+    guard isDoubted else { return }
+    store.keepProviderDocuments(name) {
+      $0.metadata?.freshness = Expiry(lifetimeSeconds: 0, from: moment)
+    }
+  }
+
   /// Asks at the issuer's address whether its provider is there, whatever is at hand: before something is believed that only the
   /// provider itself may say. Configured endpoints are believed.
   /// - Parameter serverTime: now by the server's clock, as far as it is known.
-  /// - Returns: how many seconds ago the document was made, where its headers show that a cache kept it; else 0.
+  /// - Returns: also how many seconds ago the document was made, where its headers show that a cache kept it; else 0.
   /// - Throws: `.issuerMismatch` where another provider answers, or ours under another name; why there is no document.
   func requireIssuer(
     serverTime: UnixTime?, cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> Int64 {
-    guard ProviderMetadata(configured: configuration) == nil else { return 0 }
+  ) throws(EnrollError) -> (ProviderMetadata, ageSeconds: Int64) {
+    if let configured = ProviderMetadata(configured: configuration) { return (configured, 0) }
     let (request, response) = try askForMetadata(
       knownTag: nil, isUncached: true, cancellation: cancellation)
     let age = response.secondsInCache(serverTime: serverTime)
-    _ = try accept(response, to: request, knowing: KnownDocument())
-    return age
+    return (try accept(response, to: request, knowing: KnownDocument()), age)
   }
 
   private func fetchMetadata(
-    knowing known: KnownDocument<ProviderMetadata>, cancellation: (any Cancellation)?
+    knowing known: KnownDocument<ProviderMetadata>, isUncached: Bool, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ProviderMetadata {
-    let (request, response) = try askForMetadata(knownTag: known.tag, cancellation: cancellation)
+    let (request, response) = try askForMetadata(
+      knownTag: known.tag, isUncached: isUncached, cancellation: cancellation)
     return try accept(response, to: request, knowing: known)
   }
 
@@ -216,7 +227,9 @@ public final class ProviderDirectory: Sendable {
     switch try idToken.signature(keys: known, algorithms: algorithms) {
     case .proven(let signed): return signed
     case .unproven(let error):
-      let wait = wereFetched ? nil : secondsToRefetch(forStranger: isFromStranger)
+      let now = clock.instant()
+      let wait =
+        wereFetched ? nil : cache.withLock { $0.keyRefetches.begin(at: now, forText: isFromStranger) }
       guard !wereFetched, wait == nil else {
         // Newer keys were asked for in vain: nobody knows whether the token is good.
         throw cache.withLock { $0.keys.failure } ?? error.saying(refetchingAfter: wait)
@@ -283,21 +296,6 @@ public final class ProviderDirectory: Sendable {
     }
   }
 
-  /// Takes note of a refetch, if there may be one.
-  /// - Returns: nil where there may; else in how many seconds there may be one again.
-  private func secondsToRefetch(forStranger: Bool) -> Int64? {
-    let now = clock.instant()
-    return cache.withLock { cache in
-      let limit = forStranger ? Self.refetchesPerMinuteForText : Self.refetchesPerMinute
-      var last = (forStranger ? cache.keysRefetchedForText : cache.keysRefetched)
-        .filter { now <= $0.advanced(bySeconds: 60) }
-      if last.count >= limit { return max(1, (60_000_000_000 - now.since(last[0])) / 1_000_000_000) }
-      last.append(now)
-      if forStranger { cache.keysRefetchedForText = last } else { cache.keysRefetched = last }
-      return nil
-    }
-  }
-
   private func fetchKeys(
     from uri: String, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JWKSet {
@@ -305,6 +303,7 @@ public final class ProviderDirectory: Sendable {
       return try askForKeys(at: uri, cancellation: cancellation)
     } catch {
       guard error.code != .cancelled else { throw error }
+      doubtMetadata()
       let now = clock.instant()
       let (failure, document) = cache.withLock { ($0.keys.postpone(error, at: now), $0.keys) }
       let pause = document.pause(at: clock.moment())

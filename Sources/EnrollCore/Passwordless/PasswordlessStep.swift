@@ -80,7 +80,9 @@ extension Engine {
       let request = PasswordlessRequest.redeem(
         code, of: awaited.recipient, scopes: transaction.scopes, configuration: configuration,
         metadata: metadata)
-      http = try send(request, provenBy: dpopKey, cancellation: cancellation).salvagingTokens()
+      http = try atNamedEndpoint { () throws(EnrollError) in
+        try send(request, provenBy: dpopKey, cancellation: cancellation).salvagingTokens()
+      }
     } catch {
       try giveBackTry(transactionID)
       throw error

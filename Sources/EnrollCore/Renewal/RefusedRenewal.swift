@@ -4,8 +4,9 @@ import EnrollCrypto
 
 extension Engine {
   /// Carries out the verdict on a refusal.
+  /// - Parameter endpoint: the token endpoint that refused.
   func refused(
-    by given: EnrollError, _ verdict: RenewalVerdict, _ renewal: Renewal, sent: Moment
+    by given: EnrollError, _ verdict: RenewalVerdict, _ renewal: Renewal, at endpoint: String, sent: Moment
   ) throws(EnrollError) -> RenewalResult {
     let epoch = renewal.epoch
     var error = withRegistration(given)
@@ -25,9 +26,21 @@ extension Engine {
     let isRepeated = earlier?.pause.band(at: sent) == .expired
     if verdict == .ends || verdict == .endsIfRepeated && isRepeated {
       let reason = verdict == .ends ? reason : "refused twice: \(reason)"
-      let bound = verdict == .ends ? tokensOfBoundSession(renewal, sent: sent) : nil
-      if bound != nil { try remember(narrowing: [], epoch: epoch) }
-      if let result = try believed(reason, since: earlier?.began, epoch: epoch) {
+      let present: ProviderMetadata?
+      do throws(EnrollError) {
+        present = try believedMetadata(since: earlier?.began)
+      } catch {
+        try requireNotClosing()
+        return .unavailable(
+          error.saying("the provider refused the refresh token (\(reason)), but: \(error.message)"))
+      }
+      if let present {
+        guard renewal.isAtNewEndpoint || ASCII.equals(present.tokenEndpoint, endpoint) else {
+          return try askAtNewEndpoint(renewal, metadata: present)
+        }
+        let bound = verdict == .ends ? tokensOfBoundSession(renewal, sent: sent) : nil
+        if bound != nil { try remember(narrowing: [], epoch: epoch) }
+        let result = try endSession(reason, epoch: epoch)
         if let bound, case .reauthenticate = result { revokeUnkept([bound]) }
         return result
       }
@@ -49,23 +62,26 @@ extension Engine {
     return .rejected(error.advised(by: refusal, record, at: clock.moment()))
   }
 
-  /// Ends the session, if the provider is the one that the session is at: behind a wrong host name for a while, it refuses every
-  /// token, and would be refused at a sign-in.
+  /// The provider's metadata as it is now: a session ends only by the word of the provider that it is at. Behind a wrong host name for
+  /// a while, another one refuses every token, and would be refused at a sign-in.
   /// - Parameter refused: when the provider began to refuse so; nil: now.
   /// - Returns: nil where a cache answered for the provider with a document from before that.
-  private func believed(
-    _ reason: String, since refused: UnixTime?, epoch: UInt64
-  ) throws(EnrollError) -> RenewalResult? {
-    let age: Int64
-    do throws(EnrollError) {
-      age = try provider.requireIssuer(serverTime: knownServerTime(), cancellation: closing)
-    } catch {
-      try requireNotClosing()
-      return .unavailable(
-        error.saying("the provider refused the refresh token (\(reason)), but: \(error.message)"))
-    }
+  private func believedMetadata(since refused: UnixTime?) throws(EnrollError) -> ProviderMetadata? {
+    let (metadata, age) = try provider.requireIssuer(serverTime: knownServerTime(), cancellation: closing)
     guard age == 0 || refused.map({ clock.wallTime().since($0) > age }) ?? false else { return nil }
-    return try endSession(reason, epoch: epoch)
+    return metadata
+  }
+
+  /// The endpoint that refused is not the provider's any more: the present one is asked, once.
+  private func askAtNewEndpoint(
+    _ renewal: Renewal, metadata: ProviderMetadata
+  ) throws(EnrollError) -> RenewalResult {
+    guard let refreshToken = renewal.session.tokens.refreshToken,
+      try isCurrent(refreshToken, of: renewal)
+    else { return try replaced(for: renewal.audience) }
+    var renewal = renewal
+    renewal.isAtNewEndpoint = true
+    return try send(refreshToken, of: renewal, metadata: metadata)
   }
 
   /// The one place that ends a session. The record is kept for diagnosis; tokens that took the place of these live on (R34).

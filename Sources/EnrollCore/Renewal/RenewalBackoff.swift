@@ -40,9 +40,13 @@ public struct RenewalBackoff: Equatable, Sendable {
 
   /// Whether the last answer was that of a server where no token endpoint is, or no longer (RFC 9110 §15.4, §15.5): the
   /// provider may have announced another one since its metadata was fetched.
-  var hasMoved: Bool {
+  private var hasMoved: Bool {
     error.httpStatus.map { (300..<400).contains($0) || [404, 405, 410, 421].contains($0) } ?? false
   }
+
+  /// Whether the metadata is asked for again before the next try: at once where the endpoint seems to have moved, else where the
+  /// failure repeats itself. A server in the old place may answer anything, or nothing.
+  var doubtsMetadata: Bool { hasMoved || failures > 1 }
 
   /// Whether no word of the provider's asks for the pause: nobody answered as a token endpoint does, or a server is in
   /// trouble and does not say for how long.

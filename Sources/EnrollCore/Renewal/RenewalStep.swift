@@ -26,6 +26,8 @@ struct Renewal: Sendable {
   let epoch: UInt64
   /// The store's ``TokenStore/identity()`` when it began.
   let store: String
+  /// Whether the endpoint that newer metadata names is asked instead of the one that refused: its answer decides.
+  var isAtNewEndpoint = false
 }
 
 extension Engine {
@@ -157,8 +159,8 @@ extension Engine {
       let renewal = Renewal(
         session: SessionIdentity(tokens, profile: record.profile, configuration), audience: audience,
         epoch: epoch, store: try store.identity())
-      let hasMoved = backoff(record)?.hasMoved ?? false
-      result = try ask(renewal, spending: refreshToken, doubtingMetadata: hasMoved)
+      let isDoubted = record.refusal != nil || backoff(record)?.doubtsMetadata ?? false
+      result = try ask(renewal, spending: refreshToken, doubtingMetadata: isDoubted)
     }
     if case .unavailable(let error) = result { backOff(after: error, for: audience, holding: refreshToken) }
     return (result, true)
@@ -213,7 +215,7 @@ extension Engine {
     }
   }
 
-  private func send(
+  func send(
     _ refreshToken: Secret, of renewal: Renewal, metadata: ProviderMetadata
   ) throws(EnrollError) -> RenewalResult {
     let tokens = renewal.session.tokens
@@ -254,7 +256,9 @@ extension Engine {
         backOff(after: error, for: renewal.audience, holding: rotated)
         return .unavailable(error)
       case .refused(let error, let verdict):
-        guard verdict == .unclear else { return try refused(by: error, verdict, renewal, sent: sent) }
+        guard verdict == .unclear else {
+          return try refused(by: error, verdict, renewal, at: metadata.tokenEndpoint, sent: sent)
+        }
         trouble = error
         // A server that asks for fewer requests, or names a longer time than a caller would wait, is asked again later.
         if error.httpStatus == 429 || (error.retryAfterSeconds ?? 0) > 2 { return .unavailable(trouble) }

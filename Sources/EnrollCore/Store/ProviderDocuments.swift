@@ -42,6 +42,12 @@ public struct KeptDocument: Equatable, Sendable {
 }
 
 extension KeptDocument {
+  /// When it came, by the clock of this boot; long ago where another boot fetched it.
+  func fetched(at moment: Moment) -> Instant {
+    guard freshness.bootID == moment.bootID else { return Instant(nanoseconds: .min) }
+    return freshness.deadline.advanced(bySeconds: -freshness.lifetimeSeconds)
+  }
+
   /// As it would have come just now.
   var response: HTTPResponse { HTTPResponse(status: 200, body: body) }
 }

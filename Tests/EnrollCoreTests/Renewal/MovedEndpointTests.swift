@@ -1,5 +1,7 @@
 import EnrollCore
+import EnrollCrypto
 import EnrollHost
+import EnrollPosix
 import EnrollTesting
 import Expectations
 import Testing
@@ -58,5 +60,83 @@ struct MovedEndpointTests {
     }
     try expect(engine.token(), is: "access-3")
     expect(bench.provider.count(.discovery), is: asked + 1)
+  }
+
+  /// Somebody is signed in, the token has expired, and the token endpoint is elsewhere; the old one answers so.
+  private func moved(_ status: Int, _ body: String) throws -> (Bench, Engine, TransportAt) {
+    let bench = try Bench()
+    bench.provider.change { [fresh] in $0.documentHeaders = fresh }
+    let url = bench.provider.issuer + "/token"
+    let (before, after) = (
+      TransportAt.moved(to: url, of: bench.provider), TransportAt.json(body, status: status)
+    )
+    let isMoved = Guarded(false, by: Mutex())
+    let transport = TransportAt(
+      [url: { isMoved.withLock { $0 } ? after($0) : before($0) }], else: bench.provider)
+    let engine = bench.engine(transport: transport)
+    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
+    bench.clock.advance(seconds: 4000)
+    isMoved.withLock { $0 = true }
+    bench.provider.change { $0.tokenPath = "/v2/token" }
+    return (bench, engine, transport)
+  }
+
+  @Test(
+    "a refusal by an endpoint that the provider names no more ends nothing: the present one is asked, and decides",
+    arguments: [true, false])
+  func refusedInTheOldPlace(isAlive: Bool) throws {
+    let (bench, engine, transport) = try moved(400, #"{"error": "invalid_grant"}"#)
+    if !isAlive { bench.provider.endSessions() }
+    let outcome = try engine.access()
+    if isAlive {
+      try expect(outcome.token().value, is: bench.record.confirmed?.accessToken)
+      try expect(bench.record.sessionEnded, is: nil)
+    } else {
+      expect(outcome, is: .reauthenticate(reason: "invalid_grant"))
+    }
+    let asked = transport.requests.filter { $0.url.hasSuffix("/token") }.map(\.url)
+    let issuer = bench.provider.issuer
+    expect(asked.suffix(2), is: [issuer + "/token", issuer + "/v2/token"])
+  }
+
+  @Test(
+    "an old endpoint that goes on refusing or failing brings newer metadata",
+    arguments: [
+      (400, #"{"error": "invalid_request"}"#), (401, #"{"error": "invalid_client"}"#), (403, ""), (502, ""),
+      (200, "<p>"),
+    ])
+  func failingInTheOldPlace(status: Int, body: String) throws {
+    let (bench, engine, _) = try moved(status, body)
+    let asked = bench.provider.count(.discovery)
+    for _ in 1...2 {
+      _ = try? engine.token()
+      bench.clock.advance(seconds: 61)
+    }
+    try expect(engine.token(), is: bench.record.confirmed?.accessToken.reveal())
+    expect(bench.provider.count(.discovery), is: asked + 1)
+  }
+
+  @Test(
+    "a sign-in that fails at an endpoint has the next one ask for the metadata again",
+    arguments: [FakeProvider.Endpoint.token, .deviceAuthorization, .keys])
+  func signIn(endpoint: FakeProvider.Endpoint) throws {
+    let bench = try Bench()
+    bench.provider.change { [fresh] in $0.documentHeaders = fresh }
+    let engine = try bench.signedIn()
+    func signIn() throws -> EnrollError.Code? {
+      guard endpoint != .deviceAuthorization else {
+        return code { _ = try engine.begin(SignInOptions(kind: .device), cancellation: nil) }
+      }
+      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      return try engine.failure(of: bench.provider.signIn(at: begun.url))
+    }
+    if endpoint == .keys { try bench.provider.changeKey() }
+    bench.provider.change { settings in
+      if endpoint == .token { settings.tokenPath = "/v2/token" }
+      settings.addresses[endpoint] = "https://id.example/v2/\(endpoint == .token ? "token" : "\(endpoint)")"
+    }
+    try expect(signIn(), isNot: nil)
+    try expect(signIn(), is: nil)
   }
 }

@@ -197,11 +197,12 @@ struct RenewalStepTests {
     due(bench)
     for _ in 1...3 {
       bench.provider.next(.token, .status(400, body: #"{"error":"invalid_grant"}"#))
-      if !isThere { bench.provider.next(.discovery, .unreachable) }
+      if !isThere { bench.provider.next(.discovery, .unreachable, .unreachable) }
       guard case .stale(_, let error) = try engine.access() else { throw Unexpected(what: "another outcome") }
       expect(error.code, is: isThere ? .issuerMismatch : .network)
       try expect(bench.record.sessionEnded, is: nil)
       bench.provider.recover(.token)
+      bench.provider.recover(.discovery)
       bench.clock.advance(seconds: 10)
     }
     bench.provider.change { $0.metadata = { _ in } }
