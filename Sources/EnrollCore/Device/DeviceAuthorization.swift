@@ -63,16 +63,11 @@ struct DeviceAuthorization {
     else {
       throw Self.invalid("verification_uri must be an https address", response)
     }
-    var complete: String?
-    if let json = json["verification_uri_complete"], !json.isNull {
-      complete = Self.address(json, allowsLoopbackHTTP)
-      guard complete != nil else {
-        throw Self.invalid("verification_uri_complete must be an https address", response)
-      }
-    }
     deviceCode = code
     shown = DeviceCode(
-      userCode: userCode, verificationURI: address, verificationURIComplete: complete)
+      userCode: userCode, verificationURI: address,
+      // Optional (§3.2): the user can go on without it.
+      verificationURIComplete: Self.address(json["verification_uri_complete"], allowsLoopbackHTTP))
     let lifetime = TokenResponse.seconds(from: json["expires_in"])
     lifetimeSeconds = lifetime > 0 ? min(lifetime, Self.maximumLifetimeSeconds) : Self.defaultLifetimeSeconds
     let interval = TokenResponse.seconds(from: json["interval"])

@@ -89,6 +89,19 @@ struct DeviceStepTests {
     expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .profileMismatch)
   }
 
+  @Test("a verification_uri_complete that is no https address counts as none")
+  func incomplete() throws {
+    let bench = try Bench()
+    bench.provider.change {
+      $0.deviceAuthorization = { $0["verification_uri_complete"] = .string("com.example.app:/x") }
+    }
+    guard case .showDeviceCode(let shown) = try begun(bench).1.action else {
+      throw Unexpected(what: "no code")
+    }
+    expect(shown.verificationURIComplete, is: nil)
+    expect(shown.verificationURI, is: "https://id.example/activate")
+  }
+
   @Test("no poll comes before the server's interval, and one that comes early is not sent (§3.5)")
   func interval() throws {
     let bench = try Bench()
@@ -382,7 +395,6 @@ struct DeviceStepTests {
       ("verification_uri", .string("http://127.0.0.1/activate")),
       ("verification_uri", .string("javascript:alert(1)")),
       ("verification_uri", .string("https://id.example@evil.example/")),
-      ("verification_uri_complete", .string("com.example.app:/x")),
     ])
   func badAnswer(member: String, value: JSON) throws {
     let bench = try Bench()
