@@ -30,6 +30,14 @@ struct SessionIdentity: Sendable {
     }
   }
 
+  /// Whether the id_token of a renewal has a `nonce` that is not the session's (OpenID Connect Core §12.2); it need not have any.
+  func hasOtherNonce(than idToken: Secret) -> Bool {
+    guard let came = IDToken.unprovenClaims(of: idToken)?["nonce"]?.string,
+      let ours = tokens.idToken.flatMap({ IDToken.unprovenClaims(of: $0) })?["nonce"]?.string
+    else { return false }
+    return !ASCII.equals(came, ours)
+  }
+
   static func contradiction(
     in claims: JSON, issuer: Issuer, subject: String?, clientID: ClientID
   ) -> String? {

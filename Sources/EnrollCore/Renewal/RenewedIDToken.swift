@@ -74,7 +74,7 @@ extension Engine {
         claim: claim ?? "")
     }
     if let claim { return IDTokenFinding(shows: .anotherSession, isProven: true, claim: claim) }
-    guard let token = try? signed.checked(against: expected) else {
+    guard !session.hasOtherNonce(than: idToken), let token = try? signed.checked(against: expected) else {
       return IDTokenFinding(shows: .defect, isProven: true)
     }
     return IDTokenFinding(shows: .sameSession, isProven: true, token: token)

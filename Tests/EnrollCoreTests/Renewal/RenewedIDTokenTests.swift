@@ -14,6 +14,7 @@ struct RenewedIDTokenTests {
     ("auth_time after iat", { $0["auth_time"] = .integer(.max) }),
     ("exp an hour ago", { $0["exp"] = .integer(($0["iat"]?.integer ?? 0) - 3600) }),
     ("iat an hour ahead", { $0["iat"] = .integer(($0["iat"]?.integer ?? 0) + 3600) }),
+    ("another nonce", { $0["nonce"] = .string("another") }),
     ("a stale at_hash", { $0["at_hash"] = .string("77QmUPtjPfzWtF2AnpK9RA") }),
     ("no exp", { $0["exp"] = nil }), ("sub of another type", { $0["sub"] = .integer(7) }),
   ]
@@ -43,7 +44,7 @@ struct RenewedIDTokenTests {
     ("auth_time moved forward", { $0["auth_time"] = $0["iat"] }),
     ("aud grown", { $0["aud"] = .array([.string("native"), .string("api"), .string("project")]) }),
     ("acr null", { $0["acr"] = .null }), ("azp null", { $0["azp"] = .null }),
-    ("auth_time null", { $0["auth_time"] = .null }),
+    ("auth_time null", { $0["auth_time"] = .null }), ("no nonce", { $0["nonce"] = nil }),
   ]
 
   @Test(
