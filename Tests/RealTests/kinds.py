@@ -112,6 +112,8 @@ class Spring(Server):
     passwords = {"alice": "alice-pw", "bob": "bob-pw"}
     scopes = ("openid", "profile", "email")
     rotates, forgives = False, True
+    # `sid` is that of the user's latest session in any browser, and end_session refuses a hint with another one than the browser's.
+    tells_browsers_apart = False
     # It ignores prompt=login; the time of its session's sign-in is what it says.
     stronger = {"maxAge": 600}
 

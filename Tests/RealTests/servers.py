@@ -103,6 +103,8 @@ class Server:
     has_administrator = True
     #: The server's own session in the browser answers the next sign-in without a password.
     remembers_browser = True
+    #: Its id_token names the session of the browser in which the user signed in.
+    tells_browsers_apart = True
     #: What proves a stronger sign-in here, and what the user fills in for it.
     stronger: dict = {"maxAge": 600, "prompt": "login"}
     stronger_fields: dict = {}

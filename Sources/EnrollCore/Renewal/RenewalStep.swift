@@ -330,7 +330,10 @@ extension Engine {
         $0.backoff = RenewalBackoff(after: unsaved, failure, at: moment, jitter: jitter)
       }
     }
-    guard RenewalBackoff.isShared(failure) else { return keepHere() }
+    guard RenewalBackoff.isShared(failure) else {
+      if (try? store.read(account))?.confirmed?.refreshToken == refreshToken { keepHere() }
+      return
+    }
     do throws(EnrollError) {
       try store.update(account) { record throws(EnrollError) in
         guard record.confirmed?.refreshToken == refreshToken else { return }

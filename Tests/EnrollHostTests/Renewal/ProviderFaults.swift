@@ -260,7 +260,7 @@ extension ProviderFault {
     rescued("an access_token of 500 KB") {
       $0.with("access_token", "\"" + String(repeating: "a", count: 500_000) + "\"")
     },
-    rescued("no token_type") { $0.without("token_type") },
+    altered("no token_type", .taken) { $0.without("token_type") },
     rescued("token_type mac") { $0.with("token_type", "\"mac\"") },
     altered("token_type in other letters", .taken) { $0.with("token_type", "\"bEARER\"") },
     rescued("a token_type that is a number") { $0.with("token_type", "1") },
