@@ -1,6 +1,16 @@
 // A document that was fetched from the provider, and when it is fetched again. It is used until a valid response
 // replaces it: a proxy's page, a refusal or an outage says nothing about the provider.
 
+/// How much speaks against a document that is still fresh.
+public enum DocumentDoubt: Sendable {
+  /// Nothing.
+  case none
+  /// Something that may have other reasons: a document that is less than a minute old is believed.
+  case onceOld
+  /// Somebody says so.
+  case certain
+}
+
 /// The metadata or the keys of an issuer, as far as they are at hand.
 struct KnownDocument<Content: Sendable>: Sendable {
   /// After a failure a document that is known is asked for again this much later, where the server names no time.
@@ -17,9 +27,13 @@ struct KnownDocument<Content: Sendable>: Sendable {
   private(set) var failure: EnrollError?
 
   /// The content that may be used without a request: it is fresh and not in doubt, or a request failed a moment ago.
-  /// A doubt counts once the document is a minute old.
-  func serving(at now: Instant, isDoubted: Bool = false) -> Content? {
-    let isDoubted = isDoubted && now >= fetched.advanced(bySeconds: Self.pauseSeconds)
+  func serving(at now: Instant, doubt: DocumentDoubt = .none) -> Content? {
+    let isDoubted =
+      switch doubt {
+      case .none: false
+      case .onceOld: now >= fetched.advanced(bySeconds: Self.pauseSeconds)
+      case .certain: true
+      }
     return now < freshUntil && !isDoubted || now < pausedUntil ? content : nil
   }
 

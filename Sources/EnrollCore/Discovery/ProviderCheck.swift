@@ -67,7 +67,7 @@ extension Engine {
     if configuration.preset == nil { check.preset = ProviderPreset.at(configuration.issuer)?.name }
     let metadata: ProviderMetadata
     do throws(EnrollError) {
-      metadata = try provider.metadata(isReadAnew: true, cancellation: cancellation)
+      metadata = try provider.metadata(doubt: .certain, cancellation: cancellation)
       // A cached document is enough for a sign-in, but does not show whether the provider works now.
       if let failure = provider.metadataFailure { throw failure }
     } catch {

@@ -42,20 +42,18 @@ public final class ProviderDirectory: Sendable {
   /// The provider's metadata: configured endpoints, or discovery's, asked for again when no longer fresh. While older
   /// metadata is at hand, nothing that goes wrong with that is a failure: a document that names another issuer is another
   /// provider's, and says nothing about this one.
-  /// - Parameters:
-  ///   - isDoubted: an endpoint of it may have moved, so that it is asked for again although it is fresh, once it is a minute old.
-  ///   - isReadAnew: it is asked for again, however fresh it is.
+  /// - Parameter doubt: an endpoint of it may have moved, so that it is asked for again although it is fresh.
   /// - Throws: when nothing is at hand.
   public func metadata(
-    isDoubted: Bool = false, isReadAnew: Bool = false, cancellation: (any Cancellation)?
+    doubt: DocumentDoubt = .none, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ProviderMetadata {
     if let configured = ProviderMetadata(configured: configuration) { return configured }
     let known = knownMetadata()
     let now = clock.instant()
-    if !isReadAnew, let metadata = known.serving(at: now, isDoubted: isDoubted) { return metadata }
+    if let metadata = known.serving(at: now, doubt: doubt) { return metadata }
     if let refusal = known.refusal(at: now) { throw refusal }
     do throws(EnrollError) {
-      return try fetchMetadata(knowing: known, isUncached: isDoubted, cancellation: cancellation)
+      return try fetchMetadata(knowing: known, isUncached: doubt != .none, cancellation: cancellation)
     } catch {
       if error.code == .cancelled { throw error }
       let now = clock.instant()

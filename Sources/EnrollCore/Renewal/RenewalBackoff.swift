@@ -46,7 +46,7 @@ public struct RenewalBackoff: Equatable, Sendable {
 
   /// Whether the metadata is asked for again before the next try: at once where the endpoint seems to have moved, else where the
   /// failure repeats itself. A server in the old place may answer anything, or nothing.
-  var doubtsMetadata: Bool { hasMoved || failures > 1 }
+  var metadataDoubt: DocumentDoubt { hasMoved ? .certain : failures > 1 ? .onceOld : .none }
 
   /// Whether no word of the provider's asks for the pause: nobody answered as a token endpoint does, or a server is in
   /// trouble and does not say for how long.

@@ -159,19 +159,19 @@ extension Engine {
       let renewal = Renewal(
         session: SessionIdentity(tokens, profile: record.profile, configuration), audience: audience,
         epoch: epoch, store: try store.identity())
-      let isDoubted = record.refusal != nil || backoff(record)?.doubtsMetadata ?? false
-      result = try ask(renewal, spending: refreshToken, doubtingMetadata: isDoubted)
+      let doubt = backoff(record)?.metadataDoubt ?? (record.refusal == nil ? .none : .onceOld)
+      result = try ask(renewal, spending: refreshToken, doubt)
     }
     if case .unavailable(let error) = result { backOff(after: error, for: audience, holding: refreshToken) }
     return (result, true)
   }
 
   private func ask(
-    _ renewal: Renewal, spending refreshToken: Secret, doubtingMetadata: Bool
+    _ renewal: Renewal, spending refreshToken: Secret, _ doubt: DocumentDoubt
   ) throws(EnrollError) -> RenewalResult {
     let metadata: ProviderMetadata
     do throws(EnrollError) {
-      metadata = try provider.metadata(isDoubted: doubtingMetadata, cancellation: closing)
+      metadata = try provider.metadata(doubt: doubt, cancellation: closing)
     } catch {
       try requireNotClosing()
       return .unavailable(error)
