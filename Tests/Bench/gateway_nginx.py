@@ -1,6 +1,7 @@
 """The gateway's HTTP server beside nginx, which answers with the same bytes from files: processor time per request, memory per
 idle connection, and the gateway's processor time while nobody asks."""
 
+import os
 import socket
 import statistics
 import time
@@ -13,7 +14,7 @@ from processes import Child, free_port, is_listening
 IDLE = 5_000
 REST_SECONDS = 30
 CONFIGURATION = """
-daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/nginx.log;
+{user} daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/nginx.log;
 events {{ worker_connections 8192; }}
 http {{
   access_log off; server_tokens off; keepalive_requests 1000000000; keepalive_timeout 300s; client_header_timeout 300s;
@@ -56,7 +57,9 @@ def start_nginx(folder, page, claims):
     port = free_port()
     (folder / "page").write_bytes(page)
     (folder / "claims").write_bytes(claims)
-    (folder / "nginx.conf").write_text(CONFIGURATION.format(folder=folder, port=port))
+    # The workers of a root's nginx are another user's, who may not read the folder.
+    user = "user root;" if os.geteuid() == 0 else ""
+    (folder / "nginx.conf").write_text(CONFIGURATION.format(folder=folder, port=port, user=user))
     nginx = Child(["nginx", "-c", folder / "nginx.conf"], folder / "nginx.out")
     nginx.wait_for(lambda: is_listening(port), "nginx listens")
     return nginx, Server(port, nginx.process.pid)
