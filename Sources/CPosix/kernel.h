@@ -104,7 +104,7 @@ static inline int enroll_posix_sync(int fd) { return fsync(fd); }
 // Disk space for the first `count` bytes, which the file then has. 0 or an error number.
 static inline int enroll_posix_allocate(int fd, int64_t count) { return posix_fallocate(fd, 0, count); }
 static inline struct timespec enroll_system_modified(const struct stat *status) { return status->st_mtim; }
-// What a file's filesystem has left for this user. 0, or -1 with errno.
+// The room that is left for this user on the filesystem of a file. 0, or -1 with errno.
 static inline int enroll_posix_room_of(int fd, struct enroll_posix_room *room) {
   struct statfs found;
   if (fstatfs(fd, &found) != 0) return -1;

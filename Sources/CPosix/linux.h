@@ -62,8 +62,8 @@ static inline void enroll_posix_share_heap(void) {
 #endif
 }
 
-// What is freed in pieces of 64 KiB and more goes back to the system at once: by itself glibc moves that border up to 32 MiB, and
-// keeps what a rush of large bodies needed.
+// Makes glibc return pieces of 64 KiB and more to the system as soon as they are freed. By default it raises that limit to as much as
+// 32 MiB, and keeps the memory that a rush of large bodies needed.
 static inline void enroll_posix_return_memory(void) {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 64 * 1024);

@@ -1,4 +1,4 @@
-// What the system grants a process: the size of a core dump, and room on a filesystem. Included by shim.h before the back ends.
+// Limits that the system sets for a process: the size of a core dump, and the room on a filesystem. Included by shim.h before the back ends.
 #ifndef ENROLL_CPOSIX_ROOM_H
 #define ENROLL_CPOSIX_ROOM_H
 // The limit of a core dump's size that a process may raise again: the hard one stays. 0, or -1 with errno.

@@ -154,7 +154,7 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
   return found;
 }
 
-// What a process has from the one that started it, and changes for itself.
+// Settings that a process inherits from the one that started it, and changes for itself.
 struct enroll_posix_start {
   sigset_t mask;
   rlim_t core;

@@ -7,7 +7,7 @@ import statistics
 import time
 
 from gateway_load import wrk
-from gateway_processes import memory, processor_seconds
+from gateway_processes import TICK, memory, processor_seconds
 from processes import Child, free_port, is_listening
 
 #: Connections that are open and say nothing.
@@ -87,5 +87,6 @@ def beside_nginx(gateway, folder, token, turns):
         print(f"| {what} | {mine:.1f} µs | {other:.1f} µs | {ratio:.2f} × |", flush=True)
     print(f"memory of each of {IDLE} idle connections: {ours.kilobytes_per_idle_connection():.1f} KB, nginx's "
           f"{theirs.kilobytes_per_idle_connection():.1f} KB")  # fmt: skip
-    print(f"the gateway at rest: {rest:.1f} ms of processor time a minute", flush=True)
+    step = 60_000 / REST_SECONDS / TICK
+    print(f"the gateway at rest: {rest:.0f} ms of processor time a minute, counted in steps of {step:.0f} ms", flush=True)
     nginx.stop()

@@ -97,7 +97,7 @@ enum HostText {
         }
         gap = groups
         index += 1
-        // What stands beside it would belong to it.
+        // A group of zeros beside it would be a part of it.
         if index < address.upperBound, bytes[index] == 0x30 { return false }
         continue
       }

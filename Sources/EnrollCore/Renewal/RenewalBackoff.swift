@@ -57,8 +57,8 @@ public struct RenewalBackoff: Equatable, Sendable {
     return status >= 500 && error.retryAfterSeconds == nil
   }
 
-  /// Whether a failure says something about the provider or the way to it. What this process lacks, a library or memory say, others
-  /// may have.
+  /// Whether a failure says something about the provider or the way to it. A library or memory that this process lacks,
+  /// other processes may have.
   static func isShared(_ error: EnrollError) -> Bool {
     error.httpStatus != nil || ![.unsupported, .busy, .outOfMemory, .internal].contains(error.code)
   }

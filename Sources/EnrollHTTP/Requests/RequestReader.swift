@@ -66,7 +66,7 @@ struct RequestReader {
       case .chunked: phase = .chunks
       case .count(let count):
         phase = .body(left: count)
-        // What is announced may never come.
+        // The body that is announced may never come.
         body.reserveCapacity(min(count, 16 << 10))
       }
       return .bodyFollows(waitsForContinue: proper.waitsForContinue)
