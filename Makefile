@@ -45,7 +45,7 @@ demo: setup $(programs) ## sign in against a local provider, renew, sign out (AU
 # The second provider is a real one; it has a Python environment of its own.
 demo-gateway: packages := lib canaille
 demo-gateway: setup $(programs) .build/debug/enroll-gateway $(products) ## one account, two providers, two apps, through a gateway (AUTO=1: plays the user)
-	@Tests/ProviderTests/setup canaille
+	@Tests/system/ProviderTests/setup canaille
 	@.build/providers/venv/bin/python -B Examples/demo_gateway.py $(if $(AUTO),--auto)
 
 # Asking the build system takes seconds; looking at dates does not.

@@ -38,42 +38,55 @@ var targets: [Target] = [
   .target(name: "EnrollCrypto", dependencies: ["COpenSSL"], swiftSettings: portable),
   .target(name: "EnrollJSON", dependencies: ["CJansson"], swiftSettings: portable),
   .target(
-    name: "EnrollCore", dependencies: ["EnrollCrypto", "EnrollJSON"], swiftSettings: portable),
+    name: "EnrollRules", dependencies: ["EnrollCrypto", "EnrollJSON"], swiftSettings: portable),
   .target(
-    name: "EnrollPosix", dependencies: ["EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix"],
+    name: "EnrollSteps", dependencies: ["EnrollRules", "EnrollCrypto", "EnrollJSON"], swiftSettings: portable),
+  .target(
+    name: "EnrollPosix",
+    dependencies: ["EnrollSteps", "EnrollRules", "EnrollCrypto", "EnrollJSON", "CPosix"],
     swiftSettings: portable),
   .target(
     name: "EnrollStore",
-    dependencies: ["EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "CSecret"],
+    dependencies: [
+      "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollCrypto", "EnrollJSON", "CPosix", "CSecret",
+    ],
     swiftSettings: portable),
   .target(
     name: "EnrollHost",
-    dependencies: ["EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix"]
+    dependencies: [
+      "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollCrypto", "EnrollJSON", "CPosix",
+    ]
       + (hasCurl ? ["CCurl"] : []),
     exclude: [hasCurl ? "Transport/NoCurl" : "Transport/Curl"], swiftSettings: portable),
   .target(
     name: "EnrollCommands",
-    dependencies: ["EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+    dependencies: [
+      "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollCrypto", "EnrollJSON",
+    ],
     swiftSettings: portable),
   .target(
     name: "EnrollC",
     dependencies: [
-      "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto",
+      "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules",
+      "EnrollCrypto",
       "EnrollJSON", "CEnroll",
     ], exclude: ["exports.map"], swiftSettings: portable),
   .executableTarget(
     name: "enrolld",
     dependencies: [
-      "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollJSON", "CPosix",
+      "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules",
+      "EnrollJSON", "CPosix",
     ],
     swiftSettings: portable),
   .target(
-    name: "EnrollArguments", dependencies: ["EnrollCore", "EnrollJSON"], swiftSettings: portable),
+    name: "EnrollArguments", dependencies: ["EnrollRules", "EnrollJSON"],
+    swiftSettings: portable),
   .executableTarget(
     name: "enroll",
     dependencies: [
-      "EnrollArguments", "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore",
-      "EnrollJSON", "CPosix",
+      "EnrollArguments", "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps",
+      "EnrollRules",
+      "EnrollCrypto", "EnrollJSON", "CPosix",
     ],
     swiftSettings: portable),
 ]
@@ -83,15 +96,16 @@ if !embedded || Context.environment["ENROLL_BENCH"] == "1" {
   targets += [
     // The cost of each step beside plain C (`make bench`).
     .target(
-      name: "BenchPeers", path: "Tests/Bench/Peers",
+      name: "BenchPeers", path: "Tests/tools/Bench/Peers",
       linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("curl"), .linkedLibrary("jansson")]),
     .executableTarget(
       name: "bench-steps",
       dependencies: [
-        "BenchPeers", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+        "BenchPeers", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules",
+        "EnrollCrypto", "EnrollJSON",
         "CPosix",
       ],
-      path: "Tests/Bench/Steps", swiftSettings: portable),
+      path: "Tests/tools/Bench/Steps", swiftSettings: portable),
   ]
 }
 
@@ -106,13 +120,16 @@ if !embedded {
   targets += [
     .target(
       name: "EnrollKit",
-      dependencies: ["EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+      dependencies: [
+        "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollCrypto",
+        "EnrollJSON",
+      ],
       swiftSettings: strict),
     .target(name: "EnrollFoundation", dependencies: ["EnrollKit"], swiftSettings: strict),
     .target(
       name: "EnrollSandbox",
       dependencies: [
-        "EnrollHTTP", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+        "EnrollHTTP", "EnrollRules", "EnrollCrypto", "EnrollJSON",
       ], swiftSettings: strict),
     .executableTarget(
       name: "enroll-sandbox",
@@ -121,7 +138,7 @@ if !embedded {
     // An event loop for the server; no library product reaches it.
     systemLibrary("CEvent", apt: ["libevent-dev"]),
     .target(
-      name: "EnrollHTTP", dependencies: ["EnrollPosix", "EnrollCore", "CEvent", "CPosix"],
+      name: "EnrollHTTP", dependencies: ["EnrollPosix", "EnrollSteps", "EnrollRules", "CEvent", "CPosix"],
       swiftSettings: strict),
     // The server side. No library product reaches it, so a program that embeds the library builds none of it.
     systemLibrary("CSQLite", apt: ["libsqlite3-dev"]),
@@ -135,18 +152,21 @@ if !embedded {
       ], swiftSettings: strict),
     .target(
       name: "EnrollGateway",
-      dependencies: ["EnrollGatewayPages", "EnrollHTTP", "EnrollCore", "EnrollCrypto", "EnrollJSON"],
+      dependencies: [
+        "EnrollGatewayPages", "EnrollHTTP", "EnrollSteps", "EnrollRules", "EnrollCrypto", "EnrollJSON",
+      ],
       swiftSettings: strict),
     .target(
       name: "EnrollGatewayStore",
       dependencies: [
-        "EnrollGateway", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON", "CPosix", "CPostgreSQL",
+        "EnrollGateway", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollCrypto", "EnrollJSON", "CPosix",
+        "CPostgreSQL",
         "CSQLite",
       ], swiftSettings: strict),
     .target(
       name: "EnrollGatewayMail",
       dependencies: [
-        "EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollCore", "CPosix",
+        "EnrollGateway", "EnrollHost", "EnrollPosix", "EnrollRules", "CPosix",
         "CCurl",
       ], swiftSettings: strict),
     .executableTarget(
@@ -161,7 +181,7 @@ if !embedded {
         "EnrollStore",
         "CPosix",
         "EnrollPosix",
-        "EnrollCore",
+        "EnrollSteps", "EnrollRules",
         "EnrollCrypto",
         "EnrollJSON",
         "EnrollArguments",
@@ -170,11 +190,12 @@ if !embedded {
     .target(
       name: "EnrollTesting",
       dependencies: [
-        "EnrollKit", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+        "EnrollKit", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollCrypto",
+        "EnrollJSON",
       ],
       resources: [.copy("Zoo/Dialects.json")], swiftSettings: strict),
     .target(
-      name: "TestVectors", dependencies: ["EnrollJSON"], path: "Tests/TestVectors",
+      name: "TestVectors", dependencies: ["EnrollJSON", "Expectations"], path: "Tests/units/TestVectors",
       exclude: ["README.md", "make.py", "own"], swiftSettings: strict),
     .executableTarget(
       name: "sign-in-example", dependencies: ["EnrollKit"], path: "Examples/SignIn", swiftSettings: strict),
@@ -188,90 +209,123 @@ if !embedded {
       name: "gateway-app-example", dependencies: ["EnrollKit"], path: "Examples/GatewayApp",
       swiftSettings: strict),
     .executableTarget(
-      name: "swift-driver", dependencies: ["EnrollKit"], path: "Tests/SwiftDriver", swiftSettings: strict),
-    .target(name: "Expectations", path: "Tests/Expectations", swiftSettings: strict),
+      name: "swift-driver", dependencies: ["EnrollKit"], path: "Tests/faces/SwiftDriver",
+      swiftSettings: strict),
+    .target(name: "Expectations", path: "Tests/units/Expectations", swiftSettings: strict),
     .testTarget(
       name: "EnrollCryptoTests", dependencies: ["EnrollCrypto", "EnrollJSON", "Expectations", "TestVectors"],
+      path: "Tests/units/EnrollCryptoTests",
       swiftSettings: strict),
     .testTarget(
       name: "EnrollJSONTests", dependencies: ["EnrollJSON", "Expectations", "TestVectors"],
+      path: "Tests/units/EnrollJSONTests",
       swiftSettings: strict),
     .testTarget(
       name: "EnrollCoreTests",
       dependencies: [
-        "EnrollCore", "EnrollTesting", "EnrollCrypto", "EnrollJSON", "Expectations", "TestVectors",
-      ],
+        "EnrollSteps", "EnrollRules", "EnrollTesting", "EnrollCrypto", "EnrollJSON", "Expectations",
+        "TestVectors",
+      ], path: "Tests/units/EnrollCoreTests",
       exclude: ["Store/transactions.jsonl"], swiftSettings: strict),
+    // Folders with stores, and processes that use them.
+    .target(
+      name: "StoreSupport",
+      dependencies: ["EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollTesting"],
+      path: "Tests/units/StoreSupport", swiftSettings: strict),
+    .testTarget(
+      name: "EnrollPosixTests",
+      dependencies: ["EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollTesting", "Expectations"],
+      path: "Tests/units/EnrollPosixTests", swiftSettings: strict),
+    .testTarget(
+      name: "EnrollStoreTests",
+      dependencies: [
+        "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollTesting", "EnrollCrypto",
+        "EnrollJSON",
+        "Expectations", "StoreSupport", "CPosix",
+      ],
+      path: "Tests/units/EnrollStoreTests", swiftSettings: strict),
     .testTarget(
       name: "EnrollHostTests",
       dependencies: [
-        "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollTesting", "EnrollCrypto",
-        "EnrollJSON", "Expectations",
+        "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollTesting",
+        "EnrollCrypto",
+        "EnrollJSON", "Expectations", "StoreSupport",
       ],
-      swiftSettings: strict),
+      path: "Tests/units/EnrollHostTests", swiftSettings: strict),
     // Between the store and the C library, for tests alone: no product contains it.
-    .target(name: "SystemCalls", path: "Tests/SystemCalls"),
+    .target(name: "SystemCalls", path: "Tests/units/SystemCalls"),
     // A process that tests of the store kill, fork and run as another user.
     .executableTarget(
       name: "store-probe",
       dependencies: [
-        "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollCrypto", "EnrollJSON",
+        "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollCrypto",
+        "EnrollJSON",
         "EnrollTesting", "CPosix", "SystemCalls",
       ],
-      path: "Tests/StoreProbe", swiftSettings: strict),
+      path: "Tests/units/StoreProbe", swiftSettings: strict),
     .testTarget(
       name: "EnrollCommandsTests",
       dependencies: [
-        "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollCore", "EnrollTesting",
+        "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules",
+        "EnrollTesting",
         "EnrollCrypto", "EnrollJSON", "Expectations",
-      ],
+      ], path: "Tests/units/EnrollCommandsTests",
       swiftSettings: strict),
     // The library at each provider of the zoo, by each face.
     .testTarget(
       name: "ZooTests",
       dependencies: [
-        "EnrollC", "CEnroll", "EnrollCommands", "EnrollHost", "EnrollPosix", "EnrollCore", "EnrollTesting",
+        "EnrollC", "CEnroll", "EnrollCommands", "EnrollHost", "EnrollPosix", "EnrollSteps", "EnrollRules",
+        "EnrollTesting",
         "EnrollCrypto", "EnrollJSON", "Expectations",
-      ],
-      exclude: ["cells.txt"], swiftSettings: strict),
+      ], path: "Tests/units/ZooTests",
+      exclude: ["answers.txt", "cells.txt"], swiftSettings: strict),
     .testTarget(
       name: "EnrollKitTests",
       dependencies: ["EnrollKit", "EnrollStore", "EnrollPosix", "EnrollTesting", "Expectations"],
+      path: "Tests/units/EnrollKitTests",
       swiftSettings: strict),
     .testTarget(
       name: "EnrollFoundationTests",
       dependencies: [
-        "EnrollFoundation", "EnrollTesting", "EnrollHTTP", "EnrollCore",
-      ], swiftSettings: strict),
+        "EnrollFoundation", "EnrollTesting", "EnrollHTTP", "EnrollSteps", "EnrollRules",
+      ], path: "Tests/units/EnrollFoundationTests", swiftSettings: strict),
     .testTarget(
       name: "SandboxTests",
-      dependencies: ["EnrollSandbox", "EnrollCrypto", "EnrollJSON"], swiftSettings: strict),
+      dependencies: ["EnrollSandbox", "EnrollCrypto", "EnrollJSON"], path: "Tests/units/SandboxTests",
+      swiftSettings: strict),
     .testTarget(
       name: "EnrollProgramTests",
       dependencies: [
-        "enroll", "EnrollPosix", "EnrollStore", "EnrollCore", "EnrollJSON",
+        "enroll", "EnrollPosix", "EnrollStore", "EnrollSteps", "EnrollRules", "EnrollCrypto",
+        "EnrollJSON",
         "EnrollArguments",
-      ],
+      ], path: "Tests/units/EnrollProgramTests",
       swiftSettings: strict),
     .testTarget(
       name: "EnrollGatewayTests",
       dependencies: [
         "EnrollGateway", "EnrollGatewayPages", "EnrollGatewayStore", "EnrollTesting", "EnrollStore",
         "EnrollPosix",
-        "EnrollCore", "EnrollCrypto", "EnrollJSON", "Expectations",
-      ], swiftSettings: strict),
+        "EnrollSteps", "EnrollRules", "EnrollCrypto", "EnrollJSON", "Expectations",
+      ], path: "Tests/units/EnrollGatewayTests", swiftSettings: strict),
     .testTarget(
       name: "EnrollGatewayStoreTests",
       dependencies: [
-        "EnrollGatewayStore", "EnrollGateway", "EnrollPosix", "EnrollCore", "EnrollCrypto", "Expectations",
-      ],
+        "EnrollGatewayStore", "EnrollGateway", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollCrypto",
+        "Expectations",
+      ], path: "Tests/units/EnrollGatewayStoreTests",
       exclude: ["postgres"], swiftSettings: strict),
     .testTarget(
-      name: "EnrollArgumentsTests", dependencies: ["EnrollArguments"], swiftSettings: strict),
+      name: "EnrollArgumentsTests", dependencies: ["EnrollArguments"],
+      path: "Tests/units/EnrollArgumentsTests", swiftSettings: strict),
     .testTarget(
-      name: "EnrollHTTPTests", dependencies: ["EnrollHTTP", "EnrollPosix", "EnrollCore"],
+      name: "EnrollHTTPTests", dependencies: ["EnrollHTTP", "EnrollPosix", "EnrollSteps", "EnrollRules"],
+      path: "Tests/units/EnrollHTTPTests",
       swiftSettings: strict),
-    .testTarget(name: "StructureTests", dependencies: ["Expectations"], swiftSettings: strict),
+    .testTarget(
+      name: "StructureTests", dependencies: ["Expectations"], path: "Tests/units/StructureTests",
+      swiftSettings: strict),
   ]
 }
 

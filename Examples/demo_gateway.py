@@ -22,7 +22,7 @@ import time
 
 from demo import BUILT, ROOT, Failure, Person, Sandbox, step
 
-sys.path[:0] = [str(ROOT / "Tests/ProviderTests"), str(ROOT / "Tests/Faces")]
+sys.path[:0] = [str(ROOT / "Tests/system/ProviderTests"), str(ROOT / "Tests/faces/Support")]
 from canaille_provider import Canaille  # noqa: E402: the tests' own
 from processes import TimedOut  # noqa: E402
 

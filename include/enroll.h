@@ -242,6 +242,8 @@ typedef int32_t enroll_status;
 #define ENROLL_FIELD_CAPACITY 64
 /** Size of `oauth_error` and `reason_oauth_error`. */
 #define ENROLL_OAUTH_ERROR_CAPACITY 64
+/** Size of `oauth_error_description` and `reason_oauth_error_description`. */
+#define ENROLL_OAUTH_DESCRIPTION_CAPACITY 516
 /** Size of a transaction's `id`. */
 #define ENROLL_TRANSACTION_CAPACITY 48
 /** Size of `user_code`. */
@@ -298,10 +300,13 @@ typedef struct enroll_error {
   char field[ENROLL_FIELD_CAPACITY];
   /** What happened, what was expected and what to do, in English, for a log. Truncated at a character boundary. */
   char message[ENROLL_MESSAGE_CAPACITY];
+  /** The provider's own words about its error (`error_description`), for a log: printable ASCII, of which the library
+   *  keeps 512 bytes; empty if there are none, or if they may repeat a secret. */
+  char oauth_error_description[ENROLL_OAUTH_DESCRIPTION_CAPACITY];
 } enroll_error;
 
 /* clang-format off */
-#define ENROLL_ERROR_INIT {sizeof(enroll_error), 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}}
+#define ENROLL_ERROR_INIT {sizeof(enroll_error), 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, {0}}
 /* clang-format on */
 
 /** Does what ENROLL_ERROR_INIT does, for languages without macros: zeroes `struct_size` bytes of `error` and sets its
@@ -646,10 +651,12 @@ typedef struct enroll_state {
   char reason_oauth_error[ENROLL_OAUTH_ERROR_CAPACITY];
   /** `reason` in words, for a log. */
   char reason_message[ENROLL_MESSAGE_CAPACITY];
+  /** The provider's own words about its error, for a log; empty if there are none, or if they may repeat a secret. */
+  char reason_oauth_error_description[ENROLL_OAUTH_DESCRIPTION_CAPACITY];
 } enroll_state;
 
 /* clang-format off */
-#define ENROLL_STATE_INIT {sizeof(enroll_state), 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}}
+#define ENROLL_STATE_INIT {sizeof(enroll_state), 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, {0}}
 /* clang-format on */
 
 /** Initializes `state` as ENROLL_STATE_INIT does; see enroll_error_init. */
@@ -743,8 +750,9 @@ typedef struct enroll_begin_options {
   size_t phone_number_size;
   /** ENROLL_KIND_PASSWORDLESS: ENROLL_MESSAGE_*. */
   int32_t message;
-    /** Zero. */
-  int32_t reserved;
+  /** 1: the URL is not opened at once, for example because it is shown. The request is then pushed only if that is
+   *  required: see `url_expires_at`. */
+  int32_t opens_later;
 } enroll_begin_options;
 
 /* clang-format off */
@@ -789,10 +797,13 @@ typedef struct enroll_transaction {
   char user_code[ENROLL_USER_CODE_CAPACITY];
   /** ENROLL_ACTION_SHOW_DEVICE_CODE: the URL of the page where the user types it. */
   char verification_uri[ENROLL_VERIFICATION_URI_CAPACITY];
+  /** ENROLL_ACTION_OPEN_URL: until when the URL can be opened, because the provider keeps the pushed request only until
+   *  then (RFC 9126 2.2), in seconds since 1970; 0 if it can be opened until `expires_at`. */
+  int64_t url_expires_at;
 } enroll_transaction;
 
 /* clang-format off */
-#define ENROLL_TRANSACTION_INIT {sizeof(enroll_transaction), 0, 0, 0, {0}, {0}, {0}}
+#define ENROLL_TRANSACTION_INIT {sizeof(enroll_transaction), 0, 0, 0, {0}, {0}, {0}, 0}
 /* clang-format on */
 
 /** Initializes `transaction` as ENROLL_TRANSACTION_INIT does; see enroll_error_init. */
@@ -890,9 +901,10 @@ enroll_status enroll_registration_retry(enroll_client *client, int64_t timeout_m
 enroll_status enroll_registration_cancel(enroll_client *client, const char *transaction, size_t transaction_size,
                                          enroll_state *state, enroll_error *error);
 
-/** Logs out and forgets the device: does what enroll_logout_begin does, erases pending transactions and resets the
- *  installation id. enroll_logout_told says whether the provider knows of it. `url`, which may be NULL, receives the
- *  URL that ends the session in the browser; if there is none, it becomes empty, with size 0.
+/** Logs out and forgets the device: does what enroll_logout_begin does, but revokes at once in any case, erases
+ *  pending transactions and resets the installation id. enroll_logout_told says whether the provider knows of it.
+ *  `url`, which may be NULL, receives the URL that ends the session in the browser; if there is none, it becomes
+ *  empty, with size 0.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: registration.deregister. */
 enroll_status enroll_registration_deregister(enroll_client *client, int64_t timeout_ms, enroll_buf *url,
@@ -1071,9 +1083,10 @@ typedef struct enroll_audience {
 void enroll_audience_init(enroll_audience *audience, size_t struct_size);
 
 /** Like enroll_token_access, for `audience`; NULL means the session's own token. If the provider refuses this audience,
- *  the session and all other tokens stay as they are, and no process requests this audience again for a minute.
- *  enroll_token_list lists the scopes that the provider granted. For `minimum_lifetime` see enroll_token_access.
- *  `token` must not be NULL.
+ *  the session and all other tokens stay as they are, and no process requests this audience again for a minute, or,
+ *  if it refused the resource, until the next sign-in. An older token that a renewal may have ended is renewed by the
+ *  next call for it. enroll_token_list lists the scopes that the provider granted. For `minimum_lifetime` see
+ *  enroll_token_access. `token` must not be NULL.
  *  Returns what enroll_token_access returns; ENROLL_E_REJECTED (`invalid_target`, `invalid_scope`, no refresh token).
  *  Command: token.access. Source: RFC 6749 6, RFC 8707. */
 enroll_status enroll_token_access_for(enroll_client *client, const enroll_audience *audience, int64_t minimum_lifetime,
@@ -1101,7 +1114,8 @@ enroll_status enroll_token_refresh_for(enroll_client *client, const enroll_audie
 enroll_status enroll_token_list(enroll_client *client, enroll_buf *tokens, enroll_error *error);
 
 /** Erases the tokens on this device and revokes them at the provider, without ending the session in the browser.
- *  Transactions begun before end with the tokens. enroll_logout_told says whether the provider knows of it.
+ *  Transactions begun before end with the tokens. A revocation that waits for a browser since enroll_logout_begin is
+ *  sent now. enroll_logout_told says whether the provider knows of it.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: token.revoke. Source: RFC 7009. */
 enroll_status enroll_token_revoke(enroll_client *client, int64_t timeout_ms, enroll_error *error);
@@ -1268,7 +1282,8 @@ enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagn
 #define ENROLL_TOLD_NOTHING 0
 /** The provider revoked the refresh token, or the access token of a session without one. */
 #define ENROLL_TOLD 1
-/** The provider could not be reached: the revocation is retried for at most 7 days. */
+/** The provider could not be reached: the revocation is retried for at most 7 days. Or it waits for the browser's
+ *  return (enroll_logout_begin). */
 #define ENROLL_TOLD_QUEUED 2
 /** The tokens cannot be revoked at the provider: they work until they expire. */
 #define ENROLL_TOLD_NOT_POSSIBLE 3
@@ -1276,7 +1291,10 @@ enroll_status enroll_diagnostics_export(enroll_client *client, enroll_buf *diagn
 /** Erases the tokens on this device, then revokes them at the provider (later, if it cannot be reached: see
  *  enroll_logout_told), and returns the URL that ends the session in the browser: open it. Transactions begun before
  *  end with the session: tokens that arrive afterwards are revoked, not stored. `url` becomes empty, with size 0, if
- *  there is no URL to open. With `local_only` 1 nothing is sent and no URL is returned. `url` must not be NULL.
+ *  there is no URL to open. With a configured postLogoutRedirectUri the revocation waits for enroll_logout_resume,
+ *  for at most 180 seconds, because it may end the session that the browser has to find at the provider;
+ *  enroll_token_revoke ends that wait, for a program that does not open the URL. With `local_only` 1 nothing is sent
+ *  and no URL is returned. `url` must not be NULL.
  *  Returns ENROLL_OK; [store]; [wait]; [call].
  *  Command: logout.begin. Source: RFC 7009, OpenID Connect RP-Initiated Logout 1.0. */
 enroll_status enroll_logout_begin(enroll_client *client, int32_t local_only, int64_t timeout_ms, enroll_buf *url,
@@ -1288,7 +1306,8 @@ enroll_status enroll_logout_begin(enroll_client *client, int32_t local_only, int
  *  Returns ENROLL_OK; [call]. */
 enroll_status enroll_logout_told(enroll_client *client, int32_t *told, enroll_buf *reason, enroll_error *error);
 
-/** Finishes a logout with `url`, the redirect that follows the URL of enroll_logout_begin.
+/** Finishes a logout with `url`, the redirect that follows the URL of enroll_logout_begin. The revocation that waited
+ *  for it is sent in the background.
  *  Returns ENROLL_OK; ENROLL_E_UNSOLICITED; ENROLL_E_REDIRECT_MALFORMED; [store]; [call].
  *  Command: logout.resume. Source: OpenID Connect RP-Initiated Logout 1.0, 3. */
 enroll_status enroll_logout_resume(enroll_client *client, const char *url, size_t url_size, enroll_error *error);

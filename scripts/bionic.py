@@ -16,12 +16,12 @@ from pathlib import Path
 
 #: The oldest Android that is supported, 7.0.
 LEVEL = 24
-#: What the NDK calls a processor, what bionic's lists call it, and the folder of its kernel's headers.
+#: For each processor: its name in bionic's lists, and the folder with its kernel headers. The key is the NDK's name.
 PROCESSORS = {"aarch64": ("arm64", "asm-arm64"), "x86_64": ("x86_64", "asm-x86")}
 #: Parts of libraries that no app may use.
 CLOSED = re.compile(r"_(PRIVATE|PLATFORM|DEPRECATED)$")
 CLOSED_TAGS = {"platform-only", "apex", "llndk", "systemapi", "future"}
-#: Start-up objects: those of a library, and of a program.
+#: Start-up objects of a library, then of a program.
 START_UP = "crtbegin_so.o", "crtend_so.o", "crtbegin_dynamic.o", "crtend_android.o"
 
 
@@ -34,7 +34,7 @@ def named():
 
 
 def version():
-    """What a sysroot is made of: it is made again when that changes."""
+    """The inputs of a sysroot: the sysroot is made again when they change."""
     return inspect.getsource(sys.modules[__name__]) + str(named())
 
 
@@ -78,7 +78,7 @@ def from_sources(target, folder):
     bionic = folder / "bionic"
     kernel = bionic / "libc/kernel"
     _, asm = PROCESSORS[target.architecture]
-    # What is found first wins, so it is copied last.
+    # The first folder of the search path takes precedence, so it is copied last.
     for headers in (kernel / "android/uapi", kernel / "uapi" / asm, kernel / "uapi", bionic / "libc/include"):
         shutil.copytree(headers, target.include, dirs_exist_ok=True)
     shutil.copy(folder / "libnativehelper/include_jni/jni.h", target.include)

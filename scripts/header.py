@@ -1,6 +1,6 @@
-"""include/enroll.h as a table: what it declares, and what its comments say about that.
+"""include/enroll.h as a table: its declarations, and what their comments say.
 
-Its text is regular enough to be read line by line; scripts/check-header holds the outcome against clang's.
+Its text is regular enough to be read line by line; scripts/check-header compares the result with clang's.
 """
 
 import re
@@ -16,7 +16,8 @@ class Comment:
     """The comment above a declaration: its words, and the lines at its end that have a form of their own."""
 
     words: str = ""
-    #: "ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); [call]." Empty where nothing is said.
+    #: The text after "Returns": "ENROLL_OK; ENROLL_E_NOT_FOUND (no such command); [call]." Empty if the comment has
+    #: none.
     returns: str = ""
     command: str = ""
     source: str = ""
@@ -32,7 +33,7 @@ class Comment:
 
     @property
     def names(self):
-        """What stands between backquotes."""
+        """The words between backquotes."""
         return set(re.findall(r"`(\w+)`", self.words))
 
 
@@ -68,7 +69,7 @@ class Record:
     #: Pairs of a declaration (Parameter) and its Comment.
     members: list
     line: int
-    #: As it stands in the header, without its comments.
+    #: The declaration as the header has it, without its comments.
     declaration: str = ""
 
 
@@ -83,18 +84,18 @@ class Constant:
 @dataclass
 class Header:
     text: str
-    #: Title and text of each statement of the opening comment: "HANDLES", "are numbers …".
+    #: Title and text of each paragraph of the opening comment: "HANDLES", "are numbers …".
     opening: list = field(default_factory=list)
     sections: list = field(default_factory=list)
     functions: list = field(default_factory=list)
-    #: Types of callbacks, as functions are.
+    #: Types of callbacks, each as a Function.
     callbacks: list = field(default_factory=list)
     records: list = field(default_factory=list)
     constants: list = field(default_factory=list)
 
     @property
     def groups(self):
-        """What "[call]" and its like stand for: statuses by name."""
+        """The statuses that "[call]" and similar groups stand for, by name."""
         known = {constant.name for constant in self.constants}
         stores = {name for name in known if name.startswith("ENROLL_E_STORE_")}
         found = {}
@@ -106,16 +107,17 @@ class Header:
 
     @property
     def everywhere(self):
-        """Statuses that any call may return."""
+        """The statuses that any call may return."""
         return set(re.findall(r"ENROLL_E_\w+", dict(self.opening)["STATUSES"].partition("Any call may return")[2]))
 
     @property
     def first_version(self):
-        """Since when everything is there that does not say otherwise."""
+        """The version since which everything is there that names no other version."""
         return re.search(r"since version ([\d.]*\d)", dict(self.opening)["SINCE"])[1]
 
     def says(self, function, name, words):
-        """Whether a sentence of a function's comment, or of the one that it is like, says that of a parameter."""
+        """Whether the function's comment says this about a parameter, or the comment of the function that it refers
+        to."""
         comment = function.comment.words
         if re.search(rf"[^.]*`{name}`[^.]*{words}", comment):
             return True
@@ -123,12 +125,13 @@ class Header:
         return any(self.says(other, name, words) for other in others if other is not function)
 
     def referred(self, text):
-        """The functions that a text speaks of."""
+        """The functions that a text names."""
         names = set(re.findall(r"enroll_\w+", text))
         return [function for function in self.functions if function.name in names]
 
     def statuses(self, function):
-        """All that a function may return, by name: its own, its groups', and those of functions that it refers to."""
+        """All statuses that a function may return: the statuses in its comment, in its groups, and of the functions
+        that it refers to."""
         found = set(re.findall(r"ENROLL_OK|ENROLL_E_\w+", function.comment.returns))
         for group in re.findall(r"\[(\w+)\]", function.comment.returns):
             found |= self.groups.get(group, set())
@@ -151,7 +154,7 @@ def comment_of(block):
     parts = {"words": [], "returns": [], "command": [], "source": [], "since": []}
     at = "words"
     for line in words_of(block):
-        # A line that begins one of the parts; "Command: x. Source: y." holds two.
+        # A line may begin one of the parts, or two: "Command: x. Source: y."
         for piece in re.split(r"(?<=\.) (?=(?:Source|Since):? )", line):
             opened = re.match(r"(Returns|Command:|Source:|Since) (?=\S)", piece)
             if opened and not (opened[1] == "Returns" and at != "words"):
@@ -176,7 +179,7 @@ def parameters_of(text):
 
 
 def opening_of(text):
-    """The statements of the comment at the top, each of which begins with words in capitals."""
+    """The paragraphs of the comment at the top, each of which begins with words in capitals."""
     lines = words_of(text[: text.index("*/") + 2])
     paragraphs = [" ".join(part.split("\n")) for part in "\n".join(lines).split("\n\n")]
     found = []

@@ -1,11 +1,11 @@
-"""Runs suites side by side and adds up what they counted: what scripts/test and scripts/torture have in common.
+"""Runs suites side by side and adds up their counts: shared by scripts/test and scripts/torture.
 
-A suite starts when a lane is free and the suites that it needs have ended, in the order in which they were added. LANES in
-the environment is the number of lanes, by default one for each processor. Suites that wait more than they compute have as
-many lanes of their own, so that no processor is idle while they wait. What a suite writes goes to its log, and to standard
-output as one piece when it ends. A suite that fails or crashes counts as failed, and the others run all the same. Whatever
-ends the run ends every process that the suites started. At the end a table says the seconds of each suite: on the clock,
-and those of the processors that its processes used.
+A suite starts when a lane is free and the suites that it needs have ended, in the order in which they were added.
+LANES in the environment is the number of lanes, by default one for each processor. Suites that wait more than they
+compute have the same number of separate lanes, so that no processor is idle while they wait. The output of a suite
+goes to its log, and to standard output in one piece when it ends. A suite that fails or crashes counts as failed,
+and the others still run. If the run ends for any reason, it ends every process that the suites started. At the end a
+table shows the seconds of each suite: on the clock, and of the processors that its processes used.
 """
 
 import ctypes
@@ -17,13 +17,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-#: prctl(2): processes whose parent ended become children of this one, so that they can be found and ended.
+#: prctl(2): a process whose parent ended becomes a child of this process, which can find it and end it.
 PR_SET_CHILD_SUBREAPER = 36
-#: How long the processes of a run that is interrupted have to tidy up.
+#: How many seconds the processes of an interrupted run have to tidy up.
 FAREWELL_SECONDS = 5
 
 COUNT = re.compile(r"^(\d+) passed, (\d+) failed", re.M)
-#: Swift Testing writes colours, also into files.
+#: Swift Testing writes colours, even into files.
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -32,12 +32,12 @@ class Interrupted(Exception):
 
 
 def at_least_one(failed, status, ran):
-    """A suite that ends badly, or of which nothing ran, has failed, whatever it counted."""
+    """A suite that ends with an error, or that ran no test, has at least one failure, whatever it counted."""
     return max(failed, int(status != 0 or ran == 0))
 
 
 def counted(text, status):
-    """A suite's own last lines hold "N passed, N failed"."""
+    """The counts of a suite whose last lines have "N passed, N failed"."""
     counts = COUNT.findall(text)
     if not counts:
         return 0, 1
@@ -46,12 +46,12 @@ def counted(text, status):
 
 
 def worked(text, status):
-    """A step works or does not."""
+    """The counts of a step, which either works or fails."""
     return (1, 0) if status == 0 else (0, 1)
 
 
 def counted_by_swift(text, status):
-    """Swift Testing says "Test run with N tests" at its end, and names each test that failed."""
+    """The counts of Swift Testing, which prints "Test run with N tests" at its end, and names each test that failed."""
     ran = re.findall(r"Test run with (\d+) tests?", text)
     if not ran:
         return 0, 1
@@ -61,7 +61,7 @@ def counted_by_swift(text, status):
 
 
 def troubles(text):
-    """Of Swift's tests: what failed or was skipped, or the end of a run that did not come to its end."""
+    """Of the output of Swift's tests: the failed and the skipped tests, or the last lines of a run that did not end."""
     lines = text.splitlines()
     if "Test run with" not in text:
         return "\n".join(lines[-40:])
@@ -77,12 +77,12 @@ class Suite:
     shown: object
     environment: dict
     is_alone: bool
-    #: It waits more than it computes.
+    #: Whether the suite waits more than it computes.
     waits: bool
     began: float = 0
-    #: On the clock.
+    #: Seconds on the clock.
     seconds: float = 0
-    #: Of the processors, used by its processes that ended.
+    #: Seconds of the processors, used by processes of the suite that ended.
     used: float = 0
 
 
@@ -92,10 +92,11 @@ class Run:
         self.lanes = lanes or int(os.environ.get("LANES") or os.cpu_count() or 1)
         self.began = time.monotonic()
         self.waiting = []
-        #: Those that ended, and every suite by the session that its processes are in, which outlive it sometimes.
+        #: `over` has the suites that ended. `sessions` has every suite by the session of its processes, which sometimes
+        #: outlive the suite.
         self.over = []
         self.sessions = {}
-        #: By processes that left the session of their suite.
+        #: Seconds of the processors, used by processes that left the session of their suite.
         self.used_elsewhere = 0.0
         self.running = {}
         self.passed = self.failed = 0
@@ -113,14 +114,16 @@ class Run:
     def swift(self, name, *command, **more):
         self.suite(name, *command, count=counted_by_swift, shown=troubles, **more)
 
-    def finish(self):
+    def finish(self, summary=lambda: ""):
         """Runs all suites. The last line is "N passed, N failed".
 
+        - Parameter summary: what to print before that line; it is called when all suites have ended.
         - Returns: the exit status, 1 if anything failed."""
         self.logs.mkdir(parents=True, exist_ok=True)
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # A shell ignores SIGINT for what runs in its background: the suites would inherit that. nohup means it.
+            # A shell ignores SIGINT for its background jobs, and the suites would inherit that. An ignored SIGHUP stays
+            # ignored: nohup asked for it.
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._interrupt)
         try:
@@ -139,6 +142,7 @@ class Run:
         finally:
             self._end_everything()
         self._tell_seconds()
+        print(summary(), end="")
         if self.failures:
             print(f"\nfailed: {', '.join(self.failures)}; their words are in {self.logs}")
         print(f"\n{self.passed} passed, {self.failed} failed", flush=True)
@@ -159,7 +163,8 @@ class Run:
         return None
 
     def _start(self, suite):
-        # A signal that comes before the process is known would miss it.
+        # Until the process is recorded, a signal does not raise: _end_everything() could not interrupt a process that
+        # is not recorded.
         self.is_starting = True
         try:
             self._start_uninterrupted(suite)
@@ -170,12 +175,13 @@ class Run:
         self.waiting.remove(suite)
         print(f"-- {suite.name}", flush=True)
         environment = {**os.environ, **suite.environment}
-        # Nothing of the tests ends in the keyring of the person who runs them.
+        # Without the session bus, tests cannot write into the keyring of the person who runs them.
         for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"):
             environment.pop(name, None)
         with open(self.logs / f"{suite.name}.log", "wb") as log:
             try:
-                # A group of its own, so that it can be ended with all of its processes.
+                # The suite runs in a separate session, and so in a separate process group, so that all of its processes
+                # can be ended.
                 process = subprocess.Popen(
                     list(map(str, suite.command)), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                     env=environment, start_new_session=True)  # fmt: skip
@@ -187,7 +193,7 @@ class Run:
             self._count(suite, 127)
         else:
             self.running[process.pid] = self.sessions[process.pid] = suite
-            # _reap() looks after it.
+            # _reap() waits for the process, so Popen must not.
             process.returncode = 0
 
     def _end(self, process, status):
@@ -199,7 +205,7 @@ class Run:
         """Waits for a child to end, and adds the time that it and its own children used to its suite.
 
         - Returns: the process and its status; the process is None if none has ended and `options` are os.WNOHANG."""
-        # A process that ended says its session until it is waited for.
+        # The session of a process that ended is known until somebody waits for the process.
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | options)
         if ended is None:
             return None, 0
@@ -227,7 +233,7 @@ class Run:
         print(f"== {suite.name}: {passed} passed, {failed} failed ({suite.seconds:.0f} s{ending})", flush=True)
 
     def _tell_seconds(self):
-        """The table of seconds, those first that used the processors most."""
+        """Prints the table of seconds; the suites that used the processors most come first."""
         rows = [(suite.seconds, suite.used, suite.name) for suite in sorted(self.over, key=lambda suite: -suite.used)]
         rows.append((None, self.used_elsewhere, "processes that left the session of their suite"))
         rows.append((time.monotonic() - self.began, sum(row[1] for row in rows), "all"))
@@ -241,7 +247,7 @@ class Run:
             raise Interrupted(self.signal)
 
     def _end_everything(self):
-        """Asks every suite to end, then ends all processes that there are below this one."""
+        """Asks every suite to end, then ends all processes below this one."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         for process in self.running:

@@ -27,7 +27,7 @@ do {
   }
 
   let token = try await client.accessToken()  // before every request; costs nothing while it is fresh
-  print("A valid token of \(token.utf8.count) bytes.")
+  print("A valid token of \(token.value.count) bytes.")
 
   if let url = try await client.logout().url { print("To end the browser's session, open: \(url)") }
 } catch {

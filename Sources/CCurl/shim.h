@@ -1,5 +1,5 @@
-// libcurl's declarations, for EnrollHost only. The library itself is opened on first use, never linked: the functions
-// found by dlsym live in one struct, and each call goes through a `static inline` function here, with the type that the
+// libcurl's declarations, for EnrollHost and EnrollGatewayMail. libcurl itself is opened at first use and not linked: the
+// functions that dlsym finds are in one struct. Each call goes through a `static inline` function here, with the type that the
 // variadic curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt expect.
 #ifndef ENROLL_CCURL_SHIM_H
 #define ENROLL_CCURL_SHIM_H
@@ -22,26 +22,26 @@ struct enroll_curl {
 #define ENROLL_CURL_FIELD(name) __typeof__(&curl_##name) name;
   ENROLL_CURL_FUNCTIONS(ENROLL_CURL_FIELD)
 #undef ENROLL_CURL_FIELD
-  // SSL_CTX_set_keylog_callback of the OpenSSL that libcurl stands on. NULL where it stands on another TLS library.
+  // SSL_CTX_set_keylog_callback of the OpenSSL that libcurl uses. NULL if libcurl uses another TLS library.
   void (*set_key_log)(void *context, void *callback);
-  // The environment named a file for TLS secrets when libcurl was initialised, which is when it looks.
+  // Whether the environment named a file for TLS secrets when libcurl was initialised. libcurl reads the variable only then.
   int found_key_log;
 };
 
-// Whether the environment names a file that TLS libraries write the secrets of every connection to.
+// Whether the environment names a file to which TLS libraries write the secrets of every connection.
 static inline int enroll_curl_is_key_log_wanted(void) {
   const char *path = getenv("SSLKEYLOGFILE");
   return path && *path;
 }
 
-// Looks every function up. The name of the first that is missing, or NULL.
+// Finds every function. Returns the name of the first one that is missing, or NULL.
 static inline const char *enroll_curl_bind(void *library, struct enroll_curl *curl) {
 #define ENROLL_CURL_BIND(name) \
   curl->name = (__typeof__(curl->name))dlsym(library, "curl_" #name); \
   if (!curl->name) return "curl_" #name;
   ENROLL_CURL_FUNCTIONS(ENROLL_CURL_BIND)
 #undef ENROLL_CURL_BIND
-  // A library's handle finds what that library depends on, too.
+  // dlsym on a library's handle also finds functions of the libraries that it depends on.
   curl->set_key_log = (__typeof__(curl->set_key_log))dlsym(library, "SSL_CTX_set_keylog_callback");
   return NULL;
 }
@@ -67,7 +67,7 @@ static inline CURLcode enroll_curl_set_offset(const struct enroll_curl *curl, CU
 static inline CURLcode enroll_curl_set_text(const struct enroll_curl *curl, CURL *easy, CURLoption option, const char *value) {
   return curl->easy_setopt(easy, option, value);
 }
-// The memory is borrowed until the option is set again or the handle is cleaned up.
+// The memory must stay valid until the option is set again or the handle is cleaned up.
 static inline CURLcode enroll_curl_set_memory(const struct enroll_curl *curl, CURL *easy, CURLoption option, const void *value) {
   return curl->easy_setopt(easy, option, value);
 }
@@ -85,19 +85,19 @@ static inline CURLcode enroll_curl_set_socket_opener(
     const struct enroll_curl *curl, CURL *easy, curl_opensocket_callback value) {
   return curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
-// For versions before 7.85, which know the protocols as bits only.
+// For versions before 7.85, which have only the bits for the protocols.
 static inline CURLcode enroll_curl_set_protocol_bits(const struct enroll_curl *curl, CURL *easy) {
   long option = 181;  // CURLOPT_PROTOCOLS, whose name is deprecated
   return curl->easy_setopt(easy, (CURLoption)option, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 }
-// Called with the SSL_CTX of a connection when libcurl has set it up, before anything is sent.
+// Called with the SSL_CTX of a connection after libcurl has configured it, before anything is sent.
 static inline CURLcode enroll_curl_drop_key_log(CURL *easy, void *context, void *curl) {
   (void)easy;
   ((const struct enroll_curl *)curl)->set_key_log(context, NULL);
   return CURLE_OK;
 }
-// Keeps the TLS secrets of this handle's connections out of the file that SSLKEYLOGFILE names. libcurl offers a way in
-// for OpenSSL's contexts only. CURLE_NOT_BUILT_IN where TLS is another library's.
+// Keeps the TLS secrets of this handle's connections out of the file that SSLKEYLOGFILE names. libcurl has a hook for this only
+// with OpenSSL. Returns CURLE_NOT_BUILT_IN for another TLS library.
 static inline CURLcode enroll_curl_forbid_key_log(const struct enroll_curl *curl, CURL *easy) {
   struct curl_tlssessioninfo *tls = NULL;
   if (!curl->set_key_log || curl->easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls ||
@@ -106,7 +106,7 @@ static inline CURLcode enroll_curl_forbid_key_log(const struct enroll_curl *curl
   CURLcode code = curl->easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, enroll_curl_drop_key_log);
   return code != CURLE_OK ? code : curl->easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)curl);
 }
-// Whether libcurl, or the TLS library below it, has found the name of such a file, or will.
+// Whether libcurl or its TLS library has found the name of such a file, or may find it.
 static inline int enroll_curl_logs_keys(const struct enroll_curl *curl) {
   return curl->found_key_log || enroll_curl_is_key_log_wanted();
 }
@@ -114,7 +114,7 @@ static inline CURLcode enroll_curl_get_long(const struct enroll_curl *curl, CURL
   return curl->easy_getinfo(easy, info, value);
 }
 
-// Microseconds, of the values whose names end in _T.
+// A time in microseconds, for the values whose names end in _T.
 static inline CURLcode enroll_curl_get_time(
     const struct enroll_curl *curl, CURL *easy, CURLINFO info, curl_off_t *value) {
   return curl->easy_getinfo(easy, info, value);
@@ -135,13 +135,13 @@ static inline CURLMcode enroll_curl_multi_remove(const struct enroll_curl *curl,
 static inline CURLMcode enroll_curl_multi_perform(const struct enroll_curl *curl, CURLM *multi, int *running) {
   return curl->multi_perform(multi, running);
 }
-// Waits for the transfer, for `wake` to become readable (-1: none), or for the time to pass.
+// Waits for the transfer, until `wake` is readable (-1: none), or until the timeout.
 static inline CURLMcode enroll_curl_multi_wait(
     const struct enroll_curl *curl, CURLM *multi, int wake, int timeout_milliseconds) {
   struct curl_waitfd extra = {.fd = wake, .events = CURL_WAIT_POLLIN};
   return curl->multi_poll(multi, wake < 0 ? NULL : &extra, wake < 0 ? 0 : 1, timeout_milliseconds, NULL);
 }
-// 1 and the outcome once the one transfer of this handle has ended.
+// Returns 1 and the outcome once the handle's only transfer has ended.
 static inline int enroll_curl_multi_outcome(const struct enroll_curl *curl, CURLM *multi, CURLcode *outcome) {
   int left = 0;
   for (CURLMsg *message; (message = curl->multi_info_read(multi, &left));)
@@ -152,14 +152,14 @@ static inline int enroll_curl_multi_outcome(const struct enroll_curl *curl, CURL
   return 0;
 }
 
-// Appends a copy of `line`. 0 and the list as it was where memory is short.
+// Appends a copy of `line`. Returns 0 and leaves the list unchanged if there is not enough memory.
 static inline int enroll_curl_list_append(const struct enroll_curl *curl, struct curl_slist **list, const char *line) {
   struct curl_slist *longer = curl->slist_append(*list, line);
   if (!longer) return 0;
   *list = longer;
   return 1;
 }
-// Wipes the lines (they hold credentials), then frees them.
+// Wipes the lines, because they have credentials, then frees them.
 static inline void enroll_curl_list_free(const struct enroll_curl *curl, struct curl_slist *list) {
   for (struct curl_slist *item = list; item; item = item->next) {
     memset(item->data, 0, strlen(item->data));

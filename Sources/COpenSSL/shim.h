@@ -1,5 +1,5 @@
-// OpenSSL's declarations, for EnrollCrypto only. libcrypto itself is opened on first use, never linked: the functions
-// found by dlsym live in one struct, and are called through it. Macros that Swift cannot import become functions here.
+// OpenSSL's declarations, for EnrollCrypto only. libcrypto itself is opened at first use and not linked: the functions that
+// dlsym finds are in one struct, and are called through it. Macros that Swift cannot import become functions here.
 #ifndef ENROLL_COPENSSL_SHIM_H
 #define ENROLL_COPENSSL_SHIM_H
 #include <dlfcn.h>
@@ -46,7 +46,7 @@ struct enroll_openssl {
 #undef ENROLL_OPENSSL_FIELD
 };
 
-// EVP_PKEY_is_a says no where it has no memory to look the name up.
+// Compares the name of the key's type. EVP_PKEY_is_a would say no if it had no memory for its search.
 static inline int enroll_openssl_is_a(const struct enroll_openssl *_Nonnull functions, const EVP_PKEY *key, const char *type) {
   const char *name = functions->EVP_PKEY_get0_type_name(key);
   return name && strcmp(name, type) == 0;
@@ -58,16 +58,16 @@ static inline void *enroll_openssl_open(const char *name) { return (void *)name;
 static inline const char *enroll_openssl_open_error(void) { return NULL; }
 #define ENROLL_OPENSSL_FIND(library, name) ((void *)&name)
 #else
-// Opens the library by name; NULL where that fails. It is never closed again.
+// Opens the library by name; NULL on failure. It is never closed.
 static inline void *enroll_openssl_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
-// Why it could not be opened, in the loader's words; NULL where it says nothing.
+// Why the library could not be opened, in the loader's words; NULL if the loader gives no reason.
 static inline const char *enroll_openssl_open_error(void) { return dlerror(); }
 #define ENROLL_OPENSSL_FIND(library, name) dlsym(library, #name)
 #endif
 
-// Looks every function up. The name of the first that is missing, or NULL.
+// Finds every function. Returns the name of the first one that is missing, or NULL.
 static inline const char *enroll_openssl_bind(void *library, struct enroll_openssl *functions) {
 #define ENROLL_OPENSSL_BIND(name) \
   void *found_##name = ENROLL_OPENSSL_FIND(library, name); \
@@ -78,36 +78,38 @@ static inline const char *enroll_openssl_bind(void *library, struct enroll_opens
   return NULL;
 }
 
-// Before anything else of OpenSSL: it frees nothing at exit, where other threads may be using it. Without effect where the
-// program was first.
+// Call this before any other function of OpenSSL: it prevents OpenSSL from freeing memory at exit, while other threads may be
+// using it. It has no effect if the program has initialised OpenSSL before.
 static inline void enroll_openssl_keep_at_exit(const struct enroll_openssl *_Nonnull functions) {
   functions->OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 }
 
-// Whether a reason in the error queue is a want of memory.
+// Whether a reason in the error queue is a lack of memory.
 static inline int enroll_openssl_is_memory(unsigned long code) { return ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE; }
 
-// A pointer that threads share: read, and written once. Filling says 1, or 0 where it was filled before.
+// A pointer that threads share. enroll_atomic_fill stores a value if the cell is empty: it returns 1, or 0 if the cell was
+// filled before.
 static inline void *_Nullable enroll_atomic_read(void *_Nullable *_Nonnull cell) { return __atomic_load_n(cell, __ATOMIC_ACQUIRE); }
 static inline int enroll_atomic_fill(void *_Nullable *_Nonnull cell, void *_Nonnull value) {
   void *empty = NULL;
   return __atomic_compare_exchange_n(cell, &empty, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-// Takes out what is there, and leaves nothing.
+// Takes the pointer out and leaves the cell empty.
 static inline void *_Nullable enroll_atomic_take(void *_Nullable *_Nonnull cell) {
   return __atomic_exchange_n(cell, NULL, __ATOMIC_ACQ_REL);
 }
 
 static inline int enroll_evp_public_key(void) { return EVP_PKEY_PUBLIC_KEY; }
+static inline int enroll_evp_key_pair(void) { return EVP_PKEY_KEYPAIR; }
 
-// Zeroes memory in a way that compilers do not remove. Secrets need it even if libcrypto is not loaded.
+// Zeroes memory in a way that compilers do not remove. Secrets need this even if libcrypto is not loaded.
 static inline void enroll_wipe_memory(void *memory, size_t size) {
   if (size == 0) return;
   memset(memory, 0, size);
-  // As far as the compiler knows this reads the zeroes, so they stay. Not every system has explicit_bzero(3).
+  // The compiler assumes that this reads the zeroes, so it keeps them. Not every system has explicit_bzero(3).
   __asm__ volatile("" : : "r"(memory) : "memory");
 }
-// Whether two pieces of memory hold the same bytes; the time it takes does not depend on them.
+// Whether two blocks of memory have the same bytes. The duration does not depend on the bytes.
 static inline int enroll_equal_memory(const void *left, const void *right, size_t size) {
   const unsigned char *a = (const unsigned char *)left, *b = (const unsigned char *)right;
   unsigned long difference = 0;
@@ -116,7 +118,7 @@ static inline int enroll_equal_memory(const void *left, const void *right, size_
     memcpy(&mine, a, sizeof mine);
     memcpy(&other, b, sizeof other);
     difference |= mine ^ other;
-    // The compiler must not see the result so far: it could end the loop early.
+    // Hides the intermediate result from the compiler, which could otherwise end the loop early.
     __asm__("" : "+r"(difference));
   }
   for (size_t index = 0; index < size; index++) {

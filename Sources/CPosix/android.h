@@ -1,5 +1,6 @@
-// The back end for Android from API level 24. Its filter of system calls kills an app that calls keyctl(2) or add_key(2), and
-// before level 30 renameat2(2), which the C library has from that level on; SELinux refuses linkat(2). None of them is called.
+// The back end for Android from API level 24. Android's system call filter kills an app that calls keyctl(2) or add_key(2), and
+// before level 30 also for renameat2(2), which the C library has from that level on. SELinux refuses linkat(2). This file calls
+// none of them where they are forbidden.
 #ifndef ENROLL_CPOSIX_ANDROID_H
 #define ENROLL_CPOSIX_ANDROID_H
 #include "kernel.h"
@@ -7,14 +8,14 @@
 #include "rename-locked.h"
 #include "words.h"
 
-// Random bytes of the C library's generator, which the kernel seeds: `size`. getrandom(2) is there from level 28 only.
+// `size` random bytes of the C library's generator, which the kernel seeds. getrandom(2) exists only from level 28 on.
 static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
   arc4random_buf(bytes, size);
   return (ssize_t)size;
 }
 
-// Renames over nothing that exists: 0, or -1 with errno, EEXIST where something does. From level 30 the C library has the
-// call and the filter allows it; before, and on filesystems that do not know it, see rename-locked.h.
+// Renames a file, but not over an existing one: 0, or -1 with errno, EEXIST if the new name exists. From level 30 on, the C
+// library has the call and the filter allows it. Before, and on filesystems without the call, see rename-locked.h.
 static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
   const unsigned no_replace = 1;  // RENAME_NOREPLACE
   int (*rename_if)(int, const char *, int, const char *, unsigned) =

@@ -1,11 +1,11 @@
-// Time of the system's clocks and of its files, and holding a thread. In C, because some C libraries give the members of a timespec
-// to no module of their own.
+// Times of the system's clocks and of files, and a sleep. In C, because with some C libraries the members of a timespec belong
+// to no module that Swift can import.
 #ifndef ENROLL_CPOSIX_CLOCK_H
 #define ENROLL_CPOSIX_CLOCK_H
-// The machine's date.
+// The system's date.
 static const clockid_t enroll_posix_date_clock = CLOCK_REALTIME;
 
-// Nanoseconds; the most that there are for what is later.
+// Nanoseconds; INT64_MAX for later times.
 static inline int64_t enroll_posix_nanoseconds(struct timespec time) {
   int64_t result;
   return __builtin_mul_overflow((int64_t)time.tv_sec, 1000000000, &result) ||
@@ -18,18 +18,18 @@ static inline int64_t enroll_posix_read_clock(clockid_t clock) {
   clock_gettime(clock, &time);
   return enroll_posix_nanoseconds(time);
 }
-// When the file was last written, since 1970.
+// When the file was last written: nanoseconds since 1970.
 static inline int64_t enroll_posix_modified(const struct stat *status) {
   return enroll_posix_nanoseconds(enroll_system_modified(status));
 }
-// Holds the thread; returns early where a signal handler ran.
+// Sleeps. Returns early if a signal handler ran.
 static inline void enroll_posix_sleep(int64_t nanoseconds) {
   struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
   nanosleep(&time, NULL);
 }
 
-// Ends the process by SIGALRM once it has run for so many seconds. Time in which it is stopped does not count: of the alarms of that
-// time it gets one.
+// Ends the process by SIGALRM once it has run for `seconds`. Time in which the process is stopped does not count: of all alarms
+// of that time it receives only one.
 static volatile sig_atomic_t enroll_posix_seconds_left = 0;
 static inline void enroll_posix_count_alarm(int number) {
   if (--enroll_posix_seconds_left > 0) return;

@@ -14,25 +14,24 @@
 
 #include "no-keyring.h"
 
-// mach_continuous_time in nanoseconds, which counts suspend, and mach_absolute_time, which stands still meanwhile. Neither is
-// ever set.
+// mach_continuous_time in nanoseconds, which counts suspend, and mach_absolute_time, which does not. Neither clock is ever set.
 static const clockid_t enroll_posix_boot_clock = CLOCK_MONOTONIC_RAW;
 static const clockid_t enroll_posix_waiting_clock = CLOCK_UPTIME_RAW;
 
-// The name of the boot, 36 characters, which every process of the machine reads. 0 where it cannot be read.
+// The id of the current boot, 36 characters, the same for every process of the machine. Returns 0 if it cannot be read.
 static inline size_t enroll_posix_boot_name(uint8_t *name, size_t size) {
   return sysctlbyname("kern.bootsessionuuid", name, &size, NULL, 0) == 0 && size >= 36 ? 36 : 0;
 }
 
-// `size` random bytes of the system's generator, or -1 with errno. getentropy(3) is no public function of iOS.
+// `size` random bytes of the system's generator, or -1 with errno. getentropy(3) is not a public function of iOS.
 static inline ssize_t enroll_posix_random(void *bytes, size_t size) {
   if (CCRandomGenerateBytes(bytes, size) == kCCSuccess) return (ssize_t)size;
   errno = EIO;
   return -1;
 }
 
-// Close-on-exec and, unless it may wait, non-blocking: in a call of its own after the one that made the descriptor. A child that
-// is started in between has it, too. The descriptor is closed if that fails.
+// Makes a descriptor close-on-exec and, unless `waits`, non-blocking, in a separate call after the one that made it. A child
+// that is started in between inherits it. The descriptor is closed if this fails.
 static inline int enroll_system_prepare(int fd, _Bool waits) {
   if (fd < 0) return fd;
   if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && (waits || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0)) return fd;
@@ -42,10 +41,10 @@ static inline int enroll_system_prepare(int fd, _Bool waits) {
   return -1;
 }
 
-// A descriptor that cannot be written to. A sandbox may forbid to open "/".
+// A descriptor that cannot be written to. A sandbox may forbid opening "/".
 static inline int enroll_system_open_unwritable(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-// A kqueue(2) with one event, or with none yet. -1 with errno.
+// Makes a kqueue(2) without events; the next function changes one of its events. Both return -1 with errno on failure.
 static inline int enroll_system_queue(void) { return enroll_system_prepare(kqueue(), 1); }
 static inline int enroll_system_queue_change(int fd, uintptr_t name, int16_t filter, uint16_t flags, uint32_t details, int64_t data) {
   struct kevent change = {.ident = name, .filter = filter, .flags = flags, .fflags = details, .data = data};
@@ -57,7 +56,7 @@ static inline int enroll_system_queue_next(int fd, struct kevent *event) {
   return kevent(fd, NULL, 0, event, 1, &now);
 }
 
-// A descriptor that is not readable until it is raised.
+// A descriptor that becomes readable when it is raised.
 static inline int enroll_system_event(void) {
   int fd = enroll_system_queue();
   if (fd >= 0 && enroll_system_queue_change(fd, 1, EVFILT_USER, EV_ADD | EV_CLEAR, 0, 0) != 0) {
@@ -73,7 +72,7 @@ static inline void enroll_posix_clear_event(int fd) {
 }
 
 static inline int enroll_system_alarm(void) { return enroll_system_queue(); }
-// Nanoseconds of the clock that counts suspend; what is past is now.
+// `instant` is in nanoseconds of the clock that counts suspend. A past instant fires at once.
 static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
   struct mach_timebase_info base;
   int64_t ticks = 0;
@@ -86,7 +85,7 @@ static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
 }
 static inline void enroll_posix_clear_alarm(int fd) { enroll_posix_clear_event(fd); }
 
-// A kqueue of blocked signals: it reports a signal beside what the signal does.
+// A kqueue of blocked signals. It reports a signal in addition to the signal's usual effect.
 static inline int enroll_system_signals(const sigset_t *set) {
   int fd = enroll_system_queue();
   for (int number = 1; fd >= 0 && number < NSIG; number++) {
@@ -101,7 +100,7 @@ static inline int enroll_posix_next_signal(int fd) {
   struct kevent event;
   return enroll_system_queue_next(fd, &event) == 1 ? (int)event.ident : 0;
 }
-// Takes away what is pending of a blocked signal.
+// Removes a blocked signal that is pending.
 static inline void enroll_posix_take_signal(int number) {
   sigset_t set, pending;
   sigemptyset(&set);
@@ -112,14 +111,14 @@ static inline void enroll_posix_take_signal(int number) {
   }
 }
 
-// A condition variable whose waits are spans of time: setting the date changes none.
+// A condition variable whose waits are relative times, so that setting the date does not change them.
 static inline void enroll_posix_make_condition(pthread_cond_t *condition) { pthread_cond_init(condition, NULL); }
 static inline void enroll_posix_wait_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds) {
   struct timespec span = {nanoseconds / 1000000000, nanoseconds % 1000000000};
   pthread_cond_timedwait_relative_np(condition, mutex, &span);
 }
 
-// What is written to a connection that the other side closed is an error, and no SIGPIPE.
+// A write to a connection that the other side closed is then an error, and does not raise SIGPIPE.
 static inline int enroll_system_no_pipe_signal(int fd) {
   int one = 1;
   if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &one, sizeof one);
@@ -142,37 +141,26 @@ static inline int enroll_posix_pipe(int ends[2]) {
   if (second >= 0) close(second);
   return -1;
 }
-// Without waiting. SIGPIPE: sockets of ours raise none, and programs ignore it.
+// Sends without waiting. EnrollKit's sockets do not raise SIGPIPE, and the programs ignore it.
 static inline ssize_t enroll_posix_send(int fd, const void *bytes, size_t count) {
   return send(fd, bytes, count, MSG_DONTWAIT);
 }
 
-// The file's content reaches the disk: fsync(2) alone leaves it in the drive's memory. A filesystem that knows no more has
+// Writes the file's content to the disk: fsync(2) alone leaves it in the drive's cache. A filesystem without F_FULLFSYNC gets
 // fsync(2).
 static inline int enroll_posix_sync(int fd) {
   if (fcntl(fd, F_FULLFSYNC) == 0) return 0;
   return errno == ENOTSUP || errno == EINVAL || errno == ENOTTY ? fsync(fd) : -1;
 }
-// Disk space for the first `count` bytes of an empty file, which the file then has. 0 or an error number.
+// Allocates disk space for the first `count` bytes of an empty file, and makes the file that long. 0 or an error number.
 static inline int enroll_posix_allocate(int fd, int64_t count) {
   fstore_t space = {.fst_flags = F_ALLOCATEALL, .fst_posmode = F_PEOFPOSMODE, .fst_length = count};
   if (fcntl(fd, F_PREALLOCATE, &space) == -1 && errno != ENOTSUP) return errno;
   return ftruncate(fd, count) == 0 ? 0 : errno;
 }
 static inline struct timespec enroll_system_modified(const struct stat *status) { return status->st_mtimespec; }
-// The room that is left for this user on the filesystem of a file. 0, or -1 with errno.
-static inline int enroll_posix_room_of(int fd, struct enroll_posix_room *room) {
-  struct statfs found;
-  if (fstatfs(fd, &found) != 0) return -1;
-  // A filesystem without a limit has no blocks.
-  uint64_t blocks = geteuid() == 0 ? (uint64_t)found.f_bfree : (uint64_t)found.f_bavail;
-  uint64_t size = (uint64_t)found.f_bsize;
-  room->bytes = found.f_blocks == 0 || blocks > UINT64_MAX / (size + 1) ? UINT64_MAX : blocks * size;
-  room->takes_files = found.f_files == 0 || found.f_ffree > 0;
-  room->is_read_only = (found.f_flags & MNT_RDONLY) != 0;
-  return 0;
-}
-// The number that Linux gives a file's filesystem if it is not on a disk of this machine, else 0. 0, or -1 with errno.
+// Sets `*kind` to 0 for a file on a local disk, otherwise to the number that Linux uses for that filesystem. 0, or -1 with
+// errno.
 static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   struct statfs found;
   if (fstatfs(fd, &found) != 0) return -1;
@@ -182,8 +170,8 @@ static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   else *kind = 0x65735546;  // FUSE, behind which may be a network
   return 0;
 }
-// Renames over nothing that exists: 0, or -1 with errno, EEXIST where something does. Where the filesystem does not know that,
-// a link says the same in two steps.
+// Renames a file, but not over an existing one: 0, or -1 with errno, EEXIST if the new name exists. On a filesystem without
+// that operation, a link and an unlink do the same in two steps.
 static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
   if (renameatx_np(folder, old, folder, name, RENAME_EXCL) == 0) return 0;
   if (errno != ENOTSUP && errno != EINVAL) return -1;
@@ -195,7 +183,8 @@ static inline const char *enroll_posix_missing_keyring(void) { return "this syst
 #if TARGET_OS_OSX
 int ptrace(int request, pid_t process, caddr_t address, int data);
 #endif
-// No core dump, and no debugger of the same user. 0, or -1 with errno. On iOS no program of ours runs, and an app may not ask.
+// Forbids core dumps and debuggers of the same user. 0, or -1 with errno. On iOS no program of EnrollKit runs, and an app may
+// not call this.
 static inline int enroll_posix_hide_memory(void) {
 #if TARGET_OS_OSX
   const int deny_attach = 31;  // PT_DENY_ATTACH
@@ -213,7 +202,7 @@ static inline char **enroll_posix_command_words(long *count) {
   return *_NSGetArgv();
 }
 static inline int enroll_system_close_from(unsigned first) { return -1; }
-// The file of this program, to be run again. NULL where the system does not tell.
+// The path of this program, to run it again. NULL if the system does not tell it.
 static inline const char *enroll_posix_program(void) {
   static char path[PATH_MAX];
   uint32_t size = sizeof path;

@@ -12,11 +12,11 @@ int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 long syscall(long number, ...);
 int pipe2(int ends[2], int flags);
 
-// The clock that counts suspend, and the one that threads wait by, which stands still meanwhile. Neither is ever set.
+// The clock that counts suspend, and the clock that threads wait by, which does not. Neither clock is ever set.
 static const clockid_t enroll_posix_boot_clock = CLOCK_BOOTTIME;
 static const clockid_t enroll_posix_waiting_clock = CLOCK_MONOTONIC;
 
-// The name of the boot, 36 characters, which every process of the machine reads. 0 where it cannot be read.
+// The id of the current boot, 36 characters, the same for every process of the machine. Returns 0 if it cannot be read.
 static inline size_t enroll_posix_boot_name(uint8_t *name, size_t size) {
   int fd = enroll_posix_own(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   if (fd < 0) return 0;
@@ -25,13 +25,13 @@ static inline size_t enroll_posix_boot_name(uint8_t *name, size_t size) {
   return count < 36 ? 0 : 36;
 }
 
-// A descriptor that cannot be written to. O_PATH: no right to read is needed.
+// A descriptor that cannot be written to. With O_PATH no permission to read is needed.
 #define ENROLL_SYSTEM_O_PATH 010000000
 static inline int enroll_system_open_unwritable(void) { return open("/", ENROLL_SYSTEM_O_PATH | O_CLOEXEC); }
 
-// An eventfd(2) of 0, close-on-exec and non-blocking.
+// An eventfd(2) with the value 0, close-on-exec and non-blocking.
 static inline int enroll_system_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-// Makes it readable. Fails only when 2^64 - 1 of them are waiting already.
+// Makes the descriptor readable. Fails only if its value is already the largest (2^64 - 2). Then it is readable.
 static inline void enroll_posix_raise_event(int fd) {
   uint64_t one = 1;
   if (write(fd, &one, sizeof one) < 0) { /* It is readable. */ }
@@ -42,7 +42,7 @@ static inline void enroll_posix_clear_event(int fd) {
 }
 
 static inline int enroll_system_alarm(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC); }
-// Nanoseconds of the clock that counts suspend; what is past is now.
+// `instant` is in nanoseconds of the clock that counts suspend. A past instant fires at once.
 static inline void enroll_posix_set_alarm(int fd, int64_t instant) {
   struct itimerspec when = {{0, 0}, {0, 1}};
   if (instant > 0) {
@@ -61,7 +61,7 @@ static inline int enroll_posix_next_signal(int fd) {
   struct signalfd_siginfo taken;
   return read(fd, &taken, sizeof taken) == sizeof taken ? (int)taken.ssi_signo : 0;
 }
-// Takes away what is pending of a blocked signal.
+// Removes a blocked signal that is pending.
 static inline void enroll_posix_take_signal(int number) {
   struct timespec now = {0, 0};
   sigset_t set;
@@ -94,28 +94,16 @@ static inline int enroll_system_socket(int family, int type, int protocol, _Bool
 // Close-on-exec and non-blocking.
 static inline int enroll_system_accept(int fd) { return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 static inline int enroll_posix_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
-// Without waiting, and without SIGPIPE.
+// Sends without waiting, and without SIGPIPE.
 static inline ssize_t enroll_posix_send(int fd, const void *bytes, size_t count) {
   return send(fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// The file's content reaches the disk.
+// Writes the file's content to the disk.
 static inline int enroll_posix_sync(int fd) { return fsync(fd); }
-// Disk space for the first `count` bytes, which the file then has. 0 or an error number.
+// Allocates disk space for the first `count` bytes, and makes the file that long. 0 or an error number.
 static inline int enroll_posix_allocate(int fd, int64_t count) { return posix_fallocate(fd, 0, count); }
 static inline struct timespec enroll_system_modified(const struct stat *status) { return status->st_mtim; }
-// The room that is left for this user on the filesystem of a file. 0, or -1 with errno.
-static inline int enroll_posix_room_of(int fd, struct enroll_posix_room *room) {
-  struct statfs found;
-  if (fstatfs(fd, &found) != 0) return -1;
-  // A filesystem without a limit has no blocks.
-  uint64_t blocks = geteuid() == 0 ? (uint64_t)found.f_bfree : (uint64_t)found.f_bavail;
-  uint64_t size = (uint64_t)found.f_bsize;
-  room->bytes = found.f_blocks == 0 || blocks > UINT64_MAX / (size + 1) ? UINT64_MAX : blocks * size;
-  room->takes_files = found.f_files == 0 || found.f_ffree > 0;
-  room->is_read_only = (found.f_flags & 1 /* ST_RDONLY */) != 0;
-  return 0;
-}
 // The magic number of a file's filesystem. 0, or -1 with errno.
 static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   struct statfs found;
@@ -124,13 +112,13 @@ static inline int enroll_posix_filesystem(int fd, uint32_t *kind) {
   return 0;
 }
 
-// No core dump, and no debugger of the same user. 0, or -1 with errno.
+// Forbids core dumps and debuggers of the same user. 0, or -1 with errno.
 static inline int enroll_posix_hide_memory(void) {
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? enroll_system_limit_core(0) : -1;
 }
-// The file of this program, to be run again; also after it was deleted or replaced. NULL where the system does not tell.
+// The path of this program, to run it again, even after the file was deleted or replaced.
 static inline const char *enroll_posix_program(void) { return "/proc/self/exe"; }
-// The name of this process in the system's lists of processes: 15 characters at most.
+// Sets the name of this process in the system's process lists, at most 15 characters.
 static inline void enroll_posix_name_process(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 static inline char *const *enroll_posix_environment(void) {
   extern char **environ;

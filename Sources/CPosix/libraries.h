@@ -1,10 +1,11 @@
-// The shared libraries that EnrollKit opens when it first needs them: the file names on each system, and what to do when one
-// cannot be opened. Nothing else is here: COpenSSL includes this file, too, for EnrollCrypto, which does not import CPosix.
+// The shared libraries that EnrollKit opens when it first needs them: their file names on each system, and advice for the case
+// that one cannot be opened. Nothing else may be in this file, because COpenSSL includes it for EnrollCrypto, which does not
+// import CPosix.
 #ifndef ENROLL_CPOSIX_LIBRARIES_H
 #define ENROLL_CPOSIX_LIBRARIES_H
 #if defined(__APPLE__)
-// The loader looks for a bare name in the working directory, too, where anybody could have put a library. With @rpath it looks
-// only in the folders that the program names, such as the frameworks of its bundle.
+// The loader also looks for a bare name in the working directory, where another user may have put a library. With @rpath it
+// looks only in the folders that the program names, such as the frameworks of its bundle.
 #define ENROLL_POSIX_LIBCRYPTO "@rpath/libcrypto.3.dylib"
 #define ENROLL_POSIX_LIBCRYPTO_ADVICE "Put OpenSSL 3 into a folder of the program's run path, or build EnrollKit with OPENSSL=static"
 #define ENROLL_POSIX_LIBCURL "/usr/lib/libcurl.4.dylib"
@@ -23,10 +24,10 @@
 #define ENROLL_POSIX_LIBSECRET "libsecret-1.so"
 #define ENROLL_POSIX_LIBSECRET_ADVICE "the Secret Service is for Linux desktops; choose other keys"
 #else
-// Of OpenSSL 3, whose functions keep their meaning until its major version changes.
+// OpenSSL 3. Its functions keep their meaning until the major version changes.
 #define ENROLL_POSIX_LIBCRYPTO "libcrypto.so.3"
 #define ENROLL_POSIX_LIBCRYPTO_ADVICE "Install OpenSSL 3 (Debian package libssl3)"
-// The build on OpenSSL, then the one on GnuTLS. Both export the same functions.
+// First the build with OpenSSL, then the build with GnuTLS. Both export the same functions.
 #define ENROLL_POSIX_LIBCURL "libcurl.so.4"
 #define ENROLL_POSIX_LIBCURL_ELSE "libcurl-gnutls.so.4"
 #define ENROLL_POSIX_LIBCURL_ADVICE "Install libcurl 7.66 or later (Debian package libcurl4)"

@@ -14,17 +14,17 @@ int renameat2(int from, const char *old, int to, const char *name, unsigned flag
 #define ENROLL_SYSTEM_RENAME(...) syscall(SYS_renameat2, __VA_ARGS__)
 #endif
 
-// Closes every descriptor from `first` on. -1 where the kernel has no such call (before 5.9) or a filter refuses it.
+// Closes every descriptor from `first` on. Returns -1 if the kernel has no such call (before 5.9) or a filter refuses it.
 static inline int enroll_system_close_from(unsigned first) {
   const long close_range = 436;
   return (int)syscall(close_range, first, ~0U, 0U);
 }
 
-// At most `size` random bytes of the kernel's generator: how many, or -1 with errno.
+// At most `size` random bytes of the kernel's generator. Returns their number, or -1 with errno.
 static inline ssize_t enroll_posix_random(void *bytes, size_t size) { return getrandom(bytes, size, 0); }
 
-// Renames over nothing that exists: 0, or -1 with errno, EEXIST where something does. Where the kernel or the filesystem does
-// not know that, a link says the same in two steps.
+// Renames a file, but not over an existing one: 0, or -1 with errno, EEXIST if the new name exists. If the kernel or the
+// filesystem does not have that operation, a link and an unlink do the same in two steps.
 static inline int enroll_posix_rename_new(int folder, const char *old, const char *name) {
   const unsigned no_replace = 1;  // RENAME_NOREPLACE
   if (ENROLL_SYSTEM_RENAME(folder, old, folder, name, no_replace) == 0) return 0;
@@ -32,29 +32,29 @@ static inline int enroll_posix_rename_new(int folder, const char *old, const cha
   return linkat(folder, old, folder, name, 0) == 0 ? unlinkat(folder, old, 0) : -1;
 }
 
-// Why the kernel has no keyrings for this program; NULL where it is to be asked.
+// Why this program has no kernel keyrings; NULL if it may have them.
 static inline const char *enroll_posix_missing_keyring(void) { return NULL; }
-// The kernel's keyrings (keyctl(2)), which the C library does not wrap: keys of type "user".
+// The kernel's keyrings (keyctl(2)), which the C library does not wrap. All keys are of type "user".
 static const int enroll_posix_key_find = KEYCTL_GET_KEYRING_ID;
 static const int enroll_posix_key_set_timeout = KEYCTL_SET_TIMEOUT;
 static const int enroll_posix_key_set_permissions = KEYCTL_SETPERM;
 static const int enroll_posix_key_link = KEYCTL_LINK;
 static const int enroll_posix_key_unlink = KEYCTL_UNLINK;
 static inline long enroll_posix_keyctl(int operation, long a, long b) { return syscall(SYS_keyctl, operation, a, b, 0L, 0L); }
-// Into the keyring of this thread, which goes with it.
+// Adds a key to the keyring of this thread, which ends with the thread.
 static inline long enroll_posix_key_add(const char *name, const void *content, size_t size) {
   return syscall(SYS_add_key, "user", name, content, size, (long)KEY_SPEC_THREAD_KEYRING);
 }
-// In the keyring of the user.
+// Searches the keyring of the user.
 static inline long enroll_posix_key_search(const char *name) {
   return syscall(SYS_keyctl, KEYCTL_SEARCH, (long)KEY_SPEC_USER_KEYRING, "user", name, 0L);
 }
-// Bytes of the whole content, of which at most `size` were copied, or -1.
+// Copies at most `size` bytes of the content. Returns the length of the whole content, or -1.
 static inline long enroll_posix_key_read(long key, void *content, size_t size) {
   return syscall(SYS_keyctl, KEYCTL_READ, key, content, size);
 }
 
-// One heap for all threads, which grows by 256 KiB. musl has one heap anyway.
+// Makes all threads use one heap, which grows by 256 KiB. musl has only one heap.
 static inline void enroll_posix_share_heap(void) {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);
@@ -62,8 +62,8 @@ static inline void enroll_posix_share_heap(void) {
 #endif
 }
 
-// Makes glibc return pieces of 64 KiB and more to the system as soon as they are freed. By default it raises that limit to as much as
-// 32 MiB, and keeps the memory that a rush of large bodies needed.
+// Makes glibc return blocks of 64 KiB and more to the system as soon as they are freed. By default glibc raises that limit up
+// to 32 MiB, and keeps the memory that many large request bodies needed at one time.
 static inline void enroll_posix_return_memory(void) {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 64 * 1024);
@@ -72,8 +72,8 @@ static inline void enroll_posix_return_memory(void) {
 }
 
 #ifdef __GLIBC__
-// The words of the command line and how many they are, as the kernel laid them out: the number, then the pointers, at the
-// end of the stack, whose address glibc's loader keeps. NULL where another loader started the program.
+// The words of the command line and their number, in the kernel's layout: the number, then the pointers, at the end of the
+// stack. glibc's loader keeps that address. NULL if another loader started the program.
 static inline char **enroll_posix_command_words(long *count) {
   void *const *end = (void *const *)dlsym(NULL, "__libc_stack_end");  // NULL is RTLD_DEFAULT
   if (!end || !*end) return NULL;

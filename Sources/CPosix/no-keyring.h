@@ -1,4 +1,4 @@
-// Where the kernel has no keyrings for programs: nothing is asked, and every call says ENOSYS.
+// For systems whose kernel has no keyrings for programs: every function fails with ENOSYS.
 #ifndef ENROLL_CPOSIX_NO_KEYRING_H
 #define ENROLL_CPOSIX_NO_KEYRING_H
 static const int enroll_posix_key_find = 0;

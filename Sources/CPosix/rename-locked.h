@@ -1,11 +1,11 @@
-// Renaming over nothing that exists where neither renameat2(2) nor linkat(2) may be called: a look and a rename, with the
-// folder locked (flock(2)). Two threads or processes that rename with this function exclude each other. A file that something
-// else makes between the two is replaced.
+// Renames a file, but not over an existing one, where neither renameat2(2) nor linkat(2) may be called: it checks the name and
+// renames while the folder is locked (flock(2)). Threads and processes that rename with this function exclude each other. A
+// file that other code creates between the check and the rename is replaced.
 #ifndef ENROLL_CPOSIX_RENAME_LOCKED_H
 #define ENROLL_CPOSIX_RENAME_LOCKED_H
-// 0, or -1 with errno, EEXIST where something has the name.
+// Returns 0, or -1 with errno, EEXIST if the new name exists.
 static inline int enroll_system_rename_locked(int folder, const char *old, const char *name) {
-  // A descriptor of its own: a lock belongs to the opening, and another thread uses `folder`.
+  // A separate descriptor, because a lock belongs to the open file description, and another thread uses `folder`.
   int lock = enroll_posix_own(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock < 0) return -1;
   int done = flock(lock, LOCK_EX);
@@ -17,7 +17,7 @@ static inline int enroll_system_rename_locked(int folder, const char *old, const
     else if (errno == ENOENT)
       done = renameat(folder, old, folder, name);
     int saved = errno;
-    // A child that was forked meanwhile holds the descriptor, too.
+    // Unlocks explicitly, because a child that was forked meanwhile also has the descriptor.
     flock(lock, LOCK_UN);
     errno = saved;
   }

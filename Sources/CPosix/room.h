@@ -1,7 +1,14 @@
-// Limits that the system sets for a process: the size of a core dump, and the room on a filesystem. Included by shim.h before the back ends.
+// Limits that the system sets for a process: the size of a core dump, and the space on a filesystem. shim.h includes this
+// before the back ends.
 #ifndef ENROLL_CPOSIX_ROOM_H
 #define ENROLL_CPOSIX_ROOM_H
-// The limit of a core dump's size that a process may raise again: the hard one stays. 0, or -1 with errno.
+#ifdef __APPLE__
+#include <sys/mount.h>
+#else
+#include <sys/vfs.h>
+#endif
+
+// Sets the soft limit of a core dump's size, which the process may raise again. The hard limit stays. 0, or -1 with errno.
 static inline int enroll_system_limit_core(rlim_t size) {
   struct rlimit core;
   if (getrlimit(RLIMIT_CORE, &core) != 0) return -1;
@@ -9,10 +16,22 @@ static inline int enroll_system_limit_core(rlim_t size) {
   return setrlimit(RLIMIT_CORE, &core);
 }
 
-// Room on a filesystem: bytes, whether another file can be made, whether nothing can be written at all.
+// The space on a filesystem: free bytes, whether another file can be made, and whether the filesystem is read-only.
 struct enroll_posix_room {
   uint64_t bytes;
   _Bool takes_files;
   _Bool is_read_only;
 };
+// The room that is left for this user on the filesystem of a file. 0, or -1 with errno.
+static inline int enroll_posix_room_of(int fd, struct enroll_posix_room *room) {
+  struct statfs found;
+  if (fstatfs(fd, &found) != 0) return -1;
+  // A filesystem without a limit has no blocks.
+  uint64_t blocks = geteuid() == 0 ? (uint64_t)found.f_bfree : (uint64_t)found.f_bavail;
+  uint64_t size = (uint64_t)found.f_bsize;
+  room->bytes = found.f_blocks == 0 || blocks > UINT64_MAX / (size + 1) ? UINT64_MAX : blocks * size;
+  room->takes_files = found.f_files == 0 || found.f_ffree > 0;
+  room->is_read_only = (found.f_flags & 1 /* ST_RDONLY of Linux, MNT_RDONLY of Darwin */) != 0;
+  return 0;
+}
 #endif

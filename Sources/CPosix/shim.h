@@ -1,7 +1,9 @@
-// The C library of the system, for EnrollPosix, EnrollStore, EnrollHost and the programs. Macros and variadics become functions
-// here. What differs between systems is in the back ends: linux.h, android.h and darwin.h give the same functions (enroll_posix_…
-// for Swift, enroll_system_… for this file) with the same meaning. libraries.h names the shared libraries of each.
-// No _GNU_SOURCE here or in any other shim: it changes fd_set, and Swift refuses modules that disagree about a type.
+// The C library of the system, for EnrollPosix, EnrollStore, EnrollHost and the programs. Macros and variadic functions become
+// functions here. The differences between systems are in the back ends: linux.h, android.h and darwin.h define the same
+// functions (enroll_posix_… for Swift, enroll_system_… for this file) with the same meaning. libraries.h names the shared
+// libraries of each system.
+// Neither this shim nor another one may define _GNU_SOURCE: it changes fd_set, and Swift refuses modules that disagree about a
+// type.
 #ifndef ENROLL_CPOSIX_SHIM_H
 #define ENROLL_CPOSIX_SHIM_H
 #include <arpa/inet.h>
@@ -37,9 +39,9 @@
 #include "room.h"
 
 static inline int enroll_posix_errno(void) { return errno; }
-// Descriptors 0, 1 and 2 are the host's, also while they are closed: what it writes to its stderr must not land in a file of
-// ours. Everything that opens a descriptor here passes it through this function, which moves it to 3 or above.
-// -1 with errno when it cannot be moved; it is closed then.
+// Descriptors 0, 1 and 2 belong to the host, even while they are closed: text that the host writes to stderr must not reach a
+// file of EnrollKit. Every function here that opens a descriptor passes it through this function, which moves it to 3 or above.
+// Returns -1 with errno if it cannot be moved; then it is closed.
 static inline int enroll_posix_own(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -59,9 +61,10 @@ static inline int enroll_posix_own(int fd) {
 
 #include "clock.h"
 
-// A descriptor that can be written to never has a number from 0 to 2, not even for a moment. Otherwise a line that the host
-// writes to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). Free low numbers are taken
-// meanwhile by descriptors that cannot be written to. Two threads that do this at once may cross: files are read back, too.
+// A descriptor that can be written to never has a number from 0 to 2, not even briefly. Otherwise a line that the host writes
+// to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). Meanwhile unwritable descriptors occupy
+// the free low numbers. If two threads do this at once, one may still get a low number, so files are also read back after
+// writing.
 typedef struct enroll_posix_low {
   int taken[STDERR_FILENO + 1], count;
 } enroll_posix_low;
@@ -75,13 +78,13 @@ static inline enroll_posix_low enroll_posix_take_low(void) {
   }
   return low;
 }
-// Gives them back; errno stays.
+// Closes the descriptors that occupied low numbers. Keeps errno.
 static inline void enroll_posix_give_low(enroll_posix_low low) {
   int saved = errno;
   while (low.count > 0) close(low.taken[--low.count]);
   errno = saved;
 }
-// The same after `fd` was opened, which becomes the library's own.
+// Moves `fd` to 3 or above if needed, then closes the descriptors that occupied low numbers.
 static inline int enroll_posix_own_above(enroll_posix_low low, int fd) {
   fd = enroll_posix_own(fd);
   enroll_posix_give_low(low);
@@ -95,29 +98,30 @@ static inline int enroll_posix_openat(int directory, const char *path, int flags
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, openat(directory, path, flags, mode));
 }
-// A descriptor that becomes readable when it is raised, and stays so until it is cleared.
+// A descriptor that becomes readable when it is raised, and stays readable until it is cleared.
 static inline int enroll_posix_event(void) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_event());
 }
 // A descriptor that becomes readable at an instant of the clock that counts suspend. Negative if none is available.
 static inline int enroll_posix_alarm(void) { return enroll_posix_own(enroll_system_alarm()); }
-// A descriptor that becomes readable when a signal of the set comes, all of which are blocked. Negative if none is available.
+// A descriptor that becomes readable when a signal of the set arrives. All signals of the set must be blocked. Negative if none
+// is available.
 static inline int enroll_posix_signals(const sigset_t *set) { return enroll_posix_own(enroll_system_signals(set)); }
-// The next entry of the folder; NULL at its end, and with `*error` set when it cannot be read any further.
+// The next entry of the folder; NULL at the end. Sets `*error` if the folder cannot be read further, otherwise to 0.
 static inline const struct dirent *enroll_posix_next_entry(DIR *stream, int *error) {
   errno = 0;
   const struct dirent *entry = readdir(stream);
   *error = entry == NULL ? errno : 0;
   return entry;
 }
-// `d_name` is an array in the middle of its struct, which Swift would copy.
+// `d_name` is an array inside its struct, which Swift would copy.
 static inline const char *enroll_posix_entry_name(const struct dirent *entry) {
   return entry->d_name;
 }
 
-// Rights to a key of the kernel: everything for possessors; view, read, write, search, link and set attributes for the user;
-// nothing for others.
+// Permissions of a key in the kernel: everything for possessors; view, read, write, search, link and set attributes for the
+// user; nothing for others.
 static const long enroll_posix_key_own = 0x3f3f0000;
 
 // SIG_IGN and SIG_DFL are casts, which Swift does not import.
@@ -126,8 +130,8 @@ static inline int enroll_posix_is_signal_ignored(int number) {
   struct sigaction action;
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
-// From now on the signal does nothing but to write its number, as one byte, to the descriptor; one descriptor for all.
-// `*before` is what the signal did.
+// From now on the signal only writes its number as one byte to the descriptor. All signals share one descriptor. `*before` gets
+// the previous action.
 static int enroll_posix_signal_writer = -1;
 static inline void enroll_posix_write_signal(int number) {
   int saved = errno;
@@ -144,7 +148,7 @@ static inline void enroll_posix_watch_signal(int number, int descriptor, struct 
   enroll_posix_signal_writer = descriptor;
   sigaction(number, &action, before);
 }
-// The next long option, as getopt_long gives it; its argument or NULL. -1 at the end; `*operand` is then the index of the
+// The next long option, as getopt_long returns it, and its argument or NULL. -1 at the end; then `*operand` is the index of the
 // first operand.
 static inline int enroll_posix_long_option(int count, char *const *words, const struct option *options,
                                            const char **argument, int *operand) {
@@ -154,7 +158,7 @@ static inline int enroll_posix_long_option(int count, char *const *words, const 
   return found;
 }
 
-// Settings that a process inherits from the one that started it, and changes for itself.
+// Settings that a process inherits from its parent, and changes for itself.
 struct enroll_posix_start {
   sigset_t mask;
   rlim_t core;
@@ -168,22 +172,23 @@ static inline void enroll_posix_note_start(struct enroll_posix_start *start) {
   pthread_sigmask(SIG_SETMASK, NULL, &start->mask);
 }
 
-// Linked into the library itself, so that the handler belongs to it.
+// Linked into the library, so that the handler belongs to the library.
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
 static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
 static inline _Bool enroll_posix_is_readable(int fd) {
   int flags = fcntl(fd, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
 }
-// Opens /dev/null in place of each standard stream that is closed, so that no other file takes its number. For reading: what
-// is written to a stream that is closed fails as before.
+// Opens /dev/null for each standard stream that is closed, so that no other file gets its number. Opened for reading, so that
+// writes to a closed stream fail as before.
 static inline void enroll_posix_open_missing_streams(void) {
   for (int fd = 0; fd < 3; fd++)
     if (!enroll_posix_is_open(fd) && open("/dev/null", O_RDONLY) != fd) return;
 }
 // A number that no other running thread has.
 static inline uintptr_t enroll_posix_this_thread(void) { return (uintptr_t)pthread_self(); }
-// Starts a detached thread. Its stack has `stack` bytes; 0 for as many as usual, `least` where that is less. 0 or an error number.
+// Starts a detached thread with a stack of `stack` bytes; 0: the default size, but at least `least`. Returns 0 or an error
+// number.
 static inline int enroll_posix_start_thread(size_t stack, size_t least, void *(*run)(void *), void *argument) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -197,21 +202,22 @@ static inline int enroll_posix_start_thread(size_t stack, size_t least, void *(*
   pthread_attr_destroy(&attributes);
   return status;
 }
-// Has a signal call `handler`; NULL: do what it does by default.
+// Sets the handler of a signal; NULL: the default action.
 static inline void enroll_posix_handle_signal(int number, void (*handler)(int)) {
   struct sigaction action = {.sa_handler = handler ? handler : SIG_DFL};
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, NULL);
 }
-// The signals that ask a thread to stop for others' sake; a fault's own signal is none: blocked, it would kill the process
-// without the host's handler.
+// The signals that other threads or processes send. A thread's own fault signals are not among them: if they were blocked, a
+// fault would kill the process without the host's handler.
 static inline void enroll_posix_outside_signals(sigset_t *set) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   sigfillset(set);
   for (unsigned index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(set, faults[index]);
 }
-// Becomes the program `words[0]`, looked for in PATH, with the words and the environment, both ended by NULL. It gets the
-// signals and the limit with which this process was started. Returns only if that fails: why, as in errno.
+// Replaces this process by the program `words[0]`, which is searched in PATH. The words and the environment end with NULL. The
+// program gets the signal mask, the SIGPIPE setting and the core limit with which this process was started. Returns only on
+// failure, with the error number.
 static inline int enroll_posix_become(char *const words[], char *const environment[], const struct enroll_posix_start *start) {
   (void)enroll_system_limit_core(start->core);
   signal(SIGPIPE, start->ignores_pipe ? SIG_IGN : SIG_DFL);
@@ -220,7 +226,7 @@ static inline int enroll_posix_become(char *const words[], char *const environme
   enroll_system_set_environment(environment);
   execvp(words[0], words);
   int number = errno;
-  // Its caller frees the other one.
+  // The caller frees the other environment.
   enroll_system_set_environment((char *const *)before);
   return number;
 }
@@ -239,8 +245,8 @@ static inline void enroll_posix_close_from(int first) {
   }
   closedir(folder);
 }
-// Starts the file of this program again, with the words, ended by NULL. It reads `input` and writes `output`; its signals do
-// what they do by default. 0, or an error number where no process can be made.
+// Starts this program again with the words, which end with NULL. The new process reads `input` and writes `output`; all its
+// signals have their default action. Returns 0, or an error number if no process can be started.
 static inline int enroll_posix_start_again(char *const words[], int input, int output, pid_t *child) {
   const char *path = enroll_posix_program();
   if (path == NULL) return ENOENT;
@@ -264,10 +270,11 @@ static inline int enroll_posix_start_again(char *const words[], int input, int o
   posix_spawnattr_destroy(&attributes);
   return status;
 }
-// Leaves the process that started this one: a child runs the program's file again, with the words, ended by NULL, in a session
-// of its own, without a terminal, in "/" and with no descriptors but the standard streams. It runs it anew because a language's
-// runtime may remember in a child of fork what is true of the parent only, such as the thread's number. To be called before the
-// first thread. Returns only where there can be no child; else the process that called it ends at once.
+// Continues in a process that is independent of this process's parent: a child runs the program's file again with the words,
+// which end with NULL, in its own session, without a terminal, in "/" and with only the standard streams. The child runs the
+// file again because a language's runtime may remember values in a forked child that are true only for the parent, such as the
+// thread's id. Call it before the first thread starts. Returns only if no child can be made; otherwise the calling process ends
+// at once.
 static inline void enroll_posix_leave(char *const words[]) {
   const char *path = enroll_posix_program();
   enroll_posix_close_from(STDERR_FILENO + 1);
@@ -278,32 +285,32 @@ static inline void enroll_posix_leave(char *const words[]) {
   _exit(127);
 }
 
-// How wide the terminal is, in columns; 0 for what is no terminal.
+// The width of the terminal in columns; 0 if the descriptor is not a terminal.
 static inline int enroll_posix_columns(int fd) {
   struct winsize size;
   return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
-// The exit status of a child, 128 and more for a signal; -1 while it runs, or if it is no child of ours.
+// The exit status of a child, 128 and more for a signal; -1 while it runs, or if it is not a child of this process.
 static inline int enroll_posix_ending(pid_t child) {
   int status;
   if (waitpid(child, &status, WNOHANG) != child) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// A socket that waits, close-on-exec.
+// A socket that blocks, close-on-exec.
 static inline int enroll_posix_socket(int family, int type, int protocol) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_socket(family, type, protocol, 1));
 }
 // Socket addresses are cast between their families, which Swift can only do with rebound memory.
-// `family` is AF_INET (127.0.0.1) or AF_INET6 (::1); port 0 lets the system choose. Listens, close-on-exec and non-blocking.
-// -1 with errno when that cannot be.
+// `family` is AF_INET (127.0.0.1) or AF_INET6 (::1). With port 0 the system chooses the port. The socket listens, close-on-exec
+// and non-blocking. Returns -1 with errno on failure.
 static inline int enroll_posix_listen_loopback(int family, uint16_t port, int backlog) {
   enroll_posix_low low = enroll_posix_take_low();
   int fd = enroll_posix_own_above(low, enroll_system_socket(family, SOCK_STREAM, 0, 0));
   if (fd < 0) return -1;
   int one = 1, done = -1;
-  // SO_REUSEADDR: a fixed port must be usable again while connections of the last sign-in linger.
+  // SO_REUSEADDR: a fixed port must be usable again while connections of the last sign-in are still closing.
   if (family == AF_INET6) {
     struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     if (setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) == 0 &&
@@ -334,7 +341,7 @@ static inline int enroll_posix_accept(int fd) {
   enroll_posix_low low = enroll_posix_take_low();
   return enroll_posix_own_above(low, enroll_system_accept(fd));
 }
-// Retains what the tagged pointer points to; one with the highest bit set has nothing to retain.
+// Retains the object that the tagged pointer points to. A pointer with the highest bit set has no object.
 static inline void enroll_posix_retain(uintptr_t object) {
   extern void *swift_retain(void *);
   if ((intptr_t)object > 0) swift_retain((void *)(object & 0x0ffffffffffffff8));

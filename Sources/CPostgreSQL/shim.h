@@ -1,6 +1,6 @@
-// What EnrollGatewayStore needs of libpq, declared here: neither its header nor the library is needed to build.
-// libpq is opened when a PostgreSQL database is configured, never linked; the functions found by dlsym live in one struct.
-// libpq keeps these functions as they are until it changes its soname.
+// The declarations of libpq that EnrollGatewayStore uses. Because they are here, a build needs neither libpq's header
+// nor the library. libpq is opened when a PostgreSQL database is configured, never linked; the functions found by dlsym
+// live in one struct. libpq keeps these functions as they are until it changes its soname.
 #ifndef ENROLL_CPOSTGRESQL_SHIM_H
 #define ENROLL_CPOSTGRESQL_SHIM_H
 #include <dlfcn.h>

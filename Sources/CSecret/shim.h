@@ -1,6 +1,6 @@
-// What EnrollHost needs of libsecret and GLib, declared here: neither headers nor libraries of either are needed to build.
-// libsecret is opened on first use, never linked; the functions found by dlsym (GLib's through libsecret, which brings it)
-// live in one struct. Both libraries keep these functions as they are until they change their sonames.
+// The declarations of libsecret and GLib that EnrollStore needs, so that a build needs neither headers nor libraries of either.
+// libsecret is opened at first use and not linked. The functions that dlsym finds (GLib's through libsecret, which depends on
+// it) are in one struct. Both libraries keep these functions unchanged until they change their sonames.
 #ifndef ENROLL_CSECRET_SHIM_H
 #define ENROLL_CSECRET_SHIM_H
 #include <string.h>
@@ -21,7 +21,7 @@ struct enroll_secret_list {
 
 // G_BUS_TYPE_SESSION.
 static const int32_t enroll_secret_session_bus = 2;
-// Of SecretServiceFlags and SecretSearchFlags.
+// Values of SecretServiceFlags and SecretSearchFlags.
 static const int32_t enroll_secret_open_session = 1 << 1;
 static const int32_t enroll_secret_search_all = 1 << 1;
 static const int32_t enroll_secret_load_secrets = 1 << 3;
@@ -65,8 +65,8 @@ struct enroll_secret {
 #undef ENROLL_SECRET_FIELD
 };
 
-// Whether an error says only that there was no answer: G_IO_ERROR_CANCELLED and TIMED_OUT; or, of G_DBUS_ERROR, NO_REPLY,
-// TIMEOUT, TIMED_OUT.
+// Whether an error only means that there was no answer: G_IO_ERROR_CANCELLED and TIMED_OUT; or, of G_DBUS_ERROR, NO_REPLY,
+// TIMEOUT and TIMED_OUT.
 static inline int enroll_secret_is_silence(
     const struct enroll_secret *_Nonnull functions, const struct enroll_secret_error *_Nonnull error) {
   const char *domain = functions->g_quark_to_string(error->domain);
@@ -75,12 +75,12 @@ static inline int enroll_secret_is_silence(
   return strcmp(domain, "g-dbus-error-quark") == 0 && (error->code == 4 || error->code == 12 || error->code == 20);
 }
 
-// Opens the library by name; NULL where that fails. It is never closed again: GLib's threads would be left without code.
+// Opens the library by name; NULL on failure. It is never closed, because GLib's threads may still run.
 static inline void *enroll_secret_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-// Looks every function up. The name of the first that is missing, or NULL.
+// Finds every function. Returns the name of the first one that is missing, or NULL.
 static inline const char *enroll_secret_bind(void *library, struct enroll_secret *functions) {
 #define ENROLL_SECRET_BIND(result, name, arguments) \
   void *found_##name = dlsym(library, #name); \
@@ -91,7 +91,7 @@ static inline const char *enroll_secret_bind(void *library, struct enroll_secret
   return NULL;
 }
 
-// A table of texts that its maker keeps alive.
+// A hash table for texts, which the caller keeps alive.
 static inline void *enroll_secret_new_table(const struct enroll_secret *functions) {
   return functions->g_hash_table_new(functions->g_str_hash, functions->g_str_equal);
 }

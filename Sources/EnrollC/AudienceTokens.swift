@@ -1,18 +1,18 @@
-// Access tokens for other audiences than the session's own (RFC 8707): the same calls, with a resource, scopes or both.
+// The calls for access tokens with another audience than the session's own (RFC 8707): a resource, scopes, or both.
 
 public import CEnroll
 import EnrollCommands
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// An audience that a caller names; NULL is the session's own token.
+/// An audience that a caller names; NULL: the session's own token.
 public typealias AudienceIn = UnsafePointer<enroll_audience>
 
 extension ClientHandle {
-  /// - Throws: `.invalidArgument` naming the member.
+  /// - Throws: `.invalidArgument` with the name of the member.
   fileprivate func audience(_ audience: AudienceIn?) throws(EnrollError) -> TokenAudience? {
     guard let audience else { return nil }
     let given = try enroll_audience(reading: audience)
@@ -22,12 +22,12 @@ extension ClientHandle {
   }
 }
 
-/// The bytes of an audience where the caller has them.
+/// The bytes of an audience in the caller's memory.
 private struct AudienceBytes {
   let resource: UnsafeRawBufferPointer
   let scope: UnsafeRawBufferPointer
 
-  /// nil for what needs a closer look: anything but two texts of a proper size, of which one may be missing.
+  /// nil if the audience needs the full check. It needs none if it has only texts of permitted sizes.
   init?(_ audience: AudienceIn) {
     guard audience.pointee.struct_size == MemoryLayout<enroll_audience>.size,
       let resource = Self.text(audience.pointee.resource, audience.pointee.resource_size),
@@ -51,17 +51,17 @@ private struct AudienceBytes {
 }
 
 extension TokenCopy {
-  /// As for the session's own token.
-  fileprivate static func quickly(
+  /// As ``fromMemory(_:_:_:_:)``, for an audience.
+  fileprivate static func fromMemory(
     _ client: UInt, _ audience: AudienceIn, _ minimumLifetime: Int64,
     _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
   ) -> (count: Int, expiresAt: UnixTime)? {
-    guard let glimpse = ClientHandle.table.glimpse(client), let token = HotToken(word: glimpse.word),
+    guard let slot = ClientHandle.table.unretainedSlot(client), let token = TokenPointer(address: slot.word),
       !HostCode.mark.isSet, let named = AudienceBytes(audience),
       let copied = token.copy(
         resource: named.resource, scopes: named.scope, minimumLifetimeSeconds: minimumLifetime,
         at: SystemClock.now(), into: UnsafeMutableRawBufferPointer(start: buffer, count: capacity - 1),
-        if: { glimpse.isAlive }),
+        if: { slot.isAlive }),
       copied.count < capacity
     else { return nil }
     return copied
@@ -78,7 +78,7 @@ public func enroll_token_access_for(
   _ client: Handle?, _ audience: AudienceIn?, _ minimum_lifetime: Int64, _ timeout_ms: Int64,
   _ access: AccessOut?, _ token: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  handingOut(client, access, token, error) { handle throws(EnrollError) in
+  returningToken(client, access, token, error) { handle throws(EnrollError) in
     try handle.client.access(
       minimumLifetimeSeconds: try checkedLifetime(minimum_lifetime), for: try handle.audience(audience),
       until: try handle.deadline(timeout_ms), cancellation: handle.closing)
@@ -107,7 +107,7 @@ public func enroll_token_refresh_for(
   _ client: Handle?, _ audience: AudienceIn?, _ timeout_ms: Int64, _ access: AccessOut?,
   _ token: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  handingOut(client, access, token, error) { handle throws(EnrollError) in
+  returningToken(client, access, token, error) { handle throws(EnrollError) in
     try handle.client.refresh(
       for: try handle.audience(audience), until: try handle.deadline(timeout_ms),
       cancellation: handle.closing)
@@ -139,7 +139,7 @@ public func enroll_token_copy_for(
       client, minimum_lifetime, timeout_ms, buffer, capacity, size, expires_at, error)
   }
   if let buffer, capacity > 0, minimum_lifetime >= 0, timeout_ms >= -1, TokenCopy.accepts(error),
-    let copied = TokenCopy.quickly(
+    let copied = TokenCopy.fromMemory(
       UInt(bitPattern: client), audience, minimum_lifetime, buffer, capacity)
   {
     buffer[copied.count] = 0
@@ -147,7 +147,7 @@ public func enroll_token_copy_for(
     expires_at?.pointee = copied.expiresAt.seconds
     return ENROLL_OK
   }
-  return TokenCopy.slowly(
+  return TokenCopy.withAllChecks(
     client, minimum_lifetime, timeout_ms, buffer, capacity, size, expires_at, error
   ) { handle throws(EnrollError) in try handle.audience(audience) }
 }

@@ -1,11 +1,11 @@
-// Bytes handed out to C: wiped when they are given back. A buffer is a handle too, so that one struct copied and freed
-// twice frees once (R41).
+// Bytes that are passed to C and wiped when C frees them. A buffer is also a handle, so that a struct that was copied
+// and freed twice is freed only once (R41).
 
 import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 
-/// The bytes of one enroll_buf, and a NUL after them.
+/// The bytes of one enroll_buf, followed by a NUL.
 final class Buffer {
   let bytes: UnsafeMutablePointer<CChar>
   let size: Int
@@ -13,9 +13,9 @@ final class Buffer {
   init(_ content: UnsafeRawBufferPointer) {
     size = content.count
     bytes = .allocate(capacity: content.count + 1)
-    let room = UnsafeMutableRawBufferPointer(start: bytes, count: content.count + 1)
-    room.copyMemory(from: content)
-    room[content.count] = 0
+    let memory = UnsafeMutableRawBufferPointer(start: bytes, count: content.count + 1)
+    memory.copyMemory(from: content)
+    memory[content.count] = 0
   }
 
   deinit {
@@ -27,7 +27,7 @@ final class Buffer {
 }
 
 extension enroll_buf {
-  /// - Throws: `.busy` when a million buffers were not given back.
+  /// - Throws: `.busy` if C has not freed a million buffers.
   init(_ content: UnsafeRawBufferPointer) throws(EnrollError) {
     let buffer = Buffer(content)
     guard let handle = Buffer.table.insert(buffer) else {
@@ -53,7 +53,7 @@ extension enroll_buf {
 }
 
 extension enroll_buf {
-  /// A buffer for each content, an empty one for nil. Where one of them cannot be made, none is left in use.
+  /// A buffer for each content, an empty one for nil. If one buffer cannot be made, the others are freed.
   static func all(_ contents: [Secret?]) throws(EnrollError) -> [enroll_buf] {
     var made: [enroll_buf] = []
     do throws(EnrollError) {

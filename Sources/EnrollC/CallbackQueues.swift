@@ -1,7 +1,7 @@
-// Callbacks on the threads of a host with an event loop.
+// Callbacks that run on the threads of a host with an event loop.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollPosix
 

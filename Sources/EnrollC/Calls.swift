@@ -1,13 +1,14 @@
-// Every command by its name: the door for bindings, and the C functions that are nothing but a command.
+// The call of any command by its name, for bindings, and the C functions that only run a command.
 
 public import CEnroll
 import EnrollCommands
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// A call by name, read from C.
+/// A call of a command by name, with its parameters from C.
 private struct NamedCall: Sendable {
   var command: String
   var parameters: JSON
@@ -24,7 +25,7 @@ private struct NamedCall: Sendable {
     self.parameters = try JSONInput.parse(bytes, "parameters")
   }
 
-  /// Whether the command is about a client; false for a command that there is not.
+  /// Whether the command needs a client; false for an unknown command.
   var usesClient: Bool { CommandTable.command(command)?.usesClient ?? false }
 
   func run(
@@ -36,8 +37,8 @@ private struct NamedCall: Sendable {
   }
 }
 
-/// Runs a command that needs no client, for a C function whose output is its result.
-func commanding(
+/// Runs a command that needs no client, for a C function whose output is the command's result.
+func returningResult(
   _ output: BufferOut?, _ name: String, _ error: ErrorOut?, _ command: String,
   _ parameters: () throws(EnrollError) -> [(String, JSON?)] = { [] }
 ) -> enroll_status {
@@ -75,9 +76,9 @@ public func enroll_call_start(
     let call = try NamedCall(command, command_size, parameters, parameters_size)
     if handle == nil, call.usesClient { throw ClientHandle.unknownHandle }
     let deadline = try ClientHandle.deadline(timeout_ms, of: handle)
-    let room = handle?.room ?? CallExecutor.clientless.value
-    try room.start(pending) { cancellation throws(EnrollError) in
-      // A command without a client cannot be cancelled once it runs.
+    let executor = handle?.executor ?? CallExecutor.clientless.value
+    try executor.start(pending) { cancellation throws(EnrollError) in
+      // A command without a client cannot be cancelled once it is running.
       if cancellation.isCancelled { throw EnrollError(.cancelled, "the call was cancelled") }
       return try call.run(handle?.client, until: deadline, cancellation)
     } deliver: { result in
@@ -103,14 +104,14 @@ public func enroll_manifest(_ manifest: BufferOut?, _ error: ErrorOut?) -> enrol
 
 @_cdecl("enroll_system_describe") @implementation
 public func enroll_system_describe(_ description: BufferOut?, _ error: ErrorOut?) -> enroll_status {
-  commanding(description, "description", error, "system.describe")
+  returningResult(description, "description", error, "system.describe")
 }
 
 @_cdecl("enroll_redirect_parse") @implementation
 public func enroll_redirect_parse(
   _ url: TextIn?, _ url_size: Int, _ redirect: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  commanding(redirect, "redirect", error, "redirect.parse") { () throws(EnrollError) in
+  returningResult(redirect, "redirect", error, "redirect.parse") { () throws(EnrollError) in
     [("url", .string(try TextInput(url, url_size, "url").requiredText(limit: TextLimit.url)))]
   }
 }
@@ -120,7 +121,7 @@ public func enroll_redirect_route(
   _ configurations: TextIn?, _ configurations_size: Int, _ url: TextIn?, _ url_size: Int,
   _ owner: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  commanding(owner, "owner", error, "redirect.route") { () throws(EnrollError) in
+  returningResult(owner, "owner", error, "redirect.route") { () throws(EnrollError) in
     let text = TextInput(configurations, configurations_size, "configurations")
     let list = try JSONInput.parse(try text.requiredBytes(limit: TextLimit.json), "configurations")
     return [
@@ -134,7 +135,7 @@ public func enroll_redirect_route(
 public func enroll_link_parse(
   _ url: TextIn?, _ url_size: Int, _ link: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  commanding(link, "link", error, "link.parse") { () throws(EnrollError) in
+  returningResult(link, "link", error, "link.parse") { () throws(EnrollError) in
     [("url", .string(try TextInput(url, url_size, "url").requiredText(limit: TextLimit.url)))]
   }
 }

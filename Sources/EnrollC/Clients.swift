@@ -1,7 +1,8 @@
 // Opening and closing a client.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
@@ -63,7 +64,7 @@ extension ClientOptions {
 }
 
 extension enroll_client_options {
-  /// Whether functions of the host run inside the client's calls.
+  /// Whether the client's calls run functions of the host.
   fileprivate var hasHostCode: Bool { transport != nil || keys != nil || clock != nil || log != nil }
 }
 
@@ -85,11 +86,11 @@ public func enroll_client_new(
     }
     let given = try enroll_client_options(reading: options)
     let callbacks: CallbackExecutor =
-      given.queue == nil ? .ownThread : .queue(try PolledQueue.find(given.queue), HostThread())
+      given.queue == nil ? .ownThread : .queue(try PolledQueue.find(given.queue), HostSignalMask())
     let handle = ClientHandle(
       try Client(try ClientOptions(given)), callbacks: callbacks, runsHostCode: given.hasHostCode)
-    // The short way to a token looks at the system's clock.
-    let word = given.clock == nil ? handle.client.hotToken.word : 0
+    // The fast path to a token reads the system's clock, so a client with a clock of the host has none.
+    let word = given.clock == nil ? handle.client.tokenPointer.address : 0
     guard let number = ClientHandle.table.insert(handle, word: word) else {
       handle.close()
       throw EnrollError(.busy, "too many clients are open")
@@ -109,7 +110,7 @@ public func enroll_client_free(_ client: Handle?) -> enroll_status {
       throw ClientHandle.unknownHandle
     }
     guard !handle.isForkedChild else {
-      // Never released: to free it would touch locks that threads of the parent held.
+      // Never released: freeing it would touch locks that threads of the parent may have held.
       _ = Unmanaged.passRetained(handle)
       throw EnrollError(.forked, "the client belongs to the parent process; its handle was freed")
     }

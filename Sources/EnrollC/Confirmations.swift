@@ -1,7 +1,7 @@
-// The question whether the user is the one of the profile (G), and its yes, which names the transaction of the question.
+// The confirmation of a profile (state G): which sign-in waits for it, and the user's yes, which names its transaction.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollJSON
 
@@ -29,8 +29,9 @@ public func enroll_account_waiting(
 public func enroll_registration_confirm(_ client: Handle?, _ state: StateOut?, _ error: ErrorOut?)
   -> enroll_status
 {
-  stating(client, state, error) { handle throws(EnrollError) in
-    // A program that knows nothing of enroll_account_waiting shows the claims of enroll_identity_profile, which are the session's.
+  returningState(client, state, error) { handle throws(EnrollError) in
+    // A program that does not use enroll_account_waiting shows the claims of enroll_identity_profile. They
+    // belong to the confirmed session, not to the sign-in that waits.
     guard try !handle.client.waitsBesideAnotherUser() else {
       throw EnrollError(
         .illegalState,
@@ -45,7 +46,7 @@ public func enroll_registration_confirm(_ client: Handle?, _ state: StateOut?, _
 public func enroll_registration_confirm_transaction(
   _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ state: StateOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     try handle.client.confirm(
       try transactionID(transaction, transaction_size), until: .distantFuture, cancellation: handle.closing)
   }

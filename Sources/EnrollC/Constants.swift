@@ -1,9 +1,9 @@
-// Every constant of the header by its name, for languages that cannot read macros, and the library's versions. A test
+// Every constant of the header with its name, for languages that cannot read macros, and the library's versions. A test
 // compares this table with the header.
 
 public import CEnroll
 import EnrollCommands
-import EnrollCore
+import EnrollRules
 import EnrollHost
 
 private struct Constant: Sendable {
@@ -46,6 +46,7 @@ private struct Constant: Sendable {
       Constant("ENROLL_NO_TIMEOUT", Int64(ENROLL_NO_TIMEOUT)),
       Constant("ENROLL_MESSAGE_CAPACITY", Int64(ENROLL_MESSAGE_CAPACITY)),
       Constant("ENROLL_FIELD_CAPACITY", Int64(ENROLL_FIELD_CAPACITY)),
+      Constant("ENROLL_OAUTH_DESCRIPTION_CAPACITY", Int64(ENROLL_OAUTH_DESCRIPTION_CAPACITY)),
       Constant("ENROLL_OAUTH_ERROR_CAPACITY", Int64(ENROLL_OAUTH_ERROR_CAPACITY)),
       Constant("ENROLL_TRANSACTION_CAPACITY", Int64(ENROLL_TRANSACTION_CAPACITY)),
       Constant("ENROLL_USER_CODE_CAPACITY", Int64(ENROLL_USER_CODE_CAPACITY)),

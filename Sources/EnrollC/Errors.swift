@@ -1,10 +1,10 @@
-// From EnrollError to the caller's enroll_error, and the frame that every fallible function runs in.
+// From EnrollError to the caller's enroll_error, and the function that runs the body of every C function that can fail.
 
 import CEnroll
-import EnrollCore
+import EnrollRules
 
 extension enroll_error {
-  /// - Parameter reason: what is behind it, where the status alone does not say.
+  /// - Parameter reason: the cause, if the status alone does not say it.
   init(_ error: EnrollError, reason: enroll_status = ENROLL_OK) {
     self.init()
     struct_size = MemoryLayout<enroll_error>.size
@@ -15,26 +15,27 @@ extension enroll_error {
     http_status = error.httpStatus.flatMap { Int32(exactly: $0) } ?? 0
     retry_after_seconds = error.retryAfterSeconds ?? 0
     CharacterArray.write(error.oauthError ?? "", to: &oauth_error)
+    CharacterArray.write(error.oauthErrorDescription ?? "", to: &oauth_error_description)
     CharacterArray.write(error.field ?? "", to: &field)
     CharacterArray.write(error.message, to: &message)
   }
 }
 
-/// Runs the body of a C function, and turns what it throws into a status and the caller's error.
+/// Runs the body of a C function, and turns an error that it throws into a status and the caller's error struct.
 @inline(never)
 func reporting(to error: ErrorOut?, _ body: () throws(EnrollError) -> Void) -> enroll_status {
-  explaining(to: error) { (_: inout enroll_status) throws(EnrollError) in try body() }
+  reportingReason(to: error) { (_: inout enroll_status) throws(EnrollError) in try body() }
 }
 
-/// As ``reporting(to:_:)``, for a body that can say what is behind its failure.
+/// As ``reporting(to:_:)``, for a body that can also report the cause of its failure.
 @inline(never)
-func explaining(
+func reportingReason(
   to error: ErrorOut?, _ body: (inout enroll_status) throws(EnrollError) -> Void
 ) -> enroll_status {
   do throws(EnrollError) {
     try enroll_error.check(error)
   } catch {
-    // There is no room to say why.
+    // The error struct is too short to describe the error.
     return error.code.rawValue
   }
   var reason = ENROLL_OK
@@ -47,7 +48,7 @@ func explaining(
   }
 }
 
-/// An output that a function cannot do without.
+/// Requires an output that the function must have.
 func require<Output>(
   _ output: UnsafeMutablePointer<Output>?, _ name: String
 ) throws(EnrollError) -> UnsafeMutablePointer<Output> {

@@ -1,7 +1,7 @@
-// Events of a client, passed to the host where its callbacks run, in the order in which they happened.
+// Events of a client, which the host gets on the thread of its callbacks, in their order.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 
 @_cdecl("enroll_events_subscribe") @implementation
 public func enroll_events_subscribe(

@@ -1,14 +1,15 @@
-// Time as the host has it: a struct of function pointers becomes a Clock. Its callbacks run inside a call, and some of
-// them while the client holds a lock of its own: they are short (R41).
+// The host's clock: a struct of function pointers becomes a Clock. The functions run inside a call, some of them while
+// the client holds a lock, so they must be short (R41).
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollPosix
 
 /// The host's clock.
 final class HostClock: Clock, @unchecked Sendable {
-  // Unchecked: the host promised that `user_data` may be used by several threads at once.
+  // Unchecked: the host promises that `user_data` may be used by several threads at once.
   private typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Int64
   private let functions: enroll_clock
   private let code = HostCode()
@@ -16,17 +17,18 @@ final class HostClock: Clock, @unchecked Sendable {
   private let monotonic: Function
   private let system = SystemClock()
   private let name: String
-  /// How long a sleeper does not look at a clock that may be set forward meanwhile.
+  /// How often a sleeping thread reads the clock, which may be set forward meanwhile.
   private static let slice: Int64 = 50_000_000
 
-  /// - Throws: `.invalidArgument` without one of the functions.
+  /// - Throws: `.invalidArgument` if one of the functions is NULL.
   convenience init(_ pointer: UnsafePointer<enroll_clock>) throws(EnrollError) {
     let functions = try enroll_clock(reading: pointer)
     guard let date = functions.date, let monotonic = functions.monotonic else {
       throw EnrollError(
         .invalidArgument, "a clock needs date and monotonic; one of them is NULL", field: "clock")
     }
-    // Another clock or another process cannot know what moment the host's clock counts from.
+    // A random name instead of a boot id, because no other clock or process knows from which moment the host's clock
+    // counts.
     let name = Base64URL.encode(try SystemRandomSource().bytes(16))
     self.init(functions, date, monotonic, name: name)
   }

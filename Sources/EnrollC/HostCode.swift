@@ -1,17 +1,17 @@
-// Code of the host that runs inside a call: its transport, its secrets, its clock, its log. It may call only what takes
-// no client (R41).
+// Code of the host that runs inside a call: its transport, secret store, clock and log. It may only call functions that
+// take no client (R41).
 
 import EnrollHost
 import EnrollPosix
 
-/// How functions of the host are called.
+/// Calls functions of the host.
 struct HostCode: Sendable {
-  /// Set on a thread that is inside such code.
-  static let mark = ThreadMark()
+  /// Set on a thread that runs such code.
+  static let mark = ThreadFlag()
 
-  /// The host's, as the functions were given.
-  private let thread = HostThread()
+  /// The signal mask of the host's thread that passed the functions.
+  private let thread = HostSignalMask()
 
-  /// Runs code of the host inside a call, whosever the thread is.
+  /// Runs code of the host inside a call, on a thread of the host or of the library.
   func run<Result>(_ body: () -> Result) -> Result { thread.run { Self.mark.during(body) } }
 }

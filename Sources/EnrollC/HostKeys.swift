@@ -1,13 +1,14 @@
-// A store's key provider, as C names it; and secrets as the host keeps them (a Keychain, a Keystore): a struct of
-// function pointers becomes a SecretStore. Its callbacks run inside a call, like those of a host's transport (R41).
+// A store's key provider from C, and the host's secret store (a Keychain, a Keystore): a struct of function pointers
+// becomes a SecretStore. Its functions run inside a call, like those of a host's transport (R41).
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollHost
 
 extension KeyPlan {
-  /// nil for NULL: the default.
+  /// nil for NULL, which means the default.
   static func read(_ pointer: UnsafePointer<enroll_keys>?) throws(EnrollError) -> KeyPlan? {
     guard let pointer else { return nil }
     return try KeyPlan(try enroll_keys(reading: pointer))
@@ -50,13 +51,13 @@ extension KeyPlan {
   }
 }
 
-/// The host's secrets.
+/// The host's secret store.
 final class HostSecretStore: SecretStore, @unchecked Sendable {
-  // Unchecked: the host promised that `user_data` may be used by several threads at once.
+  // Unchecked: the host promises that `user_data` may be used by several threads at once.
   private let functions: enroll_secret_store
   private let code = HostCode()
 
-  /// - Throws: `.invalidArgument` without one of the functions.
+  /// - Throws: `.invalidArgument` if one of the functions is NULL.
   convenience init(_ pointer: UnsafePointer<enroll_secret_store>) throws(EnrollError) {
     let functions = try enroll_secret_store(reading: pointer)
     guard functions.load != nil, functions.save != nil, functions.remove != nil else {
@@ -72,18 +73,18 @@ final class HostSecretStore: SecretStore, @unchecked Sendable {
   deinit { functions.release?(functions.user_data) }
 
   func load(_ name: SecretName) throws(EnrollError) -> Secret? {
-    var room = [UInt8](repeating: 0, count: Int(ENROLL_SECRET_SIZE))
-    defer { room.withUnsafeMutableBytes { Wipe.bytes($0) } }
+    var memory = [UInt8](repeating: 0, count: Int(ENROLL_SECRET_SIZE))
+    defer { memory.withUnsafeMutableBytes { Wipe.bytes($0) } }
     let status = name.text.withCString { name in
-      room.withUnsafeMutableBufferPointer { room in
+      memory.withUnsafeMutableBufferPointer { memory in
         code.run {
-          functions.load?(functions.user_data, name, room.baseAddress) ?? ENROLL_E_INTERNAL
+          functions.load?(functions.user_data, name, memory.baseAddress) ?? ENROLL_E_INTERNAL
         }
       }
     }
     if status == ENROLL_E_NOT_FOUND { return nil }
     try Self.check(status, "load")
-    return Secret(room)
+    return Secret(memory)
   }
 
   func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {

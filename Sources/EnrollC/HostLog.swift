@@ -1,12 +1,13 @@
-// Where the host wants a client's log: a struct of function pointers becomes a LogHandler. It runs inside a call (R41).
+// The host's log: a struct of function pointers becomes a LogHandler. Its function runs inside a call (R41).
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 
 /// The host's log.
 final class HostLog: LogHandler, @unchecked Sendable {
-  // Unchecked: the host promised that `user_data` may be used by several threads at once.
+  // Unchecked: the host promises that `user_data` may be used by several threads at once.
   let level: LogLevel
   private typealias Function =
     @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, Int) -> Void
@@ -14,7 +15,7 @@ final class HostLog: LogHandler, @unchecked Sendable {
   private let code = HostCode()
   private let write: Function
 
-  /// - Throws: `.invalidArgument` without `write`, or for a level that is none.
+  /// - Throws: `.invalidArgument` if `write` is NULL, or for an unknown level.
   convenience init(_ pointer: UnsafePointer<enroll_log>) throws(EnrollError) {
     let functions = try enroll_log(reading: pointer)
     guard let write = functions.write else {

@@ -1,15 +1,16 @@
-// HTTP as the host does it: a struct of function pointers becomes a Transport. Its callbacks run inside a call, so what
-// they may call back is little: the thread is marked meanwhile (R41). The host's response is trusted no more than a
-// server's.
+// The host's HTTP transport: a struct of function pointers becomes a Transport. Its functions run inside a
+// call, so they may call only a few functions of the library: the thread is marked until they return (R41).
+// The host's response is checked like a server's response.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollPosix
 
 /// The host's transport.
 final class HostTransport: Transport, @unchecked Sendable {
-  // Unchecked: the host promised that `user_data` may be used by several threads at once.
+  // Unchecked: the host promises that `user_data` may be used by several threads at once.
   private let send:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<enroll_http_request>?, OpaquePointer?) ->
       enroll_status
@@ -17,7 +18,7 @@ final class HostTransport: Transport, @unchecked Sendable {
   private let userData: UnsafeMutableRawPointer?
   private let code = HostCode()
 
-  /// - Throws: `.invalidArgument` without a `send`.
+  /// - Throws: `.invalidArgument` if `send` is NULL.
   convenience init(_ pointer: UnsafePointer<enroll_transport>) throws(EnrollError) {
     let transport = try enroll_transport(reading: pointer)
     guard let send = transport.send else {
@@ -58,17 +59,22 @@ final class HostTransport: Transport, @unchecked Sendable {
 
   private static func error(_ status: enroll_status) -> EnrollError {
     switch EnrollError.Code(rawValue: status) {
-    case .network: EnrollError(.network, "the host's transport could not reach the server")
-    case .tls: EnrollError(.tls, "the host's transport does not accept the server's certificate")
-    case .timeout: EnrollError(.timeout, "the host's transport timed out")
-    case .responseInvalid: EnrollError(.responseInvalid, "the host's transport refused the response")
-    case .cancelled: EnrollError(.cancelled, "the host's transport was cancelled")
-    default: EnrollError(.internal, "the host's transport returned \(status), which is not allowed")
+    case .network: EnrollError(.network, "the app's own transport could not reach the server")
+    case .tls: EnrollError(.tls, "the app's own transport does not accept the server's certificate")
+    case .timeout: EnrollError(.timeout, "the app's own transport had no answer in time")
+    case .responseInvalid: EnrollError(.responseInvalid, "the app's own transport refused the response")
+    case .cancelled: EnrollError(.cancelled, "the app's own transport was cancelled")
+    case let code:
+      EnrollError(
+        .internal,
+        "the app's own transport failed with the status \(code?.name ?? "\(status)"), which does not say why. Expected one of: "
+          + "ok, network, tls, timeout, responseInvalid, cancelled. Return ENROLL_E_NETWORK for a failure that another try may mend"
+      )
     }
   }
 }
 
-/// A request as C reads it, for the time of one call.
+/// A request as a C struct, valid during one call.
 private struct RequestMemory {
   private let request: HTTPRequest
 
@@ -99,21 +105,22 @@ private struct RequestMemory {
         value.body_size = content.size
         value.response_limit = request.responseLimit
         value.needs_fresh_connection = request.freshConnection ? 1 : 0
-        value.timeout_ms = Int32(truncatingIfNeeded: HTTPRequest.totalTimeoutSeconds * 1000)
+        let seconds = request.timeoutSeconds ?? HTTPRequest.totalTimeoutSeconds
+        value.timeout_ms = Int32(truncatingIfNeeded: seconds * 1000)
         return withUnsafePointer(to: &value, body)
       }
     }
   }
 
-  /// Headers hold tokens: the memory is wiped like any buffer's.
+  /// A buffer, because headers may have tokens: its memory is wiped.
   private static func text(_ text: String) -> Buffer { Array(text.utf8).withUnsafeBytes { Buffer($0) } }
 }
 
-/// The answer while the host puts it together.
+/// The response, while the host sets its parts.
 final class HostResponse: @unchecked Sendable {
-  // Unchecked: everything is only touched with `exclusion` held; a host may use threads of its own.
+  // Unchecked: all state is only touched with `exclusion` held, because a host may use its own threads.
   static let table = HandleTable<HostResponse>(kind: 4)
-  /// More headers than any server needs.
+  /// More than the headers of any server.
   static let headerLimit = 256
   static let headerByteLimit = 16 << 10
 
@@ -124,7 +131,7 @@ final class HostResponse: @unchecked Sendable {
   private var headers: [HTTPHeader] = []
   private var body: [UInt8] = []
   private var isTooLong = false
-  private var hasLeftNothing = false
+  private var wasNotSent = false
 
   init(limit: Int, cancellation: (any Cancellation)?) {
     self.limit = limit
@@ -140,14 +147,14 @@ final class HostResponse: @unchecked Sendable {
 
   var isCancelled: Bool { cancellation?.isCancelled ?? false }
 
-  /// Whether nothing of the request left this machine.
-  var isUnsent: Bool { exclusion.locked { hasLeftNothing } }
+  /// Whether no part of the request left this machine.
+  var isUnsent: Bool { exclusion.locked { wasNotSent } }
 
-  func setUnsent() { exclusion.locked { hasLeftNothing = true } }
+  func setUnsent() { exclusion.locked { wasNotSent = true } }
 
   func setStatus(_ status: Int32) { exclusion.locked { self.status = status } }
 
-  /// - Returns: false when there are too many.
+  /// - Returns: false if there are too many headers.
   func add(_ header: HTTPHeader) -> Bool {
     exclusion.locked {
       guard headers.count < Self.headerLimit else { return false }
@@ -156,7 +163,7 @@ final class HostResponse: @unchecked Sendable {
     }
   }
 
-  /// - Returns: false over the request's limit: nothing is added any more.
+  /// - Returns: false if the body is over the request's limit. Then nothing more is added.
   func add(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     exclusion.locked {
       isTooLong = isTooLong || bytes.count > limit - body.count
@@ -166,7 +173,7 @@ final class HostResponse: @unchecked Sendable {
     }
   }
 
-  /// - Throws: `.responseInvalid` when it was too long, `.internal` without a status.
+  /// - Throws: `.responseInvalid` if the body was too long, `.internal` without a status.
   func response() throws(EnrollError) -> HTTPResponse {
     let result: Result<HTTPResponse, EnrollError> = exclusion.locked {
       if isTooLong {

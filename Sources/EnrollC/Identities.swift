@@ -1,13 +1,13 @@
-// The user's identity, and logging out.
+// The user's identity, the account's data, diagnostics and logout.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 
-/// The frame of the functions whose output is claims.
-private func claiming(
+/// Runs the body of a function whose output is claims.
+private func returningClaims(
   _ client: Handle?, _ claims: BufferOut?, _ error: ErrorOut?,
   _ body: (ClientHandle) throws(EnrollError) -> JSONObject
 ) -> enroll_status {
@@ -22,14 +22,14 @@ private func claiming(
 public func enroll_identity_profile(_ client: Handle?, _ claims: BufferOut?, _ error: ErrorOut?)
   -> enroll_status
 {
-  claiming(client, claims, error) { handle throws(EnrollError) in try handle.client.profile() }
+  returningClaims(client, claims, error) { handle throws(EnrollError) in try handle.client.profile() }
 }
 
 @_cdecl("enroll_identity_userinfo") @implementation
 public func enroll_identity_userinfo(
   _ client: Handle?, _ timeout_ms: Int64, _ claims: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  claiming(client, claims, error) { handle throws(EnrollError) in
+  returningClaims(client, claims, error) { handle throws(EnrollError) in
     try handle.client.userinfo(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
   }
 }

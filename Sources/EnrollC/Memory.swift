@@ -1,13 +1,13 @@
-// Short names for the pointers that C hands in and takes out, so that a function reads like its line in the header; and
-// the functions for the host's own memory that holds secrets.
+// Short names for the types of parameters, so that a function reads like its line in the header; and the functions that
+// protect the host's own memory.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollPosix
 
-/// Text in: never believed before TextInput looked at it.
+/// A text parameter. TextInput checks it before use.
 public typealias TextIn = UnsafePointer<CChar>
 /// A handle: a number, never dereferenced.
 public typealias Handle = OpaquePointer

@@ -1,7 +1,7 @@
-// A PIN over the account.
+// A PIN for the account.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 
@@ -11,8 +11,8 @@ private func pin(
   Secret(try TextInput(pointer, size, name).requiredText(limit: TextLimit.name))
 }
 
-/// The frame of the functions that say how a PIN was taken.
-private func answering(
+/// Runs the body of a function whose output is the result of a PIN.
+private func returningAnswer(
   _ client: Handle?, _ outcome: Int32Out?, _ triesLeft: Int64Out?, _ retryAfter: Int64Out?,
   _ error: ErrorOut?, _ body: (ClientHandle) throws(EnrollError) -> PINAnswer
 ) -> enroll_status {
@@ -43,7 +43,7 @@ public func enroll_pin_unlock(
   _ client: Handle?, _ pin: TextIn?, _ pin_size: Int, _ outcome: Int32Out?, _ tries_left: Int64Out?,
   _ retry_after: Int64Out?, _ error: ErrorOut?
 ) -> enroll_status {
-  answering(client, outcome, tries_left, retry_after, error) { handle throws(EnrollError) in
+  returningAnswer(client, outcome, tries_left, retry_after, error) { handle throws(EnrollError) in
     try handle.client.usePIN(try EnrollC.pin(pin, pin_size, "pin"), to: .unlock)
   }
 }
@@ -53,7 +53,7 @@ public func enroll_pin_change(
   _ client: Handle?, _ pin: TextIn?, _ pin_size: Int, _ new_pin: TextIn?, _ new_pin_size: Int,
   _ outcome: Int32Out?, _ tries_left: Int64Out?, _ retry_after: Int64Out?, _ error: ErrorOut?
 ) -> enroll_status {
-  answering(client, outcome, tries_left, retry_after, error) { handle throws(EnrollError) in
+  returningAnswer(client, outcome, tries_left, retry_after, error) { handle throws(EnrollError) in
     try handle.client.usePIN(
       try EnrollC.pin(pin, pin_size, "pin"),
       to: .replace(try EnrollC.pin(new_pin, new_pin_size, "new_pin")))
@@ -65,7 +65,7 @@ public func enroll_pin_remove(
   _ client: Handle?, _ pin: TextIn?, _ pin_size: Int, _ outcome: Int32Out?, _ tries_left: Int64Out?,
   _ retry_after: Int64Out?, _ error: ErrorOut?
 ) -> enroll_status {
-  answering(client, outcome, tries_left, retry_after, error) { handle throws(EnrollError) in
+  returningAnswer(client, outcome, tries_left, retry_after, error) { handle throws(EnrollError) in
     try handle.client.usePIN(try EnrollC.pin(pin, pin_size, "pin"), to: .remove)
   }
 }

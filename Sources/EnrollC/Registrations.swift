@@ -1,13 +1,13 @@
-// Registration: begin, the ways a redirect comes back, the state and what moves it.
+// Registration: the beginning, the redirect, the state, and the calls that change it.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollPosix
 
-/// The frame of every function whose output is a state.
-func stating(
+/// Runs the body of a function whose output is a state.
+func returningState(
   _ client: Handle?, _ state: StateOut?, _ error: ErrorOut?,
   _ body: (ClientHandle) throws(EnrollError) -> RegistrationState
 ) -> enroll_status {
@@ -18,7 +18,7 @@ func stating(
   }
 }
 
-/// The frame of every function that calls back with a state.
+/// Starts a call that calls back with a state.
 private func startingState(
   _ client: Handle?, _ callback: enroll_state_callback?, _ userData: UserData?, _ pending: HandleOut?,
   _ error: ErrorOut?,
@@ -29,7 +29,7 @@ private func startingState(
     let handle = try ClientHandle.find(client)
     let host = try HostCallback(callback, userData)
     let work = try prepare(handle)
-    try handle.room.start(pending) { cancellation throws(EnrollError) in
+    try handle.executor.start(pending) { cancellation throws(EnrollError) in
       try work(handle.client, cancellation)
     } deliver: { result in
       switch result {
@@ -61,7 +61,7 @@ func transactionID(
 public func enroll_registration_state(
   _ client: Handle?, _ wait: Int32, _ timeout_ms: Int64, _ state: StateOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     try handle.client.registrationState(
       wait: wait != 0, until: try handle.deadline(timeout_ms), cancellation: handle.closing)
   }
@@ -110,7 +110,7 @@ public func enroll_registration_begin_start(
     let host = try HostCallback(callback, user_data)
     let options = try SignInOptions(options)
     let deadline = try handle.deadline(timeout_ms)
-    try handle.room.start(pending) { cancellation throws(EnrollError) in
+    try handle.executor.start(pending) { cancellation throws(EnrollError) in
       try handle.client.begin(options, until: deadline, cancellation: cancellation)
     } deliver: { result in
       switch result {
@@ -135,7 +135,7 @@ public func enroll_registration_resume(
   _ client: Handle?, _ url: TextIn?, _ url_size: Int, _ timeout_ms: Int64, _ state: StateOut?,
   _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     try handle.client.resume(
       try EnrollC.url(url, url_size), until: try handle.deadline(timeout_ms), cancellation: handle.closing)
   }
@@ -146,7 +146,7 @@ public func enroll_registration_resume_transaction(
   _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ url: TextIn?, _ url_size: Int,
   _ timeout_ms: Int64, _ state: StateOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     try handle.client.resume(
       try EnrollC.url(url, url_size), transactionID: try transactionID(transaction, transaction_size),
       until: try handle.deadline(timeout_ms), cancellation: handle.closing)
@@ -172,7 +172,7 @@ public func enroll_registration_submit_code(
   _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ code: TextIn?, _ code_size: Int,
   _ timeout_ms: Int64, _ state: StateOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     try handle.client.submitCode(
       Secret(try TextInput(code, code_size, "code").requiredText(limit: TextLimit.name)),
       transactionID: try transactionID(transaction, transaction_size),
@@ -181,7 +181,7 @@ public func enroll_registration_submit_code(
 }
 
 extension LinkRefusal {
-  /// ENROLL_URL_*.
+  /// The number of the constant ENROLL_URL_*.
   fileprivate var number: Int32 {
     switch reason {
     case .unsolicited: ENROLL_URL_UNSOLICITED
@@ -190,7 +190,7 @@ extension LinkRefusal {
     }
   }
 
-  /// ENROLL_OFFER_*, added up.
+  /// The sum of the constants ENROLL_OFFER_*.
   fileprivate var bits: Int32 {
     offers.reduce(0) { bits, offer in
       switch offer {
@@ -231,7 +231,7 @@ public func enroll_registration_await_outcome(
   _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ timeout_ms: Int64, _ state: StateOut?,
   _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     try handle.client.awaitTransaction(
       try transactionID(transaction, transaction_size), until: try handle.deadline(timeout_ms),
       cancellation: handle.closing)
@@ -256,7 +256,7 @@ public func enroll_registration_await_outcome_start(
 public func enroll_registration_retry(
   _ client: Handle?, _ timeout_ms: Int64, _ state: StateOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     try handle.client.retry(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
   }
 }
@@ -265,7 +265,7 @@ public func enroll_registration_retry(
 public func enroll_registration_cancel(
   _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ state: StateOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     try handle.client.cancel(
       try TextInput(transaction, transaction_size, "transaction").text(limit: TextLimit.name)
         .map { TransactionID($0) })
@@ -276,7 +276,7 @@ public func enroll_registration_cancel(
 public func enroll_registration_other_app_missing(
   _ client: Handle?, _ transaction: TextIn?, _ transaction_size: Int, _ state: StateOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     try handle.client.otherAppMissing(try transactionID(transaction, transaction_size))
   }
 }
@@ -285,14 +285,14 @@ public func enroll_registration_other_app_missing(
 public func enroll_registration_clear(_ client: Handle?, _ state: StateOut?, _ error: ErrorOut?)
   -> enroll_status
 {
-  stating(client, state, error) { handle throws(EnrollError) in try handle.client.clear() }
+  returningState(client, state, error) { handle throws(EnrollError) in try handle.client.clear() }
 }
 
 @_cdecl("enroll_registration_deregister") @implementation
 public func enroll_registration_deregister(
   _ client: Handle?, _ timeout_ms: Int64, _ url: BufferOut?, _ state: StateOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  stating(client, state, error) { handle throws(EnrollError) in
+  returningState(client, state, error) { handle throws(EnrollError) in
     let ended = try handle.client.deregister(
       until: try handle.deadline(timeout_ms), cancellation: handle.closing)
     if let url { url.pointee = try enroll_buf(ended.url ?? "") }

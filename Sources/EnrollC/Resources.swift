@@ -2,7 +2,7 @@
 
 public import CEnroll
 import EnrollCommands
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
 /// Runs a command whose parameters are a JSON object.

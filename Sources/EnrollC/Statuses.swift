@@ -1,10 +1,10 @@
-// Statuses and blames in words; the table itself is EnrollError's.
+// The names of statuses and blames. EnrollError has the table.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 
 extension EnrollError.Code {
-  /// ENROLL_OK and every ENROLL_E_*: the C name is the JSON name in capitals.
+  /// The name of the constant ENROLL_E_*: the JSON name in capitals, with underscores between words.
   var constantName: String {
     var text = "ENROLL_E_"
     var previousWasLower = false
@@ -19,7 +19,7 @@ extension EnrollError.Code {
 }
 
 extension EnrollError.Blame {
-  /// ENROLL_BLAME_*.
+  /// The number of the constant ENROLL_BLAME_*.
   var number: Int32 {
     switch self {
     case .caller: ENROLL_BLAME_CALLER

@@ -1,8 +1,9 @@
-// Stores as a whole, without a client.
+// Calls that need a store but no client.
 
 public import CEnroll
 import EnrollCommands
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollJSON
 
 /// A store's key provider; NULL for a key file in its directory.
@@ -19,7 +20,7 @@ private func run(
     cancellation: nil, keys: try KeyPlan.read(keys), newKeys: try KeyPlan.read(newKeys))
 }
 
-/// The same, for what answers a JSON text.
+/// As ``run(_:_:_:_:newKeys:_:)``, for a command whose result is JSON.
 private func answer(
   _ command: String, _ directory: TextIn?, _ size: Int, _ keys: KeysIn?, to output: BufferOut?,
   _ name: String, _ error: ErrorOut?

@@ -1,16 +1,16 @@
-// Access tokens: the call that hosts make before every request, in four forms.
+// Access tokens: the calls that hosts make before requests, and renewal, revocation, introspection and DPoP proofs.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
 extension AccessOutcome {
-  /// The token where there is one to hand out.
-  /// - Parameter reason: why the renewal failed, if that is why there is no token.
-  /// - Throws: why there is none.
+  /// The token, if the outcome has one.
+  /// - Parameter reason: gets the error of the renewal, if there is no token because the renewal failed.
+  /// - Throws: why there is no token.
   fileprivate func token(orBecause reason: inout enroll_status) throws(EnrollError) -> AccessToken {
     do throws(EnrollError) {
       return try token()
@@ -42,12 +42,12 @@ func checkedLifetime(_ seconds: Int64) throws(EnrollError) -> Int64 {
   return seconds
 }
 
-/// The frame of the functions that hand out a token in a buffer.
-func handingOut(
+/// Runs the body of a function that returns a token in a buffer.
+func returningToken(
   _ client: Handle?, _ access: AccessOut?, _ token: BufferOut?, _ error: ErrorOut?,
   _ body: (ClientHandle) throws(EnrollError) -> AccessOutcome
 ) -> enroll_status {
-  explaining(to: error) { (reason: inout enroll_status) throws(EnrollError) in
+  reportingReason(to: error) { (reason: inout enroll_status) throws(EnrollError) in
     let handle = try ClientHandle.find(client)
     try enroll_access.check(access)
     let token = try require(token, "token")
@@ -58,7 +58,7 @@ func handingOut(
   }
 }
 
-/// The frame of the functions that call back with a token.
+/// Starts a call that calls back with a token.
 func startingAccess(
   _ client: Handle?, _ callback: enroll_access_callback?, _ userData: UserData?, _ pending: HandleOut?,
   _ error: ErrorOut?,
@@ -70,7 +70,7 @@ func startingAccess(
     let handle = try ClientHandle.find(client)
     let host = try HostCallback(callback, userData)
     let work = try prepare(handle)
-    try handle.room.startDetached(pending) { cancellation, complete in
+    try handle.executor.startDetached(pending) { cancellation, complete in
       work(handle.client, cancellation, complete)
     } deliver: { result in
       host.deliver(result)
@@ -105,7 +105,7 @@ public func enroll_token_access(
   _ client: Handle?, _ minimum_lifetime: Int64, _ timeout_ms: Int64, _ access: AccessOut?,
   _ token: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  handingOut(client, access, token, error) { handle throws(EnrollError) in
+  returningToken(client, access, token, error) { handle throws(EnrollError) in
     try handle.client.access(
       minimumLifetimeSeconds: try checkedLifetime(minimum_lifetime), until: try handle.deadline(timeout_ms),
       cancellation: handle.closing)
@@ -131,7 +131,7 @@ public func enroll_token_access_start(
 public func enroll_token_refresh(
   _ client: Handle?, _ timeout_ms: Int64, _ access: AccessOut?, _ token: BufferOut?, _ error: ErrorOut?
 ) -> enroll_status {
-  handingOut(client, access, token, error) { handle throws(EnrollError) in
+  returningToken(client, access, token, error) { handle throws(EnrollError) in
     try handle.client.refresh(until: try handle.deadline(timeout_ms), cancellation: handle.closing)
   }
 }
@@ -201,16 +201,17 @@ public func enroll_token_copy(
   _ client: Handle?, _ minimum_lifetime: Int64, _ timeout_ms: Int64, _ buffer: UnsafeMutablePointer<CChar>?,
   _ capacity: Int, _ size: UnsafeMutablePointer<Int>?, _ expires_at: Int64Out?, _ error: ErrorOut?
 ) -> enroll_status {
-  // The way that nearly every call goes: one lock, one look at the clock, no allocation, no error to make.
+  // The fast path of almost every call: one lock, one read of the clock, no allocation and no error.
   if let buffer, capacity > 0, minimum_lifetime >= 0, timeout_ms >= -1, TokenCopy.accepts(error),
-    let copied = TokenCopy.quickly(UInt(bitPattern: client), minimum_lifetime, buffer, capacity)
+    let copied = TokenCopy.fromMemory(UInt(bitPattern: client), minimum_lifetime, buffer, capacity)
   {
     buffer[copied.count] = 0
     size?.pointee = copied.count
     expires_at?.pointee = copied.expiresAt.seconds
     return ENROLL_OK
   }
-  return TokenCopy.slowly(client, minimum_lifetime, timeout_ms, buffer, capacity, size, expires_at, error)
+  return TokenCopy.withAllChecks(
+    client, minimum_lifetime, timeout_ms, buffer, capacity, size, expires_at, error)
 }
 
 enum TokenCopy {
@@ -219,29 +220,29 @@ enum TokenCopy {
     return error.pointee.struct_size >= enroll_error.firstSize
   }
 
-  /// Copies a fresh token if memory has one, this thread may ask, and it fits with its NUL.
-  static func quickly(
+  /// Copies a fresh token, if memory has one, this thread may ask for it, and it fits with its NUL.
+  static func fromMemory(
     _ client: UInt, _ minimumLifetime: Int64, _ buffer: UnsafeMutablePointer<CChar>, _ capacity: Int
   ) -> (count: Int, expiresAt: UnixTime)? {
-    // A client with a clock of the host's has no such word.
-    guard let glimpse = ClientHandle.table.glimpse(client), let token = HotToken(word: glimpse.word),
+    // For a client with a clock of the host the word is 0.
+    guard let slot = ClientHandle.table.unretainedSlot(client), let token = TokenPointer(address: slot.word),
       !HostCode.mark.isSet,
       let copied = token.copy(
         minimumLifetimeSeconds: minimumLifetime, at: SystemClock.now(),
         into: UnsafeMutableRawBufferPointer(start: buffer, count: capacity - 1),
-        if: { glimpse.isAlive }),
+        if: { slot.isAlive }),
       copied.count < capacity
     else { return nil }
     return copied
   }
 
-  /// The same with everything that can go wrong.
-  static func slowly(
+  /// Copies a token with all checks, renews it if necessary, and reports errors.
+  static func withAllChecks(
     _ client: Handle?, _ minimumLifetime: Int64, _ timeout: Int64, _ buffer: UnsafeMutablePointer<CChar>?,
     _ capacity: Int, _ size: UnsafeMutablePointer<Int>?, _ expiresAt: Int64Out?, _ error: ErrorOut?,
     for audience: (ClientHandle) throws(EnrollError) -> TokenAudience? = { _ in nil }
   ) -> enroll_status {
-    explaining(to: error) { (reason: inout enroll_status) throws(EnrollError) in
+    reportingReason(to: error) { (reason: inout enroll_status) throws(EnrollError) in
       let handle = try ClientHandle.find(client)
       guard capacity >= 0, buffer != nil || capacity == 0 else {
         throw EnrollError(.invalidArgument, "buffer is NULL, or its capacity is absurd", field: "buffer")

@@ -1,11 +1,12 @@
-// The command surface as one JSON document: what bindings, documentation and tests read, so that nothing can drift.
+// The command surface as one JSON document. Bindings, documentation and tests are made from it, so that they cannot
+// differ.
 
-public import EnrollCore
+public import EnrollRules
 import EnrollHost
 public import EnrollJSON
 
 public enum Manifest {
-  /// Grows when the document's own shape changes.
+  /// Increased when the structure of the document changes.
   static let format: Int64 = 2
 
   public static var json: JSON {
@@ -82,8 +83,8 @@ extension EnrollError.Code {
     ])
   }
 
-  /// The code in JSON-RPC 2.0: the specification's own for parameters that are not acceptable, else the range that it
-  /// leaves to servers, −32000 to −32099, as −32000 plus the C status.
+  /// The code in JSON-RPC 2.0: the specification's own code for invalid parameters, otherwise −32000 plus the C status,
+  /// in the range for servers, −32000 to −32099.
   public var rpcCode: Int64 {
     self == .invalidArgument ? -32_602 : -32_000 + Int64(rawValue)
   }

@@ -1,21 +1,21 @@
-// AES-256-GCM (NIST SP 800-38D): sealing with a key. One key size, one nonce size, one tag size.
+// AES-256-GCM (NIST SP 800-38D): encryption with a key. One size each of key, nonce and tag.
 
 import COpenSSL
 
 /// Authenticated encryption. A nonce must never be used twice with one key.
 public enum AESGCM {
-  /// Bytes.
+  /// Bytes of a key.
   public static let keyCount = 32
-  /// Bytes.
+  /// Bytes of a nonce.
   public static let nonceCount = 12
   /// Bytes that sealing adds.
   public static let tagCount = 16
-  /// Bytes of plaintext or of associated data in one call.
+  /// The most bytes of plaintext or of associated data in one call.
   public static let lengthLimit = 1 << 30
 
   private static let handle = Fetched { CipherHandle("AES-256-GCM") }
 
-  /// - Returns: ciphertext, then the tag.
+  /// - Returns: the ciphertext, followed by the tag.
   /// - Throws: `.argument` for a key, nonce or text of the wrong length.
   public static func seal(
     _ plaintext: Secret, key: Secret, nonce: [UInt8], associatedData: [UInt8]
@@ -42,7 +42,7 @@ public enum AESGCM {
     return sealed
   }
 
-  /// - Throws: `.authentication` when the text was not sealed with exactly this key, nonce and associated data;
+  /// - Throws: `.authentication` if the text was not sealed with exactly this key, nonce and associated data;
   ///   `.argument` for a key, nonce or text of the wrong length.
   public static func open(
     _ sealed: [UInt8], key: Secret, nonce: [UInt8], associatedData: [UInt8]
@@ -66,7 +66,7 @@ public enum AESGCM {
       try require(
         libcrypto.pointee.EVP_DecryptUpdate(context.pointer, plain, &written, sealed, Int32(count)), "AES-GCM"
       )
-      // GCM writes nothing at the end; the result is the verdict.
+      // GCM writes no more bytes at the end. The result of the call says whether the tag is right.
       guard libcrypto.pointee.EVP_DecryptFinal_ex(context.pointer, plain, &written) == 1 else {
         libcrypto.pointee.ERR_clear_error()
         throw CryptoError(.authentication, "sealed text does not authenticate")

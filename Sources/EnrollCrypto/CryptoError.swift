@@ -1,4 +1,4 @@
-// The one error of this module. OpenSSL's own reason is a constant text and holds no data.
+// The only error of this module. OpenSSL's own reason is a constant text without data.
 
 import COpenSSL
 
@@ -8,15 +8,15 @@ public struct CryptoError: Error, Equatable, Sendable {
   public enum Reason: Sendable {
     /// The text was sealed with another key, nonce or context, or was changed.
     case authentication
-    /// The key is malformed, too weak, or of another kind than the operation wants.
+    /// The key is malformed, too weak, or of another kind than the operation needs.
     case key
-    /// An argument has a length or value that the operation does not take.
+    /// An argument has a length or value that the operation does not accept.
     case argument
-    /// OpenSSL could not do it: no entropy, an algorithm switched off.
+    /// OpenSSL failed, for example because there is no entropy or an algorithm is disabled.
     case library
-    /// OpenSSL had no memory for it.
+    /// OpenSSL had not enough memory.
     case memory
-    /// There is no OpenSSL, or one that is too old.
+    /// OpenSSL is missing or too old.
     case missing
   }
 
@@ -30,7 +30,7 @@ public struct CryptoError: Error, Equatable, Sendable {
     self.message = message
   }
 
-  /// A failed OpenSSL call, with its latest reason. Empties the thread's error queue.
+  /// The error for a failed OpenSSL call, with its latest reason. Empties the thread's error queue.
   static func library(_ operation: String) -> CryptoError {
     let libcrypto: UnsafePointer<enroll_openssl>
     do throws(CryptoError) { libcrypto = try OpenSSL.functions() } catch { return error }
@@ -45,7 +45,8 @@ public struct CryptoError: Error, Equatable, Sendable {
     return CryptoError(.library, operation + " failed: " + String(cString: text))
   }
 
-  /// Empties the thread's error queue. - Returns: the latest reason, 0 for none, and whether any is a want of memory.
+  /// Empties the thread's error queue.
+  /// - Returns: the latest reason, 0 for none, and whether any reason is a lack of memory.
   static func takeReasons(_ libcrypto: UnsafePointer<enroll_openssl>) -> (latest: UInt, isMemory: Bool) {
     var latest: UInt = 0
     var isMemory = false
@@ -58,19 +59,19 @@ public struct CryptoError: Error, Equatable, Sendable {
   }
 }
 
-/// Passes a result of OpenSSL on, or throws when it is nil.
+/// Returns a result of OpenSSL, or throws if it is nil.
 func require<Value>(_ value: Value?, _ operation: String) throws(CryptoError) -> Value {
   guard let value else { throw .library(operation) }
   return value
 }
 
-/// OpenSSL says 1 for success.
+/// Throws unless the status is 1, OpenSSL's value for success.
 func require(_ status: Int32, _ operation: String) throws(CryptoError) {
   guard status == 1 else { throw .library(operation) }
 }
 
-/// Does it again when it fails. OpenSSL does not always say that it had no memory; then it looks as if the input were at
-/// fault, and whoever hears that may throw away what is good. A verdict counts when it is given twice.
+/// Runs `body` again if it fails. OpenSSL does not always report a lack of memory; then the input seems to be wrong,
+/// and the caller might discard good data. So only a second failure counts.
 func confirmed<Value>(_ body: () throws(CryptoError) -> Value) throws(CryptoError) -> Value {
   do throws(CryptoError) {
     return try body()

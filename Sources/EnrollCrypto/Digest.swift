@@ -32,7 +32,7 @@ public enum Digest: Sendable, CaseIterable {
     }
   }
 
-  /// OpenSSL's name for it.
+  /// OpenSSL's name of the hash function.
   var name: StaticString {
     switch self {
     case .sha256: "SHA2-256"
@@ -41,7 +41,7 @@ public enum Digest: Sendable, CaseIterable {
     }
   }
 
-  /// - Throws: `.library` when OpenSSL cannot, `.missing` if OpenSSL is absent.
+  /// - Throws: `.library` if OpenSSL fails, `.missing` if OpenSSL is absent.
   public func hash(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: byteCount)
     let status = bytes.withUnsafeBytes { input in
@@ -51,7 +51,7 @@ public enum Digest: Sendable, CaseIterable {
     return result
   }
 
-  /// As ``hash(_:)``, of a secret.
+  /// As ``hash(_:)``, for a secret.
   public func hash(_ secret: Secret) throws(CryptoError) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: byteCount)
     let status = secret.withBytes { input in
@@ -61,8 +61,8 @@ public enum Digest: Sendable, CaseIterable {
     return result
   }
 
-  /// - Parameter output: ``byteCount`` bytes at least; more are left as they are.
-  /// - Throws: `.argument` when `output` is too small.
+  /// - Parameter output: at least ``byteCount`` bytes; further bytes are not changed.
+  /// - Throws: `.argument` if `output` is too small.
   public func hash(
     _ bytes: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
@@ -72,7 +72,7 @@ public enum Digest: Sendable, CaseIterable {
     try require(compute(bytes, into: output), "digest")
   }
 
-  /// The hash of `bytes`, without memory of its own.
+  /// The hash of `bytes`, without allocating memory.
   /// - Throws: `.argument` for a function whose hash has another size.
   public func hash(
     _ bytes: UnsafeRawBufferPointer, into output: inout InlineArray<32, UInt8>
@@ -89,7 +89,7 @@ public enum Digest: Sendable, CaseIterable {
         input.baseAddress, input.count, output.baseAddress?.assumingMemoryBound(to: UInt8.self), nil,
         handle.pointer, nil)
     }
-    // The one that is computed all the time: its context is kept, and holds nothing of what it hashed.
+    // SHA-256 is computed all the time, so its context is kept for the next use. It keeps nothing of the data.
     guard let context = Self.spare.take() ?? Self.context(handle) else { return 0 }
     let start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
     guard libcrypto.pointee.EVP_DigestUpdate(context.pointer, input.baseAddress, input.count) == 1,
@@ -101,7 +101,7 @@ public enum Digest: Sendable, CaseIterable {
     return 1
   }
 
-  /// For SHA-256, ready to begin.
+  /// A context for SHA-256 that is initialised.
   private static let spare = Spare<DigestContext>()
 
   private static func context(_ handle: DigestHandle) -> DigestContext? {

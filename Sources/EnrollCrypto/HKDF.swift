@@ -1,17 +1,17 @@
-// HKDF (RFC 5869) with SHA-256: keys from a key.
+// HKDF (RFC 5869) with SHA-256, which derives keys from a key.
 
 import COpenSSL
 
-/// Derives keys from a key that is already random. For passwords there is ``Scrypt``.
+/// Derives keys from a key that is already random. Use ``Scrypt`` for passwords.
 public enum HKDF {
   private static let handle = Fetched { KDFHandle("HKDF") }
 
   /// - Parameters:
   ///   - key: the input key, not empty.
   ///   - salt: may be empty.
-  ///   - info: what the derived key is for, at most 1,024 bytes.
+  ///   - info: the purpose of the derived key, at most 1,024 bytes.
   ///   - count: bytes to derive, 1 to 8,160 (RFC 5869 §2.3).
-  /// - Throws: `.argument` for a length outside these.
+  /// - Throws: `.argument` if a length is outside these limits.
   public static func sha256(
     key: Secret, salt: [UInt8], info: [UInt8], count: Int
   ) throws(CryptoError) -> Secret {
@@ -24,7 +24,7 @@ public enum HKDF {
     }
     let libcrypto = try OpenSSL.functions()
     let context = try KDFContext(require(handle.value, "HKDF"))
-    let parameters = Parameters()
+    let parameters = OpenSSLParameters()
     parameters.add("digest", text: Digest.sha256.name)
     parameters.add("key", octets: key)
     parameters.add("salt", octets: salt)

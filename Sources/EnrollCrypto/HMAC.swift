@@ -7,11 +7,11 @@ public enum HMAC {
   private static let handle = Fetched { MACHandle("HMAC") }
 
   /// - Returns: 32 bytes. Compare them with ``ConstantTime/equal(_:_:)``.
-  /// - Throws: `.library` when OpenSSL cannot.
+  /// - Throws: `.library` if OpenSSL fails.
   public static func sha256(key: Secret, _ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
     let libcrypto = try OpenSSL.functions()
     let context = try MACContext(require(handle.value, "HMAC"))
-    let parameters = Parameters()
+    let parameters = OpenSSLParameters()
     parameters.add("digest", text: Digest.sha256.name)
     var result = [UInt8](repeating: 0, count: Digest.sha256.byteCount)
     let started = key.withBytes { keyBytes in

@@ -1,9 +1,9 @@
-// scrypt (RFC 7914): keys from passwords and PINs.
+// scrypt (RFC 7914), which derives keys from passwords and PINs.
 
 import COpenSSL
 
 public enum Scrypt {
-  /// Memory that one derivation may use.
+  /// The most bytes of memory that one derivation may use.
   public static let memoryLimit = 256 << 20
 
   /// - Parameters:
@@ -11,14 +11,14 @@ public enum Scrypt {
   ///   - r: block size.
   ///   - p: parallelism.
   ///   - count: bytes to derive, 1 to 1,024.
-  /// - Throws: `.argument` when a parameter is out of range or the derivation would need more than ``memoryLimit``.
+  /// - Throws: `.argument` if a parameter is out of range, or if the derivation would need more than ``memoryLimit``.
   public static func derive(
     password: Secret, salt: [UInt8], n: UInt64, r: UInt32, p: UInt32, count: Int
   ) throws(CryptoError) -> Secret {
     guard n > 1, n & (n - 1) == 0, n <= UInt64(memoryLimit), (1...1024).contains(r), (1...1024).contains(p),
       (1...1024).contains(count)
     else { throw CryptoError(.argument, "scrypt parameters are out of range") }
-    // What OpenSSL counts: 128 r (N + p) + 128 r; n, r and p are bounded above, so that nothing overflows.
+    // The bytes that OpenSSL counts: 128 r (N + p + 2). n, r and p are limited above, so nothing overflows.
     let needed = 128 * UInt64(r) * (n + UInt64(p) + 2)
     guard needed <= UInt64(memoryLimit) else {
       throw CryptoError(.argument, "scrypt would need \(needed) bytes, more than \(memoryLimit)")

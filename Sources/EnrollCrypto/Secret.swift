@@ -1,10 +1,10 @@
-// Bytes that must not leak: unprintable, compared in constant time, wiped when the last reference goes (R40).
-// It cannot wipe copies that a caller makes with `reveal`, nor those inside jansson and libcurl. And the two
-// operations that it stands on, for memory that others own: wiping, and comparison in constant time.
+// Bytes that must not leak: they are not printable, are compared in constant time, and are wiped when the last
+// reference ends (R40). Copies that a caller makes with `reveal`, and copies inside jansson and libcurl, cannot be
+// wiped. The file also has the two operations for memory of other owners: wiping, and comparison in constant time.
 
 import COpenSSL
 
-/// A token, key or verifier. Holds its own memory, wiped on deinit.
+/// A token, key or verifier. It owns its memory, and wipes it at the end.
 public final class Secret: @unchecked Sendable, Equatable {
   // Unchecked: the memory is written once, in init, and only read afterwards.
   private let storage: UnsafeMutableRawBufferPointer
@@ -16,7 +16,8 @@ public final class Secret: @unchecked Sendable, Equatable {
     count = bytes.count
   }
 
-  /// `count` bytes that `fill` writes in place; zeros where it does not. Wiped when it throws.
+  /// Creates `count` bytes, which `fill` writes in place; bytes that it does not write are zero. They are wiped if
+  /// `fill` throws.
   public convenience init(
     count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(CryptoError) -> Void
   ) throws(CryptoError) {
@@ -35,19 +36,19 @@ public final class Secret: @unchecked Sendable, Equatable {
     storage.deallocate()
   }
 
-  /// Bytes.
+  /// The number of bytes.
   public let count: Int
 
-  /// Whether there are no bytes at all.
+  /// Whether there are no bytes.
   public var isEmpty: Bool { count == 0 }
 
-  /// Copies `bytes`; the caller's own stay behind.
+  /// Copies `bytes`. The caller's array is not wiped.
   public convenience init(_ bytes: [UInt8]) {
     self.init(zeros: bytes.count)
     bytes.withUnsafeBytes { storage.copyMemory(from: $0) }
   }
 
-  /// Copies the UTF-8 of `text`, straight from where it is: an array between would stay behind.
+  /// Copies the UTF-8 of `text` directly from its memory, because an array in between would not be wiped.
   public convenience init(_ text: String) {
     self.init(zeros: text.utf8.count)
     let isCopied: Void? = text.utf8.withContiguousStorageIfAvailable {
@@ -56,30 +57,30 @@ public final class Secret: @unchecked Sendable, Equatable {
     if isCopied == nil { storage.copyBytes(from: text.utf8) }
   }
 
-  /// Lends the bytes for as long as `body` runs.
-  /// - Throws: what `body` throws.
+  /// Passes the bytes to `body`. They are valid only while `body` runs.
+  /// - Throws: the error of `body`.
   public func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(unsafeBytes)
   }
 
-  /// The bytes where they are: for who keeps this secret alive for as long as it uses them.
+  /// The bytes in place, for a caller that keeps this secret alive while it uses them.
   public var unsafeBytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[..<count])
   }
 
-  /// The text itself, for the one place that must send or hand it out. The copy is the caller's to guard.
+  /// A copy of the text, only for code that must send it or pass it on. The caller has to protect the copy.
   public func reveal() -> String {
     withBytes { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The bytes themselves; see ``reveal()``.
+  /// A copy of the bytes; see ``reveal()``.
   public func revealBytes() -> [UInt8] {
     withBytes { Array($0) }
   }
 
-  /// Constant time for equal lengths.
+  /// Takes constant time for equal lengths.
   public static func == (left: Secret, right: Secret) -> Bool {
     guard left.count == right.count else { return false }
     return enroll_equal_memory(left.storage.baseAddress, right.storage.baseAddress, left.count) == 1
@@ -94,14 +95,14 @@ public enum Wipe {
   }
 }
 
-/// Comparison whose time does not tell where two values differ.
+/// Comparison whose duration does not reveal where two values differ.
 public enum ConstantTime {
-  /// Whether both hold the same bytes. The lengths are no secret.
+  /// Whether both have the same bytes. The lengths are not secret.
   public static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.withUnsafeBytes { left in right.withUnsafeBytes { equal(left, $0) } }
   }
 
-  /// As ``equal(_:_:)``, where they are.
+  /// As ``equal(_:_:)``, for bytes in place.
   public static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     left.count == right.count && enroll_equal_memory(left.baseAddress, right.baseAddress, left.count) == 1
   }

@@ -1,12 +1,12 @@
-// Random bytes from OpenSSL's generator, which the kernel seeds and which reseeds after a fork.
+// Random bytes from OpenSSL's generator, which the kernel seeds, and which is seeded again after a fork.
 
 import COpenSSL
 
 public enum SystemRandom {
-  /// Bytes in one call.
+  /// The most bytes in one call.
   public static let countLimit = 1 << 20
 
-  /// - Throws: `.library` when the system has no entropy to give, never weaker bytes instead; `.argument` for a
+  /// - Throws: `.library` if the system has no entropy, because weaker bytes are never returned; `.argument` for a
   ///   negative `count` or one over ``countLimit``.
   public static func bytes(_ count: Int) throws(CryptoError) -> [UInt8] {
     try check(count)
@@ -19,7 +19,7 @@ public enum SystemRandom {
     return bytes
   }
 
-  /// As ``bytes(_:)``, for keys: from the generator whose output is never published.
+  /// As ``bytes(_:)``, for keys: from OpenSSL's separate generator for private values.
   public static func secret(_ count: Int) throws(CryptoError) -> Secret {
     try check(count)
     let libcrypto = try OpenSSL.functions()

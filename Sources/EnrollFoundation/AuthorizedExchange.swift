@@ -1,6 +1,6 @@
-// The rules of a request that carries a token (RFC 6750 §3.1, RFC 9449 §9): which servers get the token, and when a request
-// that a server refused with 401 is sent once more. Pure: no request is sent here. A token goes to https and to a loopback
-// address alone, and stays at the origin of the first URL.
+// The rules for a request that carries a token (RFC 6750 §3.1, RFC 9449 §9): which servers get the token, and when a
+// request that a server refused with 401 is sent once more. This file sends no request. A token is only sent to https
+// and to loopback addresses, and only to the origin of the first URL.
 
 import EnrollKit
 import Foundation
@@ -19,14 +19,15 @@ enum ExchangeStep: Equatable {
   case renewal
 }
 
-/// Scheme, host and port of a URL that may get a token (RFC 6454 §4).
+/// Scheme, host and port of a URL to which a token may be sent (RFC 6454 §4).
 struct TokenOrigin: Equatable {
   let scheme: String
   let host: String
   let port: Int
 
-  /// - Throws: `.invalidArgument` for a URL that is neither https nor http to a loopback address, has a user name or password, or
-  ///   a host that Foundation and libcurl may read in different ways. The error shows no part of the URL but the host.
+  /// - Throws: `.invalidArgument` for a URL that is neither https nor http to a loopback address, has a user name or
+  ///   password, or has a host that Foundation and libcurl may read in different ways. The error shows no part of the
+  ///   URL except the host.
   init(_ url: URL?) throws(EnrollError) {
     scheme = url?.scheme?.lowercased() ?? ""
     host = url?.host(percentEncoded: true)?.lowercased() ?? ""
@@ -43,8 +44,9 @@ struct TokenOrigin: Equatable {
     port = url?.port ?? (scheme == "https" ? 443 : 80)
   }
 
-  /// libcurl, which URLSession uses outside Apple's systems, sends http to a loopback address through a proxy of the environment.
-  /// - Throws: `.invalidArgument` if such a proxy would see the token.
+  /// Refuses a proxy from the environment: libcurl, which URLSession uses outside Apple's systems, sends http to a
+  /// loopback address through such a proxy.
+  /// - Throws: `.invalidArgument` if a proxy would see the token.
   func refuseProxy(in environment: [String: String]) throws(EnrollError) {
     let proxies = ["http_proxy", "all_proxy", "ALL_PROXY"].compactMap { environment[$0] }
     guard scheme == "http", proxies.contains(where: { !$0.isEmpty }) else { return }
@@ -74,9 +76,10 @@ struct TokenOrigin: Equatable {
   }
 }
 
-/// One request from its first sending to its last answer: each step happens once, and at the first origin alone.
+/// One request from its first sending to its last answer. Each step happens at most once, except new proofs, and only
+/// at the first origin.
 struct AuthorizedExchange {
-  /// A server that redirects in a loop gets no more.
+  /// The most proofs, for a server that redirects in a loop.
   static let maximumProofs = 20
 
   private let origin: TokenOrigin
@@ -101,9 +104,11 @@ struct AuthorizedExchange {
 
   mutating func countProof() { proofs += 1 }
 
-  /// The step after an answer; nil: the answer is the caller's.
+  /// The step after an answer; nil: the answer is final and goes to the caller.
   mutating func step(after answer: GuardedAnswer) -> ExchangeStep? {
-    guard answer.response.statusCode == 401, !answer.hasLeft, isAt(answer.request.url) else { return nil }
+    guard answer.response.statusCode == 401, !answer.hasLeftOrigin, isAt(answer.request.url) else {
+      return nil
+    }
     if needsProof {
       guard proofs < Self.maximumProofs else { return nil }
       if answer.request.value(forHTTPHeaderField: "DPoP") == nil { return .proof }
@@ -122,7 +127,8 @@ struct AuthorizedExchange {
 }
 
 extension URL {
-  /// As a proof names it (`htu`, RFC 9449 §4.2): without query and fragment, scheme and host in lower case.
+  /// The URL in the form of a proof (`htu`, RFC 9449 §4.2): without query and fragment, with scheme and host in lower
+  /// case.
   var proofTarget: String? {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }
     parts.query = nil

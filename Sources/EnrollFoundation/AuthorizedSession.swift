@@ -61,7 +61,8 @@ public struct AuthorizedSession: Sendable {
           exchange.token = try await client.rejected(refused, resource: resource, scope: scope).token()
         case .proof: break
         }
-        // The request that was refused, and none before it: a redirect may stand behind a POST that was carried out.
+        // Sends the refused request again, and none before it: before a redirect there may be a POST that was carried
+        // out.
         request = try await signed(answer.request, &exchange, nonce: nonce)
       } catch {
         return (answer.body, answer.response)
@@ -104,7 +105,8 @@ extension EnrollClient {
     var request = request
     let scheme = token.tokenType.lowercased() == "bearer" ? "Bearer" : token.tokenType
     request.setValue("\(scheme) \(token.value.reveal())", forHTTPHeaderField: "Authorization")
-    // Without dot segments, which URLSession takes out of what it sends.
+    // The proof names the URL without dot segments, because URLSession removes them from the URL that it
+    // sends.
     if exchange.needsProof, let url = request.url?.absoluteURL.standardized, let target = url.proofTarget {
       request.url = url
       exchange.countProof()

@@ -1,5 +1,6 @@
-// Sends single requests of URLSession, and keeps the token at its origin: a redirect to another origin loses Authorization and
-// DPoP, whatever Foundation's own rule on this system is. A delegate, since Foundation asks only delegates about redirects.
+// Sends single requests of URLSession, and keeps the token at its origin: a redirect to another origin loses
+// Authorization and DPoP, whatever Foundation's own rule on this system is. This is a delegate, because Foundation asks
+// only delegates about redirects.
 
 import EnrollKit
 import Foundation
@@ -9,20 +10,20 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// An answer, the request that got it, and whether redirects left the first origin on the way.
+/// An answer, the request that it answers, and whether redirects left the first origin.
 struct GuardedAnswer: Sendable {
   let request: URLRequest
   let body: Data
   let response: HTTPURLResponse
-  let hasLeft: Bool
+  let hasLeftOrigin: Bool
 }
 
-/// A class because URLSession keeps its delegate.
+/// A class, because URLSession keeps its delegate.
 final class RedirectGuard: NSObject, URLSessionDataDelegate {
   private struct Exchange {
     var request: URLRequest
     var body = Data()
-    var hasLeft = false
+    var hasLeftOrigin = false
     var isDone: CheckedContinuation<GuardedAnswer, any Error>
   }
 
@@ -45,15 +46,15 @@ final class RedirectGuard: NSObject, URLSessionDataDelegate {
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
   ) {
     var request = request
-    // A proof is for one URL.
+    // A proof is valid for one URL only.
     request.setValue(nil, forHTTPHeaderField: "DPoP")
     let first = try? TokenOrigin(task.originalRequest?.url)
     let next = try? TokenOrigin(request.url)
-    let hasLeft = exchanges.withLock { exchanges in
-      if first == nil || next != first { exchanges[task.taskIdentifier]?.hasLeft = true }
-      return exchanges[task.taskIdentifier]?.hasLeft ?? true
+    let hasLeftOrigin = exchanges.withLock { exchanges in
+      if first == nil || next != first { exchanges[task.taskIdentifier]?.hasLeftOrigin = true }
+      return exchanges[task.taskIdentifier]?.hasLeftOrigin ?? true
     }
-    if hasLeft { request.setValue(nil, forHTTPHeaderField: "Authorization") }
+    if hasLeftOrigin { request.setValue(nil, forHTTPHeaderField: "Authorization") }
     let guarded = request
     exchanges.withLock { $0[task.taskIdentifier]?.request = guarded }
     completionHandler(request)
@@ -70,7 +71,7 @@ final class RedirectGuard: NSObject, URLSessionDataDelegate {
     } else if let response = task.response as? HTTPURLResponse {
       ended.isDone.resume(
         returning: GuardedAnswer(
-          request: ended.request, body: ended.body, response: response, hasLeft: ended.hasLeft))
+          request: ended.request, body: ended.body, response: response, hasLeftOrigin: ended.hasLeftOrigin))
     } else {
       ended.isDone.resume(throwing: URLError(.badServerResponse))
     }

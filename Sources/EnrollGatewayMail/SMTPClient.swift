@@ -1,27 +1,28 @@
-// Mail over libcurl (RFC 5321): TLS from the beginning, or STARTTLS that must succeed (RFC 3207), certificates checked, within a minute.
-// Unencrypted only where the settings say so, which they may for this machine alone. One message for each connection. libcurl
-// escapes lines that begin with a dot. Addresses are checked before they come here; what is not ASCII is refused there, so that no
-// server needs SMTPUTF8.
+// Sends e-mail with libcurl (RFC 5321): implicit TLS, or STARTTLS that must succeed (RFC 3207); certificates
+// are checked; a message takes at most a minute. It sends without encryption only if the settings say so, and
+// they may say so only for a mail server on this machine. Each message has its own connection. libcurl
+// escapes lines that begin with a dot. Addresses were checked before: they are ASCII, so that no server needs
+// SMTPUTF8.
 
 import CCurl
 import CPosix
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 import EnrollHost
 import EnrollPosix
 
-/// Sends to one mail server. Any thread may send.
+/// A client of one mail server. Any thread may send.
 public final class SMTPClient: MailTransport {
   private let settings: MailSettings
-  /// The name by which it introduces itself (RFC 5321 §4.1.1.1).
+  /// The client's host name in EHLO (RFC 5321 §4.1.1.1).
   private let name: String
   private let library: CurlLibrary
 
   private static let connectMilliseconds = 20_000
   private static let totalMilliseconds = 60_000
 
-  /// - Parameter name: this machine's host name.
-  /// - Throws: `.unsupported` when libcurl is not installed.
+  /// - Parameter name: the gateway's host name.
+  /// - Throws: `.unsupported` if libcurl is not installed.
   public convenience init(_ settings: MailSettings, name: String) throws(EnrollError) {
     self.init(settings, name: name, library: try CurlLibrary.open())
   }
@@ -60,7 +61,7 @@ public final class SMTPClient: MailTransport {
     }
   }
 
-  /// - Returns: the first refusal of an option.
+  /// - Returns: the first error of an option; `CURLE_OK` if there is none.
   private func configure(
     _ easy: UnsafeMutableRawPointer, _ message: MailMessage,
     _ recipients: UnsafeMutablePointer<curl_slist>?, _ source: MessageSource
@@ -121,7 +122,8 @@ public final class SMTPClient: MailTransport {
     var reply = 0
     _ = enroll_curl_get_long(library.functions, easy, CURLINFO_RESPONSE_CODE, &reply)
     let reason = reply > 0 ? "\(words(code)), reply \(reply)" : words(code)
-    // A refusal of the message or of its addresses. One of the gateway itself (RFC 4954 §6) is mended in its settings.
+    // The server refused the message or its addresses. If it refuses the gateway itself (RFC 4954 §6), the operator has to
+    // change the settings, so the message stays in the outbox.
     let isOfMessage =
       code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_WEIRD_SERVER_REPLY
     let isOfGateway = [530, 534, 535, 538].contains(reply)
@@ -134,7 +136,7 @@ public final class SMTPClient: MailTransport {
   }
 }
 
-/// What libcurl reads of a message.
+/// The message as libcurl reads it.
 private final class MessageSource {
   private let bytes: [UInt8]
   private var place = 0

@@ -1,7 +1,8 @@
-// The HTTP server: HTTP/1.0 and HTTP/1.1 without TLS (a load balancer in front has that), on the event loop of libevent. It reads
-// strictly (RFC 9112), has requests answered by bounded threads or later, and stops without losing a request in work.
+// The HTTP server: HTTP/1.0 and HTTP/1.1 without TLS (a load balancer terminates TLS), on the event loop of libevent. It parses
+// strictly (RFC 9112), answers requests on bounded thread pools or asynchronously, and finishes the requests in work when it
+// stops.
 
-import EnrollCore
+import EnrollSteps
 import EnrollPosix
 
 /// A server that listens from `start` to ``stop(withinSeconds:)``.
@@ -12,7 +13,7 @@ public final class HTTPServer: Sendable {
   private let shared: ServerContext
   private let loops: [EventLoop]
 
-  /// Whether each loop looks at the time now and then; for tests.
+  /// Whether the timer of each loop runs; for tests.
   var ticking: [Bool] {
     loops.map { loop in
       let isTicking = Guarded(false, by: Mutex())
@@ -27,25 +28,27 @@ public final class HTTPServer: Sendable {
     self.port = port
   }
 
-  /// Listens, and answers by `application` from then on. Call `EndingSignals.prepare()` before: the server starts threads.
-  /// - Throws: ``ServerError`` for a setting that is not proper, for an address that cannot be listened on, and where the system gives
-  ///   no thread or descriptor.
+  /// Listens on the addresses of the settings and answers requests through `application`. Call `TerminationSignals.prepare()`
+  /// before: the server starts threads.
+  /// - Throws: ``ServerError`` for an invalid setting, for an address that cannot be listened on, and if the system gives no
+  ///   thread or descriptor.
   public static func start(
     _ settings: ServerSettings, _ application: any WebApplication
   ) throws(ServerError) -> HTTPServer {
     try start(settings, .lanes(application))
   }
 
-  /// Listens, and has each request answered later: `begin` is called on the event loop, must not wait, and hands the responder on.
-  /// - Throws: as the others.
+  /// Listens, and has each request answered later: the server calls `begin` on the event loop. `begin` must not wait; it passes
+  /// the responder on.
+  /// - Throws: ``ServerError`` as the other `start` methods.
   public static func start(
     _ settings: ServerSettings, responding begin: @escaping @Sendable (WebRequest, Responder) -> Void
   ) throws(ServerError) -> HTTPServer {
     try start(settings, .later(begin))
   }
 
-  /// Listens, and has each request answered by a task of its own: by an actor, say.
-  /// - Throws: as the others.
+  /// Listens, and answers each request in a separate task, for example through an actor.
+  /// - Throws: ``ServerError`` as the other `start` methods.
   public static func start(
     _ settings: ServerSettings, answering answer: @escaping @Sendable (WebRequest) async -> WebResponse
   ) throws(ServerError) -> HTTPServer {
@@ -68,7 +71,7 @@ public final class HTTPServer: Sendable {
     }
   }
 
-  /// - Returns: the port of all addresses.
+  /// - Returns: the port that all addresses share.
   private static func listen(_ settings: ServerSettings, on loops: [EventLoop]) throws(ServerError) -> Int {
     var port = settings.port
     for address in settings.addresses {
@@ -87,14 +90,16 @@ public final class HTTPServer: Sendable {
     return port
   }
 
-  /// Looks at the settings without listening.
-  /// - Throws: ``ServerError`` for a setting with which no server would start on any machine.
+  /// Checks the settings without listening.
+  /// - Throws: ``ServerError`` for a setting with which the server cannot start on any machine.
   public static func check(_ settings: ServerSettings) throws(ServerError) { _ = try networks(settings) }
 
-  /// Whether an address, in numbers, is one of this machine alone.
+  /// Whether a numeric address is a loopback address.
   public static func isLoopback(_ address: String) -> Bool { IPAddress(address)?.isLoopback ?? false }
 
-  /// - Returns: the trusted proxies, when all else is proper, too.
+  /// - Returns: the networks of the trusted proxies.
+  ///
+  /// - Throws: ``ServerError`` if any of the settings is invalid.
   private static func networks(_ settings: ServerSettings) throws(ServerError) -> [IPAddress.Network] {
     guard settings.publicOrigin == nil || settings.publicAuthority != nil else {
       throw ServerError(
@@ -126,7 +131,7 @@ public final class HTTPServer: Sendable {
     return networks
   }
 
-  /// The counters now.
+  /// The current reading of the counters.
   public var metrics: ServerMetrics {
     var metrics = shared.counters.reading
     (metrics.connectionsOpen, metrics.requestsInWork) = shared.census.current
@@ -135,10 +140,10 @@ public final class HTTPServer: Sendable {
     return metrics
   }
 
-  /// Stops: accepts no more connections, closes those that are idle, lets requests that have begun end, and closes the
-  /// rest when the time is over. Returns when all is closed, and holds its thread until then. Not to be called by a request. A second
-  /// call does nothing.
-  /// - Returns: false when requests were still in work at the end of the time; what they answer is dropped.
+  /// Stops the server: it accepts no more connections, closes idle connections, finishes the requests that have begun, and
+  /// closes the remaining connections after `seconds`. The call blocks its thread until all connections are closed; do not make
+  /// it while answering a request. A second call does nothing.
+  /// - Returns: false if requests were still in work after `seconds`; their answers are dropped.
   @discardableResult
   public func stop(withinSeconds seconds: Int64 = 20) -> Bool {
     guard shared.drain() else { return true }
@@ -149,7 +154,7 @@ public final class HTTPServer: Sendable {
       loop.run { loop.roster.forEach { $0.close() } }
       loop.end()
     }
-    // The threads of a pool with a request in work are left to themselves.
+    // A pool that still works on a request is not drained: waiting for its threads could take for ever.
     guard isEmpty || shared.census.current.working == 0 else { return false }
     shared.database.drain()
     shared.provider.drain()

@@ -1,21 +1,21 @@
-// Requests that the server refuses by itself: a request that breaks HTTP (RFC 9110 §15.5, RFC 9112) or a limit. No such request reaches the
-// application, and its connection is closed.
+// The reasons for which the server itself refuses a request, an answer or a connection: broken HTTP (RFC 9110 §15.5, RFC 9112),
+// a limit, or an application that fails.
 
 /// Why the server refused a request, an answer or a connection.
 public enum Refusal: String, Sendable, CaseIterable {
   case malformed, misdirected, version, method, targetTooLong, headersTooLarge, bodyTooLarge, expectation
   case headerTimeout, bodyTimeout
-  /// Every worker is busy and the queue is full.
+  /// All workers are busy and the queue is full.
   case overloaded
-  /// The application gave no answer, or one that cannot be written.
+  /// The application gave no answer, or an answer that cannot be written.
   case badAnswer
-  /// The client does not take its answer.
+  /// The client does not receive its answer in time.
   case slowReader
   case tooManyConnections, tooManyFromAddress, tooManyPipelined
-  /// The process may open no more files: a connection waits until it may.
+  /// The process has no free file descriptor: new connections wait until it has one.
   case noDescriptor
 
-  /// The status of the answer; nil when the connection is closed without one.
+  /// The status of the answer; nil if the server sends no answer for this reason.
   public var status: Int? {
     switch self {
     case .malformed: 400
@@ -33,7 +33,7 @@ public enum Refusal: String, Sendable, CaseIterable {
     }
   }
 
-  /// One sentence for the client. It quotes nothing of the request.
+  /// One sentence for the client. It never quotes the request.
   var sentence: String {
     switch self {
     case .malformed: "The request is not well-formed HTTP."

@@ -1,20 +1,20 @@
-// The server's counters, for a metrics page. Any thread counts, without a lock.
+// The server's counters, for a metrics page. Any thread counts without a lock.
 
 import Synchronization
 
-/// A reading of an ``HTTPServer``'s counters. All but those that say "now" only grow.
+/// A reading of an ``HTTPServer``'s counters. Counters only grow, except those documented with "now".
 public struct ServerMetrics: Sendable, Equatable {
-  /// Connections that were accepted, those over a limit included.
+  /// Connections that were accepted, including those that a limit then refused.
   public var connectionsAccepted = 0
   /// Connections that are open now.
   public var connectionsOpen = 0
-  /// Requests that wait for their answer now: for a thread, for what the application does.
+  /// Requests that wait for their answer now: in a queue, on a worker thread, or until a ``Responder`` sends it.
   public var requestsInWork = 0
-  /// Answers by the hundreds of their status: `[2]` counts 200 to 299. Refusals with a status are among them.
+  /// Answers by the first digit of their status: `[2]` counts 200 to 299. Refusals with a status are included.
   public var answers = [0, 0, 0, 0, 0, 0]
-  /// How many requests and connections the server refused by itself, by reason.
+  /// The requests and connections that the server itself refused, by reason.
   public var refusals: [Refusal: Int] = [:]
-  /// Requests that wait for a thread, and threads that exist, now.
+  /// Requests that wait for a thread now, and threads that exist now.
   public var database = (waiting: 0, threads: 0)
   public var provider = (waiting: 0, threads: 0)
 

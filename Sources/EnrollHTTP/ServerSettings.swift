@@ -1,60 +1,60 @@
-// The settings of a server: where it listens, by which names it is reached, whom it believes, what it answers and adds, and its
-// limits.
+// The settings of a server: the addresses it listens on, its public origin, the proxies that it trusts, the methods that it
+// answers, the headers that it adds, and its limits.
 
-public import EnrollCore
+public import EnrollRules
 
-/// Settings of an ``HTTPServer``. The defaults are those of a server that strangers reach.
+/// Settings of an ``HTTPServer``. The defaults suit a server on the public internet.
 public struct ServerSettings: Sendable {
-  /// Which values of `Host` are answered (RFC 9110 §7.2). Others are refused by 421.
+  /// The values of `Host` that the server answers (RFC 9110 §7.2). It refuses any other value with status 421.
   public enum Hosts: Sendable {
-    /// That of ``ServerSettings/publicOrigin`` alone.
+    /// Only the host of ``ServerSettings/publicOrigin``.
     case origin
-    /// That, and `localhost` and the loopback addresses in numbers, with any port. No page of another site can make a browser send
-    /// one of them, whatever address its name leads to (DNS rebinding).
+    /// The host of the public origin, `localhost` and numeric loopback addresses, with any port. No page of another site can
+    /// make a browser send one of these, whatever address its name resolves to (DNS rebinding).
     case loopback
-    /// All: the application judges them itself, or the server is one of a test.
+    /// Any host: the application judges it, or the server runs in a test.
     case any
   }
 
-  /// The `Date` of answers (RFC 9110 §6.6.1).
+  /// The source of an answer's `Date` header (RFC 9110 §6.6.1).
   public enum DateHeader: Sendable {
-    /// By the machine's clock. An application's own is left out.
+    /// The machine's clock. A `Date` that the application sets is dropped.
     case ofMachine
-    /// The application's own, or none.
+    /// The application: the answer has the application's `Date`, or none.
     case ofApplication
   }
 
-  /// IPv4 or IPv6 addresses to listen on, in numbers. `::` alone takes IPv4, too, where the system maps it.
+  /// IPv4 or IPv6 addresses to listen on, in numbers. `::` alone also accepts IPv4 where the system maps IPv4 to IPv6.
   public var addresses: [String]
-  /// 0: the system chooses; ``HTTPServer/port`` says which. All addresses share the port.
+  /// The port of every address. 0: the system chooses it; read it from ``HTTPServer/port``.
   public var port: Int
-  /// Scheme and authority that browsers see, without a slash at the end: `https://login.example.com`. nil: the server has no name of
-  /// its own, and ``hosts`` says what it answers.
+  /// Scheme and authority that browsers see, without a slash at the end: `https://login.example.com`. nil: the server has no
+  /// public name, and ``hosts`` says which hosts it answers.
   public var publicOrigin: String?
   public var hosts: Hosts
-  /// Paths that are answered whatever a request's `Host` says, and in HTTP/1.0 without one: a load balancer that looks whether the
-  /// program lives knows its address alone.
+  /// Paths that are answered for any well-formed `Host`, and in HTTP/1.0 without one: the health check of a load balancer knows
+  /// only the program's address.
   public var probes: [String] = []
-  /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). Only their `X-Forwarded-For` is
-  /// believed.
+  /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). The server believes `X-Forwarded-For`
+  /// only from these.
   public var trustedProxies: [String] = []
-  /// The methods that are answered; others are refused by 405. With GET comes HEAD.
+  /// The methods that are answered; the server refuses others with status 405. GET includes HEAD.
   public var methods: Set<WebRequest.Method> = [.get, .post]
   public var date = DateHeader.ofMachine
-  /// Added to every answer that has no header of that name; refusals have them, too.
+  /// Headers that the server adds to every answer that has no header of that name, refusals included.
   public var headers: [HTTPHeader]
   /// Threads that read and write connections.
   public var eventLoops = 2
-  /// The threads for ``Lane/database``, and how many requests may wait for one.
+  /// The threads for ``Lane/database``, and how many requests may wait for a thread.
   public var database = Workers(threads: 16, queue: 2_048)
-  /// The threads for ``Lane/provider``, and how many requests may wait for one.
+  /// The threads for ``Lane/provider``, and how many requests may wait for a thread.
   public var provider = Workers(threads: 256, queue: 2_048)
   public var limits = ServerLimits()
 
   public struct Workers: Sendable {
-    /// Most threads at once, at least 1; they start when there is work.
+    /// The highest number of threads, at least 1. Threads start when there is work.
     public var threads: Int
-    /// Requests that may wait for a thread; the next one is answered by 503.
+    /// Requests that may wait for a thread; the server answers the next request with 503.
     public var queue: Int
 
     public init(threads: Int, queue: Int) {
@@ -63,17 +63,17 @@ public struct ServerSettings: Sendable {
     }
   }
 
-  /// A server that is reached by one name, and adds ``carefulHeaders``; with `https://`, `Strict-Transport-Security` as well.
+  /// A server with one public name. It adds ``securityHeaders``, and `Strict-Transport-Security` if the origin is `https://`.
   public init(addresses: [String] = ["127.0.0.1"], port: Int = 0, publicOrigin: String) {
     self.addresses = addresses
     self.port = port
     self.publicOrigin = publicOrigin
     hosts = .origin
-    headers = Self.carefulHeaders
+    headers = Self.securityHeaders
     if isSecure { headers.append(HTTPHeader("Strict-Transport-Security", "max-age=31536000")) }
   }
 
-  /// A server without a name of its own, that adds no headers: one for tests, or for this machine alone.
+  /// A server without a public name, for tests or for this machine alone. It adds no headers.
   public init(addresses: [String] = ["127.0.0.1"], port: Int = 0, hosts: Hosts) {
     self.addresses = addresses
     self.port = port
@@ -81,13 +81,13 @@ public struct ServerSettings: Sendable {
     headers = []
   }
 
-  /// No sniffing of types, no referrer, no cache.
-  public static let carefulHeaders = [
+  /// Headers against guessing of content types, against referrers and against caching.
+  public static let securityHeaders = [
     HTTPHeader("X-Content-Type-Options", "nosniff"), HTTPHeader("Referrer-Policy", "no-referrer"),
     HTTPHeader("Cache-Control", "no-store"),
   ]
 
-  /// The authority of ``publicOrigin``; nil unless that is `http://` or `https://`, an authority, and nothing more.
+  /// The authority of ``publicOrigin``; nil unless the origin is `http://` or `https://` and an authority, and nothing more.
   var publicAuthority: String? {
     let prefix = isSecure ? "https://" : "http://"
     guard let publicOrigin, publicOrigin.hasPrefix(prefix) else { return nil }
@@ -98,7 +98,7 @@ public struct ServerSettings: Sendable {
     return authority.isEmpty || !isProper ? nil : String(authority)
   }
 
-  /// The authority, and the same with the scheme's own port (RFC 9110 §4.2).
+  /// The authority, and if it has no port, also the authority with the scheme's default port (RFC 9110 §4.2).
   var names: [String] {
     guard let authority = publicAuthority else { return [] }
     let end = authority.utf8.lastIndex(of: 0x5D) ?? authority.startIndex
@@ -109,7 +109,7 @@ public struct ServerSettings: Sendable {
   private var isSecure: Bool { publicOrigin?.hasPrefix("https://") ?? false }
 }
 
-/// Limits on what a client may send, and on the time it may take.
+/// Limits on the size of requests, on the number of connections, and on time.
 public struct ServerLimits: Sendable {
   /// Bytes of the request target.
   public var targetBytes = 8 << 10
@@ -119,26 +119,26 @@ public struct ServerLimits: Sendable {
   public var headerCount = 100
   /// Bytes of a body, without the framing of its chunks.
   public var bodyBytes = 64 << 10
-  /// Bytes behind the last chunk.
+  /// Bytes of the trailer section, after the last chunk.
   public var trailerBytes = 4 << 10
-  /// Connections at once; the next one is closed unanswered.
+  /// Connections at once; the server closes the next one without an answer.
   public var connections = 10_000
-  /// Where there are no more connections, a new one takes the place of the one that has waited longest for its next request, or for the
-  /// rest of it.
-  public var newestWins = false
-  /// Connections at once from one address that is no trusted proxy.
+  /// At the limit of ``connections``, a new connection replaces the idlest connection of its event loop: one that is being
+  /// closed, or the one that has waited longest for a request or for the rest of it.
+  public var evictsIdle = false
+  /// Connections at once from one address that is not a trusted proxy. An IPv6 network of /64 counts as one address.
   public var connectionsPerAddress = 256
-  /// Requests that a client sends without waiting for an answer; the connection is closed behind the last of them.
+  /// Requests that a client sends without waiting for an answer; the connection is closed after the answer to the last of them.
   public var pipelined = 100
-  /// From the first moment of a connection, or the first byte of a later request, to the end of its header lines.
+  /// From the start of a connection, or from the first byte of a later request, to the end of its header lines.
   public var headerTimeoutMilliseconds: Int64 = 10_000
   /// From the end of the header lines to the end of the body.
   public var bodyTimeoutMilliseconds: Int64 = 30_000
-  /// Between an answer and the next request, and for a client to take an answer.
+  /// Between an answer and the next request, and for a client to receive an answer.
   public var idleTimeoutMilliseconds: Int64 = 60_000
-  /// How long a request that is not whole yet may go on when the server stops.
+  /// How long an incomplete request may continue when the server stops.
   public var drainTimeoutMilliseconds: Int64 = 3_000
-  /// How long a refused connection is read on, so that the client sees the answer and not a reset.
+  /// How long the server reads from a connection after its last answer, so that the client receives the answer and not a reset.
   public var lingerMilliseconds: Int64 = 2_000
 
   public init() {}
@@ -153,13 +153,13 @@ public struct ServerError: Error, Sendable, CustomStringConvertible {
     case system
   }
   public var setting: Setting
-  /// Another program listens on the port.
+  /// True if the port is in use by another program.
   public var isPortTaken = false
-  /// Says what happened, what was expected and what to do.
+  /// The error in words: what happened, what was expected and what to do.
   public var description: String
 
   /// The system gives no thread, no descriptor or no memory.
-  static let noRoom = ServerError(
+  static let outOfResources = ServerError(
     setting: .system,
     description:
       "The system gives the server no thread, descriptor or memory. The server needs four descriptors and a "

@@ -1,6 +1,6 @@
-// One JSON value for the whole project (RFC 8259). Reading enforces limits before anything is used (R37).
+// The JSON value of the whole project (RFC 8259). The reader enforces limits before a value is used (R37).
 
-/// A JSON value. Numbers keep their kind: an integer that fits 64 bits is `integer`, every other number is `number`.
+/// A JSON value. An integer that fits into 64 bits is `integer`, every other number is `number`.
 public enum JSON: Equatable, Sendable {
   /// `null`.
   case null
@@ -18,7 +18,7 @@ public enum JSON: Equatable, Sendable {
   case object(JSONObject)
 }
 
-/// An object: its members in the order they came, keys unique.
+/// An object: its members in their order, with unique keys.
 public struct JSONObject: Equatable, Sendable {
   /// The members, in the order in which they were read or set.
   public private(set) var members: [Member]
@@ -27,24 +27,24 @@ public struct JSONObject: Equatable, Sendable {
   public struct Member: Equatable, Sendable {
     /// Unique in its object.
     public var key: String
-    /// The value that it names.
+    /// The value of the key.
     public var value: JSON
   }
 
   /// An object without members.
   public init() { members = [] }
 
-  /// Members whose value is nil are left out; a repeated key keeps the last value.
+  /// Leaves out members whose value is nil. For a repeated key the last value counts.
   public init(_ members: [(String, JSON?)]) {
     self.members = []
     self.members.reserveCapacity(members.count)
     for (key, value) in members { self[key] = value }
   }
 
-  /// For members whose keys are known to be unique: checking that here would make reading quadratic.
+  /// For members whose keys are unique already: a check here would make reading quadratic.
   init(unique members: [Member]) { self.members = members }
 
-  /// With the members of `other` that this lacks.
+  /// This object with more members: those of `other` that `isWanted` accepts, and whose keys this object does not have.
   public func completed(by other: JSONObject, where isWanted: (String) -> Bool) -> JSONObject {
     JSONObject(unique: members + other.members.filter { self[$0.key] == nil && isWanted($0.key) })
   }
@@ -52,7 +52,8 @@ public struct JSONObject: Equatable, Sendable {
   /// Whether it has no members.
   public var isEmpty: Bool { members.isEmpty }
 
-  /// Setting nil removes the member. Keys are compared byte by byte. Called from everywhere, and so never inlined.
+  /// Setting nil removes the member. Keys are compared byte by byte. Never inlined, because it is called in many
+  /// places.
   public subscript(key: String) -> JSON? {
     @inline(never) get { index(of: key).map { members[$0].value } }
     @inline(never) set {
@@ -65,7 +66,7 @@ public struct JSONObject: Equatable, Sendable {
     }
   }
 
-  /// The same without the members that are `null`, at every depth.
+  /// The object without members that are `null`, at every depth.
   public var withoutNulls: JSONObject {
     var kept: [Member] = []
     kept.reserveCapacity(members.count)
@@ -75,7 +76,7 @@ public struct JSONObject: Equatable, Sendable {
     return JSONObject(unique: kept)
   }
 
-  /// The same without the members whose key or text `isUnwanted`, and without such elements, at every depth.
+  /// The object without members whose key or text `isUnwanted`, and without such array elements, at every depth.
   public func without(texts isUnwanted: (String) -> Bool) -> JSONObject {
     var kept: [Member] = []
     for member in members where !isUnwanted(member.key) {
@@ -100,7 +101,7 @@ public struct JSONObject: Equatable, Sendable {
 }
 
 extension JSON {
-  /// An object of these members; those whose value is nil are left out.
+  /// An object of these members. Leaves out members whose value is nil.
   public static func object(_ members: [(String, JSON?)]) -> JSON { .object(JSONObject(members)) }
 
   /// The member of an object; nil for any other kind of value.
@@ -110,18 +111,18 @@ extension JSON {
 
   /// The text; nil for any other kind of value.
   public var string: String? { if case .string(let value) = self { value } else { nil } }
-  /// The whole number; nil for any other kind of value.
+  /// The integer; nil for any other kind of value.
   public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-  /// The truth value; nil for any other kind of value.
+  /// The boolean; nil for any other kind of value.
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
   /// The elements; nil for any other kind of value.
   public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
   /// The members; nil for any other kind of value.
   public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
-  /// Whether it is `null`.
+  /// Whether the value is `null`.
   public var isNull: Bool { self == .null }
 
-  /// The same without the members that are `null`, at every depth. Elements of arrays keep their places.
+  /// The value without members that are `null`, at every depth. Array elements stay.
   public var withoutNulls: JSON {
     switch self {
     case .object(let object): .object(object.withoutNulls)
@@ -140,7 +141,7 @@ extension JSON {
     }
   }
 
-  /// The kind of the value, for error texts: `string`, `integer`, …
+  /// The kind of the value, for error messages: `string`, `integer`, …
   public var kind: String {
     switch self {
     case .null: "null"

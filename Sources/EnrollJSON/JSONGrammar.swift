@@ -1,5 +1,5 @@
-// Whether a text is JSON (RFC 8259), decided from the text alone. Asked only when jansson gives no value: it reports a want
-// of memory as a syntax error, and an intact file must not be taken for a damaged one because of that.
+// Decides from the text alone whether it is JSON (RFC 8259). Used only if jansson returns no value: jansson reports a
+// lack of memory as a syntax error, and an intact file must not count as damaged because of that.
 
 struct JSONGrammar {
   private let text: [UInt8]
@@ -8,14 +8,14 @@ struct JSONGrammar {
   enum Verdict {
     /// One value, and nothing else.
     case accepted
-    /// One value, and something after it.
+    /// One value, followed by something else.
     case more
-    /// Right as far as it goes.
+    /// Correct, but incomplete.
     case short
     case wrong
   }
 
-  /// Nesting was bounded before, by ``JSONScan``.
+  /// The nesting was limited before, by ``JSONScan``.
   static func verdict(on text: [UInt8]) -> Verdict {
     guard String(validating: text, as: UTF8.self) != nil else { return .wrong }
     var grammar = JSONGrammar(text: text)
@@ -121,7 +121,7 @@ struct JSONGrammar {
     }
   }
 
-  /// No NUL, and no half of a surrogate pair (R37).
+  /// Refuses NUL and half of a surrogate pair (R37).
   private mutating func codePoint() -> Bool {
     guard let unit = fourDigits(), unit != 0 else { return false }
     switch unit {

@@ -1,17 +1,17 @@
-// Text to value, over jansson, with the limits of R37 (RFC 8259). Refuses: syntax errors, more than one value, a byte
-// order mark, nesting over 64, duplicate keys, invalid UTF-8, lone surrogates, NUL in a string.
-// Copies of the text stay behind in memory that jansson freed; they are not wiped.
+// Reads a value from text, with jansson and the limits of R37 (RFC 8259). Refused are: syntax errors, more than one
+// value, a byte order mark, nesting over 64, duplicate keys, invalid UTF-8, lone surrogates, NUL in a string. Copies of
+// the text in memory that jansson has freed are not wiped.
 
 import CJansson
 
-/// Why a text is not acceptable JSON, and where.
+/// Why a text is not acceptable JSON, and at which position.
 public struct JSONError: Error, Equatable, Sendable {
-  /// Says what was expected or refused; never quotes the text.
+  /// Says what was expected or refused. Never quotes the text.
   public var message: String
-  /// Byte offset in the text, -1 when unknown.
+  /// Byte offset in the text; -1 if unknown.
   public var offset: Int
 
-  /// There was no memory for the value: nothing is said about the text.
+  /// There was not enough memory for the value. That says nothing about the text.
   public var isOutOfMemory = false
 
   public init(_ message: String, offset: Int = -1) {
@@ -19,7 +19,7 @@ public struct JSONError: Error, Equatable, Sendable {
     self.offset = offset
   }
 
-  /// The text is JSON, and could not be read.
+  /// The text is JSON, but could not be read for lack of memory.
   static var outOfMemory: JSONError {
     var error = JSONError("there was no memory to read it")
     error.isOutOfMemory = true
@@ -28,17 +28,19 @@ public struct JSONError: Error, Equatable, Sendable {
 }
 
 extension JSON {
-  /// Levels of arrays and objects that are read; deeper ones are refused (R37).
+  /// The most levels of arrays and objects; deeper texts are refused (R37).
   public static let depthLimit = 64
 
-  /// Reads exactly one value from UTF-8 text (RFC 8259). An absurd number never loses the document (R32): an
-  /// integer beyond 64 bits becomes a ``number(_:)``, a number beyond Double's range the greatest finite one.
+  /// Reads exactly one value from UTF-8 text (RFC 8259). A number that is too large does not make the document
+  /// unreadable (R32): an integer beyond 64 bits becomes a ``number(_:)``, a number beyond Double's range becomes the
+  /// greatest finite Double.
   /// - Throws: on any syntax error, nesting over ``depthLimit``, duplicate keys, invalid UTF-8, NUL in a string.
   public static func parse(_ text: [UInt8]) throws(JSONError) -> JSON {
     let scan = try JSONScan(text)
     if scan.isSimple, let value = simple(text, scan) { return value }
-    // jansson collects a string or number in a buffer that grows, and leaves out a character for which it could not
-    // grow, without a word. So the longest comes first, where it is seen to be whole, and the buffer grows no more.
+    // jansson collects a string or number in a growing buffer. If the buffer cannot grow, jansson silently leaves out a
+    // character. So a string as long as the longest token comes first: its length shows whether it is complete, and the
+    // buffer need not grow afterwards.
     let opening = Array("[\"".utf8) + [UInt8](repeating: 0x78, count: scan.longestToken) + Array("\",".utf8)
     let wrapped = opening + scan.applied(to: text) + [UInt8(ascii: "]")]
     var error = json_error_t()
@@ -57,11 +59,12 @@ extension JSON {
     return self.value(value)
   }
 
-  /// Characters of a number that jansson collects in the buffer that it begins with.
+  /// The number of characters of a number that fits into jansson's initial buffer.
   static let shortNumber = 14
 
-  /// A text as it is. Its strings are as long as they stand there, so that a character that was left out is noticed.
-  /// - Returns: nil where jansson has no such value, for whatever reason.
+  /// Reads a text as it is. All strings together must be as long as in the text, so that a missing character is
+  /// noticed.
+  /// - Returns: nil if jansson returns no value, for any reason.
   private static func simple(_ text: [UInt8], _ scan: JSONScan) -> JSON? {
     let root = text.withUnsafeBytes { bytes in
       bytes.withMemoryRebound(to: CChar.self) {
@@ -74,7 +77,7 @@ extension JSON {
     return value.stringBytes == scan.stringBytes ? value : nil
   }
 
-  /// Bytes of all strings and keys together.
+  /// The bytes of all strings and keys together.
   private var stringBytes: Int {
     switch self {
     case .string(let text): text.utf8.count
@@ -85,7 +88,8 @@ extension JSON {
     }
   }
 
-  /// Our own words, because jansson's quote the text. A syntax error of jansson's may be a lack of memory as well.
+  /// The error in EnrollKit's own words, because the messages of jansson quote the text. A syntax error of jansson may
+  /// be a lack of memory.
   private static func refusal(of text: [UInt8], _ error: json_error_t, _ offset: Int) -> JSONError {
     var error = error
     let code = json_error_code(UInt32(bitPattern: enroll_json_error_code(&error)))
@@ -109,7 +113,7 @@ extension JSON {
     }
   }
 
-  /// Recursion is bounded: the scan refused what is deeper than ``depthLimit``.
+  /// The recursion is limited, because the scan refuses texts deeper than ``depthLimit``.
   private static func value(_ json: UnsafeMutablePointer<json_t>) -> JSON {
     switch json.pointee.type {
     case JSON_OBJECT:

@@ -1,14 +1,15 @@
-// Reads the usable members of an object that is not acceptable JSON (R37): a duplicate member, NUL in a string, nesting that is
-// too deep, a comma at the end, a byte order mark or a warning before it, other bytes after it, its end missing. It serves
-// responses that must not be lost as a whole, because one value in them cannot be fetched again (R30). It reads the members of
-// the outermost object only, and takes a value only if the text leaves no doubt about it.
+// Reads the usable members of an object that is not acceptable JSON (R37), because of: a duplicate member, NUL in a
+// string, nesting that is too deep, a trailing comma, a byte order mark or a warning before it, other bytes after it,
+// or a missing end. It is for responses that must not be lost as a whole, because a value in them cannot be fetched
+// again (R30). It reads only the members of the outermost object, and returns a value only if the text is unambiguous
+// about it.
 
 extension JSON {
-  /// The members named `names` that the text gives without doubt: acceptable by itself (R37), and the same wherever the
-  /// outermost object names it.
-  /// - Parameter needed: a member that may be missing, and must not be in doubt.
-  /// - Returns: nil where the text does not begin with a whole object, and where `needed` is in doubt: also by what comes
-  ///   behind the object, which may be the same once more, or anything that does not name it.
+  /// The members named `names` whose values are unambiguous: acceptable by themselves (R37), and the same wherever the
+  /// outermost object names them.
+  /// - Parameter needed: a member that may be missing, but must not be ambiguous.
+  /// - Returns: nil if the text does not begin with a complete object, or if `needed` is ambiguous. `needed` is also
+  ///   ambiguous if the text after the object names it, unless that text only repeats the object.
   public static func salvaged(
     _ names: [String], undoubted needed: String, from text: [UInt8]
   ) -> JSONObject? {
@@ -21,8 +22,9 @@ extension JSON {
     return JSONObject(found.map { ($0.name, $0.value) })
   }
 
-  /// The member `name` of an object whose end is missing: whole by itself, and named once, or the same each time.
-  /// - Returns: nil also where the object is whole, and where it is broken before the text ends.
+  /// The member `name` of an object whose end is missing: complete by itself, and named once, or with the same value
+  /// each time.
+  /// - Returns: nil also if the object is complete, or broken before the end of the text.
   public static func salvaged(_ name: String, beforeCutIn text: [UInt8]) -> JSON? {
     var salvage = JSONSalvage(text)
     let found = salvage.members([name])
@@ -30,8 +32,9 @@ extension JSON {
     return found.first?.value
   }
 
-  /// A whole acceptable object and nothing more, behind a comment or a warning, which does not name `needed`. Words may hold
-  /// brackets, a log's date or a trace's `{main}`; an object that stands where a value stands is part of something else.
+  /// A complete acceptable object at the end of the text, after a comment or warning that does not name `needed`. The
+  /// comment may have brackets, for example a log's date or a trace's `{main}`. An object where a value is expected is
+  /// a part of another value, and is not returned.
   private static func object(behindWordsIn text: [UInt8], without needed: String) -> JSONObject? {
     var start = text.startIndex
     for _ in 1...longestWords {
@@ -46,23 +49,23 @@ extension JSON {
     return nil
   }
 
-  /// Opening braces that are tried, one after the other.
+  /// The most opening braces that are tried, one after the other.
   private static let longestWords = 16
 }
 
-/// Walks over the members of the outermost object without judging what they hold.
+/// Steps through the members of the outermost object without checking their content.
 private struct JSONSalvage {
   private let text: [UInt8]
   private var at = 0
   private var isOpen = false
-  /// Whether the object has ended.
+  /// Whether the object is complete.
   private(set) var isWhole = false
-  /// Whether the text begins with one.
+  /// Whether the text begins with an object.
   let isObject: Bool
   private var start = 0
-  /// Behind the last whole member.
+  /// The position after the last complete member.
   private var end = 0
-  /// The key of the member after it, whose value is not whole.
+  /// The key of the next member, whose value is incomplete.
   private var cutKey: Range<Int>?
 
   init(_ text: [UInt8]) {
@@ -76,10 +79,11 @@ private struct JSONSalvage {
     if isObject { at += 1 }
   }
 
-  /// Whether the text ends inside the object, which is in order so far. To be asked at the end of the walk.
+  /// Whether the text ends inside the object, and is correct until there. Ask only after the last step.
   var isCut: Bool { isObject && !isWhole && at >= text.count }
 
-  /// Whether what comes behind the last whole member may name a member `name`: by its key, or what there is of it.
+  /// Whether the text may have been cut inside the member `name`: after the last complete member comes this
+  /// key, or a part of it.
   func isCutBehind(_ name: String) -> Bool {
     guard let cutKey, let key = try? JSON.parse(Array(text[cutKey])).string else {
       return Self.mayName(name, text[end...])
@@ -87,7 +91,8 @@ private struct JSONSalvage {
     return key.utf8.elementsEqual(name.utf8)
   }
 
-  /// The members of those names; without a value where it is not acceptable, or not the same each time.
+  /// The members with those names. A member has no value if its value is not acceptable, or differs between its
+  /// occurrences.
   mutating func members(_ names: [String]) -> [(name: String, value: JSON?)] {
     var found: [(name: String, value: JSON?)] = []
     while let member = next() {
@@ -104,8 +109,8 @@ private struct JSONSalvage {
     return found
   }
 
-  /// Whether what comes behind the object may name a member `name`, spelt with escapes perhaps; the same object once more
-  /// says nothing new.
+  /// Whether the text after the object may name a member `name`, perhaps written with escapes. Repetitions of the same
+  /// object do not count.
   func isFollowed(by name: String) -> Bool {
     let object = text[start..<at]
     var rest = text[at...]
@@ -117,8 +122,8 @@ private struct JSONSalvage {
     return Self.mayName(name, rest)
   }
 
-  /// Whether what comes next is a member's value, or an element: `"name":`, `[` or `,` stands before it. JSON has no single
-  /// quotes: `)]}',` is what some servers send before an object so that no script runs it.
+  /// Whether a member's value or an array element would come next: after `"name":`, `[` or `,`. JSON has no single
+  /// quotes: some servers send `)]}',` before an object so that a browser does not run it as a script.
   static func isValueExpected(behind bytes: ArraySlice<UInt8>) -> Bool {
     let signs = bytes.reversed().lazy.filter { !isSpace($0) }.prefix(2)
     guard let last = signs.first else { return false }
@@ -126,13 +131,13 @@ private struct JSONSalvage {
     return last == UInt8(ascii: "[") || signs.elementsEqual(":\"".utf8)
   }
 
-  /// Whether `bytes` hold `name`, or anything that could be it spelt with escapes.
+  /// Whether `bytes` contain `name`, or an escape sequence that may be a part of it.
   static func mayName(_ name: String, _ bytes: ArraySlice<UInt8>) -> Bool {
     let names = [Array(name.utf8), Array("\\u".utf8)]
     return bytes.indices.contains { index in names.contains { bytes[index...].starts(with: $0) } }
   }
 
-  /// The next member that is whole; nil at the end of the object, or where the text cannot be followed any further.
+  /// The next complete member; nil at the end of the object, or where the text is broken.
   mutating func next() -> (key: Range<Int>, value: Range<Int>)? {
     guard isOpen else { return nil }
     isOpen = false
@@ -190,7 +195,7 @@ private struct JSONSalvage {
     }
   }
 
-  /// By counting brackets, so that no nesting is too deep.
+  /// Finds the end by counting brackets, so that the nesting may be of any depth.
   private mutating func container() -> Range<Int>? {
     let start = at
     var depth = 0
@@ -209,7 +214,7 @@ private struct JSONSalvage {
     return nil
   }
 
-  /// A number, `true`, `false` or `null`: whole only where something follows it.
+  /// A number, `true`, `false` or `null`. It is complete only if something follows it.
   private mutating func word() -> Range<Int>? {
     let start = at
     while at < text.count {

@@ -1,8 +1,8 @@
-// One pass over a JSON text before jansson sees it. It bounds the nesting, because jansson's own limit of 2048 levels
-// overflows a small stack (R37), and it finds numbers that jansson would refuse for their size, because a token
-// response with an absurd `expires_in` must still be read (R32). It refuses NUL, which jansson takes for the end of the
-// text. It judges nothing else: a number is touched only if it is one by the grammar of RFC 8259 §6, so that no edit
-// makes a bad text good.
+// One pass over a JSON text before jansson reads it. It limits the nesting, because jansson's own limit of 2048 levels
+// overflows a small stack (R37). It finds numbers that jansson would refuse for their size, because a token response
+// with a huge `expires_in` must still be read (R32). It refuses NUL, which jansson reads as the end of the text. It
+// checks nothing else: it changes a number only if the number follows the grammar of RFC 8259 §6, so that no edit makes
+// an invalid text valid.
 
 struct JSONScan {
   /// Replaces the bytes of `range`.
@@ -11,16 +11,16 @@ struct JSONScan {
     var replacement: [UInt8]
   }
 
-  /// In the order of the text; nearly always none.
+  /// The edits, in the order of the text; almost always none.
   private(set) var edits: [Edit] = []
-  /// Bytes of the longest string or number, as jansson reads it: at most so many.
+  /// An upper limit for the bytes of the longest string or number as jansson reads it.
   private(set) var longestToken = 0
-  /// Bytes between the quotes, of all strings and keys together.
+  /// The bytes between the quotes, of all strings and keys together.
   private(set) var stringBytes = 0
-  /// No string has an escape, and no number more characters than ``JSON/shortNumber``.
+  /// Whether no string has an escape, and no number has more characters than ``JSON/shortNumber``.
   private(set) var isSimple = true
 
-  /// - Throws: when arrays and objects are nested deeper than `JSON.depthLimit`, and on NUL between values.
+  /// - Throws: if arrays and objects are nested deeper than `JSON.depthLimit`, and for NUL between values.
   @_optimize(speed)
   init(_ text: [UInt8]) throws(JSONError) {
     var depth = 0
@@ -46,7 +46,7 @@ struct JSONScan {
         }
         let end = max(number.end, at + 1)
         if end - at > JSON.shortNumber { isSimple = false }
-        // The replacement may be longer.
+        // The replacement may be longer than the number.
         longestToken = max(longestToken, end - at + 24)
         at = end
       case 0: throw JSONError("not valid JSON", offset: at)
@@ -84,7 +84,7 @@ struct JSONScan {
   }
 }
 
-/// A number as RFC 8259 §6 spells it, taken apart.
+/// A number by the grammar of RFC 8259 §6, split into its parts.
 private struct NumberToken {
   private(set) var end: Int
   private var isWellFormed = false
@@ -92,7 +92,7 @@ private struct NumberToken {
   private var isInteger = true
   private var digits: Range<Int>
   private var fraction: Range<Int>
-  /// Saturated far outside what a Double can hold.
+  /// Limited to a value far outside Double's range.
   private var exponent = 0
 
   init(_ text: [UInt8], from start: Int) {
@@ -135,7 +135,7 @@ private struct NumberToken {
     isWellFormed = true
   }
 
-  /// A number that jansson can read instead; nil if it can read this one.
+  /// A number that jansson can read instead; nil if jansson can read this number.
   func replacement(in text: [UInt8]) -> [UInt8]? {
     guard isWellFormed else { return nil }
     if isTooGreat(in: text) {
@@ -152,8 +152,9 @@ private struct NumberToken {
     return !greatest.utf8.lexicographicallyPrecedes(digits)
   }
 
-  /// Beyond Double's greatest finite value, 1.7976931348623157e308, in its first 17 digits. A value whose first 17
-  /// digits are those still rounds to it, so that strtod never overflows on what is let through.
+  /// Whether the number is beyond Double's greatest finite value, 1.7976931348623157e308, judged by its first 17
+  /// digits. A value whose first 17 digits are equal still rounds to that value, so strtod does not overflow for
+  /// numbers that pass.
   private func isTooGreat(in text: [UInt8]) -> Bool {
     guard digits.count - 1 + exponent >= 308 else { return false }
     // The power of ten of the first significant digit, and up to 17 digits from there.

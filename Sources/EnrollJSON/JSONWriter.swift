@@ -1,11 +1,11 @@
-// Value to text: the bytes are written here, without jansson.
+// Writes a value as text, without jansson.
 
 extension JSON {
-  /// Compact UTF-8 text: no white space, members in their order, control characters escaped.
-  /// A number that JSON cannot say (infinity, not a number) is written as null.
+  /// Compact UTF-8 text: no white space, members in their order, control characters escaped. A number that JSON does
+  /// not have (infinity, NaN) is written as null.
   public func serialized() -> [UInt8] {
     var out: [UInt8] = []
-    // An answer of common size: written without growing.
+    // Enough for an answer of common size, so that the array need not grow.
     out.reserveCapacity(256)
     write(to: &out)
     return out
@@ -41,7 +41,7 @@ extension JSON {
     out.append(UInt8(ascii: "\""))
     let bytes = text.utf8.span
     if isPlain(bytes) {
-      // In one piece: a view of a String is appended byte by byte in Embedded Swift.
+      // Appends the text at once: in Embedded Swift a view of a String is appended byte by byte.
       bytes.withUnsafeBufferPointer { out.append(contentsOf: $0) }
     } else {
       writeEscaped(text, to: &out)
@@ -49,7 +49,7 @@ extension JSON {
     out.append(UInt8(ascii: "\""))
   }
 
-  /// Nothing in it has to be escaped.
+  /// Whether no character has to be escaped.
   @_optimize(speed)
   private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
     for index in bytes.indices {

@@ -1,6 +1,7 @@
 // The events of a client, as streams.
 
-public import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 
 extension EnrollClient {
@@ -25,7 +26,7 @@ extension EnrollClient {
   }
 }
 
-/// A closure that observes.
+/// An observer that calls a closure.
 private final class Observer: EngineObserver {
   private let body: @Sendable (EnrollEvent) -> Void
 

@@ -1,6 +1,6 @@
 // The user's identity, the PIN over the account, and diagnostics for support.
 
-public import EnrollCore
+import EnrollRules
 import EnrollHost
 public import EnrollJSON
 

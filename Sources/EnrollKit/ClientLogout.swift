@@ -1,12 +1,15 @@
-// The end of a session, of a device, and of what is kept here.
+// The end of a session or of a device's registration, and erasing local data.
 
-public import EnrollCore
+import EnrollRules
 import EnrollHost
 
 extension EnrollClient {
-  /// Erases the session on this device, then revokes its tokens at the provider.
-  /// - Returns: the URL that ends the provider's own session in the browser, and whether the provider was told
-  ///   (``ProviderTold``). If it cannot be told, the tokens work until they expire.
+  /// Erases the session on this device, then revokes its tokens at the provider. With a `postLogoutRedirectURI` the revocation waits
+  /// for ``finishLogout(_:)`` or ``handle(_:timeout:)``, for at most 180 seconds, because it may end the session that the browser has to find
+  /// at the provider. If you do not open the URL, call ``revoke()``, which ends that wait.
+  /// - Returns: the URL that ends the provider's own session in the browser, and whether the provider knows
+  ///   of the logout (``ProviderTold``). If the provider cannot be informed, the tokens work until they
+  ///   expire.
   @discardableResult
   public func logout(localOnly: Bool = false) async throws(EnrollError) -> SignOut {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -14,12 +17,13 @@ extension EnrollClient {
     }
   }
 
-  /// Finishes a logout with its callback URL. - Throws: `.unsolicited` if no logout of this account waits for it.
+  /// Finishes a logout with its callback URL, and sends the revocation that waited for it.
+  /// - Throws: `.unsolicited` if no logout of this account waits for it.
   public func finishLogout(_ url: String) async throws(EnrollError) {
     try await offload { client, _, _ throws(EnrollError) in try client.finishLogout(url) }
   }
 
-  /// Logs out, erases pending transactions and resets the installation id.
+  /// Logs out, erases pending transactions and resets the installation id. Revokes at once in any case.
   /// - Returns: as ``logout(localOnly:)``.
   @discardableResult
   public func deregister() async throws(EnrollError) -> SignOut {

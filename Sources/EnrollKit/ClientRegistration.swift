@@ -1,6 +1,6 @@
-// From the first sign-in to a confirmed registration: what is begun, what comes back, what the user says to it.
+// From the first sign-in to a confirmed registration: the beginning, the redirect, and the user's confirmation.
 
-public import EnrollCore
+import EnrollRules
 import EnrollHost
 
 extension EnrollClient {
@@ -44,9 +44,9 @@ extension EnrollClient {
   }
 
   /// Submits the one-time code that the user typed after ``HostAction/enterCode(recipient:)``.
-  /// - Throws: `.codeRejected` if the code is wrong: the transaction waits for another one. `.accessDenied` if codes were
-  ///   wrong too often, `.oauth` if the provider accepts no more: both end the transaction. `.network` and similar
-  ///   errors: call again.
+  /// - Throws: `.codeRejected` if the code is wrong: the transaction waits for another code. `.accessDenied`
+  ///   if codes were wrong too often, `.oauth` if the provider accepts no more: both end the transaction.
+  ///   `.network` and similar errors: call again.
   public func submitCode(
     _ code: String, of transactionID: TransactionID, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> RegistrationState {
@@ -115,8 +115,8 @@ extension EnrollClient {
   }
 
   /// Starts over: erases provisional tokens; an earlier session continues.
-  /// - Parameter transactionID: of the profile that the user rejects; `.illegalState` if another one waits. nil for whatever
-  ///   waits.
+  /// - Parameter transactionID: the transaction whose profile the user rejects; `.illegalState` if another
+  ///   transaction waits. nil rejects whichever transaction waits.
   @discardableResult
   public func retry(_ transactionID: TransactionID? = nil) async throws(EnrollError) -> RegistrationState {
     try await offload { client, deadline, cancellation throws(EnrollError) in
@@ -131,7 +131,7 @@ extension EnrollClient {
     try await offload { client, _, _ throws(EnrollError) in try client.cancel(transaction?.transactionID) }
   }
 
-  /// The same, in a later process.
+  /// Reports that the user closed the browser, for a transaction that an earlier process began.
   /// - Parameter transactionID: ``Transaction/transactionID``.
   @discardableResult
   public func cancel(_ transactionID: TransactionID) async throws(EnrollError) -> RegistrationState {

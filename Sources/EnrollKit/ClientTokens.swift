@@ -1,6 +1,6 @@
-// The token for the next request, and what a provider or another server wants to know of it.
+// The token for the next request, and the requests about tokens to the provider and to other servers.
 
-public import EnrollCore
+import EnrollRules
 public import EnrollCrypto
 import EnrollHost
 public import EnrollJSON
@@ -31,27 +31,30 @@ extension EnrollClient {
     }
   }
 
-  /// The access token for the next request, valid now. For `resource` and `scope` see
-  /// ``access(minimumLifetime:resource:scope:timeout:)``.
+  /// The access token for the next request, valid now. ``AccessToken/authorization`` is the header; no other part of it
+  /// shows the token. For `resource` and `scope` see ``access(minimumLifetime:resource:scope:timeout:)``.
   /// - Throws: `.reauthenticate` if the user has to sign in, `.expired` if the provider cannot be reached,
   ///   `.rejected`, `.storeLocked`, `.busy`.
   public func accessToken(
     minimumLifetime: Duration = .zero, resource: String? = nil, scope: [String]? = nil
-  ) async throws(EnrollError) -> String {
-    try await access(minimumLifetime: minimumLifetime, resource: resource, scope: scope).token().value
-      .reveal()
+  ) async throws(EnrollError) -> AccessToken {
+    try await access(minimumLifetime: minimumLifetime, resource: resource, scope: scope).token()
   }
 
   /// Renews the token now, whatever its age. Sends nothing during a pause that the provider requested, or that follows
   /// its refusal. For `resource` and `scope` see ``access(minimumLifetime:resource:scope:timeout:)``.
+  /// - Returns: `valid`, or `stale` if the renewal failed and the token still works.
+  /// - Throws: as ``accessToken(minimumLifetime:resource:scope:)``.
   @discardableResult
   public func refresh(
     resource: String? = nil, scope: [String]? = nil, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> AccessOutcome {
     let audience = try client.configuration.audience(resource: resource, scopes: scope)
-    return try await completed(timeout) { client, deadline, cancellation, done in
+    let outcome = try await completed(timeout) { client, deadline, cancellation, done in
       client.refresh(for: audience, until: deadline, cancellation: cancellation, completion: done)
     }
+    if let failure = outcome.failure { throw failure }
+    return outcome
   }
 
   /// Reports that a resource server rejected this access token with 401; the token is renewed once. Pass the `resource`
@@ -111,7 +114,7 @@ extension EnrollClient {
   }
 
   /// Erases the session's tokens on this device, then revokes them at the provider.
-  /// - Returns: whether the provider was told; no URL.
+  /// - Returns: whether the provider knows of the logout; no URL.
   @discardableResult
   public func revoke() async throws(EnrollError) -> SignOut {
     try await offload { client, deadline, cancellation throws(EnrollError) in

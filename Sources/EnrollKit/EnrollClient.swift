@@ -1,7 +1,8 @@
-// The Swift face. Every method is `async`, none holds a thread of the cooperative pool: the blocking steps run on the
-// client's own threads, and a cancelled task ends its wait, never a renewal whose answer must not be lost.
+// The Swift interface. Every method is `async`, and none blocks a thread of the cooperative pool: the blocking steps
+// run on the client's own threads. A cancelled task ends its wait, but never a renewal whose answer must not be lost.
 
-public import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollHost
 import EnrollPosix

@@ -1,7 +1,8 @@
-// What Swift programs import: `import EnrollKit` brings every public type of the core with it. And what Foundation
-// says of an error: its own message, not "the operation could not be completed".
+// The module that Swift programs import: `import EnrollKit` also imports every public type of the core. And the text
+// that Foundation shows for an error: the error's own message instead of "the operation could not be completed".
 
-@_exported public import EnrollCore
+@_exported public import EnrollRules
+@_exported public import EnrollSteps
 @_exported public import EnrollCrypto
 @_exported public import EnrollJSON
 

@@ -1,6 +1,7 @@
-// From a resource to a configuration, before there is a client.
+// From a resource to a configuration, without a client.
 
-public import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollPosix
 
@@ -10,20 +11,23 @@ extension EnrollClient {
   /// before you continue.
   /// - Parameters:
   ///   - resource: the resource's URI: https, without a fragment.
-  ///   - issuer: one of the resource's servers; nil: the first one.
+  ///   - issuer: one of the resource's servers; nil: the first one. It is enough for a resource without metadata.
+  ///   - challenge: the value of `WWW-Authenticate` of the resource's 401 or 403, if you have one: it says where the
+  ///     metadata is, and which scopes are needed.
   ///   - allowsLoopbackHTTP: whether to allow http to servers on this machine.
   ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
   ///   - transport: the host's own transport; nil for libcurl.
   ///   - timeout: how long it may take.
-  /// - Throws: `.unsupported` for a resource without metadata; `.responseInvalid` for metadata of another resource;
+  /// - Throws: `.unsupported` for a resource that names no server; `.responseInvalid` for metadata of another resource;
   ///   `.issuerMismatch`; `.network` and similar errors.
   public static func discoverResource(
-    _ resource: String, issuer: String? = nil, allowsLoopbackHTTP: Bool = false, caFile: String? = nil,
-    transport: (any Transport)? = nil, timeout: Duration = defaultTimeout
+    _ resource: String, issuer: String? = nil, challenge: String? = nil, allowsLoopbackHTTP: Bool = false,
+    caFile: String? = nil, transport: (any Transport)? = nil, timeout: Duration = defaultTimeout
   ) async throws(EnrollError) -> ResourceDiscovery {
     let resources = Resources(transport: transport, allowsLoopbackHTTP: allowsLoopbackHTTP, caFile: caFile)
     return try await offload(resources, timeout) { deadline, cancellation throws(EnrollError) in
-      try resources.discover(resource, issuer: issuer, until: deadline, cancellation: cancellation)
+      try resources.discover(
+        resource, issuer: issuer, challenge: challenge, until: deadline, cancellation: cancellation)
     }
   }
 
@@ -39,7 +43,7 @@ extension EnrollClient {
   ///   - timeout: how long it may take.
   /// - Throws: `.issuerMismatch` if the resource no longer names the server; `.unsupported` if the server accepts no
   ///   new clients; `.oauth` if it refuses the registration; as
-  ///   ``discoverResource(_:issuer:allowsLoopbackHTTP:caFile:transport:timeout:)``; `.storeLocked` and similar errors.
+  ///   ``discoverResource(_:issuer:challenge:allowsLoopbackHTTP:caFile:transport:timeout:)``; `.storeLocked` and similar errors.
   public static func registerResource(
     _ request: ResourceRequest, store: Store, keys: KeyPlan = .file, allowsLoopbackHTTP: Bool = false,
     caFile: String? = nil, transport: (any Transport)? = nil, timeout: Duration = defaultTimeout
@@ -51,7 +55,7 @@ extension EnrollClient {
     }
   }
 
-  /// Runs a step on a thread of its own; a cancelled task ends it.
+  /// Runs a step on its own thread. Cancelling the task ends the step.
   private static func offload<Value: Sendable>(
     _ resources: Resources, _ timeout: Duration,
     _ step: @escaping @Sendable (Instant, any Cancellation) throws(EnrollError) -> Value

@@ -1,11 +1,11 @@
-// The browser step as an interface (flows.md §7), so that a host says once how its browser is opened, and its tests put
-// a fake in its place.
+// The browser step as an interface (flows.md §7), so that a host defines once how its browser is opened, and its tests
+// can use a fake instead.
 
-public import EnrollCore
+import EnrollRules
 public import EnrollJSON
 
 /// An external browser: ASWebAuthenticationSession, a desktop's default browser, the fake of `EnrollTesting`. Never a
-/// web view inside the app (RFC 8252 §8.12).
+/// web view inside the app (R1, RFC 8252 §8.12).
 public protocol UserAgent: Sendable {
   /// Opens `url` and waits until the user returns.
   /// - Parameters:
@@ -16,11 +16,11 @@ public protocol UserAgent: Sendable {
 
 /// How the user returned from the browser.
 public enum UserAgentAnswer: Equatable, Sendable {
-  /// With this whole URL.
+  /// The user returned with this whole URL.
   case returned(String)
-  /// Without a URL: the user closed the tab.
+  /// The user returned without a URL: the user closed the tab.
   case dismissed
-  /// Unknown here: the URL arrives at the loopback listener, or through ``EnrollClient/handle(_:timeout:)``.
+  /// Unknown to the agent: the URL arrives at the loopback listener, or through ``EnrollClient/handle(_:timeout:)``.
   case elsewhere
 }
 
@@ -43,8 +43,8 @@ extension EnrollClient {
   ///   profile["email"]?.string == "alice@example.com"
   /// }
   /// ```
-  /// If a sign-in waits for confirmation already, no URL is shown: the user is asked about its profile, as after a process that
-  /// ended at the question.
+  /// If a sign-in waits for confirmation already, no URL is shown: the user is asked about its profile, because an
+  /// earlier process may have ended before the user answered.
   /// - Parameters:
   ///   - options: as for ``begin(_:timeout:)``.
   ///   - timeout: how long the user may take.
@@ -80,7 +80,7 @@ extension EnrollClient {
     do throws(EnrollError) {
       begun = try await begin(options)
     } catch {
-      guard error.code == .illegalState, let open = try await openQuestion() else { throw error }
+      guard error.code == .illegalState, let open = try await stateOfPendingUser() else { throw error }
       return open
     }
     let url: String
@@ -98,16 +98,17 @@ extension EnrollClient {
       do throws(EnrollError) {
         return try await awaitOutcome(of: begun, timeout: timeout)
       } catch {
-        // A task of its own, since this one may be cancelled. Only a hint: if it fails, nothing is lost.
+        // A separate task, because this one may be cancelled. The cancellation is only a hint: if it fails, nothing is
+        // lost.
         if error.code == .cancelled { _ = await Task { try await cancel(begun) }.result }
         throw error
       }
     }
   }
 
-  /// The state while tokens are there and wait for the user, so that no sign-in can begin: an earlier process may have left
-  /// them.
-  private func openQuestion() async throws(EnrollError) -> RegistrationState? {
+  /// The state if tokens wait for the user, so that no sign-in can begin; nil otherwise. An earlier process may have
+  /// left them.
+  private func stateOfPendingUser() async throws(EnrollError) -> RegistrationState? {
     let state = try await state()
     switch state {
     case .awaitingConfirmation, .authenticating(_, .pin): return state

@@ -1,16 +1,16 @@
-// How long the caller on this thread wants to wait, for what takes no deadline of its own: in the middle of a read the store asks
-// a vault or a keyring for its key, and whoever has the key may never answer; a change waits for a lock that another process
-// holds.
+// The limits of the current call, for code without a deadline parameter. Two waits of the store need them: a keyring
+// that it asks for its key may never answer, and another process may hold the lock that a save needs.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import Synchronization
 
-/// The end of the current call's wait, on the thread that runs it.
+/// The limits of the current call, on the thread that runs it.
 public final class CallTimeout: Sendable {
-  /// Nanoseconds of the machine's clock; nil: the call has no end.
+  /// Nanoseconds of the system's clock; nil: the call has no deadline.
   private let end: Int64?
   private let cancellation: (any Cancellation)?
-  /// The timeout of the call that this one is a part of.
+  /// The limits of the call that this one is a part of.
   private let outer: CallTimeout?
   private let onProgress: (@Sendable (Progress) -> Void)?
   private let isCommitted = Atomic<Bool>(false)
@@ -25,18 +25,18 @@ public final class CallTimeout: Sendable {
     self.onProgress = onProgress
   }
 
-  /// How far a call has come. A caller that stops waiting learns from it why the call has not ended.
+  /// The progress of a call. A caller that stops waiting learns from it why the call has not ended.
   public enum Progress: Sendable {
-    /// It waits for a renewal of another process, or of another client.
+    /// The call waits for a renewal of another process, or of another client.
     case waiting
-    /// It waits for nobody else.
+    /// The call waits for no other renewal.
     case proceeding
-    /// It has sent what works once, and goes on to its end.
+    /// The call has sent a value that works only once, and will run to its end.
     case committed
   }
 
-  /// The address of the current one; 0: there is none.
-  private static let current = ThreadNumber()
+  /// The address of the current thread's limits; 0: none.
+  private static let current = ThreadLocalNumber()
 
   private static var innermost: CallTimeout? {
     UnsafeRawPointer(bitPattern: current.value).map {
@@ -44,13 +44,13 @@ public final class CallTimeout: Sendable {
     }
   }
 
-  /// nil once the call is committed.
+  /// nil once the call is committed: then its limits no longer apply.
   private static var ofThisCall: CallTimeout? {
     innermost.flatMap { $0.isCommitted.load(ordering: .relaxed) ? nil : $0 }
   }
 
-  /// Runs a part of a call that ends at `deadline` of that clock, or when it is cancelled.
-  /// - Parameter onProgress: called on this thread; last with `.committed`, when the part goes on to its end.
+  /// Runs a part of a call. The part ends at `deadline` by `clock`, or when it is cancelled.
+  /// - Parameter onProgress: called on this thread; last with `.committed`, if the part will run to its end.
   public static func until<Result>(
     _ deadline: Instant = .distantFuture, by clock: any Clock = SystemClock(),
     cancellation: (any Cancellation)?, onProgress: (@Sendable (Progress) -> Void)? = nil,
@@ -68,7 +68,8 @@ public final class CallTimeout: Sendable {
     return try current.set(UInt(bitPattern: timeout.toOpaque()), during: body)
   }
 
-  /// The call has sent what works once: from now on none of its waits ends early, because the answer has to be stored.
+  /// The call has sent a value that works only once. From now on none of its waits ends early, because the answer has
+  /// to be stored.
   public static func commit() {
     var next = innermost
     while let timeout = next {
@@ -77,11 +78,11 @@ public final class CallTimeout: Sendable {
     }
   }
 
-  /// Tells the caller, unless the call is committed.
+  /// Reports the progress to the caller, unless the call is committed.
   public static func report(_ progress: Progress) { ofThisCall?.onProgress?(progress) }
 
-  /// - Parameter what: for what the call waits, as a clause: "while …".
-  /// - Throws: `.cancelled` or `.deadlineExceeded` once the caller does not want to wait any longer.
+  /// - Parameter what: the reason for the wait, as a clause: "while …".
+  /// - Throws: `.cancelled` after a cancellation, `.deadlineExceeded` after the deadline.
   public static func check(_ what: String) throws(EnrollError) {
     guard let timeout = ofThisCall else { return }
     if timeout.cancellation?.isCancelled ?? false {
@@ -92,12 +93,12 @@ public final class CallTimeout: Sendable {
     }
   }
 
-  /// Nanoseconds that may be waited: as many as that, or until the call's deadline.
+  /// The smaller of `longest` and the time until the call's deadline, in nanoseconds.
   public static func nanoseconds(atMost longest: Int64) -> Int64 {
     guard let end = ofThisCall?.end else { return longest }
     return min(longest, max(0, end - SystemClock.monotonic()))
   }
 
-  /// The caller's; nil where it has none.
+  /// The cancellation of the call; nil if it has none.
   public static var cancellation: (any Cancellation)? { ofThisCall?.cancellation }
 }

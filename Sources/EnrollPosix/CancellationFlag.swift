@@ -1,9 +1,9 @@
-// The one Cancellation there is: a flag that a caller raises, with hooks that wake whoever waits.
+// The only implementation of Cancellation: a flag that a caller sets, with hooks that wake waiting threads.
 
-public import EnrollCore
+public import EnrollSteps
 import Synchronization
 
-/// A wish to stop waiting, made once by any thread.
+/// A request to stop waiting, which any thread can make once.
 public final class CancellationFlag: Cancellation {
   private struct Hooks {
     var next = 1
@@ -17,7 +17,7 @@ public final class CancellationFlag: Cancellation {
 
   public var isCancelled: Bool { raised.load(ordering: .acquiring) }
 
-  /// Makes the wish. The hooks run here, on the caller's thread, with no lock held. Repeating it changes nothing.
+  /// Sets the flag. The hooks run on this thread, with no lock held. A second call changes nothing.
   public func cancel() {
     let waiting = hooks.withLock { hooks in
       raised.store(true, ordering: .releasing)

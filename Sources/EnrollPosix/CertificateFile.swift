@@ -1,21 +1,22 @@
-// The file of certificates that a configuration names. libcurl opens it itself, and would wait without end for the writer of a
-// FIFO; so the file is looked at before.
+// The file of certificates that a configuration names. libcurl opens the file itself, and would wait without limit for
+// the writer of a FIFO, so the file is checked first.
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
 
 public enum CertificateFile {
-  /// More than any system's bundle of authorities.
+  /// More than any system's bundle of authorities has.
   private static let limit = 16 << 20
 
-  /// - Throws: `.configuration` with field `caFile` for anything but a regular file of at most 16 MiB that can be opened.
+  /// - Throws: `.configuration` with field `caFile` unless the path is a regular file of at most 16 MiB that can be
+  ///   opened.
   public static func check(_ path: String) throws(EnrollError) {
     let fd = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
     guard fd >= 0 else {
       let number = enroll_posix_errno()
-      // Says nothing about the file.
+      // The process has no free descriptor. That says nothing about the file.
       if number == EMFILE || number == ENFILE { return }
-      throw refusal(SystemError.words(number))
+      throw refusal(SystemError.message(number))
     }
     defer { close(fd) }
     var status = stat()
@@ -26,6 +27,8 @@ public enum CertificateFile {
 
   private static func refusal(_ why: String) -> EnrollError {
     EnrollError(
-      .configuration, "the file could not be read as PEM certificates: \(why)", field: "caFile")
+      .configuration,
+      "the file that caFile, or else SSL_CERT_FILE, names could not be read as PEM certificates: \(why)",
+      field: "caFile")
   }
 }

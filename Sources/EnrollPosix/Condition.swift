@@ -1,12 +1,13 @@
-// Threads that wait for one another: a pthread mutex with its condition variable, timed by the monotonic clock, so that
-// setting the date neither prolongs nor ends a wait. EnrollHost's own; hosts never see it.
+// A pthread mutex with a condition variable. Waits use the monotonic clock, so that setting the date neither prolongs
+// nor ends a wait. For the library's own modules; hosts never see it.
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 
-/// A mutex on which threads can also wait. State that it protects belongs to the class that owns the condition.
+/// A mutex on which threads can also wait. The state that it protects belongs to the class that owns the condition.
 public final class Condition: Lock, @unchecked Sendable {
-  // Unchecked: pthread mutexes and condition variables are made to be shared.
+  // Unchecked: pthread mutexes and condition variables may be shared between threads.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
 
@@ -27,20 +28,20 @@ public final class Condition: Lock, @unchecked Sendable {
   public func lock() { pthread_mutex_lock(mutex) }
   public func unlock() { pthread_mutex_unlock(mutex) }
 
-  /// Waits, with the mutex held, until woken or until `limit` nanoseconds passed; nil waits for ever. May wake for no
-  /// reason: callers look at their state again.
+  /// Waits, with the mutex held, until another thread wakes this one or `limit` nanoseconds have passed; nil: no limit.
+  /// Spurious wake-ups are possible, so callers check their state again.
   public func wait(atMost limit: Int64? = nil) {
     if let limit, limit <= 0 { return }
-    let comesBack = ExitBarrier.leave()
+    let isOurs = ExitBarrier.beginWait()
     if let limit {
-      // A day at most: callers look at their clocks again anyway, and no sum of times overflows.
+      // At most a day: callers check their clocks again anyway, and no sum of times overflows.
       enroll_posix_wait_condition(condition, mutex, min(limit, 86_400_000_000_000))
     } else {
       pthread_cond_wait(condition, mutex)
     }
-    if comesBack, !ExitBarrier.comeBack() {
+    if isOurs, !ExitBarrier.endWait() {
       unlock()
-      ExitBarrier.park()
+      ExitBarrier.blockUntilExit()
     }
   }
 
@@ -48,7 +49,7 @@ public final class Condition: Lock, @unchecked Sendable {
   public func wakeAll() { pthread_cond_broadcast(condition) }
 }
 
-/// Something that happens once, and threads that wait for it.
+/// An event that happens once, and for which threads can wait.
 public final class Event: @unchecked Sendable {
   // Unchecked: `happened` is only touched with `condition` held.
   private let condition = Condition()
@@ -88,7 +89,8 @@ public final class Event: @unchecked Sendable {
     while !happened { condition.wait() }
   }
 
-  /// Waits until the event happened, or so long by the clock that threads wait by. The thread wakes once.
+  /// Waits until the event happened, or for `nanoseconds` of the clock that threads wait by. Needs no intermediate
+  /// wake-ups.
   /// - Returns: whether it happened.
   package func wait(nanoseconds: Int64) -> Bool {
     let end = SystemClock.monotonic().addingReportingOverflow(nanoseconds).partialValue
@@ -103,9 +105,9 @@ public final class Event: @unchecked Sendable {
   }
 }
 
-/// How long a thread may wait before it looks at an injected clock again.
+/// How long a thread may wait before it reads an injected clock again.
 package enum Timeout {
-  /// A clock that is set, or that counts suspend while the waiting clock does not, is noticed this soon.
+  /// How soon a change is noticed of a clock that is set, or that counts suspend while the waiting clock does not.
   package static let slice: Int64 = 100_000_000
 
   /// Nanoseconds to wait now; nil when the deadline has passed.

@@ -1,27 +1,27 @@
-// A process that outlives the one that starts it. It has a session of its own, so that no signal to the starter, to its
-// process group or from its terminal reaches it, and init waits for it. It is this program's file again and no fork of the
-// running process, in which other threads may hold locks. Its input comes through a pipe that ends before it does
-// anything else; its answers go through another, whose loss it survives.
+// A process that outlives the process that starts it. It has its own session, so that no signal to the starter, to its
+// process group or from its terminal reaches it, and init becomes its parent. It runs this program's file again instead
+// of forking the running process, in which other threads may hold locks. Its input comes through a pipe, which it reads
+// to the end first. Its answers go through another pipe, and it continues if that pipe is closed.
 
 import CPosix
 
 package enum DetachedProcess {
-  /// In the system's lists of processes.
+  /// The name in the system's process lists.
   private static let name = "enroll"
-  /// More than any configuration has.
-  private static let longestOrder = 16 << 20
-  /// Longer than a renewal takes at most, with its turn, its two tries, a server that demands nonces and a disk that refuses its
-  /// tokens. Only a system call or a library that never returns lasts longer.
-  private static let longestSeconds: Int32 = 300
+  /// The most bytes of input, more than any configuration has.
+  private static let inputLimit = 16 << 20
+  /// Longer than the longest renewal, with its wait for the lock, its two attempts, a server that demands nonces and a
+  /// disk that refuses the tokens. Only a system call or a library that hangs takes longer.
+  private static let runningSecondsLimit: Int32 = 300
 
-  /// The argument of the process that ``start(_:handing:)`` starts, and that calls ``leave(_:)``.
-  package static let leaving = "leave"
+  /// The argument of the intermediate process, which ``start(_:input:)`` starts and which calls ``detach(_:)``.
+  package static let detachArgument = "leave"
 
-  /// Starts this program again, which leaves this process and calls ``enter()``.
-  /// - Parameter words: the program's name and its arguments; ``leaving`` comes behind them at first.
-  /// - Returns: a descriptor that gives what the process says, and ends with it; nil where no process can be made, or none
-  ///   that outlives this one: the end of process 1 is the end of all.
-  package static func start(_ words: [String], handing order: [UInt8]) -> Int32? {
+  /// Starts this program again. The new process detaches itself and calls ``begin()``.
+  /// - Parameter words: the program's name and its arguments. ``detachArgument`` is appended for the intermediate process.
+  /// - Returns: a descriptor from which to read the output of the new process; nil if no process can be started, or if
+  ///   this is process 1, because all other processes end with process 1.
+  package static func start(_ words: [String], input bytes: [UInt8]) -> Int32? {
     guard getpid() != 1 else { return nil }
     var (input, output): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
     guard enroll_posix_pipe(&input) == 0 else { return nil }
@@ -30,27 +30,28 @@ package enum DetachedProcess {
       return nil
     }
     var child = pid_t()
-    let isStarted = withPointers(words + [leaving]) {
+    let isStarted = withPointers(words + [detachArgument]) {
       enroll_posix_start_again($0, input[0], output[1], &child) == 0
     }
     CPosix.close(input[0])
     CPosix.close(output[1])
-    let isHanded = isStarted && write(order, to: input[1])
+    let isWritten = isStarted && write(bytes, to: input[1])
     CPosix.close(input[1])
-    // It ends as soon as it has left the rest to its child.
+    // The intermediate process ends as soon as its child runs.
     if isStarted { while waitpid(child, nil, 0) < 0, enroll_posix_errno() == EINTR {} }
-    guard isHanded else {
+    guard isWritten else {
       CPosix.close(output[0])
       return nil
     }
     return output[0]
   }
 
-  /// Ends the conversation, and not the process.
+  /// Closes the descriptor. The process continues.
   package static func close(_ descriptor: Int32) { CPosix.close(descriptor) }
 
-  /// Whether process 1 has started this one: as a container's only command, say, whose end is the container's.
-  package static var isOfFirst: Bool { getppid() == 1 }
+  /// Whether process 1 started this process, for example as the only command of a container, which ends with that
+  /// command.
+  package static var isChildOfProcessOne: Bool { getppid() == 1 }
 
   private static func withPointers<Result>(
     _ words: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
@@ -60,29 +61,30 @@ package enum DetachedProcess {
     return body(pointers)
   }
 
-  /// Ends this process, and goes on in one that is init's. To be called before the first thread.
-  /// - Parameter words: the program's name and its arguments there.
-  /// - Returns: only where no process can be made.
-  package static func leave(_ words: [String]) {
+  /// Ends this process, and continues in a process whose parent is init. Call it before the first thread starts.
+  /// - Parameter words: the program's name and its arguments in the new process.
+  /// - Returns: only if no process can be started.
+  package static func detach(_ words: [String]) {
     withPointers(words) { enroll_posix_leave($0) }
   }
 
-  /// Takes over in the process that goes on. To be called before the first thread.
-  /// - Returns: what the starter handed over, and the descriptor for what is to be said to it; nil where there is nothing to do.
-  package static func enter() -> (order: [UInt8], answers: Int32)? {
-    // It was run by another name than the program's own.
+  /// Begins the work of the detached process. Call it before the first thread starts.
+  /// - Returns: the input from the starter, and the descriptor for the answers; nil if the input cannot be read.
+  package static func begin() -> (input: [UInt8], answers: Int32)? {
+    // The kernel named the process after the path by which it was run.
     enroll_posix_name_process(name)
-    // It ends by itself, and soon: a machine or a service that is shut down asks first, and waits.
+    // The signals are ignored, because the process ends soon by itself. A machine or service that shuts down sends them
+    // first, and then waits.
     for number in [SIGHUP, SIGINT, SIGTERM, SIGPIPE] { enroll_posix_ignore_signal(number) }
-    enroll_posix_limit_running_time(longestSeconds)
-    guard let order = readToEnd(STDIN_FILENO) else { return nil }
+    enroll_posix_limit_running_time(runningSecondsLimit)
+    guard let input = readToEnd(STDIN_FILENO) else { return nil }
     let answers = enroll_posix_own(STDOUT_FILENO)
     for stream in [STDIN_FILENO, STDERR_FILENO] { CPosix.close(stream) }
     enroll_posix_open_missing_streams()
-    return answers < 0 ? nil : (order, answers)
+    return answers < 0 ? nil : (input, answers)
   }
 
-  /// - Returns: false once nobody reads any more.
+  /// - Returns: false if the reader has closed the pipe.
   @discardableResult
   package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     PipeSignal.blocked { () throws(Never) in
@@ -91,7 +93,7 @@ package enum DetachedProcess {
         let count = rest.withUnsafeBytes { CPosix.write(descriptor, $0.baseAddress, $0.count) }
         if count > 0 {
           rest = rest.dropFirst(count)
-        } else if !waits(for: descriptor, Int16(POLLOUT)) {
+        } else if !waitUntilReady(descriptor, Int16(POLLOUT)) {
           return false
         }
       }
@@ -99,13 +101,13 @@ package enum DetachedProcess {
     }
   }
 
-  /// - Returns: nil for what cannot be read, or is too long.
+  /// - Returns: nil if the input cannot be read, or is too long.
   private static func readToEnd(_ descriptor: Int32) -> [UInt8]? {
     var bytes: [UInt8] = []
-    while bytes.count < longestOrder {
-      switch piece(of: descriptor) {
+    while bytes.count < inputLimit {
+      switch readChunk(from: descriptor) {
       case .bytes(let more): bytes += more
-      case .none: _ = waits(for: descriptor, Int16(POLLIN))
+      case .none: _ = waitUntilReady(descriptor, Int16(POLLIN))
       case .end: return bytes
       }
     }
@@ -113,22 +115,22 @@ package enum DetachedProcess {
   }
 
   /// The input that can be read now.
-  package enum Piece {
+  package enum Chunk {
     case bytes(ArraySlice<UInt8>)
     case none
     case end
   }
 
-  package static func piece(of descriptor: Int32) -> Piece {
+  package static func readChunk(from descriptor: Int32) -> Chunk {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
     if count > 0 { return .bytes(bytes[..<count]) }
     return count < 0 && [EAGAIN, EINTR].contains(enroll_posix_errno()) ? .none : .end
   }
 
-  /// Called after a read or a write that did nothing.
-  /// - Returns: false if it was not for want of data or of room.
-  private static func waits(for descriptor: Int32, _ events: Int16) -> Bool {
+  /// Waits until the descriptor is ready. Called after a read or write that transferred nothing.
+  /// - Returns: false if the call failed for another reason than missing data or space.
+  private static func waitUntilReady(_ descriptor: Int32, _ events: Int16) -> Bool {
     guard [EAGAIN, EINTR].contains(enroll_posix_errno()) else { return false }
     var poller = pollfd(fd: descriptor, events: events, revents: 0)
     _ = poll(&poller, 1, -1)

@@ -1,19 +1,20 @@
-// Ends another thread's wait in poll: a descriptor that becomes readable.
+// Ends another thread's wait in poll(2): a descriptor that becomes readable.
 
 import CPosix
-package import EnrollCore
+package import EnrollRules
 
-/// A descriptor to poll beside others, made readable from any thread. Every possible caller of ``wake()`` holds a
-/// reference, so a late call finds the descriptor open and merely wakes once too often.
+/// A descriptor to poll beside others, which any thread can make readable. Every possible caller of ``wake()`` holds a
+/// reference, so a late call finds the descriptor open and only causes an extra wake-up.
 package final class EventDescriptor: Sendable {
-  /// To be polled for input.
+  /// Poll it for input.
   package let descriptor: Int32
 
-  /// - Throws: `.busy` when the process has no descriptor left.
+  /// - Throws: `.busy` if the process cannot open another descriptor.
   package convenience init() throws(EnrollError) {
     let descriptor = enroll_posix_event()
     guard descriptor >= 0 else {
-      throw EnrollError(.busy, "no file descriptor can be opened: \(SystemError.words(enroll_posix_errno()))")
+      throw EnrollError(
+        .busy, "no file descriptor can be opened: \(SystemError.message(enroll_posix_errno()))")
     }
     self.init(owning: descriptor)
   }
@@ -25,6 +26,6 @@ package final class EventDescriptor: Sendable {
   /// Ends the current wait, or the next one.
   package func wake() { enroll_posix_raise_event(descriptor) }
 
-  /// Forgets earlier wakes, so that the next wait waits. Look at what was waited for after this, not before.
+  /// Clears earlier wake-ups, so that the next wait waits. Check the condition of the wait after this call, not before.
   package func drain() { enroll_posix_clear_event(descriptor) }
 }

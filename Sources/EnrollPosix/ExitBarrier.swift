@@ -1,28 +1,28 @@
-// exit() runs handlers and destructors while the other threads go on: what they free there (OpenSSL's tables, say) a
-// renewal may be using, and the process dies of it. So the library's threads stop first: a handler of ours, which runs
-// before those that were registered earlier, lets each of them come to a point where it waits or runs code of the host, and
-// none goes on from there. The library opens OpenSSL such that it frees nothing at exit; this covers a host that was
-// first, and whatever else the exit takes away.
+// exit() runs handlers and destructors while other threads continue. Those may free memory that a renewal is using
+// (OpenSSL's tables, for example), and the process would crash. So the library's threads stop first: an exit handler of
+// the library, which runs before handlers that were registered earlier, waits until each of them waits or runs the
+// host's code. Such a thread does not continue afterwards. EnrollKit opens OpenSSL in a way that it frees nothing at
+// exit; this barrier covers a host that opened OpenSSL first, and everything else that the exit frees.
 
 import CPosix
 import Synchronization
 
-/// Where this library's threads stop when the process ends.
+/// Stops this library's threads when the process exits.
 public enum ExitBarrier {
-  /// Threads of ours that run code which an exit would harm.
+  /// The number of the library's threads that run code which an exit would harm.
   private static let running = Atomic<Int>(0)
   private static let exiting = Atomic<Bool>(false)
-  private static let ours = ThreadMark()
-  /// How long an exit waits for them: they compute, or write to a disk.
+  private static let isOurs = ThreadFlag()
+  /// How long exit() waits at most for the library's threads, which only compute or write to a disk then.
   private static let longestNanoseconds: Int64 = 2_000_000_000
 
-  /// Whether exit() has begun: no thread of ours will do anything more.
+  /// Whether exit() has begun. Then the library's threads do no more work.
   public static var isExiting: Bool { exiting.load(ordering: .sequentiallyConsistent) }
 
   /// Whether the current thread is one of the library's.
-  static var isOurThread: Bool { ours.isSet }
+  static var isOurThread: Bool { isOurs.isSet }
 
-  /// Registers the handler, before those that were registered until now. Once is enough, twice does no harm.
+  /// Registers the exit handler, which runs before the handlers that are registered already. Can be called again.
   package static func prepare() {
     _ = enroll_posix_at_exit {
       ExitBarrier.exiting.store(true, ordering: .sequentiallyConsistent)
@@ -35,9 +35,9 @@ public enum ExitBarrier {
 
   /// Counts a thread that is about to be started.
   /// - Returns: false once the process is ending.
-  static func admit() -> Bool {
+  static func addThread() -> Bool {
     _ = isPrepared
-    guard comeBack() else { return false }
+    guard endWait() else { return false }
     return true
   }
 
@@ -46,43 +46,44 @@ public enum ExitBarrier {
     return true
   }()
 
-  /// The life of a thread that was admitted.
+  /// Runs the body of a thread that ``addThread()`` counted.
   package static func thread(_ body: () -> Void) {
-    ours.during(body)
+    isOurs.during(body)
     running.subtract(1, ordering: .sequentiallyConsistent)
-    if isExiting { park() }
+    if isExiting { blockUntilExit() }
   }
 
-  /// An admitted thread could not be started.
-  static func dismiss() { running.subtract(1, ordering: .sequentiallyConsistent) }
+  /// Called if a thread that ``addThread()`` counted could not be started.
+  static func removeThread() { running.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Runs what waits, or belongs to the host: where it begins during an exit, nothing of ours comes after it.
-  public static func outside<Result, Failure: Error>(
+  /// Runs code that waits, or that belongs to the host. If an exit begins meanwhile, the thread does not return from
+  /// here.
+  public static func allowingExit<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    guard leave() else { return try body() }
-    defer { if !comeBack() { park() } }
-    // Calls that the host makes from there wait, as on a thread of its own.
-    return try ours.lifted(body)
+    guard beginWait() else { return try body() }
+    defer { if !endWait() { blockUntilExit() } }
+    // Calls that the host makes from there count as calls on a thread of the host.
+    return try isOurs.cleared(body)
   }
 
-  /// - Returns: whether the thread is one of ours, and has to ``comeBack()``.
-  package static func leave() -> Bool {
-    guard ours.isSet else { return false }
+  /// - Returns: whether the thread belongs to the library, and has to call ``endWait()``.
+  package static func beginWait() -> Bool {
+    guard isOurs.isSet else { return false }
     running.subtract(1, ordering: .sequentiallyConsistent)
     return true
   }
 
-  /// - Returns: false when the thread must ``park()``, after it has let go of the mutex that it waited with.
-  static func comeBack() -> Bool {
+  /// - Returns: false if the thread must ``blockUntilExit()``, after it has released the mutex that it waited with.
+  static func endWait() -> Bool {
     running.add(1, ordering: .sequentiallyConsistent)
     guard isExiting else { return true }
     running.subtract(1, ordering: .sequentiallyConsistent)
     return false
   }
 
-  /// Stays here until the process has gone.
-  package static func park() {
+  /// Blocks the thread until the process has ended.
+  package static func blockUntilExit() {
     while true { pause() }
   }
 

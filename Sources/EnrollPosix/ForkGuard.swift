@@ -1,20 +1,20 @@
-// Guards against fork(): a child of the process that holds a file lock keeps the lock alive after its parent died, and
-// finds mutexes held by threads that it does not have. So the child closes the lock descriptors before it does anything
-// else, and everything made before the fork refuses to work in it (store.md, Fork). Not covered: clone(2) and _Fork(),
-// which run no handlers. posix_spawn and vfork need none: exec closes the descriptors.
+// Protection against fork(): a child of a process that holds a file lock keeps that lock held after its parent has
+// died, and its mutexes may be held by threads that it does not have. So the child closes the lock descriptors before
+// anything else, and every object from before the fork refuses to work in it (store.md, Fork). clone(2) and _Fork() run
+// no handlers and are not covered. posix_spawn and vfork need none, because exec closes the descriptors.
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
 import Synchronization
 
-/// Where in a line of forks an object was made: nothing made before a fork works in the child.
+/// Remembers the process in which an object was made. Objects from before a fork do not work in the child.
 public struct ForkGuard: Sendable {
   private let generation: UInt32
 
   /// Remembers the process in which it is made.
   public init() { generation = ForkState.ready.generation.load(ordering: .relaxed) }
 
-  /// True in a child forked after this value was made. One load, no system call.
+  /// True in a child that was forked after this value was made. Costs one load and no system call.
   public var isForkedChild: Bool {
     ForkState.shared.generation.load(ordering: .relaxed) != generation
   }
@@ -27,56 +27,58 @@ public struct ForkGuard: Sendable {
     }
   }
 
-  /// Runs `body` while no other thread forks, or runs a `body` of its own: for lists that a child goes on using.
-  package static func undisturbed<Result>(_ body: () -> Result) -> Result {
+  /// Runs `body` while no other thread forks or runs another `body`, for lists that a child continues to use.
+  package static func withoutForks<Result>(_ body: () -> Result) -> Result {
     let state = ForkState.ready
     pthread_mutex_lock(state.mutex)
     defer { pthread_mutex_unlock(state.mutex) }
     return body()
   }
 
-  /// Opens a lock file such that a forked child closes it. `open` gives a descriptor or a negative number.
-  /// Opening and registering are one step as forks see it: a child forked between the two would keep the lock.
+  /// Opens a lock file so that a forked child closes it. `open` returns a descriptor or a negative number. No fork can
+  /// happen between opening and registering: such a child would keep the lock.
   package static func openingLock(_ open: () -> Int32) -> Int32 {
-    undisturbed {
-      guard ForkState.shared.makeRoom() else { return -ENOMEM }
+    withoutForks {
+      guard ForkState.shared.grow() else { return -ENOMEM }
       let fd = open()
       if fd >= 0 { ForkState.shared.add(fd) }
       return fd
     }
   }
 
-  /// Closes a lock file, which frees its lock. One step as forks see it: a child forked between closing and forgetting
-  /// could close a descriptor of somebody else.
+  /// Closes a lock file, which frees its lock. No fork can happen between closing and unregistering: such a child could
+  /// close an unrelated descriptor.
   package static func closeLock(_ fd: Int32) {
-    undisturbed {
+    withoutForks {
       ForkState.shared.remove(fd)
       close(fd)
     }
   }
 }
 
-/// The process-wide part: fork handlers have no argument, so what they touch cannot belong to an object.
+/// The state of the fork handlers. Each process has one, because a fork handler gets no argument that could name an
+/// object.
 private final class ForkState: @unchecked Sendable {
-  // Unchecked: the list is only touched with `mutex` held; a fork takes it too.
+  // Unchecked: the list is only touched with `mutex` held; a fork locks it, too.
   static let shared = ForkState()
-  /// Only when the state is whole: a child that is forked while another thread makes it would wait for that thread.
-  private static let isToldOfForks =
+  /// Registered only after `shared` is complete: otherwise a child that is forked during its creation would wait for a
+  /// thread that it does not have.
+  private static let hasForkHandlers =
     pthread_atfork(
       { pthread_mutex_lock(ForkState.shared.mutex) },
       { pthread_mutex_unlock(ForkState.shared.mutex) },
       { ForkState.shared.becomeChild() }) == 0
 
-  /// The state, after the handlers of fork() were registered.
+  /// The state, with the fork handlers registered.
   static var ready: ForkState {
     let shared = shared
-    _ = isToldOfForks
+    _ = hasForkHandlers
     return shared
   }
 
   let generation = Atomic<UInt32>(0)
   let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  // Plain memory: the handler in the child must not allocate.
+  // Plain memory, because the handler in the child must not allocate.
   private var descriptors: UnsafeMutablePointer<Int32>
   private var capacity = 64
   private var count = 0
@@ -87,7 +89,7 @@ private final class ForkState: @unchecked Sendable {
     descriptors = .allocate(capacity: 64)
   }
 
-  func makeRoom() -> Bool {
+  func grow() -> Bool {
     guard count == capacity else { return true }
     guard capacity < 1 << 20 else { return false }
     let larger = UnsafeMutablePointer<Int32>.allocate(capacity: capacity * 2)
@@ -120,22 +122,22 @@ private final class ForkState: @unchecked Sendable {
   }
 }
 
-/// An object that each process has once. It is made when it is first asked for, and again in a forked child, because the
-/// parent's threads and locks do not exist in the child.
+/// An object that each process has once. The first use makes it, and in a forked child the first use makes another,
+/// because the parent's threads and locks do not exist in the child.
 public final class PerProcess<Value: AnyObject & Sendable>: @unchecked Sendable {
-  // Unchecked: `made` is only touched where no fork can fall.
+  // Unchecked: `made` is only touched while no fork can happen.
   private var made: (value: Value, origin: ForkGuard)?
   private let make: @Sendable () -> Value
 
-  /// - Parameter make: makes it; must not fork, nor ask for what belongs to the process.
+  /// - Parameter make: makes the object. It must neither fork nor use another PerProcess.
   public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
-  /// The one of this process.
+  /// The object of this process.
   public var value: Value {
-    ForkGuard.undisturbed {
+    ForkGuard.withoutForks {
       if let made {
         guard made.origin.isForkedChild else { return made.value }
-        // Never released: to free it would touch locks that threads of the parent held.
+        // Never released: freeing it would touch locks that threads of the parent may have held.
         _ = Unmanaged.passRetained(made.value)
       }
       let value = make()

@@ -1,11 +1,11 @@
-// Ten lines of pthread mutex: Synchronization.Mutex is not in Embedded Swift on Linux.
+// A pthread mutex, because Embedded Swift on Linux has no Synchronization.Mutex.
 
 import CPosix
-public import EnrollCore
+public import EnrollSteps
 
 /// A mutex at a stable address.
 public final class Mutex: Lock, @unchecked Sendable {
-  // Unchecked: a pthread mutex is made to be shared.
+  // Unchecked: a pthread mutex may be shared between threads.
   private let handle: UnsafeMutablePointer<pthread_mutex_t>
 
   public init() {

@@ -1,10 +1,10 @@
-// Texts of C that end with a NUL.
+// C strings that end with a NUL.
 
 import CPosix
 
 public enum NulTerminated {
-  /// Bytes before the NUL.
-  /// - Parameter limit: no more than one byte after it is looked at.
-  /// - Returns: more than `limit` where no NUL stands among them.
+  /// The number of bytes before the NUL.
+  /// - Parameter limit: at most `limit` + 1 bytes are read.
+  /// - Returns: more than `limit` if there is no NUL within that many bytes.
   public static func count(of text: UnsafePointer<CChar>, limit: Int) -> Int { strnlen(text, limit + 1) }
 }

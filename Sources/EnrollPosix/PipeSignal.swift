@@ -1,11 +1,11 @@
-// Writing to a connection that the other side closed raises SIGPIPE, which ends a process that did not ask for it.
-// libcurl is told not to touch signals (CURLOPT_NOSIGNAL), so the thread that calls it holds this one back itself.
+// A write to a connection that the other side closed raises SIGPIPE, which ends a process without a handler. libcurl is
+// told not to change signals (CURLOPT_NOSIGNAL), so the thread that calls it blocks SIGPIPE itself.
 
 import CPosix
 
 package enum PipeSignal {
-  /// Runs `body` with SIGPIPE held back on this thread, and takes away what `body` raised. The host's handler and the
-  /// mask of every other thread stay as they are.
+  /// Runs `body` with SIGPIPE blocked on this thread, and removes a SIGPIPE that `body` raised. The host's handler and
+  /// the signal masks of other threads do not change.
   package static func blocked<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

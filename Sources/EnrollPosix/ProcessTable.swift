@@ -1,10 +1,11 @@
-// What Linux tells of other processes in /proc. Everything is empty where it is not mounted, and on other systems.
+// Facts about other processes from /proc on Linux. On other systems, and if /proc is not mounted, every result is
+// empty.
 
 import CPosix
-import EnrollCore
 
 package enum ProcessTable {
-  /// Who holds an flock(2), and of which file. A process of another container is not among them.
+  /// The processes that hold an flock(2), and the inode of the locked file. A process of another container is not in
+  /// the list.
   package static func lockHolders() -> [(process: Int32, inode: UInt64)] {
     lines(of: "/proc/locks").compactMap { line in
       // 1: FLOCK  ADVISORY  WRITE 4711 00:2a:1234 0 EOF
@@ -16,9 +17,9 @@ package enum ProcessTable {
     }
   }
 
-  /// Whether a signal or a debugger has stopped it.
+  /// Whether a signal or a debugger has stopped the process.
   package static func isStopped(_ process: Int32) -> Bool {
-    // The name in brackets may hold anything.
+    // The process name in parentheses may contain any character.
     guard let line = lines(of: "/proc/\(process)/stat").first,
       let end = line.utf8.lastIndex(of: UInt8(ascii: ")"))
     else { return false }
@@ -26,7 +27,7 @@ package enum ProcessTable {
     return state == UInt8(ascii: "T") || state == UInt8(ascii: "t")
   }
 
-  /// Whether it has a file of that name open.
+  /// Whether the process has a file of that name open.
   package static func hasOpen(_ name: String, _ process: Int32) -> Bool {
     let folder = "/proc/\(process)/fd"
     guard let entries = opendir(folder) else { return false }

@@ -1,21 +1,21 @@
-// Functions that the linker puts in the place of others (scripts/build). What Embedded Swift's hash tables ask of the C
-// library: a program then loads no mathematical library, and runs with a glibc older than 2.36, which has no arc4random_buf.
-// And one function of Embedded Swift itself, for arm64.
+// Functions that the linker uses instead of others (scripts/build). Two are for Embedded Swift's hash tables: with them
+// a program loads no math library, and runs with a glibc older than 2.36, which has no arc4random_buf. One replaces a
+// function of Embedded Swift on arm64.
 
 #if hasFeature(Embedded)
   import CPosix
 
-  /// The smallest whole number that is not less (C11 §7.12.9.1).
+  /// The smallest whole number that is not less than `value` (C11 §7.12.9.1).
   @_silgen_name("enrollkit_ceiling")
   public func ceiling(_ value: Double) -> Double {
-    // From 2^52 on every number is whole, and what is no number stays what it is.
+    // From 2^52 on every number is whole. NaN stays NaN.
     guard value.magnitude < 0x1p52 else { return value }
     let whole = Double(Int64(value))
     return whole < value ? whole + 1 : whole
   }
 
-  /// The seed of the hash tables (arc4random(3)), for Linux alone: Android and Darwin have that function. Without the kernel's
-  /// generator it is what was in the memory before.
+  /// The seed of the hash tables (arc4random(3)), only for Linux: Android and Darwin have that function. If the
+  /// kernel's generator fails, the memory keeps its old content.
   @_silgen_name("enrollkit_fill_random")
   public func fillRandom(_ buffer: UnsafeMutableRawPointer, _ count: Int) {
     var filled = 0
@@ -26,9 +26,9 @@
     }
   }
 
-  /// In the place of `swift_bridgeObjectRetain`, which returns the object of a text without the tag that it was given with. The
-  /// compiler takes for granted that it is returned as it was, and on arm64 goes on with what was returned: a short text then
-  /// looks like a long one somewhere in memory.
+  /// Replaces `swift_bridgeObjectRetain`, which returns the object of a string without its tag bits. The compiler
+  /// assumes that the argument is returned unchanged, and on arm64 continues with the returned value: a short string
+  /// then looks like a long string at some address.
   @_silgen_name("enrollkit_bridge_object_retain")
   public func bridgeObjectRetain(_ object: UInt) -> UInt {
     enroll_posix_retain(object)

@@ -1,13 +1,14 @@
-// Time from the kernel: the date, the clock that runs from boot through suspend, and the name of the boot.
+// Time from the kernel: the date, the clock that runs from boot and counts suspend, and the id of the boot.
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 
-/// The clock of the machine.
+/// The system's clock.
 public final class SystemClock: Clock {
   private let boot: String
 
-  /// Reads the boot's name once; it cannot change while the process lives.
+  /// Reads the boot id once. It cannot change while the process lives.
   public init() {
     boot = SystemClock.readBootID()
   }
@@ -18,15 +19,15 @@ public final class SystemClock: Clock {
 
   public func instant() -> Instant { SystemClock.now() }
 
-  /// ``instant()`` of every system clock.
+  /// The ``instant()`` of every system clock.
   public static func now() -> Instant { Instant(nanoseconds: read(enroll_posix_boot_clock)) }
 
-  /// The name that the system gives the boot. Where it cannot be read, one that no other process shares: every
-  /// expiry written by another process then goes by the date.
+  /// The id that the system gives the boot. If it cannot be read, an id that no other process has: then every expiry
+  /// that another process wrote is judged by the date.
   public func bootID() -> String { boot }
 
   public func sleep(until instant: Instant) {
-    // In slices, because the sleeping clock stands still during suspend and `instant` does not.
+    // Sleeps in slices, because the sleeping clock stops during suspend, and the clock of `instant` does not.
     while true {
       let left = instant.since(self.instant())
       guard left > 0 else { return }
@@ -34,10 +35,10 @@ public final class SystemClock: Clock {
     }
   }
 
-  /// Nanoseconds of the clock that threads wait by: stands still during suspend, is never set.
+  /// Nanoseconds of the clock that threads wait by. It stops during suspend and is never set.
   package static func monotonic() -> Int64 { read(enroll_posix_waiting_clock) }
 
-  /// Nanoseconds since 1970 by the machine's date, whatever clock was injected: what files' times are compared with.
+  /// Nanoseconds since 1970 by the system's date, to compare with the times of files. Ignores an injected clock.
   package static func realTime() -> Int64 { read(enroll_posix_date_clock) }
 
   private static func read(_ clock: clockid_t) -> Int64 { enroll_posix_read_clock(clock) }
@@ -50,11 +51,11 @@ public final class SystemClock: Clock {
   }
 }
 
-/// Holding a thread for a moment.
+/// Makes a thread sleep.
 package enum Pause {
-  /// Returns early only where a signal handler ran.
+  /// Returns early only if a signal handler ran.
   package static func nanoseconds(_ amount: Int64) {
-    ExitBarrier.outside { bare(nanoseconds: amount) }
+    ExitBarrier.allowingExit { bare(nanoseconds: amount) }
   }
 
   static func bare(nanoseconds amount: Int64) {

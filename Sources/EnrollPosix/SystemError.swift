@@ -1,17 +1,15 @@
-// Errors of the system in words that people know.
+// Error numbers of the system as text.
 
 import CPosix
 
 public enum SystemError {
-  /// As strerror(3) says it: `No space left on device`.
+  /// The text of strerror(3): `No space left on device`.
   /// - Parameter number: an errno.
-  public static func words(_ number: Int32) -> String {
+  public static func message(_ number: Int32) -> String {
     strerror(number).map { String(cString: $0) } ?? "error \(number) of the system"
   }
-}
 
-/// Tells a missing file from one that cannot be accessed: only a missing file is made, or counts as nothing.
-public enum Absence {
-  /// Whether an error number of a path says that nothing is there.
-  public static func isMeant(by number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }
+  /// Whether the error number for a path means that the file is missing. Only a missing file may be created or ignored;
+  /// other errors mean that a file cannot be accessed.
+  public static func isMissingFile(_ number: Int32) -> Bool { number == ENOENT || number == ENOTDIR }
 }

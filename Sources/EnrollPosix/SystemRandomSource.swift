@@ -1,8 +1,9 @@
-// Random bytes from the system's generator (on Linux getrandom(2)): it needs no descriptor, no seeding after fork, and says
-// so when it cannot give any.
+// Random bytes from the system's generator (getrandom(2) on Linux): it needs no descriptor and no new seed after a
+// fork, and reports when it cannot return any.
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 
 /// The system's generator.
 public final class SystemRandomSource: RandomSource {
@@ -22,7 +23,7 @@ public final class SystemRandomSource: RandomSource {
         filled += got
       } else if got == 0 || enroll_posix_errno() != EINTR {
         throw EnrollError(
-          .internal, "the system gave no random bytes: \(SystemError.words(enroll_posix_errno()))")
+          .internal, "the system gave no random bytes: \(SystemError.message(enroll_posix_errno()))")
       }
     }
     return bytes

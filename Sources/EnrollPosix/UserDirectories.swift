@@ -1,25 +1,25 @@
-// Where a user's configurations and tokens are (XDG Base Directory Specification): the defaults of the programs, which
-// thereby share them. A library has none: its host says where (flows.md §1).
+// The default paths of the user's configurations and tokens (XDG Base Directory Specification), which the programs
+// share. A library has no default: its host passes a path (flows.md §1).
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
 public import EnrollJSON
 
 /// The directories of the user who runs the program.
 public enum UserDirectories {
-  /// Bytes of a file that is read.
+  /// The most bytes of a file that is read.
   private static let limit = 1 << 20
 
   /// `$XDG_DATA_HOME/enrollkit`, or `~/.local/share/enrollkit`.
-  /// - Throws: `.notFound` where no variable names an absolute path.
+  /// - Throws: `.notFound` if no variable names an absolute path.
   public static func store() throws(EnrollError) -> String { try own("XDG_DATA_HOME", "/.local/share") }
 
-  /// As ``store()``, and makes the folders that are to hold it, of mode 0700, as the XDG specification asks. Where that fails,
-  /// whoever makes the store says why.
+  /// As ``store()``, and makes the parent folders with mode 0700, as the XDG specification requires. If a
+  /// folder cannot be made, this call does not fail; the later attempt to make the store reports why.
   /// - Throws: as ``store()``.
   public static func storeInMadeFolders() throws(EnrollError) -> String {
     let path = try store()
-    if let slash = path.utf8.lastIndex(of: 0x2F) { _ = OwnerAccess.makeFolders(String(path[..<slash])) }
+    if let slash = path.utf8.lastIndex(of: 0x2F) { _ = OwnerPermissions.makeFolders(String(path[..<slash])) }
     return path
   }
 
@@ -27,7 +27,7 @@ public enum UserDirectories {
   /// - Throws: as ``store()``.
   public static func configurations() throws(EnrollError) -> String { try own("XDG_CONFIG_HOME", "/.config") }
 
-  /// `$XDG_STATE_HOME/enrollkit`, or `~/.local/state/enrollkit`: what a program notes between its runs.
+  /// `$XDG_STATE_HOME/enrollkit`, or `~/.local/state/enrollkit`: data that a program keeps between its runs.
   /// - Throws: as ``store()``.
   public static func state() throws(EnrollError) -> String { try own("XDG_STATE_HOME", "/.local/state") }
 
@@ -42,15 +42,19 @@ public enum UserDirectories {
     return try configurations() + "/\(name).json"
   }
 
-  /// The configuration with that name, not checked yet.
+  /// The configuration with that name, not validated yet. Relative paths of files start at ``configurations()``.
   /// - Throws: as ``configurationPath(_:)`` and ``readConfiguration(at:called:)``.
   public static func configuration(_ name: String) throws(EnrollError) -> JSON {
-    try readConfiguration(at: configurationPath(name), called: name)
+    let read = try readConfiguration(at: configurationPath(name), called: name)
+    return try Configuration.resolvingFiles(of: read) { path throws(EnrollError) in
+      try configurations() + "/" + path
+    }
   }
 
   /// - Parameters:
-  ///   - name: what errors call it.
-  ///   - wait: called with a pipe's descriptor while nothing is in it; nil where a file is expected. Throws to give up.
+  ///   - name: the configuration's name in error messages.
+  ///   - wait: called with a pipe's descriptor while the pipe is empty; it throws to stop waiting. nil: the path must
+  ///     not be a pipe.
   /// - Throws: `.notFound` if there is no file; `.configuration` if it cannot be opened or is not JSON; errors of
   ///   `wait`.
   public static func readConfiguration(
@@ -71,7 +75,7 @@ public enum UserDirectories {
     }
   }
 
-  /// The client secret in a file, or in a pipe by its path in `/dev/fd`; the newline at its end is not part of it.
+  /// The client secret in a file, or in a pipe with a path in `/dev/fd`. A newline at its end is removed.
   /// - Throws: `.notFound` if there is no file; `.configuration` if it cannot be opened or is not text; errors of
   ///   `wait`.
   public static func readClientSecret(
@@ -90,7 +94,7 @@ public enum UserDirectories {
     return text
   }
 
-  /// The name of the file in errors, and the field that they are about.
+  /// The name of the file in error messages, and their field.
   private struct Source {
     let shown: String
     let field: String
@@ -107,8 +111,8 @@ public enum UserDirectories {
     guard fd >= 0 else {
       let number = enroll_posix_errno()
       throw EnrollError(
-        Absence.isMeant(by: number) ? .notFound : .configuration,
-        "\(source.shown) cannot be opened: \(SystemError.words(number))", field: source.field)
+        SystemError.isMissingFile(number) ? .notFound : .configuration,
+        "\(source.shown) cannot be opened: \(SystemError.message(number))", field: source.field)
     }
     defer { close(fd) }
     var status = stat()
@@ -134,14 +138,15 @@ public enum UserDirectories {
           try wait(fd)
           continue
         }
-        throw source.refusal("it cannot be read: \(SystemError.words(number))")
+        throw source.refusal("it cannot be read: \(SystemError.message(number))")
       }
       content += piece[..<count]
       guard content.count <= limit else { throw source.refusal("it is longer than \(limit) bytes") }
     }
   }
 
-  /// Letters, digits, `-_.`: a name cannot leave its directory.
+  /// Whether the name has only letters, digits and `-_.`, and no dot at its start, so that it cannot leave its
+  /// directory.
   private static func isPlain(_ name: String) -> Bool {
     let bytes = name.utf8
     return (1...64).contains(bytes.count) && bytes.first != UInt8(ascii: ".")
@@ -151,14 +156,20 @@ public enum UserDirectories {
       }
   }
 
-  /// `enrollkit` in the directory that the variable names, or in its default under the user's home. Relative ones are
-  /// ignored, as the specification asks.
+  /// `enrollkit` in the directory that the variable names, or in the default directory under the user's home. Relative
+  /// paths are ignored, as the specification requires.
   private static func own(_ variable: String, _ fallback: String) throws(EnrollError) -> String {
     if let path = try value(variable), path.utf8.first == UInt8(ascii: "/") { return "\(path)/enrollkit" }
     if let home = try value("HOME"), home.utf8.first == UInt8(ascii: "/") {
       return "\(home)\(fallback)/enrollkit"
     }
     throw EnrollError(.notFound, "neither \(variable) nor HOME names an absolute path")
+  }
+
+  /// The certificate file that OpenSSL's variable `SSL_CERT_FILE` names; nil if it is unset or not an absolute path.
+  public static var certificateFile: String? {
+    guard let path = try? value("SSL_CERT_FILE"), path.utf8.first == UInt8(ascii: "/") else { return nil }
+    return path
   }
 
   private static func value(_ variable: String) throws(EnrollError) -> String? {

@@ -1,16 +1,15 @@
-// A few threads for work that must not hold a caller's thread: callbacks, renewals, requests of the daemon. Threads
-// start when there is work and end when there is none, block signals (those belong to the host), and are bounded.
+// A few threads for work that must not block a caller's thread: callbacks, renewals, requests of the daemon. Threads
+// start when there is work and end when there is none. They block signals, which belong to the host, and their number
+// is limited.
 
-import EnrollCore
-
-/// A bounded pool of threads, started lazily.
+/// A limited pool of threads, which start when they are needed.
 public final class WorkerPool: @unchecked Sendable {
   // Unchecked: all state is only touched with `condition` held.
   public typealias Job = @Sendable () -> Void
 
-  /// Most threads at once.
+  /// The most threads at once.
   public let threadLimit: Int
-  /// Jobs that may wait for a thread; more are refused.
+  /// The most jobs that may wait for a thread. A further job is refused.
   public let queueLimit: Int
 
   private let condition = Condition()
@@ -22,8 +21,8 @@ public final class WorkerPool: @unchecked Sendable {
   private var isDraining = false
 
   /// - Parameters:
-  ///   - threads: most threads at once, at least 1.
-  ///   - queue: jobs that may wait for a thread.
+  ///   - threads: the most threads at once, at least 1.
+  ///   - queue: the most jobs that may wait for a thread.
   ///   - idleSeconds: how long a thread without work stays.
   public init(threads: Int = 8, queue: Int = 65_536, idleSeconds: Int64 = 10) {
     threadLimit = max(1, threads)
@@ -31,10 +30,12 @@ public final class WorkerPool: @unchecked Sendable {
     idleNanoseconds = max(0, min(idleSeconds, 86_400)) * 1_000_000_000
   }
 
-  /// Runs `job` on a thread of the pool, at once or when one becomes free. Jobs start in the order they came.
-  /// - Parameter limit: jobs that may wait for a thread, where this job is refused earlier than others.
-  /// - Returns: false when it will never run: the pool is draining, its queue is full, no thread could be started, or
-  ///   this process was forked after the pool was made.
+  /// Runs `job` on a thread of the pool, at once or when a thread becomes free. Jobs start in the order of their
+  /// submission.
+  /// - Parameter limit: the most jobs that may wait when this job is submitted, for jobs that should be refused earlier
+  ///   than others.
+  /// - Returns: false if the job will never run: the pool is draining, its queue is full, no thread could be started,
+  ///   or this process was forked after the pool was made.
   public func submit(_ job: @escaping Job, limit: Int = .max) -> Bool {
     if origin.isForkedChild || ExitBarrier.isExiting { return false }
     condition.lock()
@@ -48,8 +49,8 @@ public final class WorkerPool: @unchecked Sendable {
     return true
   }
 
-  /// Runs `job` on a free thread of the pool, now or not at all: for work on which the busy threads may be waiting.
-  /// - Returns: false when every thread is busy, as well as for the reasons of ``submit(_:)``.
+  /// Runs `job` on a free thread of the pool, now or not at all: for work that the busy threads may be waiting for.
+  /// - Returns: false if every thread is busy, and for the reasons of ``submit(_:)``.
   public func submitNow(_ job: @escaping Job) -> Bool {
     if origin.isForkedChild || ExitBarrier.isExiting { return false }
     condition.lock()
@@ -64,8 +65,8 @@ public final class WorkerPool: @unchecked Sendable {
     return true
   }
 
-  /// Accepts no more jobs, and returns once every accepted one has run and every thread has left. Not to be called from a
-  /// job of this pool. A second call waits as well; one that comes from a handler of exit() does not.
+  /// Accepts no more jobs, and returns once every accepted job has run and every thread has ended. Must not be called
+  /// from a job of this pool. A second call waits as well; a call from an exit handler does not wait.
   public func drain() {
     if origin.isForkedChild || ExitBarrier.isExiting { return }
     condition.lock()
@@ -75,7 +76,7 @@ public final class WorkerPool: @unchecked Sendable {
     while threads > 0 { condition.wait() }
   }
 
-  /// Jobs that wait for a thread, and threads that exist, now; none in a child of fork().
+  /// The current numbers of waiting jobs and of threads; both are 0 in a child of fork().
   public var load: (waiting: Int, threads: Int) {
     if origin.isForkedChild { return (0, 0) }
     condition.lock()
@@ -83,10 +84,10 @@ public final class WorkerPool: @unchecked Sendable {
     return (waiting.count, threads)
   }
 
-  /// Called with the condition held. The thread keeps the pool alive until it leaves.
+  /// Called with the condition held. The thread keeps the pool alive until the thread ends.
   @discardableResult
   private func start() -> Bool {
-    guard PlainThread.start({ self.work() }) else { return false }
+    guard BackgroundThread.start({ self.work() }) else { return false }
     threads += 1
     return true
   }
@@ -96,7 +97,7 @@ public final class WorkerPool: @unchecked Sendable {
     while let job = next() {
       condition.unlock()
       job()
-      // A job that forked returns twice, and all other jobs are the parent's.
+      // In a forked child the job returns a second time. All other jobs belong to the parent.
       if origin.isForkedChild { return }
       condition.lock()
     }
@@ -105,7 +106,7 @@ public final class WorkerPool: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// The next job; nil when this thread is not needed any more. Called with the condition held.
+  /// The next job; nil if this thread is no longer needed. Called with the condition held.
   private func next() -> Job? {
     var rested = false
     while true {
@@ -119,7 +120,7 @@ public final class WorkerPool: @unchecked Sendable {
   }
 }
 
-/// A queue in an array. A value: its owner keeps it to itself, or locks.
+/// A queue in an array. It is a value without a lock: its owner protects it.
 package struct JobList {
   private var jobs: [WorkerPool.Job] = []
   private var first = 0
@@ -128,7 +129,7 @@ package struct JobList {
 
   package var count: Int { jobs.count - first }
 
-  /// What ``takeFirst()`` would take.
+  /// The job that ``takeFirst()`` would return.
   package var next: WorkerPool.Job? { first < jobs.count ? jobs[first] : nil }
 
   package mutating func append(_ job: @escaping WorkerPool.Job) { jobs.append(job) }
@@ -136,10 +137,10 @@ package struct JobList {
   package mutating func takeFirst() -> WorkerPool.Job? {
     guard first < jobs.count else { return nil }
     let job = jobs[first]
-    // Objects that a job holds must not outlive it.
+    // Objects that a job references must not outlive it.
     jobs[first] = {}
     first += 1
-    // Taken jobs are dropped in batches: each drop moves the rest.
+    // Removes the taken jobs in batches, because each removal moves the rest.
     if first * 2 >= jobs.count {
       jobs.removeFirst(first)
       first = 0

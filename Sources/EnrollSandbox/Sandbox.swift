@@ -1,25 +1,25 @@
-// The sandbox as a server.
+// The sandbox as an HTTP server.
 
 import EnrollHTTP
 
-/// A local OpenID provider for demos and tests. Listens on 127.0.0.1 alone.
+/// A local OpenID provider for demos and tests. It listens only on 127.0.0.1.
 public actor Sandbox {
-  /// Another program listens at the port.
+  /// Another program listens on the port.
   public struct PortIsTaken: Error {}
 
-  /// The provider behind it: faults, keys, counters, sessions.
+  /// The provider of this server: faults, keys, counters, sessions.
   public nonisolated let provider: Provider
   private var server: HTTPServer?
 
-  /// - Parameter port: 0: the system chooses.
+  /// - Parameter port: with 0, the system chooses one.
   public init(port: UInt16 = 0, _ options: SandboxOptions = SandboxOptions()) throws {
     var options = options
     if port != 0 { options.port = port }
     provider = try Provider(options)
   }
 
-  /// Listens, and says where: `http://127.0.0.1:PORT`, which is the issuer as well.
-  /// - Throws: ``PortIsTaken``; for other causes an error whose description says what happened.
+  /// Starts the server and returns its address, `http://127.0.0.1:PORT`, which is also the issuer.
+  /// - Throws: ``PortIsTaken``; otherwise an error whose description says what happened.
   public func start() async throws -> String {
     do {
       let server = try ProviderServer.start(provider, port: provider.options.port)

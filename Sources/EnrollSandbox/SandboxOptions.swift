@@ -1,61 +1,61 @@
-// How a sandbox is set up, and the one place where it reads the machine's clock. The defaults suit a demo.
+// The settings of a sandbox, and the only place where it reads the machine's clock. The defaults suit a demo.
 
 public import EnrollCrypto
 import Foundation
 
 /// Settings of one sandbox.
 public struct SandboxOptions: Sendable {
-  /// 0: the system chooses.
+  /// The port; with 0, the system chooses one.
   public var port: UInt16 = 0
   public var users: [User] = [.alice, .bob]
   public var clients: [Client] = [.sample]
-  /// Algorithms with a key in the set; the first one signs.
+  /// The algorithms that have a key in the key set; the first one signs.
   public var algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases
   public var accessLifetimeSeconds: Int64 = 300
   public var idTokenLifetimeSeconds: Int64 = 300
-  /// Counted anew at each rotation.
+  /// Starts again at each rotation.
   public var refreshLifetimeSeconds: Int64 = 30 * 86_400
   public var codeLifetimeSeconds: Int64 = 60
-  /// How long a device waits for its user, and how often it may ask (RFC 8628 §3.2).
+  /// How long a device code is valid, and how often the device may poll (RFC 8628 §3.2).
   public var deviceLifetimeSeconds: Int64 = 600
   public var deviceIntervalSeconds: Int64 = 5
-  /// How long a user may take over the pages.
+  /// How long the user may take for the pages of one sign-in.
   public var interactionLifetimeSeconds: Int64 = 600
-  /// How long the refresh token before the current one may be sent again; 0: that is reuse, and ends the session.
+  /// How long the previous refresh token may be sent again; 0: sending it again is reuse, and ends the session.
   public var refreshGraceSeconds: Int64 = 0
-  /// False: a refresh token stays the same for life.
+  /// False: a refresh token never changes.
   public var rotatesRefreshTokens = true
-  /// The resource servers for which a renewal may ask for a token (RFC 8707).
+  /// The resource servers for which a refresh may request a token (RFC 8707).
   public var resources = ["https://api.example.com/", "https://files.example.com/"]
   /// Whether clients may register themselves (RFC 7591).
   public var registersClients = false
-  /// False: whoever is signed in has allowed everything.
+  /// False: every user counts as having consented.
   public var asksConsent = true
-  /// RFC 9207: `iss` in the redirect, and the announcement of it.
+  /// Whether redirects have `iss`, and the metadata announces that (RFC 9207).
   public var sendsIssuer = true
   /// Pushed authorization requests (RFC 9126).
   public var pushedRequests = Offer.off
-  /// How long the name of a pushed request works.
+  /// How long the `request_uri` of a pushed request is valid.
   public var pushedRequestLifetimeSeconds: Int64 = 60
   public var gateway = GatewayOptions()
-  /// Tokens bound to a key (RFC 9449).
+  /// Whether tokens can be bound to a key (RFC 9449).
   public var dpop = Offer.off
-  /// Every proof needs the nonce of the last answer (RFC 9449 §8).
+  /// Every DPoP proof must contain the nonce of the last answer (RFC 9449 §8).
   public var demandsNonces = false
-  /// Seconds since 1970. A fake clock may stand in.
+  /// The clock, in seconds since 1970. A test may set a fake clock.
   public var clock: @Sendable () -> Int64 = SystemTime.now
-  /// Gets one line per request, without secrets.
+  /// Receives one line per request, without secrets.
   public var log: (@Sendable (String) -> Void)?
 
   public init() {}
 
-  /// How the provider stands to something that clients may or may not use.
+  /// Whether the provider supports a feature that clients may use.
   public enum Offer: String, Sendable, CaseIterable {
-    /// As if it had never heard of it.
+    /// Not supported and not announced.
     case off
     /// Announced.
     case offered
-    /// Announced, and nothing works without it.
+    /// Announced, and required of every client.
     case required
   }
 }

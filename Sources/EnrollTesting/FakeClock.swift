@@ -1,19 +1,20 @@
 // A clock that tests set and advance.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollHost
 import EnrollPosix
 
-/// A clock that stands still until told otherwise.
+/// A clock that stands still until a test advances it.
 public final class FakeClock: Clock, @unchecked Sendable {
   // Unchecked: all access goes through `state`.
   private let state: Guarded<Moment>
-  /// Of the second that sleepers have begun.
+  /// The nanoseconds of the current second that sleeps have used.
   private let begun = Guarded<Int64>(0, by: Mutex())
 
   /// - Parameters:
-  ///   - wall: the date, seconds since 1970.
-  ///   - bootID: the name of the boot.
+  ///   - wall: the date in seconds since 1970.
+  ///   - bootID: the id of the boot.
   public init(wall: Int64 = 1_700_000_000, bootID: String = "boot-1") {
     state = Guarded(
       Moment(wall: UnixTime(seconds: wall), instant: Instant(nanoseconds: 1_000_000_000_000), bootID: bootID),
@@ -24,7 +25,7 @@ public final class FakeClock: Clock, @unchecked Sendable {
   public func instant() -> Instant { state.withLock { $0.instant } }
   public func bootID() -> String { state.withLock { $0.bootID } }
 
-  /// Time passes at once.
+  /// Does not wait: advances the clock to `instant` at once.
   public func sleep(until instant: Instant) {
     state.withLock { moment in
       let left = instant.since(moment.instant)
@@ -39,7 +40,7 @@ public final class FakeClock: Clock, @unchecked Sendable {
     }
   }
 
-  /// Time passes, for both clocks.
+  /// Advances the wall clock and the monotonic clock.
   public func advance(seconds: Int64) {
     state.withLock {
       $0.wall = $0.wall + seconds
@@ -47,13 +48,13 @@ public final class FakeClock: Clock, @unchecked Sendable {
     }
   }
 
-  /// Somebody sets the date.
+  /// Sets the date, as a user could.
   public func setWall(_ seconds: Int64) { state.withLock { $0.wall = UnixTime(seconds: seconds) } }
 
-  /// A host's clock may say anything.
+  /// Sets the monotonic clock to any value: a host's clock may be wrong.
   public func setInstant(_ instant: Instant) { state.withLock { $0.instant = instant } }
 
-  /// The device restarts: another boot, the monotonic clock begins again.
+  /// Restarts the device: the boot id is new, and the monotonic clock starts again.
   public func reboot(bootID: String) {
     state.withLock {
       $0.bootID = bootID

@@ -1,11 +1,12 @@
-// A keeper of secrets in memory, which a test can lock: what a Keychain, a Keystore or a keyring is to the store.
+// A secret store in memory, which a test can lock. It stands for a Keychain, a Keystore or a keyring.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 import EnrollHost
 import EnrollPosix
 
-/// Keeps secrets as long as it lives.
+/// Keeps secrets as long as the object exists.
 public final class FakeSecretStore: SecretStore {
   private struct State {
     var items: [String: Secret] = [:]
@@ -18,28 +19,28 @@ public final class FakeSecretStore: SecretStore {
 
   public init() {}
 
-  /// While it is, every call throws `.storeLocked`.
+  /// While it is true, every call throws `.storeLocked`.
   public var isLocked: Bool {
     get { state.withLock { $0.isLocked } }
     set { state.withLock { $0.isLocked = newValue } }
   }
 
-  /// Why it is absent; nil: it is there.
+  /// Why the store is absent; nil if it is present.
   public var absence: String? {
     get { state.withLock { $0.absence } }
     set { state.withLock { $0.absence = newValue } }
   }
 
-  /// The current items, by the text of the name.
+  /// The current secrets by the text of their names.
   public var items: [String: Secret] {
     get { state.withLock { $0.items } }
     set { state.withLock { $0.items = newValue } }
   }
 
-  /// How often something was asked for.
+  /// How often a secret was loaded.
   public var loadCount: Int { state.withLock { $0.loads } }
 
-  /// Whether it can be used now, as the test set it up.
+  /// Whether the store can be used now, as the test has set it.
   public func presence() -> KeyPresence {
     if let absence { return .absent(absence) }
     return isLocked ? .locked("the fake keeper is locked") : .present

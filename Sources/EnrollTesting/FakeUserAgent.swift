@@ -1,25 +1,20 @@
-// A browser that does what a test says.
+// A browser that a test controls.
 
-import EnrollCore
+import EnrollSteps
 import EnrollHost
 public import EnrollKit
 import EnrollPosix
 
-/// A browser without a screen: remembers what it was asked to open, and comes back as it was told.
+/// A browser without a screen. It records the URLs that it was asked to open, and returns the answers of the test.
 public final class FakeUserAgent: UserAgent {
   private let play: @Sendable (String) async -> UserAgentAnswer
   private let urls = Guarded<[String]>([], by: Mutex())
 
-  /// - Parameter play: what the user does with a URL.
+  /// - Parameter play: the user's reaction to a URL.
   public init(_ play: @escaping @Sendable (String) async -> UserAgentAnswer) { self.play = play }
 
-  /// Signs in at `provider`, at once.
-  public convenience init(signingInAt provider: FakeProvider) {
-    self.init { .returned(provider.signIn(at: $0)) }
-  }
-
-  /// Signs in at `provider`, at once; where the provider shows an error page, the user closes the browser.
-  public convenience init(signingInAt provider: ZooProvider, as user: String = "alice") {
+  /// Signs in at `provider` at once. If the provider shows an error page, the user closes the browser.
+  public convenience init(signingInAt provider: FakeProvider, as user: String = "alice") {
     self.init { url in
       guard case .redirect(let redirect) = provider.authorize(url, as: user) else { return .dismissed }
       return .returned(redirect)

@@ -1,4 +1,4 @@
-// A disk on which things go wrong when a test says so: every operation of the store passes here.
+// A file system that fails when a test asks for it; all operations of the store go through it.
 
 import EnrollHost
 public import EnrollStore
@@ -7,17 +7,18 @@ public import EnrollStore
 public final class FaultyFileSystem: FileSystem {
   /// One call of an operation.
   public struct Call: Sendable {
-    /// Which operation of the file system.
+    /// The operation of the file system.
     public var operation: FileOperation
-    /// The file's name where the operation has one.
+    /// The file's name; nil if the operation has none.
     public var name: String?
   }
 
-  /// The effect on a call, decided before it is made.
+  /// The effect on a call, which is decided before the call.
   public enum Fault: Sendable {
-    /// It fails with this `errno`, and nothing was done.
+    /// The operation fails with this `errno` and has no effect.
     case error(Int32)
-    /// A write takes at most so many bytes, a read gives at most so many, but one; any other operation passes.
+    /// A write accepts at most this many bytes. A read returns at most this many bytes, but at least one. Any
+    /// other operation succeeds.
     case short(Int)
   }
 
@@ -27,10 +28,10 @@ public final class FaultyFileSystem: FileSystem {
   private let kindOfFilesystem: UInt32?
 
   /// - Parameters:
-  ///   - base: where the calls that pass go.
-  ///   - before: asked before each call; nil lets it pass.
-  ///   - after: told after each call that succeeded.
-  ///   - kind: the magic number that every folder claims to be on.
+  ///   - base: the file system that handles calls without a fault.
+  ///   - before: called before each call; nil means no fault.
+  ///   - after: called after each call that succeeded.
+  ///   - kind: the magic number of the file system that every folder reports.
   public init(
     _ base: any FileSystem = PosixFileSystem(), kind: UInt32? = nil,
     before: @escaping @Sendable (Call) -> Fault? = { _ in nil },
@@ -50,7 +51,7 @@ public final class FaultyFileSystem: FileSystem {
     try pass(operation, name) { _ throws(FileFault) in try body() }
   }
 
-  /// - Parameter body: is told how many bytes it may move.
+  /// - Parameter body: performs the operation; its argument is the number of bytes that it may transfer.
   private func pass<Value>(
     _ operation: FileOperation, _ name: String?, _ body: (Int) throws(FileFault) -> Value
   ) throws(FileFault) -> Value {
@@ -97,7 +98,7 @@ public final class FaultyFileSystem: FileSystem {
 
   public func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
     try pass(.read, nil) { (limit) throws(FileFault) in
-      // None would be the end of the file.
+      // A read of 0 bytes would mean the end of the file.
       let count = min(max(1, limit), buffer.count)
       return try base.read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
     }

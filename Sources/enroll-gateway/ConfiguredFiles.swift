@@ -1,19 +1,19 @@
-// Paths in the configuration that do not begin with a slash are meant from the configuration's folder: neither systemd nor a person's shell
-// changes what they name.
+// Resolves relative paths in the configuration against the configuration file's folder, so that they do not depend on the
+// current directory of systemd or a shell: `keys`, `database`, `textFiles`, and each key of a provider, of the directory and of
+// the mail whose name ends with `File`.
 
-import EnrollCore
 import EnrollJSON
 
 struct ConfiguredFiles {
-  /// With a slash at its end, or empty.
+  /// The folder with a slash at its end.
   private let folder: String
 
-  /// - Parameter path: the configuration file's.
+  /// - Parameter path: the path of the configuration file.
   init(besides path: String) {
     folder = path.utf8.lastIndex(of: 0x2F).map { String(path[...$0]) } ?? "./"
   }
 
-  /// The configuration with every path resolved that names a file.
+  /// The configuration with these paths resolved.
   func resolved(_ json: JSON) -> JSON {
     guard var top = json.object else { return json }
     top["keys"] = top["keys"].map { resolved(file: $0) }
@@ -26,13 +26,16 @@ struct ConfiguredFiles {
       for member in object.members { object[member.key] = resolved(part: member.value) }
       return .object(object)
     }
+    for part in ["directory", "mail"] { top[part] = top[part].map { resolved(part: $0) } }
     return .object(top)
   }
 
-  /// A part of the configuration, whose files have these names.
+  /// Resolves the paths of one provider, of the directory or of the mail.
   private func resolved(part: JSON) -> JSON {
     guard var object = part.object else { return part }
-    for name in ["clientSecretFile", "caFile"] { object[name] = object[name].map { resolved(file: $0) } }
+    for member in object.members where member.key.utf8.reversed().starts(with: "File".utf8.reversed()) {
+      object[member.key] = resolved(file: member.value)
+    }
     return .object(object)
   }
 
@@ -45,7 +48,7 @@ struct ConfiguredFiles {
     let scheme = "sqlite:"
     guard let text = json.string, text.utf8.starts(with: scheme.utf8) else { return json }
     let path = String(Substring(text.utf8.dropFirst(scheme.utf8.count)))
-    // Such as :memory:, which the store refuses.
+    // A path such as `:memory:`, which the store refuses, stays as it is.
     guard let first = path.utf8.first, first != 0x2F, first != 0x3A else { return json }
     return .string(scheme + folder + path)
   }

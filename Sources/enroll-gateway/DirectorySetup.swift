@@ -1,6 +1,6 @@
-// From the settings of a directory to the directory.
+// Makes the directory from its settings.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollGateway
 import EnrollGatewayPages
@@ -8,7 +8,7 @@ import EnrollHost
 import EnrollPosix
 
 extension Setup {
-  /// nil: people are in the gateway's own tables.
+  /// The external directory; nil if users are stored in the gateway's own tables.
   func otherDirectory() -> (any Directory)? {
     guard let settings = settings.directory, let kind = settings.credentials else { return nil }
     let transport = CurlTransport(
@@ -29,7 +29,7 @@ extension Setup {
     }
   }
 
-  /// What goes into Okta's sign-in page.
+  /// The element to insert into Okta's sign-in page; nil for another directory.
   func oktaScript() throws(EnrollError) -> String? {
     guard settings.directory?.kind == .okta else { return nil }
     let script = Asset.oktaSignIn

@@ -1,9 +1,9 @@
-// The gateway as a program: `serve` answers, the other commands prepare and check. Failures are one line on standard error, which says
-// what to do, and the exit status 1.
+// The gateway as a program: `serve` answers requests, the other commands prepare and check. A failure prints one line on
+// standard error, which says what to do, and ends with exit status 1.
 
 import CPosix
 import EnrollArguments
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollPosix
 
@@ -18,34 +18,34 @@ enum GatewayCommand {
         AccountsCommand.command, CompletionsCommand.command,
       ]), version: LibraryVersion.string, usageStatus: 64)
 
-  /// Of every command that uses the gateway's configuration.
+  /// The option of every command that uses the gateway's configuration.
   static let config = Parameter.option(
     "config", value: "file", help: "The configuration file.", default: "/etc/enroll-gateway/gateway.json",
     completion: .files(extension: "json"))
 
-  /// A signal that comes while the arguments are read, or the database is migrated, waits until `serve` reads it: by default SIGHUP
-  /// would end the program.
+  /// A signal that arrives while arguments are read or the database is migrated stays pending until `serve` reads it: by
+  /// default SIGHUP would end the program.
   static func main() {
-    // A database's connection in the place of standard output would get what is written there.
+    // If standard output were closed, a database connection could get its descriptor, and receive the program's output.
     enroll_posix_open_missing_streams()
     enroll_posix_return_memory()
-    // CommandLine reads /proc, which is not there in every container.
-    if let index = CommandWords.firstThatIsNotText() {
-      StandardStream.say(
+    // CommandLine reads /proc, which some containers do not have.
+    if let index = ProcessArguments.firstInvalidUTF8() {
+      StandardStream.printLine(
         "enroll-gateway: argument \(index) is not UTF-8: expected paths and names in UTF-8", to: STDERR_FILENO
       )
       exit(64)
     }
-    let words = CommandWords.arguments() ?? Array(CommandLine.arguments.dropFirst())
+    let words = ProcessArguments.arguments() ?? Array(CommandLine.arguments.dropFirst())
     if let command = words.first, ASCII.equals(command, "serve") { ServiceSignals.block() }
     let outcome = program.run(
       words, output: { StandardStream.write(Array($0.utf8), to: STDOUT_FILENO) },
       errors: { StandardStream.write(Array($0.utf8), to: STDERR_FILENO) })
-    // Help that was cut is a failure, too.
+    // Help that was printed only in part is a failure, too.
     exit(outcome == 0 ? status {} : outcome)
   }
 
-  /// Runs a command; a failure is one line.
+  /// Runs a command; a failure prints one line.
   /// - Returns: the exit status.
   static func status(of body: () throws(EnrollError) -> Void) -> Int32 {
     do throws(EnrollError) {
@@ -53,7 +53,7 @@ enum GatewayCommand {
       try StandardStream.checkOutput()
       return 0
     } catch {
-      StandardStream.say("enroll-gateway: \(error.message)", to: STDERR_FILENO)
+      StandardStream.printLine("enroll-gateway: \(error.message)", to: STDERR_FILENO)
       return 1
     }
   }

@@ -1,8 +1,10 @@
-// The gateway's log: one JSON object a line on standard error. Lines hold no secret: what is logged is written for it (R40). A reader
-// that stands still stops no request: lines are dropped and counted until it reads on.
+// The gateway's log: one JSON object per line on standard error. Lines contain no secrets, because log
+// messages are written without them (R40). If the reader of standard error stops reading, no request waits:
+// lines are dropped and counted until it continues.
 
 import CPosix
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollGateway
 import EnrollJSON
 import EnrollPosix
@@ -14,10 +16,10 @@ final class GatewayLog: LogHandler {
   private let dropped = Guarded(0, by: Mutex())
   private let droppedInAll = Atomic<Int>(0)
 
-  /// Lines that nobody read in time, since the start.
+  /// The number of lines dropped since the start.
   var dropCount: Int { droppedInAll.load(ordering: .relaxed) }
 
-  /// Bytes of a message; a pipe takes a line of this length whole.
+  /// The limit of a message in bytes; a line with it fits into one atomic write to a pipe.
   private static let messageLimit = 600
 
   init(level: LogLevel, clock: any Clock) {
@@ -50,7 +52,7 @@ final class GatewayLog: LogHandler {
     ]).serialized() + [0x0A]
   }
 
-  /// A pipe that says so takes PIPE_BUF bytes at once, which is more than a line has (pipe(7)).
+  /// If poll(2) reports that a pipe is writable, it accepts PIPE_BUF bytes at once, which is more than one line (pipe(7)).
   private static var isWritable: Bool {
     var poller = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
     return poll(&poller, 1, 0) == 1 && Int32(poller.revents) & Int32(POLLOUT) != 0

@@ -1,8 +1,9 @@
-// The key file: made for its owner alone, written whole under another name and then renamed, so that no replica reads a half of it. Two
-// commands at once add two keys. No key is dropped: one that is missing may be the one that seals.
+// The key file. Only its owner can read it. It is written under another name and then renamed, so that no
+// replica reads an incomplete file. Two concurrent commands add two keys. No key is removed, because any key
+// may be in use.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollGateway
 import EnrollJSON
@@ -10,8 +11,8 @@ import EnrollPosix
 import EnrollStore
 
 enum KeyFile {
-  /// Reads the ring.
-  /// - Throws: `.configuration` if others than the owner may read the file, or it holds no keys; `.notFound`.
+  /// Reads the keys.
+  /// - Throws: `.configuration` if others than the owner may read the file, or it contains no keys; `.notFound`.
   static func ring(at path: String) throws(EnrollError) -> KeyRing {
     let json = try UserDirectories.readConfiguration(at: path, called: path)
     guard isForOwnerAlone(path) else {
@@ -22,8 +23,8 @@ enum KeyFile {
     return try KeyRing(json: json)
   }
 
-  /// A credential of systemd belongs to root: the right of the service's user to read it is an entry of its access control list, whose
-  /// mask stat(2) shows as the group's right (systemd.exec(5), LoadCredential=).
+  /// A systemd credential belongs to root: the service's user may read it through an access control list, whose mask appears as
+  /// the group's permission in stat(2) (systemd.exec(5), LoadCredential=).
   private static func isForOwnerAlone(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }
@@ -32,20 +33,21 @@ enum KeyFile {
     return status.st_mode & (isCredential ? 0o007 : 0o077) == 0
   }
 
-  /// Adds a key to the file, which is made if there is none. A symbolic link stays one: its target is written.
+  /// Adds a key to the file, and creates the file if there is none. If the path is a symbolic link, its
+  /// target is written.
   /// - Returns: the new key's id.
-  /// - Throws: `.configuration` if the file is full or is none, `.storeIO` if it cannot be written. It is then as it was.
+  /// - Throws: `.configuration` if the file is full or invalid, `.storeIO` if it cannot be written. The file is then unchanged.
   static func addKey(to path: String, at now: UnixTime) throws(EnrollError) -> String {
-    let place = try Place(path)
-    defer { close(place.folder) }
-    // Until the descriptor is closed: two commands at once add their keys one after the other.
-    while flock(place.folder, LOCK_EX) != 0 {
+    let target = try Target(path)
+    defer { close(target.folder) }
+    // The lock holds until the descriptor is closed: concurrent commands add their keys one after the other.
+    while flock(target.folder, LOCK_EX) != 0 {
       guard enroll_posix_errno() == EINTR else { throw failure(path) }
     }
     var keys: [JSON] = []
     do throws(EnrollError) {
-      _ = try ring(at: place.path)
-      keys = try UserDirectories.readConfiguration(at: place.path, called: path)["keys"]?.array ?? []
+      _ = try ring(at: target.path)
+      keys = try UserDirectories.readConfiguration(at: target.path, called: path)["keys"]?.array ?? []
     } catch {
       guard error.code == .notFound else { throw error }
     }
@@ -55,9 +57,9 @@ enum KeyFile {
         "\(path) holds \(keys.count) keys, and a gateway reads no more. Nothing was changed. Remove the entries whose "
           + "created is lowest, but for the last two, then add a key again.", field: "keys")
     }
-    removeLeft(in: place)
+    removeLeft(in: target)
     let (id, entry) = try newKey(at: now)
-    try write(JSON.object([("keys", .array(keys + [entry]))]).serialized() + [0x0A], to: place)
+    try write(JSON.object([("keys", .array(keys + [entry]))]).serialized() + [0x0A], to: target)
     return id
   }
 
@@ -77,20 +79,20 @@ enum KeyFile {
     }
   }
 
-  /// Of ``name()``: six bytes as base64url.
+  /// The length of ``name()``: six bytes in base64url.
   private static let nameCount = 8
 
-  /// Letters, digits and hyphens.
+  /// A random name of letters, digits and hyphens.
   private static func name() throws(CryptoError) -> String {
     Base64URL.encode(try SystemRandom.bytes(6)).utf8.map { $0 == 0x5F ? "-" : String(UnicodeScalar($0)) }
       .joined()
   }
 
-  /// The file that a path leads to, behind all links, and its folder.
-  private struct Place {
+  /// The file that a path names after all symbolic links, and its folder.
+  private struct Target {
     let path: String
     let name: String
-    /// Open, for the caller to close.
+    /// The folder's descriptor. The caller closes it.
     let folder: Int32
 
     init(_ path: String) throws(EnrollError) {
@@ -112,15 +114,16 @@ enum KeyFile {
     }
   }
 
-  private static func partPrefix(of place: Place) -> String { ".\(place.name).new-" }
+  private static func partPrefix(of target: Target) -> String { ".\(target.name).new-" }
 
-  /// Removes what a command left that was killed: whoever writes another one of these files holds the folder's lock. They have keys.
-  private static func removeLeft(in place: Place) {
-    let prefix = partPrefix(of: place)
-    for name in (try? PosixFileSystem().list(place.folder)) ?? [] where name.utf8.starts(with: prefix.utf8) {
+  /// Removes the temporary files of commands that were killed, because they contain keys. A command that
+  /// writes such a file holds the folder's lock, so no such file is in use.
+  private static func removeLeft(in target: Target) {
+    let prefix = partPrefix(of: target)
+    for name in (try? PosixFileSystem().list(target.folder)) ?? [] where name.utf8.starts(with: prefix.utf8) {
       let rest = name.utf8.dropFirst(prefix.utf8.count)
       guard rest.count == nameCount, rest.allSatisfy({ isOfName($0) }) else { continue }
-      _ = unlinkat(place.folder, name, 0)
+      _ = unlinkat(target.folder, name, 0)
     }
   }
 
@@ -131,50 +134,51 @@ enum KeyFile {
     }
   }
 
-  private static func write(_ bytes: [UInt8], to place: Place) throws(EnrollError) {
+  private static func write(_ bytes: [UInt8], to target: Target) throws(EnrollError) {
     let part: String
-    do throws(CryptoError) { part = partPrefix(of: place) + (try name()) } catch {
+    do throws(CryptoError) { part = partPrefix(of: target) + (try name()) } catch {
       throw EnrollError(.internal, error.message)
     }
-    let fd = enroll_posix_openat(place.folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard fd >= 0 else { throw failure(place.path) }
+    let fd = enroll_posix_openat(target.folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard fd >= 0 else { throw failure(target.path) }
     var isDone = false
     defer {
       close(fd)
-      if !isDone { _ = unlinkat(place.folder, part, 0) }
+      if !isDone { _ = unlinkat(target.folder, part, 0) }
     }
-    OwnerAccess.complete(file: fd)
-    try keepOwner(of: place, for: fd)
+    OwnerPermissions.restore(file: fd)
+    try keepOwner(of: target, for: fd)
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { CPosix.write(fd, $0.baseAddress, $0.count) }
       if count < 0, enroll_posix_errno() == EINTR { continue }
-      guard count > 0 else { throw failure(place.path) }
+      guard count > 0 else { throw failure(target.path) }
       rest = rest.dropFirst(count)
     }
-    guard fsync(fd) == 0, renameat(place.folder, part, place.folder, place.name) == 0 else {
-      throw failure(place.path)
+    guard fsync(fd) == 0, renameat(target.folder, part, target.folder, target.name) == 0 else {
+      throw failure(target.path)
     }
     isDone = true
-    guard fsync(place.folder) == 0 else { throw failure(place.path) }
+    guard fsync(target.folder) == 0 else { throw failure(target.path) }
   }
 
-  /// Whoever adds a key, the gateway's user goes on reading the file.
-  private static func keepOwner(of place: Place, for fd: Int32) throws(EnrollError) {
+  /// Gives the new file the old file's owner, so that the gateway's user can read it, no matter which user
+  /// adds a key.
+  private static func keepOwner(of target: Target, for fd: Int32) throws(EnrollError) {
     var before = stat()
     var new = stat()
-    guard fstatat(place.folder, place.name, &before, 0) == 0, fstat(fd, &new) == 0,
+    guard fstatat(target.folder, target.name, &before, 0) == 0, fstat(fd, &new) == 0,
       before.st_uid != new.st_uid || before.st_gid != new.st_gid
     else { return }
     guard fchown(fd, before.st_uid, before.st_gid) == 0 else {
       throw EnrollError(
         .storeIO,
-        "\(place.path) belongs to user \(before.st_uid), who could not read the new file. Nothing was changed. "
+        "\(target.path) belongs to user \(before.st_uid), who could not read the new file. Nothing was changed. "
           + "Run this command as that user, or as root.")
     }
   }
 
   private static func failure(_ path: String) -> EnrollError {
-    EnrollError(.storeIO, "\(path) cannot be written: \(SystemError.words(enroll_posix_errno()))")
+    EnrollError(.storeIO, "\(path) cannot be written: \(SystemError.message(enroll_posix_errno()))")
   }
 }

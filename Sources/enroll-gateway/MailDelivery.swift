@@ -1,17 +1,17 @@
-// Mails leave the outbox on a thread of their own, and passwords are hashed a few at a time.
+// Sends e-mails from the outbox on a separate thread, and limits concurrent password hashes.
 
-import EnrollCore
+import EnrollSteps
 import EnrollGateway
 import EnrollPosix
 
-/// Sends what is in the outbox: at once when this process has posted something, else every few seconds, for mails of other
-/// replicas and those that are due again.
+/// Sends the e-mails in the outbox: at once after this process has queued one, and every five seconds for e-mails of other
+/// replicas and for retries.
 final class MailDelivery: @unchecked Sendable {
-  // Unchecked: the flags are touched with `condition` held only.
+  // Unchecked: the flags are touched only with `condition` locked.
   private let condition = Condition()
   private var isWoken = false
   private var isEnded = false
-  /// Raised where no thread runs.
+  /// True while no thread runs.
   private var isIdle = true
   private let log: any LogHandler
 
@@ -26,7 +26,8 @@ final class MailDelivery: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Ends the thread. A mail that is on its way is waited for: one that the server took and the outbox still has would come twice.
+  /// Ends the thread after the current e-mail was sent. Otherwise the server could accept the e-mail while it
+  /// stays in the outbox, and it would be sent twice.
   func stop(withinSeconds seconds: Int64) {
     condition.lock()
     defer { condition.unlock() }
@@ -49,7 +50,7 @@ final class MailDelivery: @unchecked Sendable {
 
   func start(_ outbox: Outbox, by transport: any MailTransport) {
     setIdle(false)
-    let isStarted = PlainThread.start {
+    let isStarted = BackgroundThread.start {
       defer { self.setIdle(true) }
       while self.next() {
         do throws(StoreFailure) {
@@ -72,8 +73,8 @@ final class MailDelivery: @unchecked Sendable {
     return isEnded
   }
 
-  /// Waits for something to do.
-  /// - Returns: false at the end.
+  /// Waits for work.
+  /// - Returns: false if the thread has to end.
   private func next() -> Bool {
     condition.lock()
     defer { condition.unlock() }
@@ -83,17 +84,17 @@ final class MailDelivery: @unchecked Sendable {
   }
 }
 
-/// Four hashes at once: 128 MiB. Who waits five seconds for a place is told to come back.
+/// At most four hashes at once, which take 128 MiB. A request that waits five seconds for a slot is refused.
 final class PasswordGate: WorkGate, @unchecked Sendable {
-  // Unchecked: `free` is touched with `condition` held only.
+  // Unchecked: `free` is touched only with `condition` locked.
   private let condition = Condition()
   private var free = 4
-  private static let patienceNanoseconds: Int64 = 5_000_000_000
+  private static let timeoutNanoseconds: Int64 = 5_000_000_000
 
-  func enter() -> Bool {
+  func acquire() -> Bool {
     condition.lock()
     defer { condition.unlock() }
-    let end = SystemClock.monotonic() + Self.patienceNanoseconds
+    let end = SystemClock.monotonic() + Self.timeoutNanoseconds
     while free == 0 {
       let left = end - SystemClock.monotonic()
       guard left > 0 else { return false }
@@ -103,7 +104,7 @@ final class PasswordGate: WorkGate, @unchecked Sendable {
     return true
   }
 
-  func leave() {
+  func release() {
     condition.lock()
     free += 1
     condition.wakeOne()

@@ -1,13 +1,14 @@
-// From the settings of mail and registration to their parts.
+// Makes the parts for mail and registration from their settings.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollGateway
 import EnrollGatewayMail
 import EnrollGatewayPages
 import EnrollPosix
 
 extension Setup {
-  /// nil: no mail is configured.
+  /// nil if no mail is configured.
   func outbox(
     _ store: any AccountStore, _ keys: KeyRing, _ pages: Pages, _ log: any LogHandler,
     _ delivery: MailDelivery, _ metrics: GatewayMetrics? = nil
@@ -15,12 +16,12 @@ extension Setup {
     settings.mail.map {
       Outbox(
         $0, store: store, keys: keys, pages: pages, clock: clock, random: SystemRandomSource(), log: log,
-        makeLock: { Mutex() }, metrics: metrics, woken: { delivery.wake() })
+        makeLock: { Mutex() }, metrics: metrics, onQueued: { delivery.wake() })
     }
   }
 
-  /// nil: no mail is configured.
-  /// - Throws: `.unsupported` when libcurl is not installed.
+  /// nil if no mail is configured.
+  /// - Throws: `.unsupported` if libcurl is not installed.
   func mailTransport() throws(EnrollError) -> SMTPClient? {
     guard let mail = settings.mail, let url = try? StrictURL(settings.publicURL) else { return nil }
     return try SMTPClient(mail, name: Self.host(of: url.shownOrigin))
@@ -31,7 +32,7 @@ extension Setup {
     return String(Substring(rest.prefix { $0 != 0x3A }))
   }
 
-  /// nil: nobody registers by e-mail.
+  /// nil if users cannot register by e-mail.
   func registration(_ store: any AccountStore, _ outbox: Outbox?) -> EmailRegistration? {
     guard let registration = settings.registration, let outbox else { return nil }
     return EmailRegistration(

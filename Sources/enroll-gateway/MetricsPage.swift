@@ -1,13 +1,13 @@
-// `GET /metrics` on the address that the configuration names: everything from memory, but for what /proc says of this process.
+// `GET /metrics` on the configured address: all values come from memory, except those from /proc.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 import EnrollHTTP
 import EnrollHost
 import EnrollPosix
 
-/// What answers on the address of the metrics.
+/// Answers requests on the address of the metrics.
 final class MetricsPage: WebApplication {
   private let gateway: Gateway
   private let server: HTTPServer
@@ -29,8 +29,8 @@ final class MetricsPage: WebApplication {
     self.started = started
   }
 
-  /// Few ask, and seldom.
-  func lane(for request: WebRequest) -> Lane { .here }
+  /// Requests are few, so they are answered on the event loop.
+  func lane(for request: inout WebRequest) -> Lane { .here }
 
   func answer(_ request: WebRequest) -> WebResponse {
     guard ASCII.equals(request.path, Self.path) else { return WebResponse(404) }
@@ -57,12 +57,12 @@ final class MetricsPage: WebApplication {
   }
 }
 
-/// What the system says of this process (proc(5)).
+/// The system's figures about this process (proc(5)).
 enum ProcessFigures {
   static func samples(fileLimit: Int) -> [MetricSample] {
     var samples = [MetricSample(.processFileLimit, [], Double(fileLimit))]
     if let open = openFiles { samples.append(MetricSample(.processFiles, [], Double(open))) }
-    // Behind the name, which may hold blanks and parentheses.
+    // The fields begin after the program's name, which may contain blanks and parentheses.
     guard let stat = read("/proc/self/stat"), let end = stat.utf8.lastIndex(of: 0x29) else {
       return samples
     }
@@ -85,7 +85,7 @@ enum ProcessFigures {
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }
-    // Neither the two dots nor the folder that is being read.
+    // Do not count `.`, `..` and the descriptor of this folder.
     return max(0, count - 3)
   }
 

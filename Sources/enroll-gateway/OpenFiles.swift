@@ -1,19 +1,20 @@
-// How many files the program may have open, connections among them. The soft limit of most systems is meant for programs of other times:
-// it is raised to the hard one, and the host takes as many connections as leave room for all else.
+// The limit of open files, which includes connections. The soft limit of most systems is too low for a
+// server: it is raised to the hard limit. The server accepts only so many connections that descriptors are
+// left for everything else.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 
 struct OpenFiles {
-  /// What this process may have open.
+  /// How many files this process may have open.
   let limit: Int
 
-  /// Nobody needs more, and some systems name no limit at all.
+  /// The highest limit that is used: some systems set none at all.
   private static let most: rlim_t = 1 << 20
-  /// Connections that are taken however many files there may be.
+  /// The most connections, however many files may be open.
   private static let mostConnections = 10_000
 
-  /// Raises the soft limit to the hard one.
+  /// Raises the soft limit to the hard limit.
   static func raised() -> OpenFiles {
     let kind = Int32(RLIMIT_NOFILE.rawValue)
     var limits = rlimit()
@@ -24,17 +25,18 @@ struct OpenFiles {
     return OpenFiles(limit: Int(clamping: min(isRaised ? limits.rlim_cur : before, most)))
   }
 
-  /// Connections that clients may have. The rest is for those to providers (two descriptors each), to the database (three each with
-  /// SQLite), for those that read the metrics, and for files that are opened now and then.
+  /// The number of connections that clients may have. The other descriptors are for connections to providers
+  /// (two each), to the database (three each with SQLite), for connections of clients that read the metrics,
+  /// and for files that are open for a short time.
   /// - Parameters:
   ///   - providerThreads: requests that may wait for providers at once.
-  ///   - metricsConnections: that may be open to the address of the metrics.
+  ///   - metricsConnections: the limit of connections to the address of the metrics.
   func connections(providerThreads: Int, databaseConnections: Int, metricsConnections: Int) -> Int {
     let others = Self.least(databaseConnections) + 2 * providerThreads + metricsConnections
     return min(max(limit - others, limit / 4), Self.mostConnections)
   }
 
-  /// Where files cannot be opened, requests fail one after the other: too few are refused before.
+  /// Refuses too low a limit at the start: later, requests would fail one after the other.
   /// - Throws: `.configuration`.
   func check(databaseConnections: Int) throws(EnrollError) {
     let least = Self.least(databaseConnections)

@@ -1,13 +1,13 @@
-// What runs beside the answering of requests: signals are read like input, what has ended is removed from the store, and the program looks
-// at its database and at its own workers.
+// The work beside answering requests: reading signals, deleting expired data, and checking the database and the workers.
 
 import CPosix
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollGateway
 import EnrollHTTP
 import EnrollPosix
 
-/// SIGTERM and SIGINT end the service, SIGHUP is for the key file.
+/// The signals of the service: SIGTERM and SIGINT end it, SIGHUP reads the key file again.
 struct ServiceSignals {
   private let descriptor: Int32
 
@@ -18,7 +18,8 @@ struct ServiceSignals {
     return set
   }
 
-  /// From now on these signals wait to be read. To be called before the first thread: threads inherit what is blocked.
+  /// Blocks the signals, so that they stay pending until they are read. Call this before the first thread starts: threads
+  /// inherit the mask.
   static func block() {
     var set = signals
     pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -42,7 +43,7 @@ struct ServiceSignals {
   }
 }
 
-/// Does something again and again, on a thread of its own.
+/// Repeats work on a separate thread.
 final class Repetition: Sendable {
   private let what: String
   private let milliseconds: Int64
@@ -50,9 +51,9 @@ final class Repetition: Sendable {
   private let ended = Event()
 
   /// - Parameters:
-  ///   - what: for the error of a thread that does not start.
-  ///   - milliseconds: before the first time.
-  ///   - body: gives the milliseconds before the next time.
+  ///   - what: the name of the work, for the error if no thread starts.
+  ///   - milliseconds: the time before the first run.
+  ///   - body: returns the milliseconds before the next run.
   init(
     _ what: String, afterMilliseconds milliseconds: Int64, _ body: @escaping @Sendable () -> Int64
   ) {
@@ -70,9 +71,9 @@ final class Repetition: Sendable {
     }
   }
 
-  /// - Throws: `.outOfMemory` when the system gives no thread.
+  /// - Throws: `.outOfMemory` if the system gives no thread.
   func start() throws(EnrollError) {
-    let isStarted = PlainThread.start {
+    let isStarted = BackgroundThread.start {
       var milliseconds = self.milliseconds
       while !self.ended.wait(nanoseconds: milliseconds * 1_000_000) {
         milliseconds = self.body()
@@ -90,8 +91,8 @@ final class Repetition: Sendable {
 }
 
 extension Repetition {
-  /// Removes what ended days ago. Replicas may do so at the same time.
-  /// - Parameter auditDays: for which an entry of the audit stays.
+  /// Deletes data that expired days ago. Several replicas may do so at the same time.
+  /// - Parameter auditDays: how many days the audit keeps an entry.
   static func pruning(
     _ store: any AccountStore, auditDays: Int64, by clock: any Clock, _ log: any LogHandler
   ) -> Repetition {
@@ -108,7 +109,7 @@ extension Repetition {
     }
   }
 
-  /// Tokens of accounts that are gone, which a provider did not take at once, or which an operator's command left.
+  /// Revokes tokens of deleted accounts that were not revoked at once, or that an operator's command left.
   static func revoking(_ gateway: Gateway, _ log: any LogHandler) -> Repetition {
     Repetition("revoking tokens of providers", everySeconds: 20) {
       do throws(StoreFailure) { try gateway.revokeDue() } catch {
@@ -123,14 +124,14 @@ extension Repetition {
     }
   }
 
-  /// Figures of the metrics that only the database knows.
+  /// Reads the metrics that only the database knows.
   static func measuring(_ gateway: Gateway) -> Repetition {
     Repetition("reading figures for the metrics", everySeconds: Gateway.measureSeconds) {
       gateway.measure()
     }
   }
 
-  /// Says in the log that requests were refused: the one who is refused is told to come again, and nobody else would know.
+  /// Logs that requests or connections were refused. Only their clients would know otherwise.
   static func watching(_ server: HTTPServer, _ log: any LogHandler) -> Repetition {
     let told = Guarded<[Refusal: Int]>([:], by: Mutex())
     return Repetition("watching the workers", everySeconds: 10) {

@@ -1,5 +1,5 @@
-// Tells systemd what the program does (sd_notify(3)): one datagram to the socket that NOTIFY_SOCKET names. Without the variable
-// nothing is told.
+// Tells systemd the state of the program (sd_notify(3)): one datagram to the socket in NOTIFY_SOCKET. Without the variable it
+// does nothing.
 
 import CPosix
 import EnrollPosix
@@ -7,26 +7,26 @@ import EnrollPosix
 struct ServiceManager {
   enum State { case ready, reloading, stopping }
 
-  /// The address as sockaddr_un(7) has it, behind the family; nil without a manager.
+  /// The path in sockaddr_un(7), after the family; nil without a service manager.
   private let path: [UInt8]?
 
-  /// A manager that does not read must not hold up the signals.
+  /// A service manager that does not read must not block the thread that handles signals.
   private static let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-  /// Of `sun_path`.
+  /// The size of `sun_path`.
   private static let longest = 108
 
   init() {
     let bytes =
       getenv("NOTIFY_SOCKET").flatMap { String(validatingCString: $0) }.map { Array($0.utf8) } ?? []
     switch bytes.first {
-    // A name of the kernel's own begins with NUL there, and ends where the address ends.
+    // `@` means an abstract socket: its name begins with NUL and has no NUL at its end.
     case 0x40 where bytes.count <= Self.longest: path = [0] + bytes.dropFirst()
     case 0x2F where bytes.count < Self.longest: path = bytes + [0]
     default: path = nil
     }
   }
 
-  func tell(_ state: State) {
+  func notify(_ state: State) {
     guard let path else { return }
     let text: String =
       switch state {

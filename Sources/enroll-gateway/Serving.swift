@@ -1,6 +1,7 @@
-// A gateway that serves: what it is made of, in the order in which it starts and stops.
+// A running gateway: its parts, in the order in which they start and stop.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollGateway
 import EnrollGatewayStore
 import EnrollHTTP
@@ -18,7 +19,7 @@ struct Serving {
   private let repeated: [Repetition]
   private let delivery: MailDelivery
 
-  /// Starts everything. It listens when this returns.
+  /// Starts everything. When this returns, the server listens.
   init(_ setup: Setup) throws(EnrollError) {
     let keys = try setup.keys()
     let pages = try setup.pages()
@@ -31,18 +32,19 @@ struct Serving {
     settings.limits.connections = files.connections(
       providerThreads: settings.provider.threads, databaseConnections: setup.settings.databaseConnections,
       metricsConnections: metricsSettings?.limits.connections ?? 0)
-    let metrics = GatewayMetrics(providers: setup.settings.providers.map(\.name))
+    let metrics = GatewayMetrics(
+      providers: setup.settings.providers.map(\.name), routes: Gateway.routeLabels)
     store = try Self.store(setup, metrics, log)
     let delivery = MailDelivery(log: log)
     outbox = setup.outbox(store, keys, pages, log, delivery, metrics)
     let transport = try setup.mailTransport()
     gateway = Gateway(
       settings: setup.settings, keys: keys, store: store,
-      providers: setup.providers(telling: metrics), pages: pages,
+      providers: setup.providers(metrics: metrics), pages: pages,
       clock: setup.clock, random: SystemRandomSource(), log: log, mailer: outbox,
       registration: setup.registration(store, outbox), metrics: metrics, makeLock: { Mutex() })
     gateway.probe()
-    // Before the first connection: without these threads the gateway would not notice what happens to it.
+    // Start these threads before the first connection: without them the gateway would not notice the state of its database.
     var repeated = [
       Repetition.pruning(store, auditDays: setup.settings.auditDays, by: setup.clock, log),
       .probing(gateway), .revoking(gateway, log),
@@ -68,22 +70,23 @@ struct Serving {
   private static func store(
     _ setup: Setup, _ metrics: GatewayMetrics, _ log: GatewayLog
   ) throws(EnrollError) -> any AccountStore {
-    let store = try setup.store(telling: metrics)
+    let store = try setup.store(observer: metrics)
     let applied = try setup.migrated(store)
     if !applied.isEmpty { log.write(.info, "the database was migrated to schema \(applied.max() ?? 0)") }
     if let state = try setup.schemaState(store) { log.write(.info, state) }
     return store
   }
 
-  /// Reads the key file again. If that fails, the keys from before stay.
+  /// Reads the key file again. If that fails, the current keys stay in use.
   func reload() {
     do throws(EnrollError) {
       let ring = try setup.keys()
       gateway.reload(ring)
       outbox?.reload(ring)
       log.write(.info, "the key file was read again: \(ring.count) keys")
-      // Not on this thread, which waits for signals: the database may be locked, and SIGTERM does not wait for it.
-      if !PlainThread.start({ note(ring.count) }) { note(ring.count) }
+      // Another thread writes the audit entry, because this thread reads signals. The database may be locked,
+      // and SIGTERM must not wait for it.
+      if !BackgroundThread.start({ note(ring.count) }) { note(ring.count) }
     } catch {
       log.write(.error, "the key file was not read; the keys from before stay in use: \(error.message)")
     }
@@ -100,7 +103,7 @@ struct Serving {
     }
   }
 
-  /// - Returns: false if requests were still in work when the time was over.
+  /// - Returns: false if some requests did not end in time.
   func stop(withinSeconds seconds: Int64) -> Bool {
     log.write(.info, "stopping: requests in work are answered first")
     let isDone = server.stop(withinSeconds: seconds)

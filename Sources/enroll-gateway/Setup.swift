@@ -1,7 +1,8 @@
-// From the configuration file to what the gateway is made of. Everything that can be wrong is found here, before a request comes.
+// Makes the parts of the gateway from the configuration file. Errors of the configuration are found here, before the first
+// request.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollGateway
 import EnrollHTTP
@@ -12,7 +13,7 @@ import EnrollJSON
 import EnrollPosix
 import EnrollStore
 
-/// The parts of a configuration, made.
+/// A configuration, and functions that make its parts.
 struct Setup {
   let settings: GatewaySettings
   let clock = SystemClock()
@@ -25,7 +26,7 @@ struct Setup {
     settings = try GatewaySettings(json: try Self.withSecrets(files.resolved(json)))
   }
 
-  /// Secrets come from files: a provider's `clientSecretFile` becomes its `clientSecret`.
+  /// Reads secrets from files: a provider's `clientSecretFile` becomes its `clientSecret`.
   private static func withSecrets(_ json: JSON) throws(EnrollError) -> JSON {
     guard var top = json.object else { return json }
     if var providers = top["providers"]?.object {
@@ -44,7 +45,7 @@ struct Setup {
     return .object(top)
   }
 
-  /// - Parameter name: of the secret; its file is named by the key `nameFile`.
+  /// - Parameter name: the key of the secret; the key with `File` appended names its file.
   private static func withSecret(
     _ name: String, in json: JSON, _ place: String
   ) throws(EnrollError) -> JSON {
@@ -72,8 +73,8 @@ struct Setup {
   /// - Throws: `.configuration` if others than the owner may read the file.
   func keys() throws(EnrollError) -> KeyRing { try KeyFile.ring(at: settings.keyFile) }
 
-  /// - Throws: `.configuration` for a database that is of neither kind; what the store says.
-  func store(telling observer: (any StoreObserver)? = nil) throws(EnrollError) -> any AccountStore {
+  /// - Throws: `.configuration` for an unknown kind of database, and for a failure of the store.
+  func store(observer: (any StoreObserver)? = nil) throws(EnrollError) -> any AccountStore {
     let text = settings.database
     do throws(StoreFailure) {
       if let path = sqlitePath { return try SQLiteStore(path: path, observer: observer) }
@@ -88,8 +89,8 @@ struct Setup {
       .configuration, "database: expected sqlite:PATH or a postgresql:// URL", field: "database")
   }
 
-  /// - Parameter metrics: count the requests to them.
-  func providers(telling metrics: GatewayMetrics? = nil) -> [SignInProvider] {
+  /// - Parameter metrics: counts the requests to the providers.
+  func providers(metrics: GatewayMetrics? = nil) -> [SignInProvider] {
     let random = SystemRandomSource()
     let threads = ProviderThreads(Mutex())
     return settings.providers.map { provider in
@@ -102,14 +103,14 @@ struct Setup {
         name: provider.name, label: provider.label, configuration: configuration,
         dialect: provider.dialect,
         transport: metrics.map {
-          MeasuredTransport(transport, of: provider.name, telling: $0, clock: clock)
+          MeasuredTransport(transport, of: provider.name, metrics: $0, clock: clock)
         } ?? transport, clock: clock, random: random,
         threads: threads, makeStore: { [clock] in MemoryTokenStore(clock: clock) },
         makeLock: { Mutex() })
     }
   }
 
-  /// - Throws: `.configuration`, by the file or the key at fault.
+  /// - Throws: `.configuration` with the invalid file or key.
   func pages() throws(EnrollError) -> Pages {
     let theme: Theme
     do throws(ThemeError) {
@@ -131,13 +132,15 @@ struct Setup {
     }
   }
 
-  /// Migrated, where that is needed.
+  /// Migrates the database if necessary.
+  ///
+  /// - Returns: the versions that were applied.
   func migrated(_ store: any AccountStore) throws(EnrollError) -> [Int64] {
     do throws(StoreFailure) { return try store.migrate() } catch { throw Self.refusal(error) }
   }
 
-  /// - Throws: `.configuration` where root would make a database for another user, who could not open it.
-  func checkMaker() throws(EnrollError) {
+  /// - Throws: `.configuration` if root would create a database for another user, who could not open it.
+  func checkDatabaseOwner() throws(EnrollError) {
     guard geteuid() == 0, let path = sqlitePath, isMissing(path) else { return }
     var folder = stat()
     guard stat(Self.folder(of: path), &folder) == 0, folder.st_uid != 0 else { return }
@@ -150,8 +153,8 @@ struct Setup {
       field: "database")
   }
 
-  /// Looks at the database, and makes nothing.
-  /// - Returns: what is unusual and no fault; nil: nothing is.
+  /// Checks the database, and creates nothing.
+  /// - Returns: a remark about a state that is not an error; nil if there is nothing to remark.
   func databaseState() throws(EnrollError) -> String? {
     if let path = sqlitePath, isMissing(path) { return "\(path) is not there yet; serve makes it" }
     let store = try store()
@@ -159,8 +162,8 @@ struct Setup {
     return try schemaState(store)
   }
 
-  /// The store of a gateway that has served already.
-  /// - Throws: `.configuration` where there is no database, or one with an older schema.
+  /// Opens the store of a gateway that has already run.
+  /// - Throws: `.configuration` if there is no database, or one with an older schema.
   func existingStore() throws(EnrollError) -> any AccountStore {
     if let path = sqlitePath, isMissing(path) {
       throw EnrollError(
@@ -170,7 +173,7 @@ struct Setup {
     }
     let store = try store()
     do throws(StoreFailure) { try store.check() } catch {
-      // A newer schema works.
+      // A newer schema is compatible.
       if case .schema(let found, let expected) = error, found > expected { return store }
       store.close()
       throw Self.refusal(error)
@@ -194,7 +197,7 @@ struct Setup {
       ? String(Substring(settings.database.utf8.dropFirst(7))) : nil
   }
 
-  /// Nothing is there, and the folder is.
+  /// Whether the file does not exist, but its folder does.
   private func isMissing(_ path: String) -> Bool {
     guard !path.utf8.isEmpty, access(path, F_OK) != 0, enroll_posix_errno() == ENOENT else { return false }
     return access(Self.folder(of: path), F_OK) == 0
@@ -208,7 +211,8 @@ struct Setup {
     EnrollError(.configuration, "database: \(failure.message)", field: "database")
   }
 
-  /// - Throws: `.configuration` for an address that is none, here and among the trusted proxies.
+  /// - Throws: `.configuration` for an invalid listening address, or for an invalid address of a trusted
+  ///   proxy.
   func serverSettings() throws(EnrollError) -> ServerSettings {
     let (address, port) = try Self.address(settings.listen, "listen")
     var options = ServerSettings(addresses: [address], port: port, publicOrigin: settings.publicURL)
@@ -220,7 +224,7 @@ struct Setup {
     return options
   }
 
-  /// Splits an address and its port; IPv6 is in brackets.
+  /// Splits an address and its port; an IPv6 address is in brackets.
   static func address(_ text: String, _ key: String) throws(EnrollError) -> (address: String, port: Int) {
     guard let colon = text.utf8.lastIndex(of: 0x3A),
       let port: Int = ASCII.number(text[text.utf8.index(after: colon)...])
@@ -233,8 +237,8 @@ struct Setup {
     return (String(address.dropFirst().dropLast()), port)
   }
 
-  /// nil: no metrics are configured.
-  /// - Throws: `.configuration` for an address that other machines reach.
+  /// nil if no metrics are configured.
+  /// - Throws: `.configuration` for an address that is not a loopback address.
   func metricsSettings() throws(EnrollError) -> ServerSettings? {
     guard let text = settings.metrics else { return nil }
     let (address, port) = try Self.address(text, "metrics")
@@ -246,17 +250,17 @@ struct Setup {
         field: "metrics")
     }
     var options = ServerSettings(addresses: [address], port: port, publicOrigin: "http://\(text)")
-    // A page of another site that gives its own name this address (DNS rebinding) is refused by that name.
+    // A page of another site whose name resolves to this address (DNS rebinding) is refused by its `Host`.
     options.hosts = .loopback
     options.methods = [.get]
     options.limits.bodyBytes = 0
     options.eventLoops = 1
     options.limits.connections = MetricsPage.mostConnections
-    options.limits.newestWins = true
+    options.limits.evictsIdle = true
     return options
   }
 
-  /// - Parameter key: of the address, for an error.
+  /// - Parameter key: the key of the address, for an error.
   static func server(
     _ application: any WebApplication, _ settings: ServerSettings, _ key: String = "listen"
   ) throws(EnrollError) -> HTTPServer {
@@ -276,6 +280,6 @@ struct Setup {
     return EnrollError(.configuration, "\(key): \(error.description)", field: key)
   }
 
-  /// A person waits: a provider that takes longer is unavailable.
+  /// The timeout of requests to providers and the directory, because a user waits for the answer.
   static let providerMilliseconds: Int64 = 10_000
 }

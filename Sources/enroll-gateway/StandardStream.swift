@@ -1,13 +1,13 @@
-// Standard output and standard error, whole. Output that cannot be written is a failure of the command: a copy of an account that was cut
-// must not look complete.
+// Writes complete texts to standard output and standard error. If output cannot be written, the command fails: an incomplete
+// copy of an account must not look complete.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 import EnrollPosix
 import Synchronization
 
 enum StandardStream {
-  /// The error number of the first write to standard output that failed; 0 for none.
+  /// The errno of the first failed write to standard output; 0 if there is none.
   private static let failure = Atomic<Int32>(0)
 
   static func write(_ bytes: [UInt8], to descriptor: Int32) {
@@ -26,17 +26,17 @@ enum StandardStream {
     }
   }
 
-  static func say(_ text: String, to descriptor: Int32 = STDOUT_FILENO) {
+  static func printLine(_ text: String, to descriptor: Int32 = STDOUT_FILENO) {
     write(Array((text + "\n").utf8), to: descriptor)
   }
 
-  /// - Throws: `.storeIO` if something for standard output was not written.
+  /// - Throws: `.storeIO` if a write to standard output failed.
   static func checkOutput() throws(EnrollError) {
     let number = failure.load(ordering: .relaxed)
     guard number == 0 else {
       throw EnrollError(
         .storeIO,
-        "standard output cannot be written: \(SystemError.words(number)). The command itself was carried out."
+        "standard output cannot be written: \(SystemError.message(number)). The command itself was carried out."
       )
     }
   }

@@ -1,4 +1,4 @@
-// When the program ends: a signal, or stdin's end.
+// Waits for the events that end the program: a signal, or the end of stdin.
 
 import Dispatch
 import Foundation

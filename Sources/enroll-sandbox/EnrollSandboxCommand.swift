@@ -10,7 +10,7 @@ import Foundation
 enum EnrollSandboxCommand {
   static func main() async {
     let program = Program(SandboxArguments.command, version: LibraryVersion.string, usageStatus: 64)
-    if let index = CommandWords.firstThatIsNotText() {
+    if let index = ProcessArguments.firstInvalidUTF8() {
       write("enroll-sandbox: argument \(index) is not UTF-8: expected text in UTF-8\n", to: .standardError)
       exit(program.usageStatus)
     }
@@ -64,7 +64,8 @@ enum EnrollSandboxCommand {
     return 0
   }
 
-  /// Ends the program if standard output takes nothing: who started it waits for the ready line. A log that takes nothing is left.
+  /// Ends the program if a write to standard output fails, because the program that started the sandbox waits
+  /// for the ready line. A failed write to the log is ignored.
   private static func write(_ text: String, to stream: FileHandle) {
     do {
       try stream.write(contentsOf: Data(text.utf8))

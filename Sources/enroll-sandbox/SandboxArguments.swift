@@ -5,7 +5,7 @@ import EnrollCrypto
 import EnrollSandbox
 
 enum SandboxArguments {
-  /// A thousand years: what is added to the clock stays a date.
+  /// The most seconds that may be added to the clock, a thousand years: the sum is still a valid date.
   private static let longest: Int64 = 31_557_600_000
 
   static let port = Parameter.option(

@@ -1,13 +1,13 @@
-// enroll: EnrollKit for people, at a terminal and in scripts. No logic of its own: every command here is one or two of the
-// command surface, and words about what came of them.
+// enroll: EnrollKit for people, at a terminal and in scripts. It has no protocol rules of its own: every command calls
+// methods of the client, and reports their results. Its JSON comes from the code that makes the daemon's.
 
 import CPosix
 import EnrollPosix
 
-// Before anything opens a descriptor: what is written to standard output must not go to a file that stands in its place.
+// This call comes before any descriptor is opened. If standard output is closed, no file may get its number.
 enroll_posix_open_missing_streams()
 OtherProgram.noteStart()
-// A reader that has enough ends no program; until the command runs, other signals do.
+// A reader that closes the pipe must not end this program; until the command runs, other signals do.
 enroll_posix_ignore_signal(SIGPIPE)
 ProcessMemory.shareHeap()
 exit(Enroll.run())

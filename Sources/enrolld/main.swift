@@ -8,12 +8,13 @@ import EnrollJSON
 enroll_posix_open_missing_streams()
 switch Arguments.read() {
 case .serve(let level):
-  // A signal to the host's process group, or from its terminal, is meant for the host. The daemon ends with its input, and
-  // stores the answers to the requests that it has sent. It fails where the daemon leads a group: nobody else is in that.
+  // A signal to the host's process group, or from its terminal, is meant for the host, so the daemon starts its own
+  // session. The daemon ends with its input, and saves the answers to the requests that it has sent. The call fails if
+  // the daemon leads a process group, which then has no other process.
   _ = setsid()
   exit(Daemon.serve(Log(level)))
-case .help: exit(Page.print(Arguments.help))
-case .version: exit(Page.print("enrolld \(LibraryVersion.string)\n"))
-case .manifest: exit(Page.print(String(decoding: Manifest.json.serialized(), as: UTF8.self) + "\n"))
+case .help: exit(StandardOutput.print(Arguments.help))
+case .version: exit(StandardOutput.print("enrolld \(LibraryVersion.string)\n"))
+case .manifest: exit(StandardOutput.print(String(decoding: Manifest.json.serialized(), as: UTF8.self) + "\n"))
 case .refused: exit(2)
 }

@@ -1,4 +1,4 @@
-// Unbuilt: no Gradle could be had where this was written. ./build and ./test do the same, and are what the tests run.
+// Unbuilt: Gradle was not available where this was written. ./build and ./test do the same, and the tests run those.
 import org.jetbrains.kotlin.gradle.dsl.JvmTarget
 
 plugins {
@@ -14,10 +14,10 @@ val top = layout.projectDirectory.dir("../..")
 val natives = layout.buildDirectory.dir("natives")
 
 dependencies {
-  // Both are in the API: flows, and the claims of a user as JSON.
+  // The public API uses both: flows, and a user's claims as JSON.
   api("org.jetbrains.kotlinx:kotlinx-coroutines-core:1.10.2")
   api("org.jetbrains.kotlinx:kotlinx-serialization-json:1.9.0")
-  // For org.enrollkit.okhttp: an app that uses it has OkHttp already.
+  // Only org.enrollkit.okhttp needs it: an app that uses that package has OkHttp already.
   compileOnly("com.squareup.okhttp3:okhttp:3.13.1")
   testImplementation("com.squareup.okhttp3:okhttp:3.13.1")
   testImplementation("org.junit.jupiter:junit-jupiter:5.9.2")
@@ -41,7 +41,7 @@ java {
   withSourcesJar()
 }
 
-// libenroll_jni.so and libenroll.so.0; `make lib` comes first.
+// Carries libenroll_jni.so and libenroll.so.0; run `make lib` first.
 val buildNatives by tasks.registering(Exec::class) {
   commandLine("./natives", natives.get().asFile.path)
   inputs.file("src/main/c/enroll_jni.c")

@@ -1,4 +1,4 @@
-// Unbuilt: no Gradle could be had where this was written. ./build and ./test do the same, and are what the tests run.
+// Unbuilt: Gradle was not available where this was written. ./build and ./test do the same, and the tests run those.
 pluginManagement {
   repositories {
     google()
@@ -16,5 +16,5 @@ dependencyResolutionManagement {
 
 rootProject.name = "enrollkit"
 
-// The Android parts take the Android SDK: -Pandroid.
+// The Android parts need the Android SDK: -Pandroid.
 if (providers.gradleProperty("android").isPresent) include(":android")

@@ -1,12 +1,13 @@
-"""Puts libenroll and enrolld into the wheel: those of build/lib in the checkout, built where they are missing.
+"""Puts libenroll and enrolld into the wheel. They come from build/lib of the checkout, and are built if they are
+missing.
 
-Those that are older than their sources are taken, and that is told: `make lib` builds them anew.
+If they are older than their sources, they are packed all the same, with a message: `make lib` builds them anew.
 
-ENROLLKIT_LIBRARY_FOLDER in the environment names another folder, with files for another platform, and
-ENROLLKIT_WHEEL_PLATFORM the platform that the wheel is for, such as manylinux_2_28_aarch64.
+ENROLLKIT_LIBRARY_FOLDER in the environment names another folder, with files for another platform;
+ENROLLKIT_WHEEL_PLATFORM names the platform that the wheel is for, such as manylinux_2_28_aarch64.
 
-With ENROLLKIT_SYSTEM_LIBRARY=1 in the environment the wheel carries neither and fits every platform; the package then
-uses the libenroll and the enrolld of the system.
+With ENROLLKIT_SYSTEM_LIBRARY=1 in the environment the wheel carries neither file and fits every platform; the package
+then uses the libenroll and the enrolld of the system.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ SOURCES = ("Package.swift", "include", "Sources")
 
 
 def tell(words: str) -> None:
-    """On standard error, and on the terminal: pip keeps what a build says to itself, unless it is called with -v."""
+    """Prints on standard error and on the terminal: pip shows a build's output only with -v."""
     print(f"enrollkit: {words}", file=sys.stderr, flush=True)
     with contextlib.suppress(OSError), open("/dev/tty", "w") as terminal:
         print(f"\nenrollkit: {words}", file=terminal)
 
 
 def checkout_of(root: Path) -> Optional[Path]:
-    """The checkout whose binding these sources are; None for sources of their own. pip unpacks those into folders that
-    everybody may write to: nothing above them is looked at."""
+    """The checkout whose bindings/python is `root`; None if `root` is no part of a checkout. pip unpacks such
+    sources into folders that everybody may write to, so nothing above them is read."""
     root = root.resolve()
     checkout = root.parent.parent
     is_ours = root == checkout / "bindings/python" and (checkout / "scripts/build").exists()
@@ -73,7 +74,7 @@ class LibraryHook(BuildHookInterface):  # type: ignore[type-arg]
         if version != "editable":
             build_data["force_include"].update({str(built / name): f"enrollkit/_lib/{name}" for name in FILES})
         else:
-            # Such an install runs from the sources: the library stands beside them.
+            # An editable install runs from the sources: links beside them lead to the files of build/lib.
             beside = Path(self.root) / "src/enrollkit/_lib"
             beside.mkdir(exist_ok=True)
             for name in FILES:

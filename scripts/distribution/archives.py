@@ -1,4 +1,4 @@
-"""Archives whose bytes are decided by what is in them: sorted names, one date, no owners."""
+"""Archives whose bytes depend only on their contents: sorted names, one date, no owners."""
 
 import gzip
 import io
@@ -12,18 +12,19 @@ from project import TOP, run
 
 
 def epoch():
-    """The date of everything that is packed: that of the last commit."""
+    """The date of every packed file: the date of the last commit."""
     return int(os.environ["SOURCE_DATE_EPOCH"])
 
 
 def known(folder):
-    """Every file and link of a folder of the checkout that git knows (scripts/tracked), by its name there, sorted."""
+    """Every file and link of a folder of the checkout that git knows (scripts/tracked), by its name in that folder,
+    sorted."""
     listed = run(TOP / "scripts/tracked", folder.relative_to(TOP)).split("\0")
     return {(TOP / name).relative_to(folder).as_posix(): TOP / name for name in listed if name}
 
 
 def below(folder):
-    """Every file and link of a folder, by its name there, sorted."""
+    """Every file and link of a folder, by its name in that folder, sorted."""
     folder = Path(folder)
     found = {}
     for path in folder.rglob("*"):

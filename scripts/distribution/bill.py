@@ -1,6 +1,6 @@
-"""The bill of materials: CycloneDX 1.6, with the artefacts, and the parts of others that they contain, need or open.
+"""The bill of materials: CycloneDX 1.6, with the artefacts, and the third-party parts that they contain, need or open.
 
-Each version is read where the part comes from: the toolchain, the header of the jansson that was compiled,
+Each version is read from the part's source: the toolchain, the header of the jansson that was compiled,
 scripts/sysroot, bindings/kotlin/build.gradle.kts.
 """
 
@@ -22,7 +22,7 @@ LGPL = {"license": {"id": "LGPL-2.1-or-later"}}
 
 
 def others(targets):
-    """What is not ours."""
+    """The third-party parts."""
     return [*of_swift(), *of_every_build(targets), *of_other_platforms(targets), *opened(), *of_kotlin()]
 
 
@@ -34,7 +34,7 @@ def of_swift():
 
 
 def of_every_build(targets):
-    """jansson of each origin, and what this machine's compiler links into programs."""
+    """jansson from each of its sources, and what this machine's compiler links into programs."""
     versions = {}
     for target, built in targets.items():
         header = TOP / ".build/targets" / target / "sysroot/usr/include/jansson.h"
@@ -60,7 +60,7 @@ def of_every_build(targets):
 
 
 def of_other_platforms(targets):
-    """What scripts/sysroot takes from the ziglang package."""
+    """The parts that scripts/sysroot takes from the ziglang package."""
     cross = [target for target, built in targets.items() if built != TOP / "build"]
     text = (TOP / "scripts/sysroot").read_text()
     if cross:
@@ -86,7 +86,7 @@ def of_other_platforms(targets):
 
 
 def opened():
-    """Libraries of the system, in the version that is needed at least."""
+    """Libraries of the system, each with the lowest version that works."""
     for name, number, address, licence, description in (
         ("openssl", "3", "pkg:github/openssl/openssl", APACHE,
          "libcrypto.so.3 of the system, opened when it is needed."),
@@ -104,7 +104,7 @@ def of_kotlin():
 
 
 def part(name, number, address, licence, description, is_inside=True):
-    """`number`: None if nothing tells the version."""
+    """`number`: None if the version is unknown."""
     address += f"@{number}" if number else ""
     return {
         "type": "library", "bom-ref": address, "name": name, **({"version": number} if number else {}), "purl": address,
@@ -128,7 +128,7 @@ def make(out, artefacts, targets):
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        # Decided by what it lists, so that two builds agree.
+        # Computed from the artefacts, so that two builds with the same artefacts have the same number.
         "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name + everything)}",
         "version": 1,
         "metadata": {
@@ -150,7 +150,7 @@ def make(out, artefacts, targets):
 
 
 def check(tools, path):
-    """Held against the schema that comes with cyclonedx-python-lib."""
+    """Checks the file against the schema that comes with cyclonedx-python-lib."""
     program = """
 import sys
 from cyclonedx.schema import SchemaVersion

@@ -14,7 +14,7 @@ REPOSITORY = "https://enrollkit.org/enrollkit.git"
 
 
 def jar(out, targets):
-    """Needs `bindings/kotlin/build` for the classes; the natives are made here, for each target."""
+    """Makes the jar. `bindings/kotlin/build` makes the classes; the native libraries are made here, for each target."""
     run(BINDING / "build")
     classes = {name: path for name, path in archives.below(TOP / "build/kotlin/classes").items()
                if not name.startswith("META-INF/native/")}  # fmt: skip
@@ -41,7 +41,8 @@ def sources(out):
 
 
 def documentation(out):
-    """The binding's page as HTML, which says where the symbols' comments are: Dokka comes with Gradle alone."""
+    """Makes the documentation: the binding's page as HTML, with a note where the symbols' comments are, because
+    Dokka needs Gradle."""
     heading, _, rest = (BINDING / "README.md").read_text().partition("\n")
     note = (
         "*This jar has the page of the Kotlin binding. The comment of each symbol is in"
@@ -56,7 +57,7 @@ def gradle():
 
 
 def needed():
-    """Group, name and version of what the jar needs beside it."""
+    """Group, name and version of each library that the jar needs."""
     stdlib = re.search(r'kotlin\("jvm"\) version "(.+)"', gradle())[1]
     return [
         *re.findall(r'^ +api\("(.+):(.+):(.+)"\)', gradle(), re.M),
@@ -65,7 +66,7 @@ def needed():
 
 
 def description(out):
-    """What Maven reads, with all that Maven Central asks for. The versions are those of build.gradle.kts."""
+    """Writes the POM for Maven, with all that Maven Central requires. The versions are those of build.gradle.kts."""
     dependencies = "".join(
         f"    <dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{number}</version>"
         "<scope>compile</scope></dependency>\n" for group, name, number in needed())  # fmt: skip
@@ -101,7 +102,8 @@ def description(out):
 
 
 def android(out):
-    """What Gradle and the NDK build: the binding, what Android adds, the header, in the folders of the repository."""
+    """Packs the sources that Gradle and the NDK build: the binding, its Android parts and the header, in the
+    repository's folders."""
     root = f"enrollkit-android-{version()}"
     files = {"LICENSE": TOP / "LICENSE", "include/enroll.h": TOP / "include/enroll.h"}
     for folder in ("android", "src/main", "src/generated"):

@@ -19,7 +19,7 @@ def cordova(out):
 
 
 def node(out):
-    """bindings/node packs itself, with the daemon of each target that is built."""
+    """bindings/node/pack makes the package, with the daemon of each target that is built."""
     with tempfile.TemporaryDirectory() as folder:
         run(TOP / "bindings/node/pack", folder)
         return [Path(shutil.copy(path, out)) for path in sorted(Path(folder).iterdir())]

@@ -10,12 +10,13 @@ import archives
 from project import TOP, run
 
 PROJECT = TOP / "bindings/python"
-# What the wheels of `make lib TARGET=…` promise; auditwheel says whether that is true.
+# The platforms that the wheels of `make lib TARGET=…` promise. auditwheel checks the promise for glibc, check_musl()
+# for musl.
 PROMISED = {"gnu": "manylinux_2_28", "musl": "musllinux_1_2"}
 
 
 def build(tools, kind, out, **environment):
-    """Of a copy, which has nothing that git does not know."""
+    """Builds from a copy that has only files that git knows."""
     with tempfile.TemporaryDirectory() as folder:
         for name, path in archives.known(PROJECT).items():
             copy = Path(folder) / name
@@ -26,7 +27,7 @@ def build(tools, kind, out, **environment):
 
 
 def wheel(tools, out, target, built):
-    """A wheel whose tag is the platform that its libraries really need."""
+    """A wheel whose tag is the oldest platform that has what its libraries need."""
     files = {"ENROLLKIT_LIBRARY_FOLDER": str(built / "lib")}
     machine, _, library = target.split("-")
     if built != TOP / "build":
@@ -40,7 +41,7 @@ def wheel(tools, out, target, built):
             if not within(found, tag):
                 raise SystemExit(f"dist: {path.name} needs {found}")
         return path
-    # This machine's own build promises nothing: a first wheel tells what it needs.
+    # This machine's own build promises no platform: auditwheel finds out from a first wheel what the build needs.
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         build(tools, "wheel", folder, **files, ENROLLKIT_WHEEL_PLATFORM=f"linux_{machine}")
@@ -50,13 +51,13 @@ def wheel(tools, out, target, built):
 
 
 def consistent(tools, path):
-    """The tag of a platform that has what the libraries in a wheel need, as auditwheel tells."""
+    """The platform tag that auditwheel gives a wheel: that platform has what its libraries need."""
     told = " ".join(run(tools / "bin/auditwheel", "show", path).split())
     return re.search(r'is consistent with the following platform tag: "(\w+)"', told)[1]
 
 
 def within(found, promised):
-    """Whether each machine of the platform `promised` has what `found` has."""
+    """Whether each machine of the platform `promised` has all that the platform `found` has."""
     versions = [re.match(r"manylinux_(\d+)_(\d+)_(\w+)", tag) for tag in (found, promised)]
     if not all(versions) or versions[0][3] != versions[1][3]:
         return False
@@ -65,7 +66,8 @@ def within(found, promised):
 
 
 def check_musl(machine, built):
-    """auditwheel knows no library of musl's systems by its name: nothing is needed beside the C library."""
+    """Checks that nothing but the C library is needed: auditwheel does not know the libraries of musl systems by
+    name."""
     needed = set(
         re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", built / "lib/libenroll.so.0", built / "lib/enrolld"))
     )
@@ -77,7 +79,7 @@ def sources(tools, out):
     with tempfile.TemporaryDirectory() as folder:
         build(tools, "sdist", Path(folder))
         made = next(Path(folder).glob("*.tar.gz"))
-        # The same bytes, whoever owned the checkout.
+        # The archive is written again, so that its bytes do not depend on the owner of the checkout.
         unpacked = Path(folder) / "unpacked"
         run("tar", "-xzf", made, "-C", unpacked.mkdir() or unpacked)
         root = made.name.removesuffix(".tar.gz")

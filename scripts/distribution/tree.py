@@ -1,4 +1,4 @@
-"""A tar of what `make install` installs, for one target; it works wherever it is unpacked."""
+"""A tar of the files that `make install` installs, for one target; it works wherever it is unpacked."""
 
 import os
 import re
@@ -43,8 +43,8 @@ JANSSON = "\n\nThe programs also need jansson 2.14 (Debian package libjansson4).
 
 
 def asked(paths):
-    """What the programs and the library ask of a system, all of them together: the kind of C library, its version, and the
-    libraries that the loader opens."""
+    """The requirements of the programs and the library: the kind of C library, its version, and the libraries that the
+    loader opens."""
     programs = [path for path in paths if not isinstance(path, bytes) and not path.is_symlink() and is_program(path)]
     kinds = [libc(path) for path in programs]
     kind, = {kind for kind, _ in kinds}

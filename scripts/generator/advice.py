@@ -1,4 +1,4 @@
-"""What to do about each error: the part of docs/troubleshooting.md that the manifest does not say."""
+"""What to do about each error: the part of docs/troubleshooting.md that is not in the manifest."""
 
 ADVICE = {
     "invalidArgument": "Correct the call. `field` names the argument. This is a bug in the program: report it to its developer.",

@@ -1,4 +1,4 @@
-"""C: the block of constants in include/enroll.h, and what the header declares."""
+"""C: the block of constants in include/enroll.h, and the header's declarations."""
 
 import re
 
@@ -6,8 +6,8 @@ from .manifest import TOP, upper
 from .text import WIDTH, lines, replaced, sentence
 
 HEADER = "include/enroll.h"
-#: Where one concept has another name in C, each with its reason.
-FUNCTIONS = TOP / "Tests/CTests/functions.txt"
+#: The file lists every concept that has another name in C, with the reason.
+FUNCTIONS = TOP / "Tests/faces/CTests/functions.txt"
 
 
 def comment(text):
@@ -28,7 +28,7 @@ def files(manifest, read):
 
 
 def declared(text):
-    """Functions, structs and constants by name, without what comments say."""
+    """Functions, structs and constants by name; comments are ignored."""
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     return {
         "functions": set(re.findall(r"^[\w* ]*?\b(enroll_\w+)\(", code, re.M)),

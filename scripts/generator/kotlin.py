@@ -24,7 +24,8 @@ IMPORTS = {
     "seconds": "kotlin.time.Duration.Companion.seconds",
     "Instant": "kotlin.time.Instant",
 }
-#: Functions of their own in Kotlin, with the parameters that they know: a new one in the manifest fails here.
+#: Commands that Kotlin writes by hand, with the parameters that Kotlin knows: the generator fails if the manifest has a
+#: new one.
 BY_HAND = {
     "client.open": ["configuration", "configurationName", "store", "keys", "transport", "account", "platform",
                     "waitForPlatform", "renewInBackground"],
@@ -142,11 +143,11 @@ def sent(field):
 
 
 def result(manifest, types, command):
-    """(type, expression that reads `json`, words) of what a command gives; (None, None, None) for nothing."""
+    """(type, expression that reads `json`, words) of a command's result; (None, None, None) if it returns nothing."""
     output = command["output"]
     if manifest.name(output):
         name, read, _ = types.type(output)
-        # A result is an object already.
+        # The result is a JSON object already, without `members()`.
         return name, read("json").replace("json.members()", "json"), manifest.about(output)
     members = manifest.members(output)
     if not members:

@@ -1,15 +1,16 @@
-"""Kotlin: data classes, enums and sealed interfaces, with what reads them from JSON and writes them."""
+"""Kotlin: data classes, enums and sealed interfaces, with the code that reads them from JSON and writes them."""
 
 from .manifest import Refused, pascal, upper
 from .text import WIDTH, capital, lines, sentence
 
-#: Names of members that Kotlin spells otherwise, each with its reason.
+#: Names of members that Kotlin spells differently, each with its reason.
 RENAMED = {
     ("Transaction", "transaction"): "id",  # transaction.transaction says nothing
     ("PKCE", "codeChallengeMethod"): "method",  # the class says the rest
     ("Expiry", "secondsLeft"): "timeLeft",  # a Duration has its own unit
 }
-#: Who guards a store's key is a type of Kotlin's own, host stores included: the members and words that it knows.
+#: Kotlin's own type Keys says which provider guards a store's key, host stores included: the members and words that
+#: Keys knows.
 KEYS = ["provider", "file", "passphrase", "sessionCacheSeconds"]
 KEY_PROVIDERS = ["auto", "file", "secret-service", "passphrase", "host"]
 
@@ -24,7 +25,7 @@ def constant(word):
 
 
 def kdoc(text, indent="", tags=()):
-    """A comment, of one line where it fits."""
+    """A KDoc comment, on one line if it fits."""
     escaped = lambda words: sentence(words).replace("*/", "* /").replace("[", "\\[").replace("]", "\\]")  # noqa: E731
     if not tags and len(indent) + len(escaped(text)) + 7 <= WIDTH:
         return f"{indent}/** {escaped(text)} */\n"
@@ -121,7 +122,8 @@ class Types:
             if not name:
                 raise Refused(f"an object has no name: {sorted(whole['properties'])}. Name its Schema.")
             self.data_class(name)
-            # Members of results may grow: what only they have is read, what only parameters have is written.
+            # A type of parameters has only `encode`, a type of results only `decode`; the caller uses the one that
+            # there is.
             return name, f"{name}.decode({{}}.members())".format, "{}.encode()".format
         if whole.get("additionalProperties") == {"type": "string"}:
             return (
@@ -164,7 +166,7 @@ class Types:
     def choice(self, name, whole):
         options = whole["anyOf"]
         if {self.manifest.whole(option).get("type") for option in options} == {"string", "array"}:
-            # A text with spaces, or the list that it stands for.
+            # Either text with spaces or a list: Kotlin takes the list.
             return self.type(next(option for option in options if option.get("type") == "array"))
         if not name:
             raise Refused(f"a choice has no name: {whole}. Name its Schema.")
@@ -178,7 +180,7 @@ class Types:
         return name, f"decode{name}({{}}.members())".format, same
 
     def words_or_object(self, name, whole):
-        """A word, or a number, or an object that says more."""
+        """A value that is a word, a number, or an object with more details."""
         if name in self.known:
             return
         words, thing = (self.manifest.whole(option) for option in whole["anyOf"])
@@ -228,7 +230,7 @@ class Types:
     def data_class(self, name):
         if name in self.known:
             return
-        self.known[name] = ""  # a type may hold itself
+        self.known[name] = ""  # a type may contain itself
         whole = self.manifest.types[name]
         is_given = self.manifest.is_given(whole)
         if is_given:
@@ -237,7 +239,7 @@ class Types:
         self.known[name] = self.class_text(name, whole["description"], fields, is_given, not is_given)
 
     def merged_class(self, name):
-        """Alternatives that no word tells apart: one class, in which what only some have is optional."""
+        """Variants that no word tells apart: one class, in which a member that only some variants have is optional."""
         if name in self.known:
             return
         self.known[name] = ""

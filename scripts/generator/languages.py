@@ -1,4 +1,4 @@
-"""docs/reference: each language's functions as they are declared, with links to what the command takes and gives."""
+"""docs/reference: each language's functions as they are declared, with links to the command's parameters and result."""
 
 import re
 import sys
@@ -15,12 +15,12 @@ import header  # noqa: E402: scripts/header.py
 
 C, PYTHON, KOTLIN, TYPESCRIPT = (f"docs/reference/{name}.md" for name in ("c", "python", "kotlin", "typescript"))
 
-#: From these pages to docs/.
+#: The path from these pages to docs/.
 UP = "../"
 
 
 def files(manifest, generated):
-    """{path: text}. `generated`: the files of the languages."""
+    """{path: text}. `generated`: the generated files of the languages."""
     return {
         C: c_page(manifest), PYTHON: python_page(manifest, generated[f"{python.FOLDER}/commands.py"]),
         KOTLIN: kotlin_page(manifest, generated[f"{kotlin.FOLDER}/Commands.kt"], generated[f"{kotlin.FOLDER}/Configuration.kt"]),
@@ -136,7 +136,7 @@ def typescript_page(manifest, text):
         for command in manifest.commands:
             group, verb = command["name"].split(".")
             part = re.search(rf"^export interface {pascal(group)}Commands \{{.*?^}}$", text, re.M | re.S)
-            # On one line, or up to the line that is as far in.
+            # The declaration is one line, or it ends with the first line that has the same indentation.
             declared = part and re.search(rf"^  {verb}\((?:[^\n]*;$|.*?^  \}}[^\n]*;$)", part[0], re.M | re.S)
             if declared:
                 start = "client" if command["client"] else "enroll"

@@ -1,7 +1,7 @@
-"""The command surface as `enrolld --manifest` prints it, with the few questions that every back end asks.
+"""The command surface as `enrolld --manifest` prints it, with the few questions that every back end asks about it.
 
 Types are told apart by their names in `$defs`, units by `format`, other spellings by `aliasOf`. No program reads the
-prose of a description.
+text of a description.
 """
 
 import json
@@ -11,16 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-#: The only format that the back ends know.
+#: The only manifest format that the generator knows.
 FORMAT = 2
 
 
 class Refused(Exception):
-    """Something of the surface cannot be generated. The text says what to do."""
+    """Something of the surface cannot be generated. The message says what to do."""
 
 
 def words(name):
-    """The words of a name: `otherAppMissing`, `registration.state` and `handleURL` are split where a word begins."""
+    """The words of a name: `otherAppMissing`, `registration.state` and `handleURL` are split at the start of each
+    word."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return [word for word in re.split(r"[._\- ]", split) if word]
 
@@ -84,18 +85,18 @@ class Manifest:
         return schema["$ref"].removeprefix("#/$defs/") if "$ref" in schema else None
 
     def whole(self, schema):
-        """The schema itself, also where only its name stands."""
+        """The schema itself, also if only its name is given."""
         return self.types[self.name(schema)] if "$ref" in schema else schema
 
     def about(self, schema):
-        """What a member says of itself, else what its type says, else what the elements of a list say."""
+        """The description of a member. If it has none, the description of its type, or of a list's elements."""
         if schema.get("description"):
             return schema["description"]
         whole = self.whole(schema)
         return whole.get("description") or (self.about(whole["items"]) if "items" in whole else "")
 
     def members(self, schema):
-        """The members of an object, each once, whatever other spellings it has."""
+        """The members of an object; a member with several spellings appears once."""
         whole = self.whole(schema)
         required = set(whole.get("required", ()))
         for group in whole.get("allOf", ()):
@@ -117,7 +118,7 @@ class Manifest:
         }
 
     def is_union(self, schema):
-        """Whether a value has one of several shapes that a word tells apart."""
+        """Whether a value has one of several shapes, told apart by a word."""
         options = self.whole(schema).get("anyOf", ())
         return bool(options) and all(self.constants(option) for option in options)
 
@@ -130,7 +131,8 @@ class Manifest:
             yield name, constants, members, self.about(option)
 
     def carried(self, members):
-        """The name of the type whose members these are: a variant that adds only its word to it; else None."""
+        """The name of the type that has these members: the variant is that type with the word that tells variants
+        apart; None if no type has them."""
         shape = [(member.name, member.schema, member.required) for member in members]
         for name, schema in self.types.items():
             known = [(member.name, member.schema, member.required) for member in self.members(schema)]
@@ -139,11 +141,11 @@ class Manifest:
         return None
 
     def is_given(self, schema):
-        """Whether hosts hand it in: such an object is closed."""
+        """Whether hosts pass it to the core: such an object accepts no other members."""
         return self.whole(schema).get("additionalProperties") is False
 
     def reachable(self, *schemas):
-        """Names of the types that schemas are made of, themselves included."""
+        """Names of the types that schemas consist of, their own included."""
         found, waiting = {}, list(schemas)
         while waiting:
             schema = waiting.pop()

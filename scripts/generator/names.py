@@ -1,7 +1,7 @@
-"""One concept has one name in every language, spelled as that language spells: held against the sources.
+"""Checks that one concept has one name in every language, spelled as that language spells.
 
-What is generated has its name from the manifest already. Looked at here is what people write: the header, the Swift
-types and methods, and the surface itself. Each exception stands in one of the tables below, with its reason.
+Generated code has its names from the manifest. This file checks what people write: the header, the Swift types and
+methods, and the surface itself. Each exception is in one of the tables below, with its reason.
 """
 
 import json
@@ -10,19 +10,19 @@ import re
 from . import c
 from .manifest import TOP, snake, upper
 
-#: Commands whose Swift method has another name, each with its reason; None: there is none.
+#: Commands whose Swift method has another name, each with its reason; None: Swift has no method.
 SWIFT_METHODS = {
-    # EnrollClient itself: init, close(), and the streams of events.
+    # Swift has these in EnrollClient itself: init, close(), and the streams of events.
     "client.open": None, "client.close": "close", "events.subscribe": None, "events.unsubscribe": None,
-    # In Swift these are values: a type or a function of EnrollCore.
+    # In Swift these are values: a type or a function of the rules.
     "system.describe": None, "pkce.generate": None, "redirect.parse": None, "redirect.route": None, "link.parse": None,
     "expiry.check": None,
-    # Stores without a client are for tools.
+    # Only tools need stores without a client.
     "accounts.list": None, "accounts.remove": None, "store.diagnose": None,
     "store.rekey": "replaceKeys",  # in Swift it does one thing only: it replaces the keys
     "url.handle": "handle",  # handle(_ url:): the argument says it
 }  # fmt: skip
-#: Types that are objects of JSON alone: Swift gives the values one by one, or has a type of its own for them.
+#: Types that only JSON has: Swift gives the values one by one, or has a separate type for them.
 JSON_ONLY = {
     "Deregistration", "Route", "Link", "LinkKind", "Revocation", "Introspection", "SystemDescription", "BeginOptions",
     "Claims", "Keys", "KeyProvider", "TransportChoice", "StoreFolder", "RegistrationType", "StoredFileKind", "KeyPresence",
@@ -31,20 +31,20 @@ JSON_ONLY = {
 }  # fmt: skip
 #: Types that Swift's API has under another name, each with its reason.
 SWIFT_TYPES = {
-    "State": "RegistrationState",  # `State` alone says too little beside SwiftUI's
-    "Action": "HostAction",  # the same
+    "State": "RegistrationState",  # SwiftUI has a `State`, too
+    "Action": "HostAction",  # for the same reason
     "TransactionKind": "Kind",  # Transaction.Kind
     "PINOutcome": "Outcome",  # PINAnswer.Outcome
     "TokenKind": "Subject",  # Introspection.Subject
     "ActiveReason": "Activation",  # RegistrationState.Activation
     "Status": "Code",  # EnrollError.Code
-    "Account": "AccountSnapshot",  # what is kept now
+    "Account": "AccountSnapshot",  # the account as it is now
     "App2App": "App2AppSettings", "BFF": "BFFSettings",  # as the configuration has them
     "RegistrationStart": "Registration",  # the value of `registration`
 }  # fmt: skip
-#: Variants that Swift's cases call otherwise: {type: case}.
+#: Variants that have another name in Swift: {type: case}.
 SWIFT_CASES = {"Redirected": "registration", "LoggedOut": "logoutFinished", "LinkUsed": "used", "LinkExpired": "expired"}
-#: Enums and unions that C has constants for: {type: what they begin with}. C gives the others as text.
+#: Enums and unions that have constants in C: {type: prefix of the constants}. In C, values of the other types are text.
 C_PREFIXES = {
     "Blame": "ENROLL_BLAME", "State": "ENROLL_STATE", "Step": "ENROLL_STEP", "Remedy": "ENROLL_REMEDY",
     "ActiveReason": "ENROLL_ACTIVE_REASON",
@@ -52,18 +52,18 @@ C_PREFIXES = {
     "HandledURL": "ENROLL_URL", "LinkOffer": "ENROLL_OFFER", "AccessOutcome": "ENROLL_ACCESS", "TokenKind": "ENROLL_TOKEN",
     "PINOutcome": "ENROLL_PIN", "ProviderTold": "ENROLL_TOLD", "Band": "ENROLL_BAND", "KeyProvider": "ENROLL_KEYS",
 }  # fmt: skip
-#: Words whose constants are spelled otherwise, each with its reason; None: C has none.
+#: Words whose C constants are spelled otherwise, each with its reason; None: C has no constant.
 C_CONSTANTS = {
     ("ProviderTold", "told"): "ENROLL_TOLD",  # ENROLL_TOLD_TOLD says it twice
     ("TokenKind", "accessToken"): "ENROLL_TOKEN_ACCESS", ("TokenKind", "refreshToken"): "ENROLL_TOKEN_REFRESH",  # the same
-    # An outcome without a token is a status in C.
+    # In C, an outcome without a token is a status.
     ("AccessOutcome", "expired"): None, ("AccessOutcome", "rejected"): None, ("AccessOutcome", "reauthenticate"): None,
     ("AccessOutcome", "storeLocked"): None, ("AccessOutcome", "busy"): None,
 }  # fmt: skip
-#: Constants of those groups that stand for no word: nothing, and sizes.
+#: Constants of those groups that stand for no word: "none", and sizes.
 C_NONE = {"ENROLL_BLAME_NONE", "ENROLL_STEP_NONE", "ENROLL_REMEDY_NONE", "ENROLL_ACTIVE_REASON_NONE", "ENROLL_TOLD_NOTHING",
           "ENROLL_TOKEN_TYPE_CAPACITY"}  # fmt: skip
-#: Errors that no command answers: {error: where it comes from}.
+#: Errors that no command answers: {error: where the error occurs}.
 ELSEWHERE = {
     "bufferTooSmall": "enroll_token_copy, into the caller's memory",
     "otherAppMissing": "the state after registration.otherAppMissing has it",
@@ -71,7 +71,7 @@ ELSEWHERE = {
 
 
 def faults(manifest):
-    """Sentences that say what differs and what to do."""
+    """Sentences that say what differs and what to do about it."""
     header = c.declared((TOP / c.HEADER).read_text())
     swift = swift_sources()
     yield from commands(manifest, header, swift)
@@ -82,7 +82,7 @@ def faults(manifest):
 
 
 def swift_sources():
-    folders = ["EnrollKit", "EnrollCrypto", "EnrollCore", "EnrollStore", "EnrollHost", "EnrollCommands"]
+    folders = ["EnrollKit", "EnrollCrypto", "EnrollRules", "EnrollSteps", "EnrollStore", "EnrollHost", "EnrollCommands"]
     files = [file for folder in folders for file in sorted((TOP / "Sources" / folder).rglob("*.swift"))]
     return {str(file.relative_to(TOP / "Sources")): file.read_text() for file in files}
 
@@ -97,7 +97,7 @@ def commands(manifest, header, swift):
         if function not in header["functions"]:
             yield (
                 f"{name}: include/enroll.h declares no {function}. Declare it, or add "
-                f"`command {name} FUNCTION` to Tests/CTests/functions.txt."
+                f"`command {name} FUNCTION` to Tests/faces/CTests/functions.txt."
             )
         if own.get(name) == "enroll_" + snake(name):
             yield f"functions.txt: {name} has the name of the rule. Remove the line."
@@ -109,7 +109,7 @@ def commands(manifest, header, swift):
     for function in sorted(header["functions"] - expected):
         yield (
             f"include/enroll.h: {function} runs no command by the rule enroll_noun_verb. Rename it, or add "
-            f"`function {function}` to Tests/CTests/functions.txt."
+            f"`function {function}` to Tests/faces/CTests/functions.txt."
         )
     for function in sorted(expected - header["functions"] - {own.get(name) or "enroll_" + snake(name) for name in names}):
         yield f"functions.txt: include/enroll.h declares no {function}. Remove the line."
@@ -132,11 +132,11 @@ def commands(manifest, header, swift):
 
 
 def sources(manifest):
-    """The header names the specifications that the command names, without section signs."""
+    """Checks that the header names the specifications that the command names, without section signs."""
     text = re.sub(r"\s*\n \*\s*", " ", (TOP / c.HEADER).read_text())
     named = {}
     for name, source in re.findall(r"Command: (\w+\.\w+)\.(?: Source: ([^*]*?)\.)? \*/", text):
-        named.setdefault(name, source)  # its first function says it; others run the same command
+        named.setdefault(name, source)  # the first function names it; other functions run the same command
     for command in manifest.commands:
         source = command.get("source", "").replace("§", "")
         if command["name"] in named and named[command["name"]] != source:
@@ -195,7 +195,8 @@ def constants(manifest, header, name, prefix):
 
 
 def words(manifest, name):
-    """The words of an enum, or those that tell the variants of a union apart: a word that several share is no name."""
+    """The words of an enum, or the words that tell the variants of a union apart; a word that several variants share
+    is no name."""
     schema = manifest.types[name]
     if "enum" in schema:
         return schema["enum"]
@@ -205,7 +206,7 @@ def words(manifest, name):
 
 
 def homes(manifest):
-    """Errors that nothing answers, and answers that are no error."""
+    """Errors that no command returns, and returned statuses that are not errors."""
     common = manifest.document["commonErrors"]
     answered = {*common["every"], *common["client"]}
     for one in [*manifest.commands, *manifest.document["requests"]]:
@@ -227,10 +228,10 @@ def homes(manifest):
 
 
 def twice(manifest):
-    """One concept under two names, and one name in two spellings."""
+    """Concepts with two names, and names with two spellings."""
     seen, spelled = {}, {}
     for name, schema in manifest.types.items():
-        # One word alone says nothing: two settings may know the same only one.
+        # Enums of one word are not compared: two settings may have the same single word by chance.
         other = name if len(schema.get("enum", "..")) == 1 else seen.setdefault(shape(schema), name)
         if other != name:
             yield f"{name} and {other} are one type under two names. Give both Schemas the same name."
@@ -240,7 +241,7 @@ def twice(manifest):
 
 
 def shape(schema):
-    """A schema without its words."""
+    """A schema without its descriptions."""
     if isinstance(schema, dict):
         return json.dumps({key: shape(value) for key, value in sorted(schema.items()) if key != "description"})
     return json.dumps([shape(item) for item in schema]) if isinstance(schema, list) else json.dumps(schema)

@@ -1,18 +1,19 @@
-"""Node.js: what `bindings/node` knows of the surface: `src/generated/types.d.ts` and `src/generated/surface.js`."""
+"""Node.js: the knowledge of the surface in `bindings/node`: `src/generated/types.d.ts` and
+`src/generated/surface.js`."""
 
 from .text import WIDTH, lines
 from .typescript import Types, comment, events, grouped, key, literal, member, table
 
 FOLDER = "bindings/node/src/generated"
-#: Written by hand: they make and end the client itself, and its events.
+#: Commands that are written by hand: they open and close the client itself, and subscribe to its events.
 OWN = ["client.open", "client.close", "events.subscribe", "events.unsubscribe"]
-#: Parameters in JavaScript's own types (src/index.d.ts): {name of the type: TypeScript}.
+#: Parameters that have JavaScript's own types (src/index.d.ts): {name of the type: TypeScript}.
 GIVEN = {
     "Keys": "Keys | HostKeys",
     "TransportChoice": "Transport",
     "StoreFolder": "string | URL",
 }
-#: What those take, in JavaScript's words.
+#: Descriptions of parameters in JavaScript's words.
 WORDS = {
     "store": "The directory of the store, whose parent must exist, or 'memory'.",
     "keys": "Where the store's key is kept. By default { provider: 'auto' }.",
@@ -20,7 +21,8 @@ WORDS = {
     "transport": "The program's own HTTP. By default the daemon sends requests itself.",
     "timeout": "Seconds that the call may take; a fraction is allowed.",
 }
-#: Only the daemon has a default folder, which it shares with every program that names none.
+#: Parameters that are required: only the daemon has a default folder, which it shares with every program that names
+#: none.
 NEEDED = ["store"]
 
 

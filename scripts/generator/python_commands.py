@@ -1,20 +1,20 @@
-"""Python: the commands as methods, once to be called and once to be awaited."""
+"""Python: the commands as methods, in a blocking and an awaitable form."""
 
 from .manifest import Refused, pascal, snake
 from .python_text import docstring, escaped, fitted
 from .python_types import TOKENS, Given
 from .text import WIDTH, lines, sentence
 
-#: Written by hand: they make and end the client itself, and its events.
+#: Commands that are written by hand: they open and close the client itself, and subscribe to its events.
 BY_HAND = {"client.open", "client.close", "events.subscribe", "events.unsubscribe"}
-#: The parameter that every face has: how long the caller waits.
+#: The parameter that says how long the caller waits.
 TIMEOUT = "timeout"
-#: Types of Python's own for parameters (`_given.py`): (annotation, expression with the name of the parameter).
+#: Parameters that have types of Python's own (`_given.py`): (annotation, expression with the name of the parameter).
 OWN_TYPES = {
     "TransactionID": ("Union[Transaction, str]", "transaction_id({})"),
     "StoreFolder": ("StorePath", "store_path({})"),
 }
-#: What those take, in Python's words.
+#: Descriptions of parameters in Python's words.
 OWN_WORDS = {
     TIMEOUT: "Seconds (or a timedelta) that the call may take; None: as long as it takes.",
     "transaction": "The result of `begin`, or its `id`.",
@@ -72,7 +72,8 @@ class Methods:
         return line + "\n" + self.docstring(command, parameters) + self.body(command, parameters, body, is_async)
 
     def parameters(self, command):
-        """The parameters of a method, in the order of the schema; the members of `options` stand for themselves."""
+        """The parameters of a method, in the order of the schema; the members of `options` become parameters
+        themselves."""
         found = []
         for member in self.manifest.members(command["input"]):
             if member.name == "client":
@@ -80,7 +81,7 @@ class Methods:
             if member.name == "options":
                 found += [self.parameter(command, inner, "options") for inner in self.manifest.members(member.schema)]
                 continue
-            # Only the daemon has a default folder.
+            # The parameter is required: only the daemon has a default folder.
             member.required = member.required or (member.name == "store" and not command["client"])
             found.append(self.parameter(command, member, ""))
         found.sort(key=lambda one: one["key"] == TIMEOUT)
@@ -91,7 +92,7 @@ class Methods:
         whole = self.manifest.whole(member.schema)
         default = None if member.required else "None"
         if member.name == TIMEOUT:
-            # A user is waited for as long as the transaction lives.
+            # The call waits for the user as long as the transaction lives.
             default = "None" if self.waits_for_user(command) else str(member.default)
             annotation = "Timeout"
         elif not member.required and whole.get("type") == "boolean":
@@ -107,7 +108,7 @@ class Methods:
         }  # fmt: skip
 
     def waits_for_user(self, command):
-        """Whether it ends with a transaction that the caller names."""
+        """Whether the command ends with a transaction that the caller names."""
         return command["kind"] == "waiting" and "transaction" in command["input"]["properties"]
 
     def parameter_type(self, member):
@@ -129,7 +130,7 @@ class Methods:
         return self.given.type(member.schema), name
 
     def result(self, command):
-        """The annotation of what a method returns, and the expression of it, from `result`."""
+        """The annotation of a method's return value, and the expression that makes it from `result`."""
         output = command["output"]
         name = self.manifest.name(output)
         if name in TOKENS:

@@ -1,4 +1,4 @@
-"""Python: docstrings and lines that fit."""
+"""Python: docstrings, and lines within the width."""
 
 from .text import WIDTH
 
@@ -8,7 +8,7 @@ def escaped(text):
 
 
 def docstring(text, indent):
-    """A docstring of paragraphs; `Args:` and the like keep their lines."""
+    """A docstring of paragraphs; `Args:` and the other sections keep their lines."""
     blank = " " * indent
     lines = text.strip("\n").split("\n")
     if len(lines) == 1 and len(blank) + len(lines[0]) + 6 <= WIDTH:
@@ -18,7 +18,8 @@ def docstring(text, indent):
 
 
 def fitted(line, opening="(", closing=")"):
-    """A line that is too long, with what is between its outermost brackets on a line of its own, or on one for each word."""
+    """Splits a long line: the text between its outermost brackets goes on a line of its own, or each of its words
+    does."""
     if len(line) <= WIDTH:
         return line
     indent = " " * (len(line) - len(line.lstrip()))
@@ -38,12 +39,12 @@ def imports(module, names):
 
 
 def ordered(name):
-    """As ruff sorts names: constants first."""
+    """A sort key: ruff sorts constants first."""
     return not name.isupper(), name
 
 
 def imported(name):
-    """As ruff sorts the names of an import."""
+    """A sort key for the names of an import, as ruff sorts them."""
     return not name.isupper(), name.lower()
 
 

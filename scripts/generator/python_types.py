@@ -1,4 +1,4 @@
-"""Python: results and events as frozen dataclasses, words as enums, what is handed in as TypedDicts."""
+"""Python: results and events as frozen dataclasses, words as enums, objects that callers pass as TypedDicts."""
 
 import keyword
 
@@ -6,17 +6,18 @@ from .manifest import Refused, snake, upper
 from .python_text import docstring, escaped, fitted
 from .text import lines, sentence
 
-#: Names of members that Python spells otherwise, each with its reason.
+#: Names of members that Python spells differently, each with its reason.
 RENAMED = {
     ("Transaction", "transaction"): "id",  # transaction.transaction says nothing
-    ("AccessToken", "accessToken"): "value",  # the same
-    ("AccessToken", "tokenType"): "type",  # the same
+    ("AccessToken", "accessToken"): "value",  # for the same reason
+    ("AccessToken", "tokenType"): "type",  # for the same reason
 }
-#: An outcome without a token is raised, so that the call gives the token itself: union: (class, its words).
+#: Unions that contain a token: {union: (class, its words)}. The method returns the token itself, and raises an
+#: exception for an outcome without a token.
 TOKENS = {"AccessOutcome": ("AccessToken", ("valid", "stale"))}
 #: Types that are written by hand.
 BY_HAND = {"EnrollError": "EnrollError.from_json(value)"}
-#: Classes with properties of their own (`_values.py`).
+#: Classes that inherit properties that are written by hand (`_values.py`).
 BASES = {"AccessToken": "Authorizing", "Transaction": "Leading"}
 
 
@@ -74,13 +75,13 @@ class Types:
     def object(self, name):
         if name in self.code:
             return
-        self.code[name] = ""  # a type may hold itself
+        self.code[name] = ""  # a type may contain itself
         whole = self.manifest.types[name]
         options = whole.get("anyOf")
         self.write_class(name, whole["description"], self.merged(options) if options else self.manifest.members(whole))
 
     def merged(self, options):
-        """The members of several shapes: what not each of them has is optional."""
+        """The members of several shapes; a member that not every shape has is optional."""
         found = {}
         for option in options:
             for member in self.manifest.members(option):
@@ -106,7 +107,7 @@ class Types:
             self.unions[name].append((carried or title, constants))
 
     def token(self, name):
-        """The class of what a call for a token hands out."""
+        """The class of the token that a call returns."""
         title, words = TOKENS[name]
         if title in self.code:
             return
@@ -199,7 +200,7 @@ class Types:
 
 
 class Given:
-    """What is handed in: TypedDicts with keys in snake_case, which the library takes, too."""
+    """Objects that callers pass: TypedDicts with keys in snake_case, which the library accepts, too."""
 
     def __init__(self, manifest):
         self.manifest = manifest

@@ -1,4 +1,4 @@
-"""docs/reference.md, each command with its name in every language, and the errors of docs/troubleshooting.md."""
+"""docs/reference.md, with each command's name in every language, and the errors of docs/troubleshooting.md."""
 
 from . import c, names, pages
 from .advice import ADVICE
@@ -8,7 +8,7 @@ from .text import replaced, sentence
 
 REFERENCE = "docs/reference.md"
 TROUBLE = "docs/troubleshooting.md"
-#: Commands that Python writes by hand, and their names there.
+#: Commands that Python writes by hand, with their names there.
 PYTHON = {"client.open": "Client(…)", "client.close": "close", "events.subscribe": "subscribe", "events.unsubscribe": "unsubscribe"}
 OPEN = {"Kotlin": "enroll.open", "TypeScript": "enroll.open"}
 
@@ -54,7 +54,7 @@ def languages(command):
 
 
 def declared(command, language, name):
-    """The name in a language, which leads to its declaration."""
+    """The name in a language, as a link to its declaration."""
     anchor = name.replace(".", "").lower()
     page = {"C": "c", "Python": "python", "Kotlin": "kotlin", "TypeScript": "typescript"}.get(language)
     is_listed = page == "c" or (page and command["name"] not in BY_HAND)

@@ -1,18 +1,18 @@
-"""Swift: the comments of `EnrollError.Code`, whose words are the summaries of its table."""
+"""Swift: the comments of `EnrollError.Code`, which are the summaries of its table."""
 
 import re
 
 from .manifest import TOP, Refused
 from .text import lines, sentence
 
-#: The width of Swift's lines that `swift format` keeps.
+#: The width of the Swift lines that `swift format` accepts.
 SWIFT_WIDTH = 110
 
 
 def path():
-    found = [one for one in (TOP / "Sources/EnrollCore").rglob("EnrollErrorTable.swift")]
+    found = [one for one in (TOP / "Sources/EnrollRules").rglob("EnrollErrorTable.swift")]
     if len(found) != 1:
-        raise Refused("Sources/EnrollCore has no EnrollErrorTable.swift, or several. The table of errors is one file.")
+        raise Refused("Sources/EnrollRules has no EnrollErrorTable.swift, or several. The table of errors is one file.")
     return str(found[0].relative_to(TOP))
 
 

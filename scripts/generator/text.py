@@ -13,7 +13,8 @@ def capital(text):
 
 
 def sentence(text):
-    """With a capital and a full stop; a word of the protocol that begins it (`prompt=none, …`, `unlocked: …`) stays."""
+    """The text with a capital and a full stop; a word of the protocol at its start (`prompt=none, …`, `unlocked: …`)
+    stays."""
     text = (text or "").strip()
     if not text:
         return text
@@ -23,14 +24,14 @@ def sentence(text):
 
 
 def lines(text, width, first="", rest=""):
-    """Text as lines of at most `width` characters; `first` and `rest` stand before them."""
+    """Text as lines of at most `width` characters; `first` begins the first line, `rest` the others."""
     return textwrap.wrap(
         text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
 
 
 def replaced(page, part, text, opened="<!-- {} -->", closed="<!-- end of {} -->"):
-    """The page with another text between the two lines that mark a part."""
+    """The page with a new text between the two lines that mark a part."""
     first, last = opened.format(part) + "\n", "\n" + closed.format(part)
     if page.count(first) != 1 or page.count(last) != 1:
         raise Refused(f"the lines {first.strip()!r} and {last.strip()!r} must each be there once. Put them back.")

@@ -8,14 +8,15 @@ from .text import WIDTH, lines, replaced
 
 PATH = "bindings/cordova/www/enroll.d.ts"
 SCRIPT = "bindings/cordova/www/enroll.js"
-#: What the plugin does in a way of its own, or not at all: see the table in its README.md.
+#: Commands that the plugin does in a different way, or not at all: see the table in its README.md.
 OWN = ["client.open", "client.close", "events.subscribe", "events.unsubscribe", "store.rekey"]
-#: What a page does not say: the native part knows where the app's data is and who guards its key.
+#: Parameters that a page does not give: the native part knows where the app's data is and which provider guards its
+#: key.
 NOT_FOR_PAGES = ["client", "keys"]
 STORE = "A name within the app's own data, not a path."
-#: What TypeScript's `number` does not say.
+#: Units, which TypeScript's `number` does not express.
 UNITS = {"seconds": "In seconds.", "unix-time": "In seconds since 1970-01-01T00:00:00Z."}
-#: Types under another name, each with its reason.
+#: Types with another name, each with its reason.
 RENAMED = {"EnrollError": "ErrorDetail"}  # in JavaScript EnrollError is the class that is thrown
 
 
@@ -51,7 +52,7 @@ class Types:
     Args:
         omit: Parameters that no method has.
         given: {name of a type: the type that a parameter has instead}.
-        about: {parameter: what it says instead of the manifest's words}.
+        about: {parameter: a description that replaces the manifest's}.
         needed: Parameters that no method may leave out.
     """
 
@@ -110,7 +111,7 @@ class Types:
     def about(self, member):
         if "aliasOf" in member:
             return f"Another spelling of {member['aliasOf']}, never beside it."
-        # A type says of itself what it is.
+        # The comment of the type itself describes the type.
         return " ".join(part for part in (member.get("description", ""), UNITS.get(member.get("format"))) if part)
 
     def group(self, group, commands):
@@ -141,7 +142,7 @@ class Types:
 
 
 def grouped(manifest, own):
-    """{group: commands} without `own`, and the groups whose commands are those of a client."""
+    """{group: commands} without `own`, and the groups whose commands belong to a client."""
     groups = {}
     for command in manifest.commands:
         if command["name"] not in own:

@@ -1,4 +1,4 @@
-"""Boxes and arrows as SVG, each picture in a light and a dark form: what pictures.py and sequence.py have in common.
+"""Boxes and arrows as SVG, each picture in a light and a dark form: shared by pictures.py and sequence.py.
 
 Text uses the fonts of the reader's system. Colours have a contrast of at least 4.5 to 1 on their ground (WCAG 1.4.3).
 """
@@ -21,7 +21,7 @@ class Picture:
         self.parts = []
 
     def box(self, x, y, width, height, *lines, own=False):
-        """The first line is the name, the others say more."""
+        """A box with lines of text: the first line is the name, the others say more."""
         kind = "own" if own else "box"
         edge = "ownedge" if own else "edge"
         self.parts.append(
@@ -43,7 +43,7 @@ class Picture:
             f'<path d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke="{{{colour}}}" stroke-width="{width}"{dash} fill="none"/>')
 
     def arrow(self, x1, y1, x2, y2, text="", both=False, dashed=False, above=7, anchor="middle", at=None, accent=False):
-        """A line with a head at its end, and with `both` at its beginning."""
+        """A line with an arrowhead at its end, and with `both` also at its beginning."""
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         start = ' marker-start="url(#head)"' if both else ""
         colour = "accent" if accent else "line"
@@ -69,10 +69,10 @@ class Picture:
 
 
 def escape(text):
-    # Braces belong to the colours of a part.
+    # Braces are doubled: they mark the colours of a part.
     return html.escape(text).replace("{", "{{").replace("}", "}}")
 
 
 def plain(text):
-    """Text of a picture's head, where no colours are put in."""
+    """Text of a picture's head, in which no colours are replaced."""
     return html.escape(text)

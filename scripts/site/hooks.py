@@ -1,7 +1,7 @@
-"""What MkDocs does not do by itself for pages that GitHub shows: pages from outside docs/, links to files of the repository,
-and sequence diagrams, which are drawn here so that no script is needed.
+"""MkDocs hooks for pages that GitHub shows, too: pages from outside docs/, links to files of the repository, and
+sequence diagrams, which are drawn here so that the site needs no script for them.
 
-A page keeps its links as they lead in the repository. A link to a file that is no page leads to a page with the file's text.
+A page's links are those of the repository. A link to a file that is not a page leads to a page with the file's text.
 """
 
 import html
@@ -18,13 +18,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import sequence  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
-#: Pages that are not below docs/: {path in the repository: page of the site}.
+#: Pages outside docs/: {path in the repository: page of the site}.
 OTHERS = {
     "README.md": "index", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing", "SECURITY.md": "security",
     "Tests/README.md": "tests",
     **{f"bindings/{name}/README.md": f"bindings/{name}" for name in ("python", "kotlin", "node", "cordova")},
 }  # fmt: skip
-#: Pages that have everybody's words: what explains a word is found before them.
+#: Pages that contain nearly every word: the search lists them after the pages that explain a word.
 LAST = {"reference", "changelog", "tests", "contributing", *(f"reference/{name}" for name in ("c", "python", "kotlin", "typescript"))}
 LINK = re.compile(r"(?<!\!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 IMAGE = re.compile(r"(!\[[^\]]*\]\()([^)\s]+)\)")
@@ -33,12 +33,12 @@ FENCE = re.compile(r"^(```+)(\w*)[^\n]*\n.*?^\1[ \t]*$", re.M | re.S)
 SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.S)
 WORDS = {".py": "python", ".swift": "swift", ".c": "c", ".h": "c", ".json": "json", ".js": "js", ".kt": "kotlin", ".ts": "ts"}
 
-#: {path in the repository: page of the site}, and the other way round.
+#: {path in the repository: page of the site}, and the reverse.
 site, repository = {}, {}
 
 
 def on_config(config):
-    """Pages of the gateway and guides to providers that mkdocs.yml does not name come last in their parts."""
+    """Puts the gateway's pages and the guides to providers that mkdocs.yml does not name at the ends of their parts."""
     for part in config.nav:
         for title, entries in part.items():
             folder = {"Gateway": "gateway", "Providers": "providers"}.get(title)
@@ -99,7 +99,7 @@ def on_page_markdown(markdown, page, config, files):
     folder = posixpath.dirname(path)
 
     def moved(target):
-        """The same target, from this page of the site; None: it is a folder, or no part of the site."""
+        """The target as seen from this page of the site; None: it is a folder, or not a part of the site."""
         if re.match(r"[a-z]+:|#", target):
             return target
         name, mark, anchor = target.partition("#")
@@ -124,11 +124,11 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def by_parts(markdown, prose):
-    """Applies `prose` to what is no block of code, and draws the diagrams."""
+    """Applies `prose` to everything outside code blocks, and draws the diagrams."""
     out, end = [], 0
     for block in FENCE.finditer(markdown):
         out.append(prose(markdown[end : block.start()]))
-        # A message is prose: its lines are folded (site.css).
+        # A message is prose: its lines wrap (site.css).
         text = block[0].replace(f"{block[1]}text", f"{block[1]} {{ .text .message }}", 1) if block[2] == "text" else block[0]
         out.append(sequence.figure(text) if block[2] == "mermaid" else text)
         end = block.end()
@@ -136,8 +136,8 @@ def by_parts(markdown, prose):
 
 
 def separated(text):
-    """GitHub begins a list behind a line of text, Python-Markdown behind an empty line only. On GitHub what belongs to a point
-    stands as far in as the point's text, in Python-Markdown 4 spaces."""
+    """Adapts lists: GitHub begins a list after a line of text, Python-Markdown only after an empty line. On GitHub
+    the text of an item is indented to the item's first word, in Python-Markdown by 4 spaces."""
     lines, out, width = text.split("\n"), [], 0
     for number, line in enumerate(lines):
         item = re.match(r"(?:[-*]|\d+\.) +(?=\S)", line)
@@ -155,9 +155,9 @@ def separated(text):
 
 
 def on_page_content(content, page, config, files):
-    # A wide table scrolls inside a frame, which is reached by the keyboard.
+    # A wide table scrolls inside a frame, which the keyboard can reach.
     content = re.sub(r"<table>(.*?)</table>", lambda found: frame(found[1]), content, flags=re.S)
-    # So does a picture: on a narrow screen its words would be too small.
+    # A picture does, too: on a narrow screen its words would be too small.
     content = re.sub(r"<p>(<picture>.*?</picture>|<img [^>]*\.svg\"[^>]*>)</p>", scrolled, content, flags=re.S)
     return re.sub(r"<th([^>]*)></th>", r"<td\1></td>", content)
 
@@ -172,7 +172,7 @@ def frame(rows):
 
 
 def is_long(cell):
-    """Whether its words would fill many lines of a narrow column."""
+    """Whether the cell's words would fill many lines of a narrow column."""
     return len(html.unescape(re.sub(r"<[^>]+>", "", cell))) > 60
 
 

@@ -44,14 +44,14 @@ def overview():
         '<path d="M100 310V344H720V146" fill="none" stroke="{line}" stroke-width="1.6" stroke-dasharray="5 4" '
         'marker-start="url(#head)" marker-end="url(#head)"/>')
     picture.text(410, 337, "the user signs in; the browser comes back with a code")
-    # Nothing is above the boxes.
+    # The space above the boxes is empty, so the picture is moved up.
     picture.parts = ['<g transform="translate(0 -44)">', *picture.parts, "</g>"]
     picture.size = 820, 312
     return picture
 
 
 def overview_narrow():
-    """The same for a narrow screen: from top to bottom."""
+    """The overview for a narrow screen: from top to bottom."""
     picture = Picture(380, 500, *OVERVIEW)
     picture.text(175, 16, "opens the URL")
     picture.box(10, 28, 140, 66, "Your app", "Swift, C, Python, …")
@@ -112,12 +112,12 @@ def store():
     return picture
 
 
-#: Where each state of the table is drawn: column and row.
+#: The place of each state of the table in the picture: column and row.
 PLACES = {
     "starting": (0, 0), "unregistered": (0, 2), "authenticating": (1, 2), "awaitingConfirmation": (2, 2), "confirmed": (3, 2),
     "valid": (2, 0), "renewed": (3, 0), "renewalFailed": (3, 1), "registrationFailed": (1, 3), "notNative": (1, 0),
 }  # fmt: skip
-#: The transitions of an ordinary life. The others are in the table; each of these must be there, too.
+#: The transitions of an ordinary registration. The others are only in the table; each of these must be there, too.
 SHOWN = [
     ("starting", "notNative", "standInUsed"), ("starting", "valid", "tokenValid"), ("starting", "unregistered", "tokenMissing"),
     ("unregistered", "authenticating", "begun"), ("authenticating", "awaitingConfirmation", "tokensArrived"),
@@ -128,7 +128,7 @@ SHOWN = [
 
 
 def states():
-    """An ordinary life of a registration."""
+    """The states of an ordinary registration."""
     page = (TOP / "docs/states.md").read_text()
     names = dict(re.findall(r"^  (\w+): (?:([A-H]) )?\w+$", page, re.M))
     table = {(a, b): events.split(", ") for a, b, events in re.findall(r"^  (\w+) --> (\w+): (.+)$", page, re.M)}

@@ -1,6 +1,7 @@
-"""Sequence diagrams of Mermaid, as GitHub shows them, drawn as SVG in the page: no script, the colours of the page.
+"""Sequence diagrams of Mermaid, as GitHub shows them, drawn as SVG in the page: no script, and the page's colours.
 
-Knows `participant A as B`, `A->>B: text` and `A-->>B: text`. The diagram of the states is docs/pictures/states-*.svg.
+It reads `participant A as B`, `A->>B: text` and `A-->>B: text`. The diagram of the states is
+docs/pictures/states-*.svg.
 """
 
 import re
@@ -57,6 +58,6 @@ def svg(names, messages):
     draw.COLOURS["page"] = COLOURS
     text = picture.svg("page").replace('id="title"', "").replace('id="description"', "")
     text = re.sub(r' aria-labelledby="[^"]*"', f' aria-label="{draw.plain(picture.title)}"', text)
-    # One line: to Markdown it is one block of HTML.
+    # On one line: Markdown then treats it as one block of HTML.
     body = text.replace("\n", "")
     return f'<div class="diagram" tabindex="0" role="group" aria-label="Diagram">{body}</div>'

@@ -1,9 +1,9 @@
-// A block of code that scrolls is reached by the keyboard (WCAG 2.1.1).
+// A code block that scrolls can be reached by the keyboard (WCAG 2.1.1).
 for (const code of document.querySelectorAll('pre > code')) {
   if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
 }
 
-// What goes on beyond its right edge fades there, until it is scrolled to its end.
+// Content that continues beyond the right edge fades there, until it is scrolled to its end.
 const edges = new ResizeObserver((changes) => changes.forEach(({ target }) => fade(target.closest('.table, .diagram') ?? target)));
 function fade(box) {
   box.classList.toggle('goes-on', box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
@@ -14,7 +14,7 @@ for (const box of document.querySelectorAll('.table, .diagram, pre > code')) {
   for (const inner of box.matches('code') ? [] : box.children) edges.observe(inner);
 }
 
-// The buttons of a block of code are a landmark of their own, with a name (WCAG 1.3.1).
+// The buttons of a code block are a separate landmark, with a name (WCAG 1.3.1).
 function nameCode() {
   document.querySelectorAll('.md-code__nav:not([aria-label])').forEach((nav) => {
     const block = nav.closest('pre, .highlight');

@@ -1,16 +1,16 @@
-// The candidates that a shell offers for the last word of a command line. The scripts of CompletionScript.swift ask the program for it, so
-// that commands and options, and what they mean, are known in one place.
+// The candidates that a shell offers for the last word of a command line. The shell scripts of CompletionScript.swift
+// ask the program for them, so that commands, options and their meanings are defined in one place.
 
 struct CompletionRequest {
   /// The first word of a request; the words of the command line follow, without the program's name.
   static let word = "---complete"
 
   let program: Program
-  /// The last one is to be completed; it may be empty.
+  /// The words of the command line. The shell wants completions of the last word, which may be empty.
   let words: [String]
 
-  /// A line for each candidate: the word, a tab, its meaning. Or one line for the shell: `:files`, `:files EXTENSION`,
-  /// `:folders`.
+  /// A line for each candidate: the word, a tab, its meaning. Or one line with an instruction for the shell: `:files`,
+  /// `:files EXTENSION`, `:folders`.
   var answer: String {
     guard let current = words.last else { return "" }
     var before = words.dropLast()
@@ -29,7 +29,7 @@ struct CompletionRequest {
         return before.isEmpty ? names(of: command, current, isHelp: isHelp) : ""
       }
     }
-    // help takes names alone.
+    // The subcommand `help` accepts only names of commands.
     return isHelp ? "" : offer(command, before, current)
   }
 
@@ -70,14 +70,14 @@ struct CompletionRequest {
     }
   }
 
-  /// Those that begin with what is typed.
+  /// The candidates that begin with the typed text.
   private static func lines(_ candidates: [(word: String, meaning: String)], _ current: String) -> String {
     candidates.filter { $0.word.utf8.starts(with: current.utf8) }
       .map { $0.meaning.isEmpty ? $0.word + "\n" : "\($0.word)\t\($0.meaning)\n" }.joined()
   }
 }
 
-/// How far a command line has come that may still be wrong.
+/// The state of a command line that is incomplete, and may contain errors.
 private struct PartialLine {
   let arguments: [Argument]
   /// The option whose value comes next.

@@ -1,5 +1,5 @@
-// The scripts by which a shell completes a program's words. Each asks the program itself (CompletionRequest.swift), by its name
-// in PATH.
+// The scripts with which shells complete a program's command lines. Each script asks the program
+// (CompletionRequest.swift), which it finds in PATH.
 
 package enum Shell: String, CaseIterable, Sendable {
   case bash, zsh, fish
@@ -21,8 +21,7 @@ extension Program {
 }
 
 private enum CompletionScript {
-  /// Bash splits words at = and : and @ as well; here they are put together again, and what is offered is the part that it
-  /// replaces.
+  /// Bash also splits words at =, : and @. The script joins them again, and offers the part that bash will replace.
   static func bash(_ program: String, _ function: String) -> String {
     #"""
     \#(function)() {
@@ -53,6 +52,7 @@ private enum CompletionScript {
       ?*)
         COMPREPLY=("${answer[@]%%$'\t'*}")
         COMPREPLY=("${COMPREPLY[@]#"${words[-1]%"$line"}"}")
+        [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
         ;;
       esac
     }
@@ -65,7 +65,7 @@ private enum CompletionScript {
     #"""
     #compdef \#(program)
     \#(function)() {
-      local -a answer offered
+      local -a answer offered open
       local line word
       answer=("${(@f)$(\#(program) \#(CompletionRequest.word) "${(Q@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
       case $answer[1] in
@@ -81,9 +81,16 @@ private enum CompletionScript {
       ?*)
         for line in $answer; do
           word=${line%%$'\t'*}
-          offered+=("${word//:/\\:}${${line#$word}/$'\t'/:}")
+          if [[ $word == *= ]]; then
+            open+=("${word//:/\\:}")
+          else
+            offered+=("${word//:/\\:}${${line#$word}/$'\t'/:}")
+          fi
         done
-        _describe \#(program) offered
+        local failed=1
+        (( $#offered )) && _describe \#(program) offered && failed=0
+        (( $#open )) && _describe \#(program) open -S '' && failed=0
+        return failed
         ;;
       esac
     }

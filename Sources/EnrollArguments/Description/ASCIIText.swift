@@ -1,4 +1,4 @@
-// Names of arguments are ASCII: their capitals, and lists of them in words.
+// Operations on ASCII names of arguments: upper case, and lists such as `a, b or c`.
 
 enum ASCIIText {
   static func capitals(_ name: String) -> String {

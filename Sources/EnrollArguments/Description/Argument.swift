@@ -1,6 +1,6 @@
-// One option, flag or operand of a command: what help, completions, the manual and the reader need to know about it.
+// An option, flag or operand of a command, with everything that help, completions, the manual and the reader need.
 
-/// A word or a pair of words that a command takes. ``Parameter`` makes one together with the type of its value.
+/// One or two words that a command accepts. ``Parameter`` combines an argument with the type of its value.
 package struct Argument: Sendable {
   package enum Kind: Sendable, Equatable {
     /// `--name`, without a value.
@@ -14,26 +14,26 @@ package struct Argument: Sendable {
   }
 
   package let kind: Kind
-  /// Without dashes; of an operand the word that help shows in capitals.
+  /// The name without dashes. For an operand, help shows the name in capitals.
   package let name: String
   /// The short name, without its dash.
   package let letter: String?
-  /// The name of the value in help, in capitals there; empty for a flag.
+  /// The name of the value, which help shows in capitals; empty for a flag.
   package let valueName: String
   package let help: String
-  /// As help shows it.
+  /// The default value, as help shows it.
   package let defaultText: String?
-  /// The only values that are valid; empty if others are as well.
+  /// The only valid values; empty if other values are valid too.
   package let allowed: [String]
   package let isRepeatable: Bool
-  /// Whether a command line without it is refused.
+  /// Whether a command line without the argument is refused.
   package let isRequired: Bool
-  /// Left out of help, of completions and of the manual.
+  /// Whether help, completions and the manual leave the argument out.
   package let isHidden: Bool
   package let completion: Completion
-  /// The error where a required argument is missing; nil for the usual words.
+  /// The error message if a required argument is missing; nil: the usual message.
   let whenMissing: String?
-  /// Says what a value must be; nil for a valid value.
+  /// Returns what a value must be; nil for a valid value.
   let expectation: @Sendable (String) -> String?
 
   init(
@@ -57,31 +57,31 @@ package struct Argument: Sendable {
     self.expectation = expectation
   }
 
-  /// Whether it is written with dashes.
+  /// Whether the argument is written with dashes.
   var isOption: Bool { kind == .flag || kind == .option }
 
-  /// As error texts name it: `--name`, or `NAME`.
+  /// The argument's name in error messages: `--name`, or `NAME`.
   var title: String { isOption ? "--" + name : ASCIIText.capitals(name) }
 
-  /// As help shows it: `-y, --yes`, `--store FOLDER`, `NAME`.
+  /// The argument as help shows it: `-y, --yes`, `--store FOLDER`, `NAME`.
   var synopsis: String {
     let value = valueName.isEmpty ? "" : " " + ASCIIText.capitals(valueName)
     return (letter.map { "-\($0), " } ?? "") + title + (isOption ? value : "")
   }
 }
 
-/// Where a shell finds the values that it offers.
+/// The source of the values that a shell offers.
 package enum Completion: Sendable {
   case none
-  /// Files whose name ends with this extension, or all; folders on the way to them.
+  /// Files with this extension, or all files; also the folders that lead to them.
   case files(extension: String?)
   case folders
   case words([String])
-  /// Found by the program when the shell asks, from the words before the one to complete.
+  /// The program finds the values when the shell asks, from the words before the word to complete.
   case found(@Sendable ([String]) -> [String])
 }
 
-/// The options that several commands share, under a title of their own in help.
+/// Options that several commands share. Help shows them under this title.
 package struct Group: Sendable {
   package let title: String
   package let arguments: [Argument]

@@ -1,18 +1,18 @@
-// A command and the program that it belongs to, as values. Reading, help, completions and the manual come from them.
+// A command, and the program that it belongs to. The reader, help, completions and the manual use these values.
 
 /// A command: its arguments, or its subcommands.
 package struct Command: Sendable {
   package let name: String
   /// One sentence.
   package let abstract: String
-  /// More sentences, in paragraphs; a line that begins with a space is printed as it is.
+  /// More sentences, in paragraphs. A line that begins with a space is printed unchanged.
   package let discussion: String
-  /// The command's own.
+  /// The arguments that belong only to this command.
   package let arguments: [Argument]
-  /// Options that it shares with other commands; help shows them last.
+  /// Options that the command shares with other commands. Help shows them last.
   package let groups: [Group]
   package let subcommands: [Command]
-  /// The subcommand that is meant where none is named.
+  /// The subcommand that runs if none is named.
   package let defaultSubcommand: String?
   /// Runs the command. The result is the exit status.
   package let action: (@Sendable (Values) throws(UsageError) -> Int32)?
@@ -32,7 +32,7 @@ package struct Command: Sendable {
     self.action = action
   }
 
-  /// Its own arguments, then the shared ones.
+  /// The command's own arguments, followed by the shared options.
   var allArguments: [Argument] { groups.reduce(arguments) { $0 + $1.arguments } }
 
   func subcommand(_ name: String) -> Command? { subcommands.first { $0.name == name } }
@@ -52,12 +52,12 @@ package struct Program: Sendable {
     self.usageStatus = usageStatus
   }
 
-  /// Reads a command line and does what it says.
+  /// Reads a command line and runs its command.
   /// - Parameters:
   ///   - words: without the program's name.
-  ///   - width: of the terminal; nil where the output goes elsewhere.
+  ///   - width: the width of the terminal; nil if the output goes elsewhere.
   ///   - output: writes to standard output: help, a version, completions.
-  ///   - errors: writes to standard error: what is wrong with the words.
+  ///   - errors: writes to standard error: the errors in the words.
   /// - Returns: the exit status.
   package func run(
     _ words: [String], width: Int? = nil, output: (String) -> Void, errors: (String) -> Void
@@ -80,13 +80,13 @@ package struct Program: Sendable {
     }
   }
 
-  /// Reads a command line, for a program that runs its command itself.
+  /// Reads a command line, for a program that runs the command itself.
   package func read(_ words: [String], width: Int? = nil) -> Reading {
     if let answer = answer(toTools: words) { return .output(answer) }
     return CommandLineReader(program: self, width: width).read(words)
   }
 
-  /// The answer to a completion script of a shell or to the generator of the manual; nil for any other command line.
+  /// The answer to a shell's completion script, or to the generator of the manual; nil for any other command line.
   private func answer(toTools words: [String]) -> String? {
     guard let first = words.first else { return nil }
     switch first {
@@ -97,8 +97,8 @@ package struct Program: Sendable {
     }
   }
 
-  /// The text for a command line that is refused.
-  /// - Parameter path: the names of the command, from the program's.
+  /// The message for a command line that is refused.
+  /// - Parameter path: the names of the command, beginning with the program's.
   package func refusal(_ error: UsageError, _ path: [String]) -> String {
     let line = path.joined(separator: " ")
     let usage = command(at: path).map { "Usage: " + Usage.line($0, path) + "\n" } ?? ""

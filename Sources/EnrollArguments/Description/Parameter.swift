@@ -1,9 +1,10 @@
-// An argument together with the type of its value: a command reads its values by these, `values[port]`.
+// An argument with the type of its value: a command reads its values by parameters, as in `values[port]`.
 
-/// An argument, and how its texts become a value. A value that ``Argument/expectation`` accepts always becomes one.
+/// An argument, and the conversion of its texts to a value. Every text that ``Argument/expectation`` accepts can be
+/// converted.
 package struct Parameter<Value>: Sendable {
   package let argument: Argument
-  /// From the texts that were given, in their order.
+  /// Converts the given texts, in their order.
   let value: @Sendable ([String]) -> Value
 }
 
@@ -48,7 +49,7 @@ extension Parameter where Value == String {
 }
 
 extension Parameter where Value == [String] {
-  /// An option that may be given several times.
+  /// An option that can be given several times.
   package static func repeated(
     _ name: String, letter: String? = nil, value: String, help: String, completion: Completion = .none
   ) -> Self {
@@ -59,8 +60,8 @@ extension Parameter where Value == [String] {
     ) { $0 }
   }
 
-  /// Every word after `--`; at least one.
-  /// - Parameter whenMissing: what is said where there is none.
+  /// Every word after `--`, at least one.
+  /// - Parameter whenMissing: the error message if there is none.
   package static func rest(_ name: String, help: String, whenMissing: String) -> Self {
     Self(
       argument: Argument(
@@ -91,7 +92,7 @@ extension Parameter where Value == Int64? {
 }
 
 extension Parameter {
-  /// An option with the values of an enumeration.
+  /// An option whose values are those of an enumeration.
   package static func choice<Choice>(
     _ name: String, letter: String? = nil, value: String, help: String, of choices: Choice.Type
   ) -> Self
@@ -111,7 +112,7 @@ extension Parameter {
     ) { $0.last.flatMap { Value(rawValue: $0) } ?? choice }
   }
 
-  /// A required operand with the values of an enumeration; never nil in a command line that was read.
+  /// A required operand whose values are those of an enumeration. It is never nil after a command line was read.
   package static func operand<Choice>(_ name: String, help: String, of choices: Choice.Type) -> Self
   where Value == Choice?, Choice: CaseIterable & RawRepresentable & Sendable, Choice.RawValue == String {
     Self(
@@ -130,7 +131,7 @@ extension Argument {
       .option, name, letter: letter, valueName: value, help: help, defaultText: defaultText,
       isHidden: isHidden
     ) { text in
-      // Int64 takes a plus sign as well, which nobody writes.
+      // Int64 also accepts a plus sign, which is refused here.
       guard text.utf8.first != UInt8(ascii: "+"), let number = Int64(text), range.contains(number) else {
         return "a number from \(range.lowerBound) to \(range.upperBound)"
       }

@@ -1,4 +1,4 @@
-// The commands as JSON (--dump-commands), for what is made from them: the tables of the manual, the man pages, tests.
+// The commands as JSON (--dump-commands), from which the tables of the manual, the man pages and tests are made.
 
 import EnrollJSON
 
@@ -11,7 +11,7 @@ extension Program {
 }
 
 extension Command {
-  /// The members of a command's object; what is hidden is left out.
+  /// The members of a command's object, without hidden arguments.
   fileprivate var members: [(String, JSON?)] {
     let own = arguments.filter { !$0.isHidden }.map { $0.json(group: nil) }
     let shared = groups.flatMap { group in

@@ -1,4 +1,4 @@
-// The text of --help: the sentence about the command, its usage, its own options, then those it shares.
+// The text of --help: a sentence about the command, its usage, its own options, and its shared options.
 
 /// The usage line of a command.
 enum Usage {
@@ -21,7 +21,7 @@ struct HelpText {
   let path: [String]
   let width: Int
 
-  /// Where names and meanings do not fit beside each other.
+  /// Below this width, names and meanings do not fit side by side.
   private static let narrow = 64
 
   var text: String {
@@ -58,7 +58,7 @@ struct HelpText {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
   }
 
-  /// An example keeps its line.
+  /// A line that begins with a space is an example, and is not wrapped.
   private func paragraph(_ line: String) -> String {
     guard line.utf8.first != UInt8(ascii: " ") else { return line + "\n" }
     return Layout.wrapped(line, width: width).joined(separator: "\n") + "\n"

@@ -1,19 +1,19 @@
-// How text is laid out on a terminal of some width: pure.
+// The layout of text for a terminal of a given width, without side effects.
 
 package enum Layout {
-  /// The narrowest terminal that is gone along with.
+  /// The smallest width for which text is laid out.
   package static let narrowest = 20
 
   /// - Parameters:
-  ///   - columns: what COLUMNS says.
-  ///   - terminal: what the terminal says; 0 when it does not.
+  ///   - columns: the value of COLUMNS.
+  ///   - terminal: the width that the terminal reports; 0 if it reports none.
   package static func width(columns: String?, terminal: Int) -> Int {
     if let columns = columns.flatMap({ Int($0) }), columns > 0 { return max(narrowest, columns) }
     return terminal > 0 ? max(narrowest, terminal) : 80
   }
 
-  /// Lines of at most `width` characters. A word that is longer, an address say, is never broken.
-  /// - Parameter indent: of the lines after the first; the first keeps what stands before its first word.
+  /// Lines of at most `width` characters. A longer word, for example an address, is not broken.
+  /// - Parameter indent: the indentation of the lines after the first. The first line keeps its own indentation.
   package static func wrapped(_ text: String, width: Int?, indent: Int = 0) -> [String] {
     guard let width else { return [text] }
     let lead = String(text.prefix { $0 == " " })
@@ -33,12 +33,12 @@ package enum Layout {
     return lines + [line]
   }
 
-  /// One line, cut where the terminal ends.
+  /// One line, cut at the width of the terminal.
   package static func cut(_ text: String, width: Int, ellipsis: String) -> String {
     text.count <= width ? text : text.prefix(max(0, width - ellipsis.count)) + ellipsis
   }
 
-  /// Names and values in two columns; a value that is too long goes on below itself.
+  /// Names and values in two columns. A value that is too long continues on the next line, in its column.
   package static func table(_ rows: [(name: String, value: String)], width: Int?) -> [String] {
     let column = (rows.map { $0.name.count }.max() ?? 0) + 4
     return rows.flatMap { row in

@@ -1,7 +1,7 @@
-// Reads a command line: finds the command, then its values. Names are never abbreviated: a script must not change its meaning
-// when an option is added.
+// Reads a command line: finds the command, then its values. Names cannot be abbreviated, because a script must not
+// change its meaning when an option is added.
 
-import EnrollCore
+import EnrollRules
 
 struct CommandLineReader {
   let program: Program
@@ -33,13 +33,13 @@ struct CommandLineReader {
       case .values(let values): return .command(Invocation(command: command, path: path, values: values))
       }
     } catch {
-      // Someone who adds --help to a line that is wrong wants to know how it is right.
+      // A user who adds --help to an invalid line wants to see the help.
       if Self.asksForHelp(rest) { return .output(help(command, path)) }
       return .refusal(program.refusal(error, path))
     }
   }
 
-  /// The answer to a word in the place of a subcommand that asks the program about itself.
+  /// The answer to a word for the program itself, such as help, in the place of a subcommand; nil for another word.
   private func answer(
     to word: String, _ rest: ArraySlice<String>, _ command: Command, _ path: [String]
   ) -> Reading? {
@@ -86,11 +86,11 @@ struct CommandLineReader {
   }
 }
 
-/// Words of the user in an error text: bounded, and without what a terminal would obey.
+/// The user's words in an error message: limited in length, and without control characters for a terminal.
 enum Given {
   static func text(_ word: String) -> String { PrintableText.bounded(word, maximumBytes: 64) }
 
-  /// An option without its value, which may be a secret.
+  /// An option without its value, because the value may be a secret.
   static func option(_ word: String) -> String {
     text(String(decoding: word.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self))
   }

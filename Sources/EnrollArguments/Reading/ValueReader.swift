@@ -1,6 +1,6 @@
 // Reads the words after a command's name.
 
-import EnrollCore
+import EnrollRules
 
 struct ValueReader {
   enum Outcome {
@@ -34,7 +34,7 @@ struct ValueReader {
     return .values(values)
   }
 
-  /// A dash alone is an operand: many programs mean standard input by it.
+  /// A single dash is an operand, which many programs use for standard input.
   private static func isOption(_ word: String) -> Bool {
     word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1
   }
@@ -69,7 +69,7 @@ struct ValueReader {
     try add(given, to: argument)
   }
 
-  /// The option that a word names, and the value behind its equals sign.
+  /// The option that a word names, and the value after its equals sign.
   private func find(_ word: String) throws(UsageError) -> (Argument, attached: String?) {
     guard word.utf8.starts(with: "--".utf8) else {
       let letter = String(decoding: word.utf8.dropFirst(), as: UTF8.self)
@@ -115,7 +115,7 @@ struct ValueReader {
 
   private mutating func add(_ text: String, to argument: Argument) throws(UsageError) {
     if let expectation = argument.expectation(text) {
-      // Words in the place of a number are not repeated: a secret may have been put there.
+      // Text in the place of a number is not repeated, because it may be a secret.
       let isShown = !argument.allowed.isEmpty || Int64(text) != nil
       let given = !isShown || text.isEmpty ? "" : ", not " + Given.text(text)
       throw UsageError("\(argument.title) must be \(expectation)\(given).")

@@ -1,4 +1,4 @@
-// The values of a command line, by parameter.
+// The values of a command line, read by parameter.
 
 /// The values of one command line.
 package struct Values: Sendable {
@@ -10,7 +10,7 @@ package struct Values: Sendable {
     parameter.value(texts(parameter.argument) ?? [])
   }
 
-  /// Whether it was given; else its value is the default.
+  /// Whether the parameter was given. Otherwise its value is the default.
   package func has<Value>(_ parameter: Parameter<Value>) -> Bool { texts(parameter.argument) != nil }
 
   /// nil for an argument that was not given.
@@ -34,7 +34,7 @@ package struct UsageError: Error, Equatable {
   package init(_ message: String) { self.message = message }
 }
 
-/// The request that a command line makes.
+/// The meaning of a command line.
 package enum Reading: Sendable {
   case command(Invocation)
   /// For standard output; the exit status is 0.
@@ -46,7 +46,7 @@ package enum Reading: Sendable {
 /// A command with its values.
 package struct Invocation: Sendable {
   package let command: Command
-  /// The names of the command, from the program's.
+  /// The names of the command, beginning with the program's.
   package let path: [String]
   package let values: Values
 }

@@ -1,12 +1,10 @@
-// Text in the fixed arrays of C structs, and text that lives for ever.
-
-import EnrollCore
+// Text in the fixed arrays of C structs, and text that is never freed.
 
 enum CharacterArray {
-  /// Writes `text` and a NUL into an array, cut at a character's boundary when it is too long.
+  /// Writes `text` and a NUL into an array. A text that is too long is cut between two characters.
   static func write<Array>(_ text: String, to array: inout Array) {
-    withUnsafeMutableBytes(of: &array) { room in
-      guard var count = room.isEmpty ? nil : Optional(room.count - 1) else { return }
+    withUnsafeMutableBytes(of: &array) { memory in
+      guard var count = memory.isEmpty ? nil : Optional(memory.count - 1) else { return }
       let utf8 = text.utf8
       if utf8.count > count {
         var boundary = utf8.index(utf8.startIndex, offsetBy: count)
@@ -17,27 +15,27 @@ enum CharacterArray {
       } else {
         count = utf8.count
       }
-      for (offset, byte) in utf8.prefix(count).enumerated() { room[offset] = byte }
-      for offset in count..<room.count { room[offset] = 0 }
+      for (offset, byte) in utf8.prefix(count).enumerated() { memory[offset] = byte }
+      for offset in count..<memory.count { memory[offset] = 0 }
     }
   }
 }
 
-/// Text terminated by a NUL that is never freed: names of constants, handed out as `const char *`.
+/// Text with a NUL at its end that is never freed: names of constants, which C gets as `const char *`.
 struct PermanentText: @unchecked Sendable {
-  // Unchecked: written once, before anybody else sees it.
+  // Unchecked: written once, before any other thread sees it.
   let pointer: UnsafePointer<CChar>
 
   init(_ text: String) {
     let bytes = text.utf8
-    let room = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-    for (offset, byte) in bytes.enumerated() { room[offset] = CChar(bitPattern: byte) }
-    room[bytes.count] = 0
-    pointer = UnsafePointer(room)
+    let memory = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+    for (offset, byte) in bytes.enumerated() { memory[offset] = CChar(bitPattern: byte) }
+    memory[bytes.count] = 0
+    pointer = UnsafePointer(memory)
   }
 }
 
-/// The names of numbers, in the order of the numbers: `first` is the first one's.
+/// The names of consecutive numbers, beginning with the name of `first`.
 struct NameTable: Sendable {
   private let first: Int32
   private let names: [PermanentText]

@@ -1,25 +1,27 @@
-// Structs that begin with `struct_size` and only ever grow at their end: an older caller's are shorter than ours, a
-// newer caller's longer. Refused: sizes below the first version, and newer members that are set.
+// Structs that begin with `struct_size`, and to which members are only added at the end: the struct of an
+// older caller is shorter than the library's, and that of a newer caller is longer. A size below the first
+// version is refused, and so are newer members that are set.
 
 import CEnroll
-import EnrollCore
+import EnrollRules
 
-/// A struct of the header that begins with its own size.
+/// A struct of the header that begins with its size.
 protocol SizedStruct {
   init()
   var struct_size: Int { get set }
-  /// Its name in the header, for error texts.
+  /// Its name in the header, for error messages.
   static var name: String { get }
-  /// Its size in the first version of the header that had it. Never changes; until a member is added, the size.
+  /// Its size in the first version of the header that had it, which never changes. Until a member is added, it is the
+  /// present size.
   static var firstSize: Int { get }
 }
 
 extension SizedStruct {
   static var firstSize: Int { MemoryLayout<Self>.size }
 
-  /// The struct as the caller filled it.
-  /// - Throws: `.invalidArgument` for no struct or one that is too short, `.unsupported` when it is longer than ours and
-  ///   says something there.
+  /// Reads the struct that the caller filled.
+  /// - Throws: `.invalidArgument` if the struct is NULL or too short, `.unsupported` if it is longer than the library's
+  ///   and sets a member that the library does not have.
   init(reading pointer: UnsafePointer<Self>?) throws(EnrollError) {
     self.init()
     try withUnsafeMutableBytes(of: &self) { ours throws(EnrollError) in
@@ -27,27 +29,27 @@ extension SizedStruct {
     }
   }
 
-  /// Checks an output before anything is done; nil is fine.
-  /// - Throws: `.invalidArgument` when the struct is too short.
+  /// Checks an output struct before the function does anything. nil is allowed.
+  /// - Throws: `.invalidArgument` if the struct is too short.
   static func check(_ pointer: UnsafeMutablePointer<Self>?) throws(EnrollError) {
     if let pointer { _ = try SizedMemory.size(at: pointer, firstSize: firstSize, name) }
   }
 
-  /// Writes as much as the caller's struct has room for, and leaves its `struct_size`. The pointer was checked before.
+  /// Writes the members that the caller's struct has, and keeps its `struct_size`. The pointer was checked before.
   func write(to pointer: UnsafeMutablePointer<Self>?) {
     guard let pointer else { return }
     withUnsafeBytes(of: self) { SizedMemory.write($0, to: pointer) }
   }
 
-  /// The INIT macro, for languages without macros.
+  /// Does what the INIT macro does, for languages without macros.
   static func initialize(_ pointer: UnsafeMutablePointer<Self>?, size: Int) {
     if let pointer { SizedMemory.initialize(pointer, size: size) }
   }
 }
 
-/// The same for any of them: memory that begins with its size.
+/// The operations of ``SizedStruct``, for memory of any type that begins with its size.
 private enum SizedMemory {
-  /// No version of any struct will be larger; a number beyond is memory that nobody initialized.
+  /// No version of any struct will be larger. A larger number means that the memory was not initialized.
   static let sizeLimit = 65_536
 
   static func size(
@@ -93,7 +95,7 @@ private enum SizedMemory {
 extension enroll_error: SizedStruct { static var name: String { "enroll_error" } }
 extension enroll_client_options: SizedStruct {
   static var name: String { "enroll_client_options" }
-  /// It ended with `keys`; `clock`, `log` and `queue` came later.
+  /// The first version ended with `keys`; `clock`, `log` and `queue` were added later.
   static var firstSize: Int { MemoryLayout<Self>.size - 3 * MemoryLayout<UnsafeRawPointer?>.size }
 }
 extension enroll_state: SizedStruct { static var name: String { "enroll_state" } }

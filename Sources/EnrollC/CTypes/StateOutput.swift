@@ -1,7 +1,7 @@
-// A registration state as C sees it.
+// A registration state as a C struct.
 
 import CEnroll
-import EnrollCore
+import EnrollRules
 
 extension enroll_state {
   init(_ value: RegistrationState) {
@@ -35,12 +35,13 @@ extension enroll_state {
     reason = error.code.rawValue
     reason_http_status = error.httpStatus.flatMap { Int32(exactly: $0) } ?? 0
     CharacterArray.write(error.oauthError ?? "", to: &reason_oauth_error)
+    CharacterArray.write(error.oauthErrorDescription ?? "", to: &reason_oauth_error_description)
     CharacterArray.write(error.message, to: &reason_message)
   }
 }
 
 extension RegistrationState.Step {
-  /// ENROLL_STEP_*.
+  /// The number of the constant ENROLL_STEP_*.
   var number: Int32 {
     switch self {
     case .browser: ENROLL_STEP_BROWSER
@@ -54,7 +55,7 @@ extension RegistrationState.Step {
 }
 
 extension RegistrationState.Activation {
-  /// ENROLL_ACTIVE_REASON_*.
+  /// The number of the constant ENROLL_ACTIVE_REASON_*.
   var number: Int32 {
     switch self {
     case .notNative: ENROLL_ACTIVE_REASON_NOT_NATIVE
@@ -66,7 +67,7 @@ extension RegistrationState.Activation {
 }
 
 extension RegistrationState.RenewalFailure.Remedy {
-  /// ENROLL_REMEDY_*.
+  /// The number of the constant ENROLL_REMEDY_*.
   var number: Int32 {
     switch self {
     case .retry: ENROLL_REMEDY_RETRY

@@ -1,10 +1,10 @@
-// Text and JSON that a C caller hands in: a pointer and a size, believed only after a look (R41).
+// Text and JSON from a C caller: a pointer and a size, which are checked before use (R41).
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 import EnrollPosix
 
-/// How much of a text is taken.
+/// The most bytes of a text.
 enum TextLimit {
   /// Names of commands, transactions, constants.
   static let name = 256
@@ -25,7 +25,7 @@ struct TextInput {
   var pointer: UnsafePointer<CChar>?
   /// Bytes, or ENROLL_NUL_TERMINATED.
   var size: Int
-  /// The argument's name, for error texts.
+  /// The argument's name, for error messages.
   var name: String
 
   init(_ pointer: UnsafePointer<CChar>?, _ size: Int, _ name: String) {
@@ -37,8 +37,9 @@ struct TextInput {
   /// ENROLL_NUL_TERMINATED.
   static let nulTerminated = -1
 
-  /// - Returns: nil when nothing was given.
-  /// - Throws: `.invalidArgument` for NULL with a size, more than `limit` bytes, a NUL inside, or what is not UTF-8.
+  /// - Returns: nil if the argument is missing.
+  /// - Throws: `.invalidArgument` for NULL with a size, more than `limit` bytes, a NUL inside, or text that is not
+  ///   UTF-8.
   func text(limit: Int) throws(EnrollError) -> String? {
     guard let bytes = try bytes(limit: limit) else { return nil }
     guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
@@ -47,13 +48,13 @@ struct TextInput {
     return text
   }
 
-  /// As ``text(limit:)``, of a text that may not be left out or empty.
+  /// As ``text(limit:)``, for a text that must not be missing or empty.
   func requiredText(limit: Int) throws(EnrollError) -> String {
     guard let text = try text(limit: limit), !text.isEmpty else { throw missing }
     return text
   }
 
-  /// The bytes as they are: for JSON, whose reader checks them itself.
+  /// The bytes without a check of their content, for JSON, whose reader checks it.
   func bytes(limit: Int) throws(EnrollError) -> UnsafeBufferPointer<UInt8>? {
     guard let pointer else {
       guard size == 0 || size == Self.nulTerminated else {
@@ -85,7 +86,7 @@ struct TextInput {
 
 /// A JSON argument.
 enum JSONInput {
-  /// - Throws: `.json` with the offset of the first fault; `field` is the argument's name.
+  /// - Throws: `.json` with the offset of the first error and the argument's name as field.
   static func parse(_ bytes: UnsafeBufferPointer<UInt8>, _ name: String) throws(EnrollError) -> JSON {
     do throws(JSONError) {
       return try JSON.parse(Array(bytes))

@@ -1,7 +1,7 @@
-// How to begin, and what has begun.
+// The options of a sign-in, and the transaction that begins, as C structs.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollJSON
 
@@ -20,12 +20,13 @@ extension enroll_transaction {
     }
     survives_process = begun.survivesProcess ? 1 : 0
     expires_at = begun.expiresAt.seconds
+    url_expires_at = begun.urlExpiresAt?.seconds ?? 0
     CharacterArray.write(begun.transactionID.text, to: &id)
   }
 }
 
 extension SignInOptions {
-  /// - Throws: `.invalidArgument` naming the member.
+  /// - Throws: `.invalidArgument` with the name of the member.
   init(_ options: UnsafePointer<enroll_begin_options>?) throws(EnrollError) {
     self.init()
     guard let options else { return }
@@ -38,6 +39,7 @@ extension SignInOptions {
         .invalidArgument, "message must be ENROLL_MESSAGE_*, got \(given.message)", field: "message")
     }
     kind = Self.kind(given.kind)
+    opensLater = given.opens_later != 0
     message = given.message == ENROLL_MESSAGE_LINK ? .link : .code
     connection = try Self.text(given.connection, given.connection_size, "connection")
     recipient = try Recipient(
@@ -54,7 +56,7 @@ extension SignInOptions {
     parameters = try Self.parameters(given)
   }
 
-  /// The number was checked.
+  /// The kind of a number that was checked.
   private static func kind(_ number: Int32) -> TransactionKind {
     switch number {
     case ENROLL_KIND_REGISTER: .register

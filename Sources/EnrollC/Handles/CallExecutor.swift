@@ -1,33 +1,34 @@
-// Where calls run that were started: each calls back exactly once, in its place, whatever happens meanwhile.
+// Runs started calls. Each call calls back exactly once, on the thread of the callbacks, even if it is cancelled or the
+// client is closed meanwhile.
 
 import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollPosix
 
-/// The threads of one client's calls, or of those that are about no client.
+/// The threads for the calls of one client, or for calls without a client.
 final class CallExecutor: Sendable {
-  /// Raised when the client is freed: whoever waits stops waiting.
+  /// Cancelled when the client is freed, which ends all waits.
   let closing = CancellationFlag()
   /// Runs the host's callbacks.
   let callbacks: CallbackExecutor
-  private let host = HostThread()
-  /// Runs what was started and blocks; each job holds one thread.
+  private let host = HostSignalMask()
+  /// Runs started calls that block. Each call occupies one thread.
   private let workers = WorkerPool(threads: 64, queue: 4096)
 
   init(callbacks: CallbackExecutor) { self.callbacks = callbacks }
 
-  /// For calls that are about no client.
+  /// For calls without a client.
   static let clientless = PerProcess { CallExecutor(callbacks: .ownThread) }
 
   /// Set while a callback runs on the thread that completed its call.
-  static let callbackInPlace = ThreadMark()
+  static let callbackInPlace = ThreadFlag()
 
-  /// Starts a call that blocks a thread of its own.
+  /// Starts a call that blocks a thread.
   /// - Parameters:
   ///   - pending: gets a handle of the call, if the host wants one.
   ///   - deliver: calls the host back.
-  /// - Throws: `.busy` when too much is pending; nothing will call back then.
+  /// - Throws: `.busy` if too many calls are pending. Then there is no callback.
   func start<Value: Sendable>(
     _ pending: UnsafeMutablePointer<OpaquePointer?>?,
     _ work: @escaping @Sendable (CancellationFlag) throws(EnrollError) -> Value,
@@ -47,7 +48,7 @@ final class CallExecutor: Sendable {
     }
   }
 
-  /// Starts a call that holds no thread: `work` returns at once and completes later, or before it returns.
+  /// Starts a call that blocks no thread: `work` returns at once, and completes later or before it returns.
   func startDetached<Value: Sendable>(
     _ pending: UnsafeMutablePointer<OpaquePointer?>?,
     _ work: (CancellationFlag, @escaping @Sendable (Result<Value, EnrollError>) -> Void) -> Void,
@@ -58,7 +59,7 @@ final class CallExecutor: Sendable {
     }
   }
 
-  /// Makes the call and its handle; undone when `start` throws.
+  /// Makes the call and its handle. Both are removed again if `start` throws.
   private func begin(
     _ pending: UnsafeMutablePointer<OpaquePointer?>?, _ start: (StartedCall) throws(EnrollError) -> Void
   ) throws(EnrollError) {
@@ -70,7 +71,7 @@ final class CallExecutor: Sendable {
         throw EnrollError(.busy, "too many handles are in use")
       }
       handle = made
-      // Before anything starts: the callback may come first, and may want to free it.
+      // Set before the start, because the callback may run first, and may free the handle.
       pending.pointee = OpaquePointer(bitPattern: made)
     }
     let ticket = closing.onCancel { call.cancellation.cancel() }
@@ -93,16 +94,16 @@ final class CallExecutor: Sendable {
     callBack { deliver(result) }
   }
 
-  /// Calls the host back in the callbacks' place. If the system gives that no thread, the callback runs here: once is the
-  /// promise that counts.
+  /// Calls the host back on the thread of the callbacks. If no thread can be started, the callback runs here, because
+  /// each call must call back exactly once.
   func callBack(_ completion: @escaping WorkerPool.Job) {
     if !callbacks.submit(completion: completion) { host.run { Self.callbackInPlace.during(completion) } }
   }
 }
 
-/// The state of a call in progress.
+/// The state of a running call.
 private struct StartedCall: Sendable {
   let cancellation: CancellationFlag
-  /// Its hook on the client's closing.
+  /// The ticket of its hook on the client's closing.
   let ticket: Int
 }

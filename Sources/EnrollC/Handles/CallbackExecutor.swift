@@ -1,26 +1,25 @@
-// Where a client's callbacks run: on a thread of its own, or on one of the host's.
+// Where a client's callbacks run: on a thread of the client, or on a thread of the host.
 
 import CEnroll
-import EnrollCore
 import EnrollHost
 import EnrollPosix
 
-/// One at a time, in their order.
+/// Runs callbacks one at a time, in their order.
 enum CallbackExecutor {
-  /// A thread of the client's own, with the signal mask of the one that made the client.
-  case thread(WorkerPool, HostThread)
-  /// A thread of the host's; once the host has given its queue up, a thread of the queue's.
-  case queue(PolledQueue, HostThread)
+  /// A thread of the client, with the signal mask of the thread that made the client.
+  case thread(WorkerPool, HostSignalMask)
+  /// A thread of the host; once the host has freed its queue, a thread of the queue.
+  case queue(PolledQueue, HostSignalMask)
 
-  /// Callbacks that may wait before events are refused.
+  /// The most callbacks that may wait. Further events are refused.
   private static let limit = 65_536
 
   static var ownThread: CallbackExecutor {
-    .thread(WorkerPool(threads: 1, queue: .max, idleSeconds: 1), HostThread())
+    .thread(WorkerPool(threads: 1, queue: .max, idleSeconds: 1), HostSignalMask())
   }
 
-  /// For a callback that must not be lost: there is one for each call and each subscription.
-  /// - Returns: false where no thread could be started.
+  /// Submits a callback that must not be lost: each call and each subscription has one.
+  /// - Returns: false if no thread could be started.
   func submit(completion: @escaping WorkerPool.Job) -> Bool {
     switch self {
     case .thread(let pool, let host): pool.submit { host.run(completion) }
@@ -28,8 +27,9 @@ enum CallbackExecutor {
     }
   }
 
-  /// A host whose callbacks do not return misses events at last, rather than fill the memory.
-  /// - Returns: false when the event will not be delivered.
+  /// Submits an event. If the host's callbacks do not return, the host misses events in the end, so that they do not
+  /// fill the memory.
+  /// - Returns: false if the event will not be delivered.
   func submit(event: @escaping WorkerPool.Job) -> Bool {
     switch self {
     case .thread(let pool, let host): pool.submit({ host.run(event) }, limit: Self.limit)

@@ -1,15 +1,15 @@
-// The object behind an enroll_client: a client, the threads that work and call back for it, and whether they are to end.
+// The object behind an enroll_client: a client, and the threads that run its calls and callbacks.
 
 import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollPosix
 
-/// One client as C holds it.
+/// One client for C.
 final class ClientHandle: Sendable {
   let client: Client
   private let origin = ForkGuard()
-  let room: CallExecutor
+  let executor: CallExecutor
   let subscriptions: Subscriptions
   private let runsHostCode: Bool
 
@@ -17,14 +17,15 @@ final class ClientHandle: Sendable {
 
   init(_ client: Client, callbacks: CallbackExecutor, runsHostCode: Bool) {
     self.client = client
-    room = CallExecutor(callbacks: callbacks)
+    executor = CallExecutor(callbacks: callbacks)
     subscriptions = Subscriptions(client)
     self.runsHostCode = runsHostCode
   }
 
-  /// Raised when the handle is freed.
-  var closing: CancellationFlag { room.closing }
+  /// Cancelled when the handle is freed.
+  var closing: CancellationFlag { executor.closing }
 
+  /// The client of a handle that is good in this process and on this thread (R41).
   /// - Throws: `.handle`, `.forked`, `.reentrant`.
   static func find(_ pointer: Handle?) throws(EnrollError) -> ClientHandle {
     guard let handle = table.object(UInt(bitPattern: pointer)) else { throw unknownHandle }
@@ -43,13 +44,13 @@ final class ClientHandle: Sendable {
     EnrollError(.handle, "the client is NULL, was freed, or never was one", field: "client")
   }
 
-  /// The end of a call that may go on for `milliseconds`.
+  /// The deadline of a call that may take `milliseconds`.
   /// - Throws: `.invalidArgument` for a negative number that is not ENROLL_NO_TIMEOUT.
   func deadline(_ milliseconds: Int64) throws(EnrollError) -> Instant {
     try Self.deadline(milliseconds, from: client.deadline(afterSeconds: 0))
   }
 
-  /// The end of a call of any command: by the client's clock, else by the system's.
+  /// The deadline of a call of any command, by the client's clock; without a client, by the system's clock.
   static func deadline(_ milliseconds: Int64, of handle: ClientHandle?) throws(EnrollError) -> Instant {
     guard let handle else { return try deadline(milliseconds, from: SystemClock.now()) }
     return try handle.deadline(milliseconds)
@@ -66,16 +67,17 @@ final class ClientHandle: Sendable {
     return now.advanced(byNanoseconds: overflow ? .max : nanoseconds)
   }
 
-  /// Ends everything that waits in the client, and waits only for the tokens of a renewal or a code that was sent to be stored.
-  /// Nothing of the host's runs afterwards, but for callbacks: those that wait, and then the ends of the subscriptions.
+  /// Ends every wait in the client. Waits only until the tokens of a renewal or a code that was sent are stored.
+  /// Afterwards no code of the host runs, except callbacks that are waiting, and then the ends of the subscriptions.
   func close() {
     closing.cancel()
     client.close()
-    // A callback that runs on a thread of the client's for want of one of its own cannot wait for that thread.
+    // If this callback runs on one of the client's threads, because no thread could be started for it, waiting for that
+    // thread would never end.
     if !CallExecutor.callbackInPlace.isSet { client.drain(keepsTrying: !runsHostCode) }
     subscriptions.close()
   }
 
-  /// In a child nothing of a client made before the fork may be touched, not even to free it.
+  /// In a forked child a client from before the fork must not be touched, not even to free it.
   var isForkedChild: Bool { origin.isForkedChild }
 }

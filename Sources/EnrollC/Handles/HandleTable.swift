@@ -1,41 +1,42 @@
-// Handles: numbers dressed as pointers, looked up by slot and generation and never dereferenced, so that a null, stale,
-// doubly freed or invented one is an error code and not a crash (R41). So is a handle of another copy of the library in
-// the same process: each copy mixes a random number into its handles. No lock: a lookup is one compare-and-swap, and a
-// process may fork in the middle of anything.
+// Handles: numbers in the type of a pointer, which are looked up by slot and generation and never dereferenced. A null,
+// stale, doubly freed or invented handle therefore gives an error code and no crash (R41). So does a handle of another
+// copy of the library in the same process, because each copy mixes a random number into its handles. There is no lock:
+// a lookup is one compare-and-swap, because the process may fork at any time.
 
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollPosix
 import Synchronization
 
-/// The objects that C holds handles of, one table for each kind. A handle that was handed out stays good until it is
-/// removed; whoever looked it up before that keeps the object until it gives it back.
+/// The objects for which C has handles, with one table for each kind. A handle is valid until it is removed. A thread
+/// that has looked the object up before keeps it until it releases it.
 ///
-/// A handle is, from the low end: 3 bits of kind (never zero, so that no handle is an aligned pointer), 20 bits of
-/// slot, the rest generation: 32 bits where a pointer has 64, 9 where it has 32. Slot and generation are mixed with the
-/// table's random number.
+/// The bits of a handle, from the low end: 3 bits of kind (never zero, so that no handle is an aligned pointer), 20
+/// bits of slot, and the generation: 32 bits if a pointer has 64, 9 bits if it has 32. Slot and generation are mixed
+/// with the table's random number.
 struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   // Unchecked: slots are made of atomics, and an object is only reached through a slot that counts its users.
   private let kind: UInt
-  /// Mixed into every handle by XOR; 0 in the bits of the kind and above those of the generation.
+  /// Every handle is combined with this value by XOR. The bits of the kind, and the bits above the
+  /// generation, are 0.
   private let salt: UInt
   /// Pointers to chunks of slots, allocated when first needed and never freed.
   private let chunks: UnsafeMutablePointer<Atomic<UInt>>
-  /// Slots that were ever used.
+  /// The number of slots that were ever used.
   private let used = Atomic<UInt32>(0)
-  /// The last slot that became free, plus 1, and above it a count that grows with every change.
+  /// The last slot that became free, plus 1; in the upper half a count that grows with every change.
   private let free = Atomic<UInt64>(0)
 
   init(kind: UInt) {
     self.kind = kind & Slot.kinds
     chunks = .allocate(capacity: Slot.chunkLimit)
-    // Without random bytes the address serves: no two tables of a process have the same one.
+    // Without random bytes the address of the chunks is used, which is different for every table in the process.
     salt = (Slot.randomSalt ?? UInt(bitPattern: chunks)) & Slot.saltBits
     for index in 0..<Slot.chunkLimit { (chunks + index).initialize(to: Atomic(0)) }
   }
 
-  /// - Parameter word: for ``Glimpse/word``.
-  /// - Returns: a handle, or nil when ``Slot/limit`` handles are alive.
+  /// - Parameter word: the value for ``UnretainedSlot/word``.
+  /// - Returns: a handle; nil if ``Slot/limit`` handles are in use.
   func insert(_ object: Object, word: UInt = 0) -> UInt? {
     guard let index = takeFreeSlot(), let slot = slot(at: index) else { return nil }
     let generation = Slot.next(slot.pointee.state.load(ordering: .relaxed))
@@ -46,30 +47,32 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     return (UInt(generation) << Slot.generationShift | UInt(index) << 3) ^ salt | kind
   }
 
-  /// Runs `body` with the object of a live handle. The object outlives the call even if another thread removes it.
-  /// - Returns: nil, without having run anything, when the handle is not alive.
+  /// Runs `body` with the object of a valid handle. The object stays alive during the call, even if another thread
+  /// removes it.
+  /// - Returns: nil if the handle is not valid. Then `body` does not run.
   func with<Result>(_ handle: UInt, _ body: (Object) -> Result) -> Result? {
     guard let slot = acquire(handle) else { return nil }
-    defer { giveBack(slot, index: index(handle)) }
+    defer { release(slot, index: index(handle)) }
     guard let object = object(of: slot) else { return nil }
     return body(object)
   }
 
-  /// Where a handle of this kind points, alive or not; counts no user, so nothing there is kept.
-  func glimpse(_ handle: UInt) -> Glimpse? {
+  /// The slot of a handle of this kind, whether the handle is valid or not. Does not count as a user, so the object may
+  /// be released at any time.
+  func unretainedSlot(_ handle: UInt) -> UnretainedSlot? {
     guard handle & Slot.kinds == kind, let slot = usedSlot(at: index(handle)) else { return nil }
-    return Glimpse(slot: slot, generation: generation(handle))
+    return UnretainedSlot(slot: slot, generation: generation(handle))
   }
 
-  /// The object of a live handle, retained.
+  /// The object of a valid handle, retained.
   func object(_ handle: UInt) -> Object? { with(handle) { $0 } }
 
-  /// Ends a handle. The object goes when its last user is done.
-  /// - Returns: the object; nil when the handle was not alive.
+  /// Invalidates a handle. The object is released after its last use.
+  /// - Returns: the object; nil if the handle was not valid.
   func remove(_ handle: UInt) -> Object? {
     guard let slot = acquire(handle) else { return nil }
-    defer { giveBack(slot, index: index(handle)) }
-    // Of two that free one handle at once, the one that closes it wins.
+    defer { release(slot, index: index(handle)) }
+    // If two threads free one handle at the same time, only the thread that closes the slot gets the object.
     let before = slot.pointee.state.bitwiseOr(Slot.closed, ordering: .acquiringAndReleasing).oldValue
     return before & Slot.closed == 0 ? object(of: slot) : nil
   }
@@ -80,7 +83,7 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Counts one more user of a live slot of this generation.
+  /// Counts another user of the slot, if the handle is valid.
   private func acquire(_ handle: UInt) -> UnsafeMutablePointer<Slot>? {
     guard handle & Slot.kinds == kind, let slot = usedSlot(at: index(handle)) else { return nil }
     let generation = generation(handle)
@@ -94,51 +97,51 @@ struct HandleTable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     return nil
   }
 
-  private func giveBack(_ slot: UnsafeMutablePointer<Slot>, index: Int) {
+  private func release(_ slot: UnsafeMutablePointer<Slot>, index: Int) {
     let state = slot.pointee.state.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
     guard state & (Slot.closed | Slot.users) == Slot.closed else { return }
     let object = slot.pointee.object.exchange(0, ordering: .relaxed)
-    putFreeSlot(index)
+    addFreeSlot(index)
     UnsafeRawPointer(bitPattern: object).map { Unmanaged<Object>.fromOpaque($0).release() }
   }
 }
 
 /// The part of a handle that can be read without counting a user.
-struct Glimpse {
+struct UnretainedSlot {
   fileprivate let slot: UnsafeMutablePointer<Slot>
   fileprivate let generation: UInt32
 
-  /// The word kept beside the object; another object's word if the handle is no longer alive.
+  /// The word that is stored beside the object; another object's word if the handle is no longer valid.
   var word: UInt { slot.pointee.word.load(ordering: .relaxed) }
 
-  /// Whether the handle lives at this moment.
+  /// Whether the handle is valid at this moment.
   var isAlive: Bool { Slot.isAlive(slot.pointee.state.load(ordering: .acquiring), generation) }
 }
 
-/// One place for an object.
+/// Storage for one object.
 private struct Slot: ~Copyable {
-  /// From the low end: 31 bits of users, 1 bit "closed", 32 bits of generation.
+  /// From the low end: 31 bits for the number of users, 1 bit "closed", 32 bits of generation.
   let state = Atomic<UInt64>(Slot.closed)
   /// The retained object.
   let object = Atomic<UInt>(0)
-  /// A word kept beside the object, for callers that need nothing else.
+  /// A second word of the slot. Callers can read it without the object.
   let word = Atomic<UInt>(0)
   /// The next free slot, plus 1.
   let next = Atomic<UInt32>(0)
 
   static let perChunk = 1024
   static let chunkLimit = 1024
-  /// Handles of one kind alive at a time.
+  /// The most valid handles of one kind at one time.
   static let limit = perChunk * chunkLimit
   static let users: UInt64 = 0x7FFF_FFFF
   static let closed: UInt64 = 0x8000_0000
   static let kinds: UInt = 7
   static let generationShift = 23
-  /// How many bits of a generation a handle has room for.
+  /// The bits of a generation that fit into a handle.
   static let generationBits = min(32, UInt.bitWidth - generationShift)
   static let saltBits = UInt.max >> UInt(UInt.bitWidth - generationShift - generationBits) & ~kinds
 
-  /// Nil where the system has no random bytes.
+  /// nil if the system has no random bytes.
   static var randomSalt: UInt? {
     let size = UInt.bitWidth / 8
     do throws(EnrollError) {
@@ -148,7 +151,7 @@ private struct Slot: ~Copyable {
     }
   }
 
-  /// The generation after that of `state`: never 0, and no wider than a handle has room for.
+  /// The generation after that of `state`: never 0, and within the bits of a handle.
   static func next(_ state: UInt64) -> UInt32 {
     let next = (state >> 32 &+ 1) & (1 << UInt64(generationBits) &- 1)
     return UInt32(truncatingIfNeeded: max(next, 1))
@@ -168,13 +171,13 @@ extension HandleTable {
     UInt32(truncatingIfNeeded: (handle ^ salt) >> UInt(Slot.generationShift))
   }
 
-  /// The slot at an index that a handle may name; nil for one that was never used.
+  /// The slot at an index that a handle may name; nil if the slot was never used.
   private func usedSlot(at index: Int) -> UnsafeMutablePointer<Slot>? {
     let chunk = chunks[index / Slot.perChunk].load(ordering: .acquiring)
     return UnsafeMutablePointer<Slot>(bitPattern: chunk).map { $0 + index % Slot.perChunk }
   }
 
-  /// The slot at an index, its chunk allocated if need be.
+  /// The slot at an index. Allocates its chunk if necessary.
   private func slot(at index: Int) -> UnsafeMutablePointer<Slot>? {
     if let slot = usedSlot(at: index) { return slot }
     let fresh = UnsafeMutablePointer<Slot>.allocate(capacity: Slot.perChunk)
@@ -205,7 +208,7 @@ extension HandleTable {
     return nil
   }
 
-  private func putFreeSlot(_ index: Int) {
+  private func addFreeSlot(_ index: Int) {
     guard let slot = usedSlot(at: index) else { return }
     var head = free.load(ordering: .relaxed)
     while true {

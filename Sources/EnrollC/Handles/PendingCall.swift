@@ -1,7 +1,7 @@
-// Calls that were started and may be cancelled, as C holds them.
+// Handles of started calls, with which C can cancel them.
 
 public import CEnroll
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollPosix
 
@@ -15,13 +15,13 @@ final class PendingCall: Sendable {
   func requireUsable() throws(EnrollError) { try origin.check() }
 }
 
-/// A C callback and its `user_data`, which only ever travel together.
+/// A C callback and its `user_data`, which belong together.
 struct HostCallback<Function>: @unchecked Sendable {
-  // Unchecked: the host promised that its pointer may be used on another thread.
+  // Unchecked: the host promises that its pointer may be used on another thread.
   let function: Function
   let userData: UnsafeMutableRawPointer?
 
-  /// - Throws: `.invalidArgument` without a function.
+  /// - Throws: `.invalidArgument` if the function is NULL.
   init(_ function: Function?, _ userData: UnsafeMutableRawPointer?) throws(EnrollError) {
     guard let function else {
       throw EnrollError(.invalidArgument, "callback is required, got NULL", field: "callback")

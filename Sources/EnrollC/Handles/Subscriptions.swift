@@ -1,9 +1,10 @@
-// Subscriptions to a client's events. Each passes events to the host until it ends, and then calls `ended` once: after that,
-// nothing uses the host's `user_data`.
+// Subscriptions to a client's events. A subscription passes events to the host until it ends, and then calls `ended`
+// once. Afterwards nothing uses the host's `user_data`.
 
 import CEnroll
 import EnrollCommands
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
@@ -12,7 +13,7 @@ import EnrollPosix
 final class Subscriptions: Sendable {
   private struct Entry {
     let number: Int64
-    /// The client's own number of this observer.
+    /// The client's number for this observer.
     let ticket: Int
     let subscription: Subscription
   }
@@ -30,14 +31,14 @@ final class Subscriptions: Sendable {
   init(_ client: Client) { self.client = client }
 
   /// - Parameter number: gets the number for ``end(_:)``.
-  /// - Throws: `.handle` when the client was freed meanwhile; no event was passed on then.
+  /// - Throws: `.handle` if the client was freed meanwhile. Then no event was passed on.
   func begin(_ subscription: Subscription, _ number: Int64Out) throws(EnrollError) {
-    // Adding the observer and the entry is one step: a subscription that is refused has heard nothing, and one that has
-    // begun is found by whoever ends it.
+    // The observer and the entry are added under one lock: a refused subscription gets no event, and a subscription
+    // that has begun can be found by the call that ends it.
     let hasBegun = state.withLock { state in
       guard !state.isClosed else { return false }
       state.last += 1
-      // The first event may come before this returns, and its callback may want to end the subscription.
+      // The first event may arrive before this returns, and its callback may end the subscription.
       number.pointee = state.last
       state.entries.append(
         Entry(number: state.last, ticket: client.observe(subscription), subscription: subscription))
@@ -47,7 +48,7 @@ final class Subscriptions: Sendable {
   }
 
   /// Ends one subscription. Events that wait for their callback are dropped.
-  /// - Returns: false when it has ended, or never was one.
+  /// - Returns: false if there is no such subscription, or it has ended.
   func end(_ number: Int64) -> Bool {
     let entry = state.withLock { state in
       state.entries.firstIndex { $0.number == number }.map { state.entries.remove(at: $0) }
@@ -58,7 +59,7 @@ final class Subscriptions: Sendable {
     return true
   }
 
-  /// Ends all, and refuses new ones. Events that wait for their callback still get it.
+  /// Ends all subscriptions, and refuses new ones. Events that wait for their callback are still delivered.
   func close() {
     let entries = state.withLock { state in
       state.isClosed = true
@@ -75,7 +76,7 @@ final class Subscriptions: Sendable {
 /// One subscription.
 final class Subscription: EngineObserver {
   private struct Progress {
-    /// Events that wait for their callback or are in it.
+    /// The number of events that wait for their callback, or whose callback is running.
     var pending = 0
     var hasEnded = false
     var dropsPending = false
@@ -83,7 +84,7 @@ final class Subscription: EngineObserver {
 
   private let event: HostCallback<enroll_event_callback>
   private let ended: enroll_ended_callback?
-  private let room: CallExecutor
+  private let executor: CallExecutor
   private let choices: [RegistrationChoice]
   private let progress = Guarded(Progress(), by: Mutex())
   private let origin = ForkGuard()
@@ -91,30 +92,31 @@ final class Subscription: EngineObserver {
   init(_ event: HostCallback<enroll_event_callback>, ended: enroll_ended_callback?, _ handle: ClientHandle) {
     self.event = event
     self.ended = ended
-    room = handle.room
+    executor = handle.executor
     choices = handle.client.configuration.choices
   }
 
   func observe(_ notification: EnrollEvent) {
     let name = notification.name
     let parameters = JSON.object(notification.parameters(choices: choices)).serialized()
-    // An observer may be called after it was removed, so the end is looked up here; with the lock held, because no event
-    // may be accepted that the end does not count.
+    // An observer may be called after its removal, so the end is checked here. The lock is held, because an event that
+    // is accepted must be counted before the end.
     progress.withLock { progress in
       guard !progress.hasEnded else { return }
-      if room.callbacks.submit(event: { self.deliver(name, parameters) }) { progress.pending += 1 }
+      if executor.callbacks.submit(event: { self.deliver(name, parameters) }) { progress.pending += 1 }
     }
   }
 
-  /// To be called once. No event is accepted afterwards.
+  /// Ends the subscription. Call it once. No event is accepted afterwards.
   func end(dropsPending: Bool) {
     let pending = progress.withLock { progress in
       progress.hasEnded = true
       progress.dropsPending = dropsPending
       return progress.pending
     }
-    // Otherwise the last of them calls `ended`: it may be in its callback now, on this thread or on another.
-    if pending == 0, ended != nil { room.callBack { self.tellEnd() } }
+    // If events are pending, the last of them calls `ended`. Its callback may be running now, on this thread or
+    // another.
+    if pending == 0, ended != nil { executor.callBack { self.notifyEnd() } }
   }
 
   private func deliver(_ name: String, _ parameters: [UInt8]) {
@@ -122,14 +124,14 @@ final class Subscription: EngineObserver {
       let text = parameters.withUnsafeBytes { Buffer($0) }
       name.withCString { event.function(event.userData, $0, text.bytes, text.size) }
     }
-    // The callback may have forked: the child has this thread and the parent's locks.
+    // The callback may have forked. The child has this thread, and locks of the parent.
     if origin.isForkedChild { return }
     let isLast = progress.withLock { progress in
       progress.pending -= 1
       return progress.hasEnded && progress.pending == 0
     }
-    if isLast { tellEnd() }
+    if isLast { notifyEnd() }
   }
 
-  private func tellEnd() { ended?(event.userData) }
+  private func notifyEnd() { ended?(event.userData) }
 }

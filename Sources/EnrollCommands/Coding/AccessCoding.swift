@@ -1,41 +1,52 @@
-// The outcome of asking for a valid token as JSON (flows.md §8): a closed set, told apart by `outcome`.
-// The access token leaves its Secret here, because handing it out is what the command is for; the refresh token never does.
+// The outcome of a call for a valid token as JSON (flows.md §8): a closed set of objects, distinguished by `outcome`.
+// The access token leaves its Secret here, because the command returns it; the refresh token never does.
 
-package import EnrollCore
+import EnrollRules
 import EnrollCrypto
 package import EnrollJSON
 
 extension AccessOutcome {
-  var json: JSON {
+  var json: JSON { .object(object()) }
+
+  /// - Parameter showsToken: whether the access token is included, if there is one.
+  package func object(showsToken: Bool = true) -> JSONObject {
     let outcome: (String, JSON?) = ("outcome", .string(kind.rawValue))
     switch self {
-    case .valid(let token): return .object([outcome] + token.members)
+    case .valid(let token): return JSONObject([outcome] + token.members(showsToken))
     case .stale(let token, let reason):
-      return .object(
-        [outcome] + token.members + [("reason", .string(reason.code.name)), ("error", reason.json)])
+      return JSONObject(
+        [outcome] + token.members(showsToken) + [
+          ("reason", .string(reason.code.name)), ("error", reason.json),
+        ])
     case .expired(let offlineSince, let retryAfterSeconds, let reason):
-      return .object([
+      return JSONObject([
         outcome, ("offlineSince", offlineSince.map { .integer($0.seconds) }),
         ("retryAfter", retryAfterSeconds.map { .integer($0) }), ("reason", .string(reason.code.name)),
         ("error", reason.json),
       ])
     case .rejected(let reason):
-      return .object([
+      return JSONObject([
         outcome, ("reason", .string(reason.oauthError ?? reason.code.name)), ("error", reason.json),
       ])
-    case .reauthenticate(let reason): return .object([outcome, ("reason", .string(reason))])
-    case .storeLocked, .busy: return .object([outcome])
+    case .reauthenticate(let reason, let words):
+      return JSONObject([
+        outcome, ("reason", .string(reason)), ("oauthErrorDescription", words.map { .string($0) }),
+      ])
+    case .storeLocked, .busy: return JSONObject([outcome])
     }
   }
 }
 
 extension AccessToken {
-  fileprivate var members: [(String, JSON?)] {
+  /// When the token expires, in seconds since 1970; nil for a stand-in token, which does not expire.
+  package var expirySeconds: Int64? { expiresAt.seconds == .max ? nil : expiresAt.seconds }
+
+  fileprivate func members(_ showsToken: Bool) -> [(String, JSON?)] {
     [
-      ("accessToken", .string(value.reveal())), ("tokenType", .string(tokenType)),
-      // A stand-in token has no end.
-      ("expiresAt", expiresAt.seconds == .max ? nil : .integer(expiresAt.seconds)),
+      ("accessToken", showsToken ? .string(value.reveal()) : nil), ("tokenType", .string(tokenType)),
+      ("expiresAt", expirySeconds.map { .integer($0) }),
       ("scope", scopes.map { .string(Scopes.joined($0)) }),
+      ("deviation", deviation.map { .string($0) }),
     ]
   }
 }
@@ -47,7 +58,7 @@ extension KeptToken {
       ("resource", audience?.resource.map { .string($0) }),
       ("scope", asked.isEmpty ? nil : .string(Scopes.joined(asked))),
       ("granted", .string(Scopes.joined(scopes))), ("tokenType", .string(tokenType)),
-      ("expiresAt", .integer(expiresAt.seconds)),
+      ("expiresAt", .integer(expiresAt.seconds)), ("deviation", deviation.map { .string($0) }),
     ])
   }
 }
@@ -71,7 +82,10 @@ extension Schema {
         [outcome(.rejected), .required("reason", reason), .required("error", error)],
         "The provider refused to renew, or to issue a token for that audience, without ending the session."),
       .object(
-        [outcome(.reauthenticate), .required("reason", reason)],
+        [
+          outcome(.reauthenticate), .required("reason", reason),
+          .optional("oauthErrorDescription", providerWords),
+        ],
         "There is no session, or it has ended: sign in."),
       .object([outcome(.storeLocked)], "The store is locked: its key is unavailable."),
       .object(
@@ -97,9 +111,14 @@ extension Schema {
     .optional(
       "scope",
       .text(
-        "For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be fewer than were requested.",
+        "The granted scopes, separated by spaces; there may be fewer than were requested. Those that were requested if the provider does not say. Absent for a stand-in token.",
         maximumBytes: 16_448)),
+    .optional("deviation", deviation),
   ]
+
+  private static let deviation = Schema.text(
+    "For a token that was requested with resource or scope: how it differs from that, in words, because the provider ignored it. Absent if nothing shows a difference."
+  )
 
   static let keptToken = Schema.object(
     [

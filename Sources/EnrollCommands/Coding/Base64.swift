@@ -1,6 +1,7 @@
-// Base64 with padding (RFC 4648 §4), as every language has it: for bodies that are no text. Strict, as Base64URL is.
+// Base64 with padding (RFC 4648 §4), which every language supports, for bodies that are not text. Decoding is strict,
+// as in Base64URL.
 
-import EnrollCore
+import EnrollRules
 
 enum Base64 {
   static func encode(_ bytes: [UInt8]) -> String {
@@ -13,7 +14,7 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// nil when it is not exactly what ``encode(_:)`` gives for some bytes.
+  /// nil if `text` is not exactly what ``encode(_:)`` returns for some bytes.
   static func decode(_ text: String) -> [UInt8]? {
     var text = Array(text.utf8)
     guard text.count % 4 == 0 else { return nil }

@@ -1,6 +1,6 @@
-// An error as JSON, the same in every face: the status by name and number, who is to blame, whether retrying helps.
+// An error as JSON, the same in every interface: the status by name and number, the blame, and whether retrying helps.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollJSON
 
 extension EnrollError {
@@ -14,12 +14,18 @@ extension EnrollError {
       ("field", field.map { .string($0) }),
       ("httpStatus", httpStatus.map { .integer(Int64($0)) }),
       ("oauthError", oauthError.map { .string($0) }),
+      ("oauthErrorDescription", oauthErrorDescription.map { .string($0) }),
       ("retryAfter", retryAfterSeconds.map { .integer($0) }),
     ])
   }
 }
 
 extension Schema {
+  /// Three dots may follow a description that was cut.
+  static let providerWords = Schema.text(
+    "The provider's own words about its error (error_description); absent if they may repeat a secret.",
+    maximumBytes: EnrollError.maximumDescriptionBytes + 3)
+
   static let error = Schema.object(
     [
       .required(
@@ -37,6 +43,7 @@ extension Schema {
       .optional(
         "httpStatus", Schema(.integer(100...999), "The status of the HTTP response that caused the failure.")),
       .optional("oauthError", .text("The provider's own error code (RFC 6749 §5.2).", maximumBytes: 64)),
+      .optional("oauthErrorDescription", providerWords),
       .optional("retryAfter", .seconds(0 ... .max, "How long the server asked the client to wait.")),
     ], "Why a call failed; no text in it contains a secret."
   ).named("EnrollError")

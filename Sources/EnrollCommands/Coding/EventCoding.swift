@@ -1,13 +1,13 @@
-// Notifications of the engine as events: a name and an object (json-rpc.md, Events). One table, for the manifest.
+// The engine's events as JSON: a name and an object (json-rpc.md, Events). The manifest uses the same table.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollJSON
 
-/// One kind of event that a client can raise.
+/// One kind of event that a client can send.
 public struct EventKind: Sendable {
   public var name: String
   public var summary: String
-  /// The members beside `client`.
+  /// The members in addition to `client`.
   public var parameters: Schema
 
   static let all: [EventKind] = [

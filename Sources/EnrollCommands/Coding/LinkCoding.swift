@@ -1,6 +1,6 @@
-// The outcome of a link, as JSON: `kind` tells the objects apart, here and in `url.handle`.
+// The outcome of a link as JSON: `kind` distinguishes the objects, here and in `url.handle`.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
 extension HandledLink {
@@ -19,7 +19,7 @@ extension HandledLink {
         Schema.Property(
           "offers",
           Schema(.list(offer, maximumCount: 8), "What the host can offer the user, the best first."),
-          // A redirect that nobody waits for has none.
+          // A redirect for which no transaction waits has none.
           isRequired: reason != .unsolicited),
       ], reason.summary
     ).named(reason.typeName)

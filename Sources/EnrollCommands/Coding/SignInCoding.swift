@@ -1,8 +1,8 @@
-// Both ends of a sign-in's beginning as JSON: what the host asks for, and what it must do now.
+// The beginning of a sign-in as JSON: the options from the host, and the action for the host.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
-import EnrollJSON
+package import EnrollJSON
 
 extension SignInOptions {
   static let schema: [Schema.Property] = [
@@ -33,7 +33,10 @@ extension SignInOptions {
       .optional("prompt", .text("none, login, consent, select_account or create.")),
       .optional(
         "loginHint",
-        .text("The user name or e-mail address to suggest at sign-in.", maximumBytes: 512).sensitive),
+        .text(
+          "The user name or e-mail address to suggest at sign-in.",
+          maximumBytes: TextLimits.loginHint
+        ).sensitive),
       .optional(
         "maxAge", .seconds(0 ... .max, "The maximum time since the user signed in.")),
       .optional(
@@ -53,7 +56,7 @@ extension SignInOptions {
         "connection",
         .text(
           "The provider's name for the connection that the user chose. Required for bff: the back end's name for the provider.",
-          maximumBytes: 256)),
+          maximumBytes: TextLimits.connection)),
       .optional(
         "email",
         .text("passwordless: the e-mail address to which the code or link is sent.", maximumBytes: 320)
@@ -68,10 +71,16 @@ extension SignInOptions {
           "PasswordlessMessage", PasswordlessMessage.allCases.map { $0.rawValue },
           "The message that a passwordless sign-in sends to the user."),
         default: .string("code")),
+      .optional(
+        "opensLater",
+        Schema(
+          .boolean,
+          "The URL is not opened at once, for example because it is shown: the request is pushed only if that is required."
+        ), default: .bool(false)),
     ], "How to begin a transaction."
   ).named("BeginOptions")
 
-  /// - Throws: `.invalidArgument` when both an e-mail address and a phone number are given.
+  /// - Throws: `.invalidArgument` if both an e-mail address and a phone number are given.
   init(_ call: Invocation) throws(EnrollError) {
     let kind = call.text("kind").flatMap { TransactionKind(rawValue: $0) } ?? .signIn
     let scopes = call.parameters["scopes"]
@@ -86,6 +95,7 @@ extension SignInOptions {
     connection = options?["connection"]?.string
     recipient = try Recipient(email: options?["email"]?.string, phoneNumber: options?["phoneNumber"]?.string)
     message = options?["message"]?.string.flatMap { PasswordlessMessage(rawValue: $0) } ?? .code
+    opensLater = options?["opensLater"]?.bool ?? false
     for member in call.object("parameters")?.members ?? [] {
       parameters.append((member.key, member.value.string ?? ""))
     }
@@ -107,15 +117,21 @@ extension Transaction {
     .required(
       "survivesProcess",
       Schema(.boolean, "False for a loopback redirect: its listener ends with the process.")),
+    .optional(
+      "urlExpiresAt",
+      .date(
+        "Until when the URL can be opened, because the provider keeps the pushed request only until then (RFC 9126 §2.2)."
+      )),
   ]
 
-  var json: JSON { .object(object) }
+  package var json: JSON { .object(object) }
 
   var object: JSONObject {
     JSONObject([
       ("transaction", .string(transactionID.text)), ("action", action.json),
       ("redirectUri", redirectURI.map { .string($0) }),
       ("expiresAt", .integer(expiresAt.seconds)), ("survivesProcess", .bool(survivesProcess)),
+      ("urlExpiresAt", urlExpiresAt.map { .integer($0.seconds) }),
     ])
   }
 }

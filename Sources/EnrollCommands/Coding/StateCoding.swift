@@ -1,11 +1,11 @@
-// A registration state as JSON (flows.md §7): `state`, with `reason` where there is one, tells the objects apart.
+// A registration state as JSON (flows.md §7): `state`, with `reason` in some states, distinguishes the objects.
 
-import EnrollCore
-import EnrollJSON
+package import EnrollRules
+package import EnrollJSON
 
 extension RegistrationState {
-  /// - Parameter choices: the configured ways to register, which accompany state D.
-  func json(choices: [RegistrationChoice]) -> JSON {
+  /// - Parameter choices: the configured ways to register, which are part of state D.
+  package func json(choices: [RegistrationChoice]) -> JSON {
     .object(members(choices))
   }
 

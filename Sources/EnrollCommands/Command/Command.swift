@@ -1,20 +1,21 @@
-// One command: its name, what it takes and gives, how it may be run, and the run itself. The daemon and the generic C
-// call have no code per command; they look here.
+// One command: its name, its parameters and result, the kind of thread it needs, and the code that runs it. The daemon
+// and the generic C call have no code for a single command; they use this table.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollJSON
 
-/// A row of ``CommandTable``. A class because every request hands one on, from thread to thread, and its schemas are large.
+/// A row of ``CommandTable``. A class, because every request passes a command from thread to thread, and its schemas
+/// are large.
 public final class Command: Sendable {
-  /// On what thread a command may run.
+  /// The kind of thread on which a command may run.
   public enum Kind: String, Sendable, CaseIterable {
-    /// No network, no file: may run on a thread that must never wait.
+    /// No network and no file: it may run on a thread that must never wait.
     case memory
-    /// Reads or writes the store, or asks the provider: needs a thread of its own for as long as its deadline allows.
+    /// Reads or writes the store, or asks the provider: it needs a thread until its deadline.
     case blocking
-    /// As ``blocking``, and waits for the user: given up when nobody is there any more.
+    /// As ``blocking``, and it waits for the user: it is cancelled when the caller is gone.
     case waiting
-    /// Calls back and holds no thread while it waits for a renewal that others wait for as well.
+    /// Calls back. It holds no thread while it waits for a renewal, which other calls may share.
     case parked
   }
 
@@ -22,32 +23,32 @@ public final class Command: Sendable {
 
   enum Body: Sendable {
     case direct(@Sendable (Invocation) throws(EnrollError) -> JSON)
-    /// Never waits; completes exactly once, before it returns or later.
+    /// Never waits. Completes exactly once, before it returns or later.
     case parked(@Sendable (Invocation, @escaping Completion) -> Void)
   }
 
   public let name: String
-  /// The command's name in languages whose methods have no noun before them, Swift and Python: the verb, unless it
-  /// says too little.
+  /// The command's name in languages in which it is a method of a client or session, Swift and Python: the verb, or a
+  /// longer name if the verb alone is unclear.
   public let method: String
   /// One sentence.
   public let summary: String
   public let kind: Kind
-  /// Whether it is about an open client.
+  /// Whether the command needs an open client.
   public let usesClient: Bool
-  /// The version that brought it.
+  /// The version in which the command first appeared.
   public let since: String
-  /// The parameters where clients have handles; the order of the members is that of positional parameters.
+  /// The parameters for interfaces with client handles; positional parameters have the order of these members.
   public let input: Schema
-  /// The parameters where the client is given otherwise: the same without the member `client`.
+  /// The parameters for interfaces that pass the client in another way: without the member `client`.
   let bareInput: Schema
   public let output: Schema
-  /// The errors it may return, besides those of every command.
+  /// The errors of this command, besides those of every command.
   public let errors: CommandErrors
-  /// The specifications that say how, with their sections; nil for what is EnrollKit's own.
+  /// The specifications of the command, with their sections; nil for a command that is EnrollKit's own.
   public let source: String?
   let body: Body
-  /// The answer that a parked command has in memory; nil if it has to begin work.
+  /// The result of a parked command, if it is in memory; nil if the command has to start work.
   let known: (@Sendable (Invocation) -> JSON?)?
 
   convenience init(
@@ -60,7 +61,7 @@ public final class Command: Sendable {
       name, method, kind, summary, client, parameters, output, errors, source, since, .direct(run), nil)
   }
 
-  /// A parked one.
+  /// A parked command.
   convenience init(
     parked name: String, method: String? = nil, _ summary: String, takes parameters: [Schema.Property],
     gives output: Schema, fails errors: CommandErrors, source: String? = nil, since: String = "0.1.0",

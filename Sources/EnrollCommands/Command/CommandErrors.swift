@@ -1,10 +1,10 @@
-// Which errors a command may answer: those of every command once, those that many share as groups, and its own.
+// The errors that a command may return: those of every command, groups that many commands share, and its own.
 
-public import EnrollCore
+public import EnrollRules
 
-/// The errors of one command, beyond those of every command.
+/// The errors of one command, besides those of every command.
 public struct CommandErrors: Sendable {
-  /// Errors that many commands have in common.
+  /// Errors that many commands share.
   enum Group: Sendable {
     /// The store: its key, its files, its lock.
     case store
@@ -14,7 +14,7 @@ public struct CommandErrors: Sendable {
     case timeout
     /// A redirect that is verified and exchanged.
     case redirect
-    /// An access token that is needed, or handed out.
+    /// An access token that the command needs, or returns.
     case access
 
     fileprivate var codes: [EnrollError.Code] {
@@ -35,13 +35,13 @@ public struct CommandErrors: Sendable {
     }
   }
 
-  /// Errors that any command may return: `busy` when too many calls are in progress, `unsupported` without a library
-  /// that it needs.
+  /// The errors that every command may return: `busy` if too many calls are running, `unsupported` if a library is
+  /// missing.
   static let every: [EnrollError.Code] = [
     .invalidArgument, .cancelled, .busy, .unsupported, .outOfMemory, .internal,
   ]
 
-  /// Errors that any command of a client may return besides.
+  /// The additional errors of every command that needs a client.
   static let client: [EnrollError.Code] = [.handle, .reentrant, .forked]
 
   private let groups: [Group]
@@ -54,7 +54,7 @@ public struct CommandErrors: Sendable {
     self.exceptions = exceptions
   }
 
-  /// Each once, in the order of the table of errors. Put together when the manifest asks for it.
+  /// Each error once, in the order of the table of errors. Computed for the manifest.
   public var codes: [EnrollError.Code] {
     var named = own
     for group in groups { named += group.codes }

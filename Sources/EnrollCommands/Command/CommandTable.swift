@@ -1,6 +1,7 @@
-// Every command once, and the generic call for faces that keep their own clients.
+// All commands, and the generic call for interfaces that manage their own clients.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollHost
 public import EnrollJSON
 import EnrollPosix
@@ -13,7 +14,7 @@ public enum CommandTable {
     + identityCommands
     + accountCommands + pinCommands + storeCommands + valueCommands + eventCommands
 
-  /// nil for a name that no command has.
+  /// nil if no command has this name.
   public static func command(_ name: String) -> Command? {
     let mark = mark(of: name)
     for index in marks.indices where marks[index] == mark && ASCII.equals(all[index].name, name) {
@@ -22,7 +23,7 @@ public enum CommandTable {
     return nil
   }
 
-  /// Of each command what tells nearly all of them apart at a glance.
+  /// A number for each command's name, which differs for nearly all names and is fast to compare.
   private static let marks = all.map { mark(of: $0.name) }
 
   private static func mark(of name: String) -> Int {
@@ -36,15 +37,15 @@ public enum CommandTable {
     return command
   }
 
-  /// Runs a command on this thread, for a face that keeps its own clients.
+  /// Runs a command on this thread, for an interface that manages its own clients.
   /// - Parameters:
   ///   - parameters: an object without the member `client`.
-  ///   - client: what the command is about; nil for a command that is about none.
-  ///   - deadline: the caller's end of waiting, beside the parameter `deadline`.
+  ///   - client: the client of the command; nil for a command that needs no client.
+  ///   - deadline: the caller's deadline, in addition to the parameter `timeout`.
   ///   - keys: the store's key provider, unless the parameter `keys` names one; nil for a key file.
-  ///   - newKeys: the same for the parameter `newKeys`.
-  /// - Throws: `.notFound` for an unknown command, `.invalidArgument`, `.handle` without a client where one is needed,
-  ///   `.unsupported` for commands that open, close or observe clients, and what the command throws.
+  ///   - newKeys: the new key provider, unless the parameter `newKeys` names one.
+  /// - Throws: `.notFound` for an unknown command; `.invalidArgument`; `.handle` if a client is needed and there is
+  ///   none; `.unsupported` for commands that open, close or observe clients; the errors of the command.
   public static func call(
     _ name: String, _ parameters: JSON, client: Client?, deadline: Instant, cancellation: (any Cancellation)?,
     keys: KeyPlan? = nil, newKeys: KeyPlan? = nil
@@ -59,14 +60,14 @@ public enum CommandTable {
 }
 
 extension Command {
-  /// Runs it on this thread, waiting where it has to.
+  /// Runs the command on this thread, and waits for its result.
   func run(_ invocation: Invocation) throws(EnrollError) -> JSON {
     switch body {
     case .direct(let run): return try run(invocation)
     case .parked(let start):
       let done = Event()
-      // Not an optional Result: that has two flags side by side, one of them unset after a failure, which are compared as
-      // one number; valgrind reports that.
+      // This is not an optional Result: it has two flags side by side, one of which is not set after a
+      // failure. They are compared as one number, and valgrind reports that.
       let ending = Guarded<(value: JSON?, failure: EnrollError?)>((nil, nil), by: Mutex())
       start(invocation) { result in
         ending.withLock {

@@ -1,22 +1,23 @@
-// One run of a command: parameters that its schema has accepted, the client it is about, and how long the caller waits.
+// One call of a command: parameters that passed the schema, the client, and the caller's deadline.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 
-/// The input of a command's run. The accessors rely on the checks of the schema.
+/// The input of a command. The accessors rely on the checks of the schema.
 struct Invocation: Sendable {
   var parameters: JSONObject
   var client: Client?
-  /// The client's place in a session; nil where the face keeps its own handles.
+  /// The client in its session; nil if the interface manages its own handles.
   var opened: OpenClient?
   var session: Session?
-  /// The caller's own end of waiting, beside the parameter `timeout`.
+  /// The caller's deadline, in addition to the parameter `timeout`.
   var deadline: Instant?
   var cancellation: (any Cancellation)?
-  /// The key provider of the store, from a face that can pass what JSON cannot.
+  /// The store's key provider, from an interface that can pass more than JSON.
   var keys: KeyPlan?
-  /// The same for where the key goes.
+  /// The new key provider, for commands that change the provider.
   var newKeys: KeyPlan?
 
   func text(_ name: String) -> String? { parameters[name]?.string }
@@ -40,19 +41,19 @@ struct Invocation: Sendable {
     return text
   }
 
-  /// - Throws: `.handle` without one.
+  /// - Throws: `.handle` if there is no client.
   func openClient() throws(EnrollError) -> Client {
     guard let client else { throw EnrollError(.handle, "the command needs a client", field: "client") }
     return client
   }
 
-  /// - Throws: `.unsupported` in a face that keeps its own handles.
+  /// - Throws: `.unsupported` in an interface that manages its own handles.
   func openSession() throws(EnrollError) -> Session {
     guard let session else { throw Invocation.ownHandles }
     return session
   }
 
-  /// - Throws: `.unsupported` in a face that keeps its own handles.
+  /// - Throws: `.unsupported` in an interface that manages its own handles.
   func openHandle() throws(EnrollError) -> OpenClient {
     guard let opened else { throw Invocation.ownHandles }
     return opened
@@ -62,7 +63,7 @@ struct Invocation: Sendable {
     EnrollError(.unsupported, "use the functions of this interface to open, close and observe clients")
   }
 
-  /// The earlier of the caller's own end and the parameter `timeout`.
+  /// The earlier of the caller's deadline and the end of the parameter `timeout`.
   func until(_ client: Client) -> Instant {
     guard let seconds = integer("timeout") else {
       return deadline ?? client.deadline(afterSeconds: Invocation.defaultTimeoutSeconds)

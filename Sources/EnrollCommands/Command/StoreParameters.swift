@@ -1,7 +1,8 @@
-// Which store a command is about, and its key provider, as a caller names them; or the program's default: a key file for
-// the library, the best provider that is present for the daemon (store.md, Keys).
+// The store of a command and its key provider: the caller's choice, or the program's default, which is a key file for
+// the library, and the best provider that is present for the daemon (store.md, Keys).
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
@@ -15,7 +16,7 @@ extension Schema {
 extension Invocation {
   var wantsMemoryStore: Bool { text("store").map { ASCII.equals($0, "memory") } ?? false }
 
-  /// - Throws: `.invalidArgument` when none is named and there is no default.
+  /// - Throws: `.invalidArgument` if there is neither a parameter nor a default.
   func storePath() throws(EnrollError) -> String {
     if let path = text("store") { return path }
     return try (session?.environment ?? .none).defaultStore()
@@ -59,16 +60,17 @@ extension KeyPlan {
   static let automaticName = "auto"
   static let hostName = "host"
 
-  /// The providers that a caller can name.
+  /// The providers that a caller can choose.
   static let choices = [
     automaticName, KeyFileProvider.providerName, SecretService.providerName,
     PassphraseKeyProvider.providerName, hostName,
   ]
 
   /// - Parameters:
-  ///   - object: what the schema has accepted.
-  ///   - secrets: the host's; nil in a face that cannot ask its host.
-  /// - Throws: `.invalidArgument` for what belongs to another provider; `.unsupported` for a host that cannot be asked.
+  ///   - object: the parameter, after the checks of the schema.
+  ///   - secrets: the host's secret store; nil in an interface that cannot send requests to its host.
+  /// - Throws: `.invalidArgument` for a member that belongs to another provider; `.unsupported` for a host that cannot
+  ///   be asked.
   init(_ object: JSONObject, secrets: HostSecrets?) throws(EnrollError) {
     let provider = object["provider"]?.string ?? ""
     let path = object["file"]?.string
@@ -106,14 +108,14 @@ extension KeyPlan {
 }
 
 extension Invocation {
-  /// The parameter of that name, or what the face gave beside the parameters, or the program's default.
-  /// - Parameter client: the handle of the one that is opened.
+  /// The parameter of this name, or the plan from the interface, or the program's default.
+  /// - Parameter client: the handle of the client that is opened.
   func keyPlan(_ name: String = "keys", for client: String? = nil) throws(EnrollError) -> KeyPlan {
     if let object = object(name) { return try KeyPlan(object, secrets: hostSecrets(for: client)) }
     return keys ?? session?.environment.defaultKeys ?? .file
   }
 
-  /// nil in a face that cannot ask its host.
+  /// nil in an interface that cannot send requests to its host.
   func hostSecrets(for client: String? = nil) -> HostSecrets? {
     session?.environment.host.map { HostSecrets($0, for: client) }
   }

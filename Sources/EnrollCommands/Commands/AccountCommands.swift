@@ -1,7 +1,6 @@
 // The data kept about an account.
 
-import EnrollCore
-import EnrollCrypto
+import EnrollRules
 import EnrollHost
 import EnrollJSON
 
@@ -34,6 +33,11 @@ extension CommandTable {
             .date(
               "When the refresh token expires unless a renewal replaces it. Absent if the provider does not say."
             )),
+          .optional(
+            "missingScopes",
+            .text(
+              "The scopes that were requested and that the provider did not grant, separated by spaces. Absent if it granted all, or does not say.",
+              maximumBytes: 16_448)),
           .optional("registrationType", registrationType),
           .optional("waiting", waiting),
         ],
@@ -41,15 +45,7 @@ extension CommandTable {
       ).named("Account"),
       fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
-      let kept = try call.openClient().readAccount()
-      return .object([
-        ("profile", kept.profile.map { .object($0) }), ("idToken", kept.idToken.map { .string($0.reveal()) }),
-        ("accessToken", kept.accessToken.map { .string($0.reveal()) }),
-        ("expiresAt", kept.expiresAt.map { .integer($0.seconds) }), ("renews", kept.renews.map { .bool($0) }),
-        ("renewableUntil", kept.renewableUntil.map { .integer($0.seconds) }),
-        ("registrationType", kept.registrationType.map { .string($0) }),
-        ("waiting", kept.waiting.map { json($0) }),
-      ])
+      try call.openClient().readAccount().json
     },
     Command(
       "diagnostics.export", method: "diagnostics", .blocking,
@@ -78,11 +74,4 @@ extension CommandTable {
     ],
     "The sign-in that waits for the user's confirmation, beside the session or without one. Its tokens are not handed out."
   ).named("WaitingSignIn")
-
-  private static func json(_ waiting: WaitingSignIn) -> JSON {
-    .object([
-      ("transaction", .string(waiting.transactionID.text)), ("profile", .object(waiting.profile)),
-      ("registrationType", waiting.registrationType.map { .string($0) }),
-    ])
-  }
 }

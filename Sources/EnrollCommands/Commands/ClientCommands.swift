@@ -1,6 +1,7 @@
-// Opening and closing clients, and their events, which come only to those who asked for them.
+// Opening and closing clients, and their events, which are sent only to subscribers.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 
@@ -17,7 +18,8 @@ extension CommandTable {
         .optional("store", .store), .keys,
         .transport,
         .optional(
-          "account", .text("The name of the account: one set of tokens in the store.", maximumBytes: 128),
+          "account",
+          .text("The name of the account: one set of tokens in the store.", maximumBytes: TextLimits.account),
           default: .string("default")),
         .optional("platform", platform),
         .optional(
@@ -52,10 +54,7 @@ extension CommandTable {
       if let facts = call.object("platform") { options.platform = Platform(facts) }
       options.isPlatformReady = !call.flag("waitForPlatform")
       options.renewsInBackground = call.flag("renewInBackground")
-      let steps = session.environment.startStep.map { OrderedSteps(opening: call.parameters, $0) }
-      options.stepProcesses = steps
-      try session.add(
-        try Client(options), handle: handle, opensAside: options.asksForKey, log: log, steps: steps)
+      try session.add(try Client(options), handle: handle, opensAside: options.asksForKey, log: log)
       return .object([("client", .string(handle))])
     },
     Command(
@@ -110,7 +109,7 @@ extension Schema.Property {
 }
 
 extension Invocation {
-  /// What the parameter `transport` says; nil for our own.
+  /// The transport of the parameter `transport`; nil for EnrollKit's own.
   /// - Parameter client: the handle of the client that is opened; nil for a command without one.
   func transport(caFile: String?, for client: String?) throws(EnrollError) -> (any Transport)? {
     guard text("transport").map({ ASCII.equals($0, "host") }) ?? false else { return nil }
@@ -138,8 +137,8 @@ extension Platform {
 }
 
 extension ClientOptions {
-  /// Whether somebody has to be asked, or something worked out, before the store opens: no thread that must not wait can
-  /// look into it.
+  /// Whether opening the store may ask the user or another program for the key, or derive it: a thread that must not
+  /// wait must then not open the store.
   fileprivate var asksForKey: Bool {
     guard case .directory = store else { return false }
     if case .file = keys.provider { return false }

@@ -1,6 +1,6 @@
 // The user's identity, and logging out (flows.md §5, §7, §11).
 
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollJSON
 
@@ -27,7 +27,7 @@ extension CommandTable {
     },
     Command(
       "logout.begin", method: "logout", .blocking,
-      "Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in the browser.",
+      "Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in the browser. With postLogoutRedirectUri the revocation waits for logout.resume or url.handle, for at most 180 seconds; token.revoke ends that wait.",
       takes: [
         .optional("localOnly", Schema(.boolean, "Sends nothing and returns no URL."), default: .bool(false)),
         .timeout,
@@ -51,7 +51,7 @@ extension CommandTable {
     },
     Command(
       "logout.resume", method: "finishLogout", .blocking,
-      "Finishes a logout with the redirect from the provider's logout page.",
+      "Finishes a logout with the redirect from the provider's logout page, and sends the revocation that waited for it.",
       takes: [.required("url", .url)], gives: .object([.required("done", Schema(.boolean, "Always true."))]),
       fails: CommandErrors(.store, also: .unsolicited, .redirectMalformed),
       source: "OpenID Connect RP-Initiated Logout 1.0, §3"
@@ -67,7 +67,7 @@ extension CommandTable {
 }
 
 extension SignOut {
-  /// The answer of every command that signs out.
+  /// The result of every command that signs out.
   var json: JSON {
     .object([
       ("url", url.map { .string($0) }), ("providerTold", providerTold.map { .string($0.name) }),
@@ -81,7 +81,7 @@ extension Schema.Property {
     "providerTold",
     .words(
       "ProviderTold", ProviderTold.names,
-      "Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); "
+      "Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is retried for at most 7 days); "
         + "notPossible (the tokens work until they expire). Absent if there was nothing to tell."))
   static let notToldReason = Schema.Property.optional(
     "reason", .text("Why the tokens cannot be revoked at the provider.", maximumBytes: 4096))

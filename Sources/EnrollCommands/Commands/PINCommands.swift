@@ -1,6 +1,6 @@
-// A PIN over the account (flows.md §9). A wrong one is an answer, not an error.
+// The PIN of an account (flows.md §9). A wrong PIN is a result, not an error.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
@@ -13,7 +13,6 @@ extension CommandTable {
       takes: [.pin("pin", "The new PIN.")], fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
       try call.openClient().setPIN(try call.pin("pin"))
-      call.opened?.steps?.use(try call.pin("pin"))
       return .object([])
     },
     Command(
@@ -21,22 +20,21 @@ extension CommandTable {
       gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
-      try call.usePIN(to: .unlock, opensBy: try call.pin("pin"))
+      try call.usePIN(to: .unlock)
     },
     Command(
       "pin.change", method: "changePIN", .blocking, "Replaces the PIN.",
       takes: [.pin("pin", "The current PIN."), .pin("newPin", "The new PIN.")], gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
-      let pin = try call.pin("newPin")
-      return try call.usePIN(to: .replace(pin), opensBy: pin)
+      try call.usePIN(to: .replace(try call.pin("newPin")))
     },
     Command(
       "pin.remove", method: "removePIN", .blocking, "Removes the PIN. The account is open from then on.",
       takes: [.pin("pin", "The current PIN.")], gives: pinAnswer,
       fails: CommandErrors(.store, also: .illegalState)
     ) { call throws(EnrollError) in
-      try call.usePIN(to: .remove, opensBy: nil)
+      try call.usePIN(to: .remove)
     },
   ]
 
@@ -64,11 +62,8 @@ extension Schema.Property {
 extension Invocation {
   fileprivate func pin(_ name: String) throws(EnrollError) -> Secret { Secret(try requiredText(name)) }
 
-  /// - Parameter opener: what opens the account once that was done.
-  fileprivate func usePIN(to use: PINChange, opensBy opener: Secret?) throws(EnrollError) -> JSON {
-    let answer = try openClient().usePIN(try pin("pin"), to: use)
-    if answer.outcome == .unlocked { opened?.steps?.use(opener) }
-    return answer.json
+  fileprivate func usePIN(to use: PINChange) throws(EnrollError) -> JSON {
+    try openClient().usePIN(try pin("pin"), to: use).json
   }
 }
 

@@ -1,6 +1,6 @@
-// What a provider will do, before anybody signs in.
+// The check of a provider before a sign-in.
 
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollJSON
 
@@ -8,8 +8,8 @@ extension CommandTable {
   static let providerCommands = [
     Command(
       "provider.check", method: "checkProvider", .blocking,
-      "Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client id"
-        + " and redirect URI are not checked.",
+      "Reads the provider's metadata and reports what will work with this configuration. No user signs in. Client id and"
+        + " redirect URI are checked only if the provider accepts pushed requests: one is pushed and never opened.",
       takes: [.timeout],
       gives: .object(
         [

@@ -1,6 +1,6 @@
-// The registration: begin, the redirect back by whatever way it comes, and the state (flows.md §2, §7).
+// The registration: its beginning, the redirect in all its forms, and the state (flows.md §2, §7).
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
@@ -230,6 +230,6 @@ extension CommandTable {
 }
 
 extension Schema {
-  /// Longer ones are refused as URLs (R9), in those words.
+  /// A longer URL is refused by the check of URLs (R9), with its error text.
   static let url = Schema.uri("The URL as the host received it.").sensitive
 }

@@ -1,6 +1,6 @@
 // From a resource to a configuration, before there is a client (flows.md §12).
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
@@ -15,14 +15,16 @@ extension CommandTable {
         .resource,
         .optional(
           "issuer",
-          .uri("The authorization server to choose from those of the resource. The first one by default.")),
+          .uri(
+            "The authorization server to choose from those of the resource. The first one by default. For a resource without metadata, name its server."
+          )), .challenge,
       ] + access, gives: ResourceDiscovery.schema,
       fails: CommandErrors(.network, .timeout), source: "RFC 9728, RFC 8414, OpenID Connect Discovery"
     ) { call throws(EnrollError) in
       let resources = try resources(call)
       return try resources.discover(
-        call.requiredText("resource"), issuer: call.text("issuer"), until: call.until(resources),
-        cancellation: call.cancellation
+        call.requiredText("resource"), issuer: call.text("issuer"), challenge: call.text("challenge"),
+        until: call.until(resources), cancellation: call.cancellation
       ).json
     },
     Command(
@@ -42,12 +44,15 @@ extension CommandTable {
           "scopes",
           Schema(
             .list(.text("A scope."), maximumCount: 64),
-            "The scopes to request. By default those that the resource lists, and offline_access if the server lists it."
+            "The scopes to request. By default those of challenge, or else those that the resource lists; in addition offline_access and openid if the server lists them."
           )),
         .optional(
           "clientId",
-          .text("The client id, if the app is already registered with the server.", maximumBytes: 512)),
-        .optional("clientSecret", .text("The secret of clientId.", maximumBytes: 512).sensitive),
+          .text(
+            "The client id, if the app is already registered with the server.",
+            maximumBytes: TextLimits.clientID)),
+        .optional(
+          "clientSecret", .text("The secret of clientId.", maximumBytes: TextLimits.clientSecret).sensitive),
         .optional(
           "clientMetadataUri",
           .uri("The https URL of the app's client id metadata document, for servers that accept one.")),
@@ -55,9 +60,24 @@ extension CommandTable {
           "again",
           Schema(
             .boolean,
-            "Whether to register again although a client is stored: for use after the server answered invalid_client because it has forgotten the client."
+            "Whether to register again although a client is stored. A client that the server refused at a renewal (invalid_client, unauthorized_client) is registered again without it; pass true if a sign-in was refused."
           ), default: .bool(false)),
-        .optional("store", .store), .keys,
+        .optional(
+          "holdsPort",
+          Schema(
+            .boolean,
+            "Whether your program listens at the port of redirectUri itself. By default the port is bound during the first registration, which fails with busy if another program has it."
+          ), default: .bool(false)), .challenge,
+        .optional(
+          "discovery",
+          .text(
+            "discovery of resource.discover: what it found is used, and nobody is asked for it again.",
+            maximumBytes: 1 << 20)),
+        .optional(
+          "previousIssuer",
+          .uri(
+            "The server that the resource named before, if it has moved to another: the client that was registered there is deleted."
+          )), .optional("store", .store), .keys,
       ] + access, gives: ResourceClient.schema,
       fails: CommandErrors(.network, .store, .timeout, also: .oauth),
       source: "RFC 7591, RFC 9728, RFC 8707"
@@ -77,7 +97,8 @@ extension CommandTable {
     .optional(
       "caFile",
       .text(
-        "A PEM file with the certificate authorities to trust instead of the system's.", maximumBytes: 4096)),
+        "A PEM file with the certificate authorities to trust instead of the system's.",
+        maximumBytes: TextLimits.certificateFile)),
     .transport, .timeout,
   ]
 
@@ -114,6 +135,12 @@ extension Invocation {
 extension Schema.Property {
   fileprivate static let resource = Schema.Property.required(
     "resource", .uri("The URI of the resource: https, without a fragment."))
+
+  fileprivate static let challenge = Schema.Property.optional(
+    "challenge",
+    .text(
+      "The value of the header WWW-Authenticate of the resource's 401 or 403, if you have one (several joined by commas). It says where the metadata is and which scopes are needed; with insufficient_scope these are added to the earlier ones.",
+      maximumBytes: TextLimits.challenge))
 }
 
 extension ResourceRequest {
@@ -126,24 +153,36 @@ extension ResourceRequest {
     clientID = call.text("clientId")
     clientSecret = call.text("clientSecret").map { Secret($0) }
     clientMetadataURI = call.text("clientMetadataUri")
+    challenge = call.text("challenge")
+    discovery = try call.text("discovery").map { text throws(EnrollError) in
+      try ResourceDiscovery(text: text, allowsLoopbackHTTP: call.flag("allowLoopbackHTTP"))
+    }
+    previousIssuer = call.text("previousIssuer")
     again = call.flag("again")
+    holdsPort = call.flag("holdsPort")
   }
 }
 
 extension ResourceDiscovery {
   fileprivate static let schema = Schema.object(
     [
-      .required("resource", .uri("The resource.")),
-      .required("metadataUri", .uri("The URL of the resource's metadata.")),
+      .required(
+        "resource",
+        .uri("What the tokens are for: the resource, or its host if only the host's metadata describes it.")),
+      .optional("metadataUri", .uri("The URL of the resource's metadata; absent if it has none.")),
       .optional("name", .text("The resource's own name for itself. It is not verified.")),
       .required(
         "authorizationServers",
         Schema(
-          .list(.uri("An issuer."), maximumCount: 16), "The authorization servers that the resource names.")),
+          .list(.uri("An issuer."), maximumCount: 16),
+          "The authorization servers that the resource names; without metadata, the one that is used.")),
       .required("issuer", .uri("The chosen authorization server. Show it to the user before you continue.")),
       .required("authorizationEndpoint", .uri("The page to which the user will be sent.")),
       .optional(
-        "scopes", Schema(.list(.text("A scope."), maximumCount: 64), "The scopes that the resource lists.")),
+        "scopes",
+        Schema(
+          .list(.text("A scope."), maximumCount: 64),
+          "The scopes that the challenge names, or else those that the resource lists.")),
       .required("canRegister", Schema(.boolean, "Whether the server registers clients (RFC 7591).")),
       .required(
         "takesClientMetadataDocuments",
@@ -152,18 +191,23 @@ extension ResourceDiscovery {
       .required(
         "requiresDPoP",
         Schema(.boolean, "Whether the resource accepts only tokens that are bound to a key (RFC 9449).")),
+      .required(
+        "discovery",
+        .text(
+          "All of this as one text for resource.register, which then asks nobody again.",
+          maximumBytes: 1 << 20)),
     ], "The authorization server of a resource."
   ).named("ResourceDiscovery")
 
   fileprivate var json: JSON {
     .object([
-      ("resource", .string(resource)), ("metadataUri", .string(metadataURI)),
+      ("resource", .string(resource)), ("metadataUri", metadataURI.map { .string($0) }),
       ("name", name.map { .string($0) }),
       ("authorizationServers", .array(authorizationServers.map { .string($0) })),
       ("issuer", .string(issuer)), ("authorizationEndpoint", .string(authorizationEndpoint)),
       ("scopes", scopes.map { .array($0.map { .string($0) }) }), ("canRegister", .bool(canRegister)),
       ("takesClientMetadataDocuments", .bool(takesClientMetadataDocuments)),
-      ("requiresDPoP", .bool(requiresDPoP)),
+      ("requiresDPoP", .bool(requiresDPoP)), ("discovery", .string(text)),
     ])
   }
 }

@@ -1,6 +1,7 @@
-// Stores as a whole, without a client: which accounts they hold, and whether they are well.
+// Commands about a whole store, without a client: its accounts, and its diagnosis.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
@@ -17,12 +18,7 @@ extension CommandTable {
           "accounts", Schema(.list(.text("A name.", maximumBytes: 128), maximumCount: .max), "Sorted."))
       ]), fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
-      var names: [String] = []
-      // Sorted: the same name at several providers stands together.
-      for account in try call.openStore()?.accounts() ?? []
-      where !(names.last.map { ASCII.equals($0, account.text) } ?? false) {
-        names.append(account.text)
-      }
+      let names = try FileTokenStore.accountNames(path: try call.storePath(), keys: try call.keyPlan())
       return .object([("accounts", .array(names.map { .string($0) }))])
     },
     Command(
@@ -54,20 +50,7 @@ extension CommandTable {
       fails: CommandErrors(.store)
     ) { call throws(EnrollError) in
       let path = try call.storePath()
-      guard let found = try StoreDiagnosis.examine(path: path, keys: try call.keyPlan()) else {
-        return .object([("store", .string(path)), ("exists", .bool(false))])
-      }
-      return .object([
-        ("store", .string(path)), ("exists", .bool(true)), ("owner", .integer(Int64(found.owner))),
-        ("permissions", .string("0" + String(found.permissions, radix: 8))),
-        ("keyProviders", .array(found.keyProviders.map { .string($0) })),
-        ("keyChoice", found.keyDecision?.json(found.keyCandidates)),
-        ("accounts", .integer(Int64(found.accountCount))), ("setAside", .integer(Int64(found.setAsideCount))),
-        ("files", .array(found.files.map { $0.json })),
-        ("omittedFiles", found.omittedFileCount == 0 ? nil : .integer(Int64(found.omittedFileCount))),
-        ("wrongModes", found.wrongModes.isEmpty ? nil : .array(found.wrongModes.map { wrongMode($0) })),
-        ("problem", found.problem?.json),
-      ])
+      return StoreDiagnosis.json(try StoreDiagnosis.examine(path: path, keys: try call.keyPlan()), of: path)
     },
     Command(
       "store.rekey", .blocking,
@@ -137,12 +120,6 @@ extension CommandTable {
     ]), "The state of a store, without secrets."
   ).named("StoreDiagnosis")
 
-  private static func wrongMode(_ file: StoreDiagnosis.WrongMode) -> JSON {
-    .object([
-      ("name", .string(file.name)), ("permissions", .string("0" + String(file.permissions, radix: 8))),
-    ])
-  }
-
   private static let wrongModeSchema = Schema.object(
     [
       .required("name", .text("The file name. It contains no account name.", maximumBytes: 255)),
@@ -201,48 +178,14 @@ extension CommandTable {
 
 extension Schema {
   static let storeFolder = Schema.text(
-    "The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.", maximumBytes: 4095
+    "The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit.",
+    maximumBytes: TextLimits.storeFolder
   ).named("StoreFolder")
 }
 
 extension Invocation {
-  /// nil if there is no such folder; the folder is not made.
+  /// nil if there is no such directory; it is not created.
   fileprivate func openStore() throws(EnrollError) -> FileTokenStore? {
     try FileTokenStore.existing(path: try storePath(), keys: try keyPlan(), clock: SystemClock())
-  }
-}
-
-extension KeyDecision {
-  fileprivate func json(_ candidates: [KeyCandidate]) -> JSON {
-    .object([
-      ("provider", provider.map { .string($0) }), ("reason", .string(reason)),
-      ("candidates", .array(candidates.map { $0.json })),
-    ])
-  }
-}
-
-extension KeyCandidate {
-  fileprivate var json: JSON {
-    let (word, reason): (String, String?) =
-      switch presence {
-      case .present: ("present", nil)
-      case .locked(let why): ("locked", why)
-      case .absent(let why): ("absent", why)
-      }
-    return .object([
-      ("provider", .string(name)), ("presence", .string(word)), ("reason", reason.map { .string($0) }),
-    ])
-  }
-}
-
-extension StoredFile {
-  fileprivate var json: JSON {
-    .object([
-      ("name", .string(name)), ("kind", .string(kind.rawValue)),
-      ("setAsideFrom", originalName.map { .string($0) }),
-      ("generation", generation.map { .string($0.description) }), ("pin", isUnderPIN ? .bool(true) : nil),
-      ("account", account.map { .object($0) }), ("entries", entryCount.map { .integer(Int64($0)) }),
-      ("problem", problem?.json),
-    ])
   }
 }

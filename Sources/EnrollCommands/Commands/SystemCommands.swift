@@ -1,6 +1,6 @@
 // Facts about this build.
 
-import EnrollCore
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 

@@ -1,6 +1,6 @@
-// Tokens for the next request (flows.md §8). Access tokens are handed out, refresh tokens never.
+// Tokens for the next request (flows.md §8). Access tokens are returned, refresh tokens never.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
@@ -71,7 +71,8 @@ extension CommandTable {
       .object([("tokens", .array(try call.openClient().keptTokens().map { $0.json }))])
     },
     Command(
-      "token.revoke", .blocking, "Revokes the session's tokens at the provider and erases them here.",
+      "token.revoke", .blocking,
+      "Revokes the session's tokens at the provider and erases them here. A revocation that waits for a browser since logout.begin is sent now.",
       takes: [.timeout],
       gives: .object([.providerTold, .notToldReason], "Whether the provider knows of a revocation.").named(
         "Revocation"),
@@ -156,7 +157,7 @@ extension CommandTable {
 }
 
 extension Invocation {
-  /// The parameters `resource` and `scope`; nil without both.
+  /// The parameters `resource` and `scope`; nil if both are absent.
   /// - Throws: `.invalidArgument`.
   fileprivate func audience(_ client: Client) throws(EnrollError) -> TokenAudience? {
     guard let scope = parameters["scope"] else {
@@ -178,7 +179,7 @@ extension Schema.Property {
     "scope",
     Schema(
       .anyOf([
-        .text("Separated by spaces.", maximumBytes: 16_448),
+        .text("Separated by spaces.", maximumBytes: TextLimits.scopes),
         Schema(.list(.text("A scope."), maximumCount: Scopes.maximumCount)),
       ]),
       "The scopes that the token should have, out of those that the user granted. By default the session's own token."

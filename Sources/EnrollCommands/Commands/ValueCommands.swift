@@ -1,6 +1,6 @@
 // Pure rules as commands: no client, no network, no store.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
@@ -162,7 +162,7 @@ extension CommandTable {
     ])
   }
 
-  /// By the date alone: the boot in which the token arrived is not known here.
+  /// Only the date counts, because the boot in which the token was received is unknown here.
   private static func checkedExpiry(_ call: Invocation) -> JSON {
     let now = call.integer("now").map { UnixTime(seconds: $0) } ?? SystemClock().wallTime()
     let moment = Moment(wall: now, instant: Instant(nanoseconds: 0), bootID: "now")

@@ -1,6 +1,7 @@
-// HTTP that the host does, requested over the connection. The host's response is trusted no more than a server's.
+// HTTP through the host, with requests over the connection. The host's response is checked like a server's.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollJSON
 
 /// The host's HTTP, for one client or for a command about a resource.
@@ -8,7 +9,7 @@ final class HostHTTP: Transport {
   /// More headers than any server needs, as in the C library.
   static let headerLimit = 256
   static let headerByteLimit = 16 << 10
-  /// Of a body: what fits into one message of the daemon (R36), in Base64 as well.
+  /// The longest body in bytes. It must fit into a message of the daemon (R36), also in Base64.
   static let bodyLimit = 512 << 10
 
   private static let title = "the host's transport"
@@ -72,7 +73,7 @@ final class HostHTTP: Transport {
 
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     let limit = min(request.responseLimit, Self.bodyLimit)
-    let seconds = HTTPRequest.totalTimeoutSeconds
+    let seconds = request.timeoutSeconds ?? HTTPRequest.totalTimeoutSeconds
     let answer = line.ask(
       Self.request, parameters(request, limit, seconds), nanoseconds: seconds * 1_000_000_000,
       cancellation: cancellation)

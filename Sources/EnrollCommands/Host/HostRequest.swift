@@ -1,21 +1,22 @@
-// The requests to a host that serves HTTP or secrets itself, each once, with its schemas: the counterpart of the
-// commands. And the host as somebody who can be asked: a face that can send its host requests has a line to it.
+// The requests to a host that provides HTTP or secrets itself, with their schemas: the counterpart of the commands. And
+// the interface for sending them to the host.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollJSON
 
-/// A request that goes to the host.
+/// A request to the host.
 public struct HostRequest: Sendable {
   public let name: String
   /// One sentence.
   public let summary: String
-  /// The version that brought it.
+  /// The version in which the request first appeared.
   public let since: String
   /// The parameters of the request. Later versions may add members.
   public let input: Schema
   /// The host's result: these members and no others.
   public let output: Schema
-  /// The errors with a meaning of their own. Any other is taken for the first of them.
+  /// The errors that have a meaning for this request. Any other error counts as the first of them.
   public let errors: [EnrollError.Code]
 
   init(
@@ -30,16 +31,16 @@ public struct HostRequest: Sendable {
     self.errors = errors
   }
 
-  /// In the order of the documentation.
+  /// All requests, in the order of the documentation.
   public static let all = [HostHTTP.request] + HostSecrets.requests
 
-  /// Why a call ends whose host answered with an error.
-  /// - Parameter title: how the texts call what the host does.
+  /// The error of a call after the host answered with an error.
+  /// - Parameter title: the name of the host's service in error texts.
   func refused(_ code: Int64, _ status: EnrollError.Code?, _ title: String, field: String? = nil)
     -> EnrollError
   {
     let known = errors.first { $0 == status } ?? errors.first { $0.rpcCode == code }
-    // The host's own words may hold anything (R40).
+    // The host's own text may contain anything (R40), so it is not shown.
     return EnrollError(
       known ?? errors.first ?? .internal, "\(title) answered \(name) with the error \(code)", field: field)
   }
@@ -47,24 +48,25 @@ public struct HostRequest: Sendable {
 
 /// The outcome of a request to the host.
 public enum HostAnswer: Sendable {
-  /// As the host said it: not checked yet.
+  /// The host's result, not checked yet.
   case result(JSON)
-  /// The host refused.
-  /// - `code`: of JSON-RPC; `status`: the word in `data.status`, if it is one of ours; `isUnsent`: `data.notSent`.
+  /// The host answered with an error.
+  /// - `code`: the code of JSON-RPC; `status`: the word in `data.status`, if it is a status of EnrollKit; `isUnsent`:
+  ///   `data.notSent`.
   case refusal(code: Int64, status: EnrollError.Code?, isUnsent: Bool)
-  /// It was no answer. The text says what was expected.
+  /// The answer was malformed. The text says what was expected.
   case malformed(String)
-  /// None came in time; one that comes later is dropped.
+  /// The host did not answer before the timeout; a late answer is dropped.
   case silence
   /// The caller stopped waiting.
   case cancelled
-  /// The host cannot answer any more.
+  /// The host cannot answer any more: the connection is closed.
   case gone
 }
 
-/// A way to ask the host. Any method may be called from any thread but the one that takes the answers.
+/// Sends requests to the host. Any method may be called from any thread except the one that receives the answers.
 public protocol HostLine: AnyObject, Sendable {
-  /// Asks and waits for the answer, so many nanoseconds.
+  /// Sends a request and waits for its answer, for at most this many nanoseconds.
   func ask(_ request: HostRequest, _ parameters: JSON, nanoseconds: Int64, cancellation: (any Cancellation)?)
     -> HostAnswer
 }

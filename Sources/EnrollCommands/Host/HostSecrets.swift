@@ -1,16 +1,17 @@
-// Secrets as the host keeps them (a Keychain, a Keystore, an app's own vault), asked for by requests.
+// Secrets that the host stores (in a Keychain, a Keystore, or the app's own store), accessed by requests.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// The host's secrets.
+/// The host's secret store.
 final class HostSecrets: SecretStore {
-  /// The size of a secret.
+  /// The size of a secret, in bytes.
   static let secretBytes = 32
-  /// How long a call without a deadline waits for the host, as for the desktop's keyring.
+  /// How long a call without a deadline waits for the host, in seconds; the same as for the desktop's keyring.
   static let timeoutSeconds: Int64 = 30
 
   private static let title = "the host's secret store"
@@ -22,7 +23,7 @@ final class HostSecrets: SecretStore {
   )
   private static let name = Schema.Property.required(
     "name", .text("The name: letters, digits, hyphens, underscores and dots.", maximumBytes: 64))
-  /// One text for one secret: what the host hands back must be what it was given.
+  /// One text for each secret: the host must return exactly the text that it stored.
   private static let secret = Schema.text("43 characters; store them unchanged.", maximumBytes: 43)
   private static let errors: [EnrollError.Code] = [.storeIO, .storeLocked, .notFound]
 

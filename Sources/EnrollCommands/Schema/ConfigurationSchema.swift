@@ -1,10 +1,10 @@
-// The JSON Schema of a configuration, from the table of its keys: a key that is added there is documented here.
+// The JSON Schema of a configuration, from the table of its keys, so that a new key is documented, too.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
 enum ConfigurationSchema {
-  /// - Parameter types: the document's `$defs`, which get the types of the keys.
+  /// - Parameter types: the document's `$defs`, to which the named types of the keys are added.
   static func keywords(_ types: inout JSONObject) -> JSONObject { object(Configuration.keys, &types) }
 
   private static func object(_ keys: [ConfigurationKey], _ types: inout JSONObject) -> JSONObject {
@@ -32,7 +32,7 @@ enum ConfigurationSchema {
     ])
   }
 
-  /// - Parameter remark: what the key is, or of which key this is another spelling, never beside it.
+  /// - Parameter remark: the key's description, or the key of which this is another spelling.
   private static func document(
     _ key: ConfigurationKey, _ remark: (name: String, text: String), _ types: inout JSONObject
   ) -> JSON {

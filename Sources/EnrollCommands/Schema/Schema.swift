@@ -1,12 +1,12 @@
 // The parameters and results of a command, as a value: it checks JSON strictly and prints itself as JSON Schema (draft
-// 2020-12), so that the documentation of a command cannot differ from what the command accepts.
+// 2020-12), so that a command's documentation matches what the command accepts.
 
 public import EnrollJSON
 
 /// The shape of one JSON value, with its documentation.
 public struct Schema: Sendable {
   public enum Shape: Sendable {
-    /// A string of at most so many bytes of UTF-8.
+    /// A string with a limit of UTF-8 bytes.
     case text(maximumBytes: Int)
     case boolean
     case integer(ClosedRange<Int64>)
@@ -16,9 +16,9 @@ public struct Schema: Sendable {
     case texts(maximumCount: Int)
     /// An object with these members and no others.
     case object([Property])
-    /// Whatever one of them takes.
+    /// A value of one of these shapes.
     case anyOf([Schema])
-    /// An object that somebody else describes: claims of an id_token.
+    /// An object that is defined elsewhere: the claims of an id_token.
     case claims
     /// A configuration, checked by `Configuration(json:)` (flows.md §1).
     case configuration
@@ -29,7 +29,7 @@ public struct Schema: Sendable {
     public var name: String
     public var schema: Schema
     public var isRequired: Bool
-    /// The value that an absent member stands for.
+    /// The default of an absent member.
     public var defaultValue: JSON?
 
     init(_ name: String, _ schema: Schema, isRequired: Bool, defaultValue: JSON? = nil) {
@@ -60,7 +60,7 @@ public struct Schema: Sendable {
     case uri
   }
 
-  /// One word to hand on: the commands and their results consist of hundreds of schemas.
+  /// One reference in size, because commands and their results have hundreds of schemas.
   private let content: Content
 
   private final class Content: Sendable {
@@ -86,12 +86,13 @@ public struct Schema: Sendable {
   public var shape: Shape { content.shape }
   /// Describes the type or, without a name, this value.
   public var documentation: String { content.documentation }
-  /// The name of the type in every language; nil for a shape that is no type of its own.
+  /// The name of the type in every language; nil for a shape that is no named type.
   public var name: String? { content.name }
   /// Describes this value of a named type.
   public var use: String { content.use }
   public var format: Format? { content.format }
-  /// Never shown by what prints a result: secrets, what leads to one, and who the user is.
+  /// Whether a program that prints results must not show the value: secrets, values that lead to one, and the user's
+  /// identity.
   public var isSensitive: Bool { content.isSensitive }
 
   @inline(never)
@@ -107,15 +108,15 @@ public struct Schema: Sendable {
       use: use ?? other.use, format: other.format, isSensitive: isSensitive ?? other.isSensitive)
   }
 
-  /// The same as a type with a name, one for all languages: `$defs` of the manifest has it once.
+  /// This schema as a type with one name in all languages. The manifest has it once, in `$defs`.
   @inline(never)
   func named(_ name: String) -> Schema { Schema(self, name: name) }
 
-  /// A value of this named type, in words of its own.
+  /// A value of this named type, with its own description.
   @inline(never)
   func `as`(_ use: String) -> Schema { Schema(self, use: use) }
 
-  /// The same, never shown by what prints a result.
+  /// This schema for a sensitive value: a printed result does not show it.
   @inline(never)
   var sensitive: Schema { Schema(self, isSensitive: true) }
 
@@ -125,12 +126,12 @@ public struct Schema: Sendable {
   }
 
   @inline(never)
-  static func text(_ documentation: String, maximumBytes: Int = 256) -> Schema {
+  static func text(_ documentation: String, maximumBytes: Int = TextLimits.other) -> Schema {
     Schema(.text(maximumBytes: maximumBytes), documentation)
   }
 
   @inline(never)
-  static func uri(_ documentation: String, maximumBytes: Int = 65_536) -> Schema {
+  static func uri(_ documentation: String, maximumBytes: Int = TextLimits.url) -> Schema {
     Schema(.text(maximumBytes: maximumBytes), documentation, format: .uri)
   }
 
@@ -144,13 +145,13 @@ public struct Schema: Sendable {
     Schema(.integer(.min ... .max), documentation, format: .unixTime)
   }
 
-  /// One of these words: a type, therefore with a name.
+  /// One of these words. Such a type has a name.
   @inline(never)
   static func words(_ name: String, _ words: [String], _ documentation: String) -> Schema {
     Schema(.oneOf(words), documentation).named(name)
   }
 
-  /// Always this one string: what tells objects of several shapes apart.
+  /// Always this one string, which distinguishes objects of several shapes.
   @inline(never)
   static func word(_ text: String, _ documentation: String = "") -> Schema {
     Schema(.oneOf([text]), documentation)

@@ -1,19 +1,17 @@
-// A JSON value held against a schema: refused on the first difference, by the name of the member, in words that say what
-// was expected and what came (R40: never the value itself).
+// Checks a JSON value against a schema. The first difference is an error with the name of the member, the expected
+// value and the kind of the actual one, never the value itself (R40).
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollJSON
 
 extension Schema {
-  /// - Parameter path: the member that holds the value; empty for a command's whole input.
+  /// - Parameter path: the path of the value; empty for a command's whole input.
   /// - Throws: `.invalidArgument`; `field` is the path of the member at fault.
   public func check(_ value: JSON, path: String = "") throws(EnrollError) {
     switch shape {
     case .text(let maximumBytes):
       guard let text = value.string else { throw refusal(path, "expected a string, got \(value.kind)") }
-      guard text.utf8.count <= maximumBytes else {
-        throw refusal(path, "expected at most \(maximumBytes) bytes, got \(text.utf8.count)")
-      }
+      try TextLimits.check(text, field(path), maximumBytes)
     case .boolean:
       guard value.bool != nil else { throw refusal(path, "expected true or false, got \(value.kind)") }
     case .integer(let range):
@@ -30,9 +28,7 @@ extension Schema {
       }
     case .list(let element, let maximumCount):
       guard let array = value.array else { throw refusal(path, "expected an array, got \(value.kind)") }
-      guard array.count <= maximumCount else {
-        throw refusal(path, "expected at most \(maximumCount) elements, got \(array.count)")
-      }
+      try TextLimits.check(count: array.count, field(path), maximumCount)
       for (index, item) in array.enumerated() { try element.check(item, path: "\(path)[\(index)]") }
     case .texts(let maximumCount): try checkTexts(value, maximumCount, path)
     case .object(let properties): try check(value, properties, path)
@@ -68,7 +64,7 @@ extension Schema {
     }
   }
 
-  /// The words of the last refusal are those of the shape that came nearest: the one of the value's own kind.
+  /// If no shape matches, the error comes from the nearest shape, which has the JSON type of the value.
   private func check(_ value: JSON, anyOf schemas: [Schema], _ path: String) throws(EnrollError) {
     var refused: EnrollError?
     for schema in schemas {
@@ -93,9 +89,10 @@ extension Schema {
   }
 
   private func refusal(_ path: String, _ text: String) -> EnrollError {
-    let field = path.utf8.isEmpty ? "params" : path
-    return EnrollError(.invalidArgument, "\(field): \(text)", field: field)
+    EnrollError(.invalidArgument, "\(field(path)): \(text)", field: field(path))
   }
+
+  private func field(_ path: String) -> String { path.utf8.isEmpty ? "params" : path }
 
   private func join(_ path: String, _ name: String) -> String {
     path.utf8.isEmpty ? name : "\(path).\(name)"

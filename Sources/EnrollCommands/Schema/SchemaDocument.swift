@@ -1,28 +1,27 @@
-// A schema as JSON Schema, draft 2020-12: what the manifest holds for bindings, documentation and tests.
+// A schema as JSON Schema, draft 2020-12, for the manifest.
 
-import EnrollCore
 public import EnrollJSON
 
 extension Schema {
   public static let dialect = "https://json-schema.org/draft/2020-12/schema"
 
-  /// Which way a value travels: what comes in is closed, what goes out may grow in later versions.
+  /// The direction of a value: inputs allow no other members, outputs may have more in later versions.
   public enum Direction: Sendable { case input, output }
 
-  /// The schema as JSON Schema; where it has a name, a reference to it. Byte limits are printed as `maxLength`, which
-  /// counts characters: the check is the stricter one.
-  /// - Parameter types: the document's `$defs`, which get the types with a name that are not there yet.
+  /// The schema as JSON Schema; for a named type, a reference to it. Byte limits are printed as `maxLength`, which
+  /// counts characters: the check of EnrollKit is stricter.
+  /// - Parameter types: the document's `$defs`, to which new named types are added.
   public func document(_ direction: Direction, _ types: inout JSONObject) -> JSON {
     guard let name else { return .object(description(direction, &types)) }
     if types[name] == nil {
-      // In front of the types that it is made of.
+      // This type is listed before the types that it uses.
       types[name] = .object(JSONObject())
       types[name] = .object(description(direction, &types))
     }
     return Schema.reference(name, use)
   }
 
-  /// - Parameter use: what this value of the type is.
+  /// - Parameter use: the description of this value of the type.
   static func reference(_ name: String, _ use: String) -> JSON {
     .object([
       ("$ref", .string("#/$defs/" + name)), ("description", use.utf8.isEmpty ? nil : .string(use)),

@@ -1,25 +1,26 @@
-// How much may be going on at once. Over a limit the answer is `busy`, at once and from the thread that asked: a thread
-// that reads requests never waits for one to end.
+// The limits of concurrent calls. A call over a limit gets `busy` at once on the calling thread: a thread that reads
+// requests never waits for a call to end.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollPosix
 
-/// Counts the calls under way.
+/// Counts the running calls.
 final class CallLimits: Sendable {
-  /// Calls that hold a thread each.
+  /// The limit of calls that hold a thread each.
   static let blocking = 64
-  /// Of those, calls about one client: a provider that never answers takes no more than these from the others.
+  /// The limit of such calls for one client, so that a provider that does not respond leaves threads for other clients.
   static let blockingPerClient = 16
-  /// Of those, calls about no client: they wait for no provider.
+  /// The limit of such calls without a client, which wait for no provider.
   static let blockingWithoutClient = 48
-  /// Calls that wait for a renewal and hold no thread.
+  /// The limit of calls that wait for a renewal and hold no thread.
   static let parked = 16_384
 
   private struct Counts {
     var blocking = 0
     var parked = 0
-    /// By handle; "" for no client.
+    /// The calls of each client, by its handle; "" stands for calls without a client.
     var byClient: [(handle: String, count: Int)] = []
 
     func place(of handle: String) -> Int? { byClient.firstIndex { ASCII.equals($0.handle, handle) } }
@@ -27,7 +28,7 @@ final class CallLimits: Sendable {
 
   private let counts = Guarded(Counts(), by: Mutex())
 
-  /// - Parameter handle: the client's; "" for none.
+  /// - Parameter handle: the client's handle; "" for none.
   /// - Throws: `.busy`.
   func enterBlocking(_ handle: String) throws(EnrollError) {
     let limit = handle.isEmpty ? Self.blockingWithoutClient : Self.blockingPerClient

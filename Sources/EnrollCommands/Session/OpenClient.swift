@@ -1,37 +1,34 @@
-// A client in a session: its handle, its log, and whether its events are told.
+// A client in a session: its handle, its log, and whether its events are sent.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// An open client. A class because requests on many threads share it.
+/// An open client. A class, because requests on several threads share it.
 final class OpenClient: Sendable {
   let handle: String
   let client: Client
-  /// The pool on which its parked calls begin if that may mean waiting for the keeper of the store's key; nil: they
-  /// begin on the calling thread.
+  /// Reading the store's key may block. Asynchronous calls that may have to read it start on this pool; nil: on the
+  /// calling thread.
   let beginner: WorkerPool?
-  /// Where its lines go; nil: nowhere.
+  /// The log for the client's lines; nil: there is none.
   let log: ClientLog?
-  /// nil where this process runs every step of the client itself.
-  let steps: OrderedSteps?
   private let tell: Session.EventSink
   private let ticket = Guarded<Int?>(nil, by: Mutex())
 
   init(
-    _ client: Client, handle: String, opensAside: Bool, log: ClientLog?, steps: OrderedSteps?,
-    tell: @escaping Session.EventSink
+    _ client: Client, handle: String, opensAside: Bool, log: ClientLog?, tell: @escaping Session.EventSink
   ) {
     self.log = log
-    self.steps = steps
     self.client = client
     self.handle = handle
     beginner = opensAside ? WorkerPool(threads: 1) : nil
     self.tell = tell
   }
 
-  /// Returns once nothing of it is under way; to be closed before.
+  /// Returns once nothing of the client is running. Close the client first.
   func drain() {
     beginner?.drain()
     client.drain()
@@ -52,7 +49,7 @@ final class OpenClient: Sendable {
   }
 }
 
-/// Turns notifications into events.
+/// Sends the engine's events to the host.
 private final class Teller: EngineObserver {
   private let handle: String
   private let choices: [RegistrationChoice]
@@ -71,8 +68,8 @@ private final class Teller: EngineObserver {
   }
 }
 
-/// One log for many clients: each line says whose it is. While a call of the client has no reply yet, the reply will say
-/// what went wrong, so no line is more important than a step: errors and warnings are for what has no reply.
+/// One log for many clients: each line begins with the client's handle. While a call of the client has no reply yet,
+/// the reply will report the error, so its errors and warnings are logged as `info`.
 final class ClientLog: LogHandler {
   private let handler: any LogHandler
   /// The start of each line: the client's handle and a colon; empty for a call without a client.
@@ -85,7 +82,7 @@ final class ClientLog: LogHandler {
     repliesDue = Guarded(0, by: Mutex())
   }
 
-  /// For a call without a client.
+  /// The log lines of a call without a client go to `handler`.
   init(ofOneCall handler: any LogHandler) {
     self.handler = handler
     beginning = ""
@@ -100,7 +97,7 @@ final class ClientLog: LogHandler {
     handler.write(isTold ? .info : level, "\(beginning)\(line)")
   }
 
-  /// - Returns: the completion of a call whose result is going to be a reply.
+  /// - Returns: the completion for a call whose result is sent as a reply.
   func untilReplied(_ completion: @escaping Command.Completion) -> Command.Completion {
     repliesDue.withLock { $0 += 1 }
     return { [self] result in

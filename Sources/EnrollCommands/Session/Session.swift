@@ -1,18 +1,19 @@
-// The open clients of one face and the generic call: look the command up, check its input, run it. Its threads are its
-// own and not those on which clients renew: a call may wait for a renewal, and must never stand in that renewal's way.
+// The open clients of one interface, and the generic call: find the command, check its input, run it. The session has
+// its own threads, not those on which clients renew: a call may wait for a renewal, and must never block it.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollHost
 public import EnrollJSON
 public import EnrollPosix
 
-/// A table of open clients (handles `c1`, `c2`, … never given twice) and everything that can be called on them.
-/// Any method may be called from any thread.
+/// A table of open clients (handles `c1`, `c2`, … are never reused), and the calls of commands. Any method may be
+/// called from any thread.
 public final class Session: Sendable {
-  /// Told of events: a name and an object. Called on the thread that caused the event; must not block.
+  /// Gets events: a name and an object. Called on the thread that caused the event; must not block.
   public typealias EventSink = @Sendable (_ name: String, _ parameters: JSON) -> Void
 
-  /// Clients that may be open at once.
+  /// The limit of open clients.
   static let clientLimit = 65_536
 
   private struct Clients {
@@ -35,8 +36,8 @@ public final class Session: Sendable {
   /// Runs a command on this thread and waits for its result.
   /// - Parameters:
   ///   - parameters: an object.
-  ///   - deadline: the caller's own end of waiting, beside the parameter `deadline`.
-  /// - Throws: `.notFound` for an unknown command, `.invalidArgument`, `.handle`, and what the command throws.
+  ///   - deadline: the caller's deadline, in addition to the parameter `timeout`.
+  /// - Throws: `.notFound` for an unknown command; `.invalidArgument`; `.handle`; the errors of the command.
   public func call(
     _ name: String, _ parameters: JSON = .object([]), deadline: Instant? = nil,
     cancellation: (any Cancellation)? = nil
@@ -45,14 +46,12 @@ public final class Session: Sendable {
     return try command.run(try invocation(command, parameters, deadline, cancellation))
   }
 
-  /// Starts a command and returns at once. `completion` runs exactly once: before this returns for refusals and for
-  /// commands that need no waiting, else on another thread. Over a limit the result is `.busy`.
-  /// - Parameters:
-  ///   - isAnswered: whether the result goes to the host: the client's log then tells no error of its own.
-  ///   - startsHere: whether the caller's thread may look into the store, and wait for its lock and its key.
+  /// Starts a command and returns at once. `completion` runs exactly once: before this returns if the call is refused
+  /// or need not wait, otherwise on another thread. Over a limit the result is `.busy`.
+  /// - Parameter isAnswered: whether the result is sent to the host: then the client's log reports no error of the call.
   public func start(
     _ command: Command, _ parameters: JSON, cancellation: CancellationFlag?, isAnswered: Bool = true,
-    startsHere: Bool = false, completion: @escaping Command.Completion
+    completion: @escaping Command.Completion
   ) {
     var completion = completion
     do throws(EnrollError) {
@@ -61,7 +60,7 @@ public final class Session: Sendable {
       switch command.kind {
       case .memory: completion(.success(try command.run(invocation)))
       case .blocking, .waiting: try startBlocking(command, invocation, cancellation, completion)
-      case .parked: try startParked(command, invocation, cancellation, startsHere, completion)
+      case .parked: try startParked(command, invocation, cancellation, completion)
       }
     } catch {
       completion(.failure(error))
@@ -100,7 +99,7 @@ public final class Session: Sendable {
   }
 
   private func startParked(
-    _ command: Command, _ invocation: Invocation, _ cancellation: CancellationFlag?, _ startsHere: Bool,
+    _ command: Command, _ invocation: Invocation, _ cancellation: CancellationFlag?,
     _ completion: @escaping Command.Completion
   ) throws(EnrollError) {
     guard case .parked(let start) = command.body else {
@@ -113,7 +112,7 @@ public final class Session: Sendable {
       limits.leaveParked()
       completion(result)
     }
-    guard !startsHere, let beginner = invocation.opened?.beginner else { return start(invocation, done) }
+    guard let beginner = invocation.opened?.beginner else { return start(invocation, done) }
     if !beginner.submit({ start(invocation, done) }) {
       done(
         .failure(
@@ -146,10 +145,7 @@ public final class Session: Sendable {
     return invocation
   }
 
-  /// nil for a stale handle.
-  func client(_ handle: JSON) -> Client? { (try? opened(handle.string ?? ""))?.client }
-
-  /// - Throws: `.handle` for a stale one, and for what never was one.
+  /// - Throws: `.handle` for a stale handle, and for a text that never was one.
   private func opened(_ handle: String) throws(EnrollError) -> OpenClient {
     if let number = Self.number(handle), let opened = clients.withLock({ $0.opened[number] }) {
       return opened
@@ -159,7 +155,7 @@ public final class Session: Sendable {
       field: "client")
   }
 
-  /// `c1` and the like, spelt in one way only.
+  /// The number of a handle such as `c1`; nil for any other spelling.
   private static func number(_ handle: String) -> UInt64? {
     let bytes = handle.utf8
     guard bytes.first == UInt8(ascii: "c"), let number = UInt64(handle.dropFirst()),
@@ -168,7 +164,7 @@ public final class Session: Sendable {
     return number
   }
 
-  /// For a client that is going to be opened.
+  /// A handle for a client that will be opened.
   func newHandle() -> String {
     let number = clients.withLock { clients -> UInt64 in
       defer { clients.next += 1 }
@@ -179,13 +175,13 @@ public final class Session: Sendable {
 
   /// - Parameters:
   ///   - handle: from ``newHandle()``.
-  ///   - opensAside: whether its store must not be looked into on a thread that reads requests.
-  /// - Throws: `.busy` when too many are open; the client is closed then.
+  ///   - opensAside: true if opening the store may ask the host for a key. A separate thread then opens it,
+  ///     because the thread that reads requests must also read the host's answer.
+  /// - Throws: `.busy` if too many clients are open; this client is then closed.
   func add(
-    _ client: Client, handle: String, opensAside: Bool, log: ClientLog? = nil, steps: OrderedSteps? = nil
+    _ client: Client, handle: String, opensAside: Bool, log: ClientLog? = nil
   ) throws(EnrollError) {
-    let opened = OpenClient(
-      client, handle: handle, opensAside: opensAside, log: log, steps: steps, tell: tell)
+    let opened = OpenClient(client, handle: handle, opensAside: opensAside, log: log, tell: tell)
     let isAdded = clients.withLock { clients -> Bool in
       guard clients.opened.count < Self.clientLimit, !clients.isEnding, let number = Self.number(handle)
       else { return false }
@@ -212,7 +208,7 @@ public final class Session: Sendable {
     opened.client.close()
   }
 
-  /// Closes every client, and those that are opened later: calls under way in them end, and nothing more is sent.
+  /// Closes all clients, and those that are opened later: their running calls end, and nothing more is sent.
   public func closeClients() {
     let open = clients.withLock { clients -> [OpenClient] in
       clients.isEnding = true
@@ -221,10 +217,10 @@ public final class Session: Sendable {
     for opened in open { opened.client.close() }
   }
 
-  /// Ends the session: no more calls; those under way end, and every renewal that was sent is stored (R39). Returns
-  /// once all of that is so.
-  /// - Parameter seconds: after so long not even the answer to a refresh token is waited for; nil: as long as a request
-  ///   takes at most.
+  /// Ends the session: no new call starts, running calls end, and every renewal that was sent is stored (R39). Returns
+  /// after that.
+  /// - Parameter seconds: the time after which not even the response to a refresh token is awaited; nil: the longest
+  ///   time of a request.
   public func finish(within seconds: Int64? = nil) {
     closeClients()
     let open = clients.withLock { Array($0.opened.values) }
@@ -234,7 +230,7 @@ public final class Session: Sendable {
         for opened in open { opened.client.abandon() }
       }
     }
-    // One client alone needs no thread for it.
+    // For only one client no thread is needed.
     for opened in open.dropFirst() { close(opened) }
     if let first = open.first {
       remove(first)

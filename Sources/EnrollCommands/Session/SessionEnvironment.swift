@@ -1,12 +1,13 @@
-// Settings of the program around the commands: where named configurations are, and where tokens are kept by default.
-// A library has neither: its host says where (flows.md §1).
+// The settings that a program adds to the commands: the source of named configurations, and the default store. A
+// library has neither: its host passes them (flows.md §1).
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollHost
 public import EnrollJSON
 import EnrollPosix
 
-/// Where a session finds what its caller did not say.
+/// The defaults for values that the caller does not pass.
 public struct SessionEnvironment: Sendable {
   /// The configuration of that name.
   let configuration: @Sendable (String) throws(EnrollError) -> JSON
@@ -14,14 +15,11 @@ public struct SessionEnvironment: Sendable {
   let defaultStore: @Sendable () throws(EnrollError) -> String
   /// The key provider of a store when none is named.
   let defaultKeys: KeyPlan
-  /// nil in a face that cannot ask its host.
+  /// nil in an interface that cannot send requests to its host.
   private(set) var host: (any HostLine)?
-  /// Gets what clients tell; nil: nobody does.
+  /// The log for the clients' lines; nil: there is none.
   private(set) var log: (any LogHandler)?
-  /// Starts a process that runs ``Session/perform(order:tell:)`` with these bytes, and gives a descriptor for what it tells; nil
-  /// where none can be made. nil: this process runs every step itself.
-  private(set) var startStep: (@Sendable ([UInt8]) -> Int32?)?
-  /// Of every client; nil: the system's.
+  /// The clock of every client; nil: the system's.
   private(set) var clock: (any Clock)?
 
   public init(
@@ -33,39 +31,28 @@ public struct SessionEnvironment: Sendable {
     self.defaultKeys = defaultKeys
   }
 
-  /// The same, with a host that can be asked for HTTP and secrets.
+  /// The same environment with a host that provides HTTP and secrets on request.
   public func asking(_ host: any HostLine) -> SessionEnvironment {
     var more = self
     more.host = host
     return more
   }
 
-  /// The same, with a log for what clients tell.
+  /// The same environment with a log for the clients' lines.
   public func logging(_ log: any LogHandler) -> SessionEnvironment {
     var more = self
     more.log = log
     return more
   }
 
-  /// The same, with processes for the steps that must not end with this one.
-  /// - Parameter start: hands the bytes to a process that calls ``Session/perform(order:tell:)``, and gives a descriptor for the
-  ///   lines that it is told; nil where no process can be made.
-  package func startingSteps(
-    _ start: @escaping @Sendable ([UInt8]) -> Int32?
-  ) -> SessionEnvironment {
-    var more = self
-    more.startStep = start
-    return more
-  }
-
-  /// The same, with another clock for its clients.
+  /// The same environment with another clock for its clients.
   func timed(by clock: any Clock) -> SessionEnvironment {
     var more = self
     more.clock = clock
     return more
   }
 
-  /// No configurations by name, no default store.
+  /// An environment without configurations by name and without a default store.
   public static let none = SessionEnvironment(
     configuration: { _ throws(EnrollError) in
       throw EnrollError(
@@ -76,7 +63,7 @@ public struct SessionEnvironment: Sendable {
       throw EnrollError(.invalidArgument, "store is missing", field: "store")
     })
 
-  /// The user's directories, and the best key provider that is present: for a program, as the user's own.
+  /// The user's directories, and the best key provider that is present: for a program.
   public static let user = SessionEnvironment(
     configuration: { name throws(EnrollError) in try UserDirectories.configuration(name) },
     defaultStore: { () throws(EnrollError) in try UserDirectories.storeInMadeFolders() },

@@ -1,5 +1,5 @@
-// Owners of OpenSSL's objects. All of them import as the same OpaquePointer; a class for each keeps them apart and
-// frees them. Those that are marked Sendable are never changed after they were made.
+// Owners of OpenSSL's objects. Swift imports all of them as OpaquePointer; a class for each kind distinguishes and
+// frees them. Objects of the Sendable classes never change after their creation.
 
 import COpenSSL
 
@@ -10,7 +10,7 @@ final class KeyHandle: @unchecked Sendable {
   deinit { OpenSSL.opened?.pointee.EVP_PKEY_free(pointer) }
 }
 
-/// An `EVP_PKEY_CTX`: one operation with, or the making of, a key.
+/// An `EVP_PKEY_CTX`: one operation with a key, or the generation of a key.
 final class KeyContext {
   let pointer: OpaquePointer
   init(owning pointer: OpaquePointer) { self.pointer = pointer }
@@ -30,7 +30,7 @@ final class DigestHandle: @unchecked Sendable {
   deinit { OpenSSL.opened?.pointee.EVP_MD_free(pointer) }
 }
 
-/// An `EVP_MD_CTX`: one signature made or checked.
+/// An `EVP_MD_CTX`: one hash, or one signature that is made or checked.
 final class DigestContext {
   let pointer: OpaquePointer
   private init(owning pointer: OpaquePointer) { self.pointer = pointer }
@@ -53,7 +53,7 @@ final class CipherHandle: @unchecked Sendable {
   deinit { OpenSSL.opened?.pointee.EVP_CIPHER_free(pointer) }
 }
 
-/// An `EVP_CIPHER_CTX`: one sealing or opening.
+/// An `EVP_CIPHER_CTX`: one encryption or decryption.
 final class CipherContext {
   let pointer: OpaquePointer
   private init(owning pointer: OpaquePointer) { self.pointer = pointer }
@@ -76,7 +76,7 @@ final class MACHandle: @unchecked Sendable {
   deinit { OpenSSL.opened?.pointee.EVP_MAC_free(pointer) }
 }
 
-/// An `EVP_MAC_CTX`: one message authenticated.
+/// An `EVP_MAC_CTX`: the authentication of one message.
 final class MACContext {
   let pointer: OpaquePointer
   private init(owning pointer: OpaquePointer) { self.pointer = pointer }
@@ -126,7 +126,7 @@ final class BigNumber {
 }
 
 extension StaticString {
-  /// Null-terminated text of the program itself.
+  /// Text in the program itself that ends with NUL.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     withUTF8Buffer { buffer in
       buffer.withMemoryRebound(to: CChar.self) { characters in
@@ -137,11 +137,11 @@ extension StaticString {
   }
 }
 
-/// An algorithm of OpenSSL, fetched when it is first needed and kept: a handle that every thread shares. An algorithm that
-/// was unavailable is fetched again at the next use, because the cause may have been a lack of memory. A class because it
-/// never goes away.
+/// An algorithm of OpenSSL, fetched at first use and kept: all threads share the handle. An algorithm that was
+/// unavailable is fetched again at the next use, because the cause may have been a lack of memory. A class that is
+/// never freed.
 final class Fetched<Handle: AnyObject & Sendable>: @unchecked Sendable {
-  // Unchecked: the cell is only touched by the two atomic operations; what is in it stays.
+  // Unchecked: the cell is only touched by the two atomic operations, and its content stays.
   private let cell: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   private let fetch: @Sendable () -> Handle?
 
@@ -155,15 +155,15 @@ final class Fetched<Handle: AnyObject & Sendable>: @unchecked Sendable {
     if let kept = enroll_atomic_read(cell) { return Unmanaged<Handle>.fromOpaque(kept).takeUnretainedValue() }
     guard let handle = fetch() else { return nil }
     let owned = Unmanaged.passRetained(handle)
-    // Another thread may have been faster: then that one stays, and this one goes with its last user.
+    // Another thread may have been first: then its handle stays, and this handle is freed after its last use.
     if enroll_atomic_fill(cell, owned.toOpaque()) == 0 { owned.release() }
     return handle
   }
 }
 
-/// At most one object that waits to be used again, by one thread at a time. A class because it is shared.
+/// At most one object that waits for its next use by one thread at a time. A class, because threads share it.
 final class Spare<Object: AnyObject>: @unchecked Sendable {
-  // Unchecked: the cell is only touched by the atomic operations; whoever takes the object out is the only one to have it.
+  // Unchecked: the cell is only touched by the atomic operations, and only the thread that takes the object out has it.
   private let cell: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
   init() {
@@ -180,7 +180,7 @@ final class Spare<Object: AnyObject>: @unchecked Sendable {
     enroll_atomic_take(cell).map { Unmanaged<Object>.fromOpaque($0).takeRetainedValue() }
   }
 
-  /// Frees `object` where another one waits already.
+  /// Keeps `object` for the next use, or frees it if another object is kept already.
   func put(_ object: Object) {
     let owned = Unmanaged.passRetained(object)
     if enroll_atomic_fill(cell, owned.toOpaque()) == 0 { owned.release() }

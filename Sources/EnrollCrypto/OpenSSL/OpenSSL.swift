@@ -1,5 +1,5 @@
-// libcrypto, opened on first use: linking it would cost every start of the host more than a millisecond and some megabytes,
-// and many a process never needs it. Never closed again. Secrets are wiped and compared without it.
+// libcrypto, opened at first use: linking it would cost every start of the host more than a millisecond and some
+// megabytes, and many processes never need it. It is never closed. Wiping and comparing secrets works without it.
 
 import COpenSSL
 
@@ -13,12 +13,12 @@ enum OpenSSL {
   /// - Throws: `.missing`.
   static func functions() throws(CryptoError) -> UnsafePointer<enroll_openssl> { try library.get() }
 
-  /// nil where ``functions()`` throws: for what can only be there if it was opened.
+  /// nil if ``functions()`` throws. For objects that exist only if libcrypto was opened.
   static var opened: UnsafePointer<enroll_openssl>? { try? library.get() }
 
   static func open(_ fileName: String) -> Result<UnsafePointer<enroll_openssl>, CryptoError> {
     guard let handle = enroll_openssl_open(fileName) else {
-      // Whether it is missing or something is short, the loader says.
+      // The loader's text says whether the file is missing or something else failed.
       let reason = enroll_openssl_open_error().map { String(cString: $0) } ?? ""
       return .failure(
         CryptoError(
@@ -43,17 +43,17 @@ enum OpenSSL {
     return cell
   }()
 
-  /// The functions if they were asked for before; opens nothing.
+  /// The functions if libcrypto was opened before. Opens nothing.
   fileprivate static var alreadyOpened: UnsafePointer<enroll_openssl>? {
     enroll_atomic_read(openedCell).map { UnsafePointer($0.assumingMemoryBound(to: enroll_openssl.self)) }
   }
 }
 
-/// What OpenSSL and this library's threads have to do with one another.
+/// OpenSSL's data of the library's threads.
 public enum OpenSSLThread {
-  /// To be called before another library opens OpenSSL: it frees nothing at exit then.
+  /// Call this before another library opens OpenSSL, so that OpenSSL frees nothing at exit.
   public static func prepare() { _ = OpenSSL.opened }
 
-  /// Frees what OpenSSL keeps for the current thread, which must not use it any more.
+  /// Frees OpenSSL's data of the current thread, which must not use OpenSSL afterwards.
   public static func end() { OpenSSL.alreadyOpened?.pointee.OPENSSL_thread_stop() }
 }

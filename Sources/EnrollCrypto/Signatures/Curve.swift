@@ -18,7 +18,7 @@ public enum Curve: String, Sendable, CaseIterable {
     }
   }
 
-  /// Size of its field.
+  /// The bits of its field.
   var bitCount: Int32 {
     switch self {
     case .p256: 256
@@ -27,7 +27,7 @@ public enum Curve: String, Sendable, CaseIterable {
     }
   }
 
-  /// OpenSSL takes NIST's names.
+  /// OpenSSL's name of the curve, which is NIST's.
   var name: StaticString {
     switch self {
     case .p256: "P-256"
@@ -37,9 +37,9 @@ public enum Curve: String, Sendable, CaseIterable {
   }
 }
 
-/// The kind of the key.
+/// The kind of a key.
 public enum KeyKind: Equatable, Sendable {
-  /// RSA, with a modulus of so many bits.
+  /// RSA, with the number of bits of the modulus.
   case rsa(bits: Int)
   /// A point of an elliptic curve.
   case ec(Curve)

@@ -1,10 +1,10 @@
-// Which Ed25519 public keys are refused (R22, RFC 8032 §5.1.3): other lengths, a coordinate not reduced modulo
-// p = 2^255 - 19, and the points of small order, under which a signature can be made for any message.
+// The Ed25519 public keys that are refused (R22, RFC 8032 §5.1.3): keys of another length, with a coordinate not
+// reduced modulo p = 2^255 - 19, or that are a point of small order, for which signatures of any message can be forged.
 
 enum Ed25519Strength {
   static func check(_ key: [UInt8]) throws(CryptoError) {
     guard key.count == 32 else { throw CryptoError(.key, "an Ed25519 key has 32 bytes, not \(key.count)") }
-    // y, big-endian, without the sign of x.
+    // y, big-endian, without the sign bit of x.
     var y = [UInt8](key.reversed())
     y[0] &= 0x7F
     guard y.lexicographicallyPrecedes(modulus) else {
@@ -18,7 +18,7 @@ enum Ed25519Strength {
   /// p.
   private static let modulus: [UInt8] = [0x7F] + [UInt8](repeating: 0xFF, count: 30) + [0xED]
 
-  /// y of the points whose order divides 8: 0, 1, -1, and the two of order 8, each the other's negative.
+  /// y of the points whose order divides 8: 0, 1, -1, and the two values of order 8, which are negatives of each other.
   private static let smallOrder: [[UInt8]] = [
     [UInt8](repeating: 0, count: 32),
     [UInt8](repeating: 0, count: 31) + [1],

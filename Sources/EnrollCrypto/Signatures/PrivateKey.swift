@@ -1,15 +1,16 @@
-// Key pairs: made, kept and used for signing. The library itself signs only for DPoP; the sandbox signs tokens.
+// Key pairs: generation, storage and signing. The library signs DPoP proofs and client assertions; the sandbox signs
+// tokens.
 
 import COpenSSL
 
-/// A key that makes signatures. A class because it owns OpenSSL's object; it never changes. The private half stays
+/// A key that makes signatures. A class, because it owns OpenSSL's object, which never changes. The private half stays
 /// inside OpenSSL, which wipes it.
 public final class PrivateKey: Sendable {
-  /// The half that others check signatures with.
+  /// The public key, with which others check signatures.
   public let publicKey: PublicKey
   private let handle: KeyHandle
 
-  /// Its algorithm family and size or curve.
+  /// The algorithm family, and the size or curve.
   public var kind: KeyKind { publicKey.kind }
 
   private init(_ handle: KeyHandle, _ publicKey: PublicKey) {
@@ -17,11 +18,11 @@ public final class PrivateKey: Sendable {
     self.publicKey = publicKey
   }
 
-  private convenience init(_ handle: KeyHandle) throws(CryptoError) {
+  convenience init(_ handle: KeyHandle) throws(CryptoError) {
     self.init(handle, try Self.publicKey(of: handle))
   }
 
-  /// A new key.
+  /// Generates a key.
   /// - Throws: `.key` for an RSA size outside 2,048 to 8,192 bits.
   public static func generate(_ kind: KeyKind) throws(CryptoError) -> PrivateKey {
     let libcrypto = try OpenSSL.functions()
@@ -53,7 +54,7 @@ public final class PrivateKey: Sendable {
     return try PrivateKey(KeyHandle(owning: require(key, "key generation")))
   }
 
-  /// Reads what ``exported()`` wrote: PKCS #8 in DER (RFC 5958).
+  /// Reads the output of ``exported()``: PKCS #8 in DER (RFC 5958).
   /// - Throws: `.key` for anything else, and for keys that ``PublicKey`` refuses.
   public convenience init(der: Secret) throws(CryptoError) {
     try self.init(confirmed { () throws(CryptoError) in try Self.read(der) })
@@ -94,7 +95,7 @@ public final class PrivateKey: Sendable {
   }
 
   /// - Returns: the signature in JOSE's form (for the ES family r and s, each as long as a coordinate).
-  /// - Throws: `.key` when the algorithm wants another kind of key or another curve.
+  /// - Throws: `.key` if the algorithm needs another kind of key or another curve.
   public func sign(_ message: [UInt8], algorithm: SignatureAlgorithm) throws(CryptoError) -> [UInt8] {
     try algorithm.requireFit(kind)
     let libcrypto = try OpenSSL.functions()
@@ -112,9 +113,9 @@ public final class PrivateKey: Sendable {
     let status = signature.withUnsafeMutableBufferPointer {
       libcrypto.pointee.EVP_DigestSign(context.pointer, $0.baseAddress, &count, message, message.count)
     }
-    // Without memory for its DER form, OpenSSL makes a length of -1 and calls that success.
+    // If OpenSSL has no memory for the DER form, it reports success with a length of -1.
     guard status == 1, (1...signature.count).contains(count) else { throw .library("signature") }
-    // DER signatures come in several lengths: `count` was an upper bound.
+    // DER signatures vary in length: `count` was an upper bound.
     signature.removeLast(signature.count - count)
     guard case .ec(let curve) = kind else { return signature }
     return try ECDSASignature.joined(der: signature, curve: curve)
@@ -132,19 +133,19 @@ public final class PrivateKey: Sendable {
       return try .ed25519(bytes)
     }
     let bits = libcrypto.pointee.EVP_PKEY_get_bits(handle.pointer)
-    // What OpenSSL had no memory to note when it made the key.
+    // OpenSSL had no memory to store the size when it made the key.
     guard bits > 0 else { throw .library("public key") }
     for curve in Curve.allCases where bits == curve.bitCount {
       guard enroll_openssl_is_a(libcrypto, handle.pointer, "EC") == 1 else { break }
       let count = curve.coordinateCount
-      // The public key is made anew on the NIST curve of that size: a point of another curve is not on it.
+      // The public key is made again on the NIST curve of that size, which fails for a point of another curve.
       return try .ec(
         curve: curve, x: number("qx", of: handle, count: count), y: number("qy", of: handle, count: count))
     }
     throw CryptoError(.key, "a private key of a kind that is not used here")
   }
 
-  /// Big-endian; of its natural length unless `count` is given.
+  /// A number in big-endian bytes: as many as it needs, or `count`.
   private static func number(
     _ name: StaticString, of handle: KeyHandle, count: Int? = nil
   ) throws(CryptoError) -> [UInt8] {

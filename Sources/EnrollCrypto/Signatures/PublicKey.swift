@@ -1,30 +1,31 @@
-// Public keys and the checking of signatures in JOSE's form (RFC 7518 §3, RFC 8037). A key that is malformed or weak is
-// refused when it is made (R22), so that a PublicKey is always fit for use.
+// Public keys, and the verification of signatures in JOSE's form (RFC 7518 §3, RFC 8037). A malformed or weak key is
+// refused when it is created (R22), so that every PublicKey is fit for use.
 
 import COpenSSL
 
-/// A key that checks signatures. A class because it owns OpenSSL's object; it never changes.
+/// A key that verifies signatures. A class, because it owns OpenSSL's object, which never changes.
 public final class PublicKey: Sendable {
-  /// The numbers of which the key is made, as JSON Web Keys carry them: big-endian bytes.
+  /// The numbers of a key, as JSON Web Keys have them: big-endian bytes.
   public enum Components: Equatable, Sendable {
-    /// Without leading zeros.
+    /// Both without leading zeros.
     case rsa(modulus: [UInt8], exponent: [UInt8])
-    /// Each ``Curve/coordinateCount`` bytes.
+    /// Both have ``Curve/coordinateCount`` bytes.
     case ec(Curve, x: [UInt8], y: [UInt8])
     /// 32 bytes.
     case ed25519([UInt8])
   }
 
-  /// Its algorithm family and size or curve.
+  /// The algorithm family, and the size or curve.
   public let kind: KeyKind
-  /// The byte strings of ``components``, apart from the enum: an enum hides its kind in spare bits of the first one's
-  /// pointer, and a leak checker then takes a key that is still in use for lost.
+  /// The byte strings of ``components``, stored apart from the enum: an enum stores its case in spare bits of the first
+  /// pointer, and a leak checker then reports a key that is still in use as lost.
   private let numbers: [[UInt8]]
   let handle: KeyHandle
-  /// The context of the last good check, kept for the next one: making a new one takes a fifth of the time of a check.
+  /// The context of the last successful verification, kept for the next one: a new context takes a fifth of the time of
+  /// a verification.
   private let spare = Spare<VerificationContext>()
 
-  /// The numbers that it consists of, as a JWK holds them (RFC 7518 §6).
+  /// The numbers of the key, as in a JWK (RFC 7518 §6).
   public var components: Components {
     switch kind {
     case .rsa: .rsa(modulus: numbers[0], exponent: numbers[1])
@@ -39,18 +40,18 @@ public final class PublicKey: Sendable {
     self.handle = handle
   }
 
-  /// - Parameters: big-endian bytes; leading zeros are dropped.
-  /// - Throws: `.key` for a modulus under 2,048 or over 8,192 bits, even, or made by the flawed generator of
-  ///   CVE-2017-15361; for an exponent that is even, 1, or over 64 bits.
+  /// - Parameters: big-endian bytes; leading zeros are removed.
+  /// - Throws: `.key` for a modulus that has less than 2,048 or more than 8,192 bits, is even, or was made by the
+  ///   flawed generator of CVE-2017-15361; for an exponent that is even, 1, or longer than 64 bits.
   public static func rsa(modulus: [UInt8], exponent: [UInt8]) throws(CryptoError) -> PublicKey {
     let modulus = [UInt8](modulus.drop { $0 == 0 })
     let exponent = [UInt8](exponent.drop { $0 == 0 })
     try RSAStrength.check(modulus: modulus, exponent: exponent)
-    let parameters = Parameters()
+    let parameters = OpenSSLParameters()
     parameters.add("n", number: modulus)
     parameters.add("e", number: exponent)
     let bits = RSAStrength.bitCount(modulus[...])
-    let key = try confirmed { () throws(CryptoError) in try handle("RSA", parameters) }
+    let key = try confirmed { () throws(CryptoError) in try parameters.key("RSA", enroll_evp_public_key()) }
     return PublicKey(.rsa(bits: bits), [modulus, exponent], key)
   }
 
@@ -61,21 +62,21 @@ public final class PublicKey: Sendable {
         .key,
         "a coordinate on \(curve.rawValue) has \(curve.coordinateCount) bytes, not \(x.count) or \(y.count)")
     }
-    let parameters = Parameters()
+    let parameters = OpenSSLParameters()
     parameters.add("group", text: curve.name)
     parameters.add("pub", octets: [4] + x + y)
     let libcrypto = try OpenSSL.functions()
     let key = try confirmed { () throws(CryptoError) in
       let notOnCurve = CryptoError(.key, "the point is not on \(curve.rawValue)")
       let key: KeyHandle
-      do throws(CryptoError) { key = try handle("EC", parameters) } catch {
+      do throws(CryptoError) { key = try parameters.key("EC", enroll_evp_public_key()) } catch {
         throw error.reason == .key ? notOnCurve : error
       }
       let context = KeyContext(
         owning: try require(
           libcrypto.pointee.EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
-      // The curves have a cofactor of 1: a point that is on one, and not the point at infinity, is of its order. The full check
-      // would multiply to see that.
+      // The curves have a cofactor of 1, so a point on the curve other than the point at infinity has the right order.
+      // The full check would multiply to verify that.
       do throws(CryptoError) {
         try require(libcrypto.pointee.EVP_PKEY_public_check_quick(context.pointer), "key check")
       } catch {
@@ -86,8 +87,8 @@ public final class PublicKey: Sendable {
     return PublicKey(.ec(curve), [x, y], key)
   }
 
-  /// - Throws: `.key` for any other length than 32 bytes, and for a point that is not written canonically or is of
-  ///   small order, with which signatures of nobody verify.
+  /// - Throws: `.key` for a length other than 32 bytes, and for a point that is not in canonical form or has small
+  ///   order, because forged signatures verify with such a point.
   public static func ed25519(_ bytes: [UInt8]) throws(CryptoError) -> PublicKey {
     try Ed25519Strength.check(bytes)
     let libcrypto = try OpenSSL.functions()
@@ -99,16 +100,16 @@ public final class PublicKey: Sendable {
     return PublicKey(.ed25519, [bytes], KeyHandle(owning: key))
   }
 
-  /// Whether `signature` is this key's over `message`.
-  /// - Parameter signature: as JOSE has it: for the ES family r and s, each as long as a coordinate. One of another
-  ///   length is not a signature: false.
-  /// - Throws: `.key` when the algorithm wants another kind of key or another curve; `.memory`, which says nothing about
+  /// Whether `signature` is a signature of `message` with this key.
+  /// - Parameter signature: in JOSE's form: for the ES family r and s, each as long as a coordinate. For any other
+  ///   length the result is false.
+  /// - Throws: `.key` if the algorithm needs another kind of key or another curve; `.memory`, which says nothing about
   ///   the signature.
   public func verify(
     signature: [UInt8], message: UnsafeRawBufferPointer, algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
     try algorithm.requireFit(kind)
-    // As with `confirmed`: a refusal counts when it is given twice.
+    // As in `confirmed`, only a second refusal counts.
     if try isVerified(signature, message, algorithm) { return true }
     return try isVerified(signature, message, algorithm)
   }
@@ -132,14 +133,14 @@ public final class PublicKey: Sendable {
       signature = ECDSASignature.der(joined: signature)
     }
     let context: VerificationContext
-    if let spare = spare.take(), try spare.beginsAnew(algorithm) {
+    if let spare = spare.take(), try spare.restarts(algorithm) {
       context = spare
     } else {
       context = try VerificationContext(handle, algorithm)
     }
     let verdict = libcrypto.pointee.EVP_DigestVerify(
       context.digest.pointer, signature, signature.count, message.baseAddress, message.count)
-    // Anything but 1 is a refusal: for some values of r and s OpenSSL says -1 where others get 0. Either leaves a
+    // Every result except 1 is a refusal: for some values of r and s OpenSSL returns -1 instead of 0. Both leave a
     // reason in the thread's queue.
     if verdict != 1, CryptoError.takeReasons(libcrypto).isMemory {
       throw CryptoError(.memory, "a signature could not be checked because memory ran out")
@@ -147,19 +148,20 @@ public final class PublicKey: Sendable {
     if verdict == 1 { spare.put(context) }
     return verdict == 1
   }
+}
 
-  private static func handle(_ type: StaticString, _ parameters: Parameters) throws(CryptoError) -> KeyHandle
-  {
+extension OpenSSLParameters {
+  /// The key that has these numbers.
+  /// - Parameter selection: OpenSSL's value for the halves that are given.
+  func key(_ type: StaticString, _ selection: Int32) throws(CryptoError) -> KeyHandle {
     let libcrypto = try OpenSSL.functions()
     let made = type.withCString { libcrypto.pointee.EVP_PKEY_CTX_new_from_name(nil, $0, nil) }
     let context = KeyContext(owning: try require(made, "key context"))
     try require(libcrypto.pointee.EVP_PKEY_fromdata_init(context.pointer), "key context")
     var key: OpaquePointer?
-    let status = parameters.withList {
-      libcrypto.pointee.EVP_PKEY_fromdata(context.pointer, &key, enroll_evp_public_key(), $0)
-    }
+    let status = withList { libcrypto.pointee.EVP_PKEY_fromdata(context.pointer, &key, selection, $0) }
     guard status == 1, let key else {
-      let cause = CryptoError.library("public key")
+      let cause = CryptoError.library("key")
       guard cause.reason == .library else { throw cause }
       throw CryptoError(.key, cause.message)
     }
@@ -167,7 +169,7 @@ public final class PublicKey: Sendable {
   }
 }
 
-/// A check of signatures that is ready to begin: one key, one algorithm.
+/// A prepared verification with one key and one algorithm.
 private final class VerificationContext {
   let digest: DigestContext
   private let algorithm: SignatureAlgorithm
@@ -187,8 +189,8 @@ private final class VerificationContext {
     try algorithm.configure(keyContext)
   }
 
-  /// - Returns: false where it is of another algorithm, or one that OpenSSL does not begin anew.
-  func beginsAnew(_ algorithm: SignatureAlgorithm) throws(CryptoError) -> Bool {
+  /// - Returns: false if the context is for another algorithm, or OpenSSL cannot initialise it again.
+  func restarts(_ algorithm: SignatureAlgorithm) throws(CryptoError) -> Bool {
     guard algorithm == self.algorithm, !algorithm.isEdDSA else { return false }
     var keyContext: OpaquePointer?
     let libcrypto = try OpenSSL.functions()
@@ -202,14 +204,14 @@ private final class VerificationContext {
 }
 
 extension ECDSASignature {
-  /// DER, which OpenSSL speaks, from r and s side by side, which JOSE does (RFC 7518 §3.4).
+  /// The signature in DER, OpenSSL's form, from r and s side by side, JOSE's form (RFC 7518 §3.4).
   static func der(joined: [UInt8]) -> [UInt8] {
     let half = joined.count / 2
     let numbers = integer(joined[..<half]) + integer(joined[half...])
     return [0x30] + length(numbers.count) + numbers
   }
 
-  /// The fewest bytes, of which the highest bit is clear: it would be a sign (X.690 §8.3).
+  /// An integer with the fewest bytes whose highest bit is 0, because a 1 would be a minus sign (X.690 §8.3).
   private static func integer(_ number: ArraySlice<UInt8>) -> [UInt8] {
     var digits = number.drop { $0 == 0 }
     if digits.isEmpty { digits = [0] }
@@ -217,12 +219,12 @@ extension ECDSASignature {
     return [0x02] + length(sign.count + digits.count) + sign + digits
   }
 
-  /// Of at most 255 bytes (X.690 §8.1.3).
+  /// A length of at most 255 bytes (X.690 §8.1.3).
   private static func length(_ count: Int) -> [UInt8] {
     count < 0x80 ? [UInt8(count)] : [0x81, UInt8(truncatingIfNeeded: count)]
   }
 
-  /// The way back.
+  /// r and s side by side, JOSE's form, from DER.
   static func joined(der: [UInt8], curve: Curve) throws(CryptoError) -> [UInt8] {
     let libcrypto = try OpenSSL.functions()
     let parsed = der.withUnsafeBufferPointer { bytes in

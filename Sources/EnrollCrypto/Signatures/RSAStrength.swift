@@ -1,7 +1,7 @@
-// Which RSA keys are good enough (R22). Numbers are big-endian bytes without leading zeros.
+// The RSA keys that are accepted (R22). Numbers are big-endian bytes without leading zeros.
 
 enum RSAStrength {
-  /// Bits. The upper bound keeps one check of a signature short.
+  /// Bits. The upper limit keeps the verification of a signature fast.
   static let modulusBits = 2048...8192
 
   static func check(modulus: [UInt8], exponent: [UInt8]) throws(CryptoError) {
@@ -24,18 +24,19 @@ enum RSAStrength {
     return number.count * 8 - first.leadingZeroBitCount
   }
 
-  /// Primes for which 65537 generates a proper subgroup, with the subgroup's order.
+  /// Primes modulo which 65537 generates a proper subgroup, with the order of the subgroup.
   private static let subgroups: [(prime: Int, order: Int)] = [
     (11, 2), (13, 6), (17, 8), (19, 9), (37, 3), (53, 26), (61, 20), (71, 35), (73, 24), (79, 13), (97, 6),
     (103, 51), (107, 53), (109, 54), (127, 42), (151, 50), (157, 78),
   ]
 
-  /// The flawed generator's moduli lie in the subgroup that 65537 generates, modulo every small prime
-  /// (Nemec et al., "The Return of Coppersmith's Attack", 2017, §2.2). Another key does by chance with 2^-27.
+  /// The moduli of the flawed generator are in the subgroup that 65537 generates, modulo every small prime (Nemec et
+  /// al., "The Return of Coppersmith's Attack", 2017, §2.2). Another key has this property by chance with probability
+  /// 2^-27.
   private static func hasInfineonFlaw(_ modulus: [UInt8]) -> Bool {
     subgroups.allSatisfy { prime, order in
       let remainder = modulus.reduce(0) { ($0 * 256 + Int($1)) % prime }
-      // A cyclic group has one subgroup of each order: the elements whose power is 1.
+      // A cyclic group has one subgroup of each order: the elements whose power of that order is 1.
       return (0..<order).reduce(1) { power, _ in power * remainder % prime } == 1
     }
   }

@@ -1,20 +1,20 @@
-// The signature algorithms of R21 (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864 §2.2), all asymmetric. `none` and the HS family have no case,
-// so that nothing can choose them.
+// The signature algorithms of R21 (RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864 §2.2), all asymmetric. `none` and the HS
+// family have no case, so that nothing can choose them.
 
 import COpenSSL
 
 /// A signature algorithm, named as JOSE names it.
 public enum SignatureAlgorithm: String, Sendable, CaseIterable {
-  /// RSASSA-PKCS1-v1_5 with SHA-2 of so many bits (RFC 7518 §3.3).
+  /// RSASSA-PKCS1-v1_5 with SHA-2 of 256, 384, 512 bits (RFC 7518 §3.3).
   case RS256, RS384, RS512
-  /// RSASSA-PSS with SHA-2 of so many bits (RFC 7518 §3.5).
+  /// RSASSA-PSS with SHA-2 of 256, 384, 512 bits (RFC 7518 §3.5).
   case PS256, PS384, PS512
   /// ECDSA on P-256, P-384, P-521, with SHA-2 of 256, 384, 512 bits (RFC 7518 §3.4).
   case ES256, ES384, ES512
-  /// With Ed25519 only; `Ed25519` is its newer name (RFC 9864 §2.2).
+  /// Both use Ed25519; `Ed25519` is the newer name (RFC 9864 §2.2).
   case EdDSA, Ed25519
 
-  /// By its JOSE name, byte by byte; nil for any other.
+  /// The algorithm with this JOSE name, compared byte by byte; nil for any other name.
   public init?(name: String) {
     for algorithm in Self.allCases where algorithm.rawValue.utf8.elementsEqual(name.utf8) {
       self = algorithm
@@ -23,13 +23,13 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
     return nil
   }
 
-  /// Whether it is EdDSA, by either name.
+  /// Whether the algorithm is EdDSA, by either name.
   public var isEdDSA: Bool { self == .EdDSA || self == .Ed25519 }
 
-  /// Whether both names are of one algorithm.
+  /// Whether both names mean the same algorithm.
   public func isSame(as other: SignatureAlgorithm) -> Bool { self == other || isEdDSA && other.isEdDSA }
 
-  /// The hash that goes with it; for EdDSA the one inside Ed25519, which OpenID Connect uses for `at_hash`.
+  /// The hash function of the algorithm; for EdDSA the one inside Ed25519, which OpenID Connect uses for `at_hash`.
   public var digest: Digest {
     switch self {
     case .RS256, .PS256, .ES256: .sha256
@@ -38,7 +38,7 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a key of that kind may be used with it: one curve for each ES algorithm (RFC 7518 §3.4).
+  /// Whether a key of that kind can be used with the algorithm: each ES algorithm has one curve (RFC 7518 §3.4).
   public func fits(_ kind: KeyKind) -> Bool {
     switch self {
     case .RS256, .RS384, .RS512, .PS256, .PS384, .PS512: if case .rsa = kind { true } else { false }
@@ -51,12 +51,12 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
 
   var isPSS: Bool { self == .PS256 || self == .PS384 || self == .PS512 }
 
-  /// Ed25519 hashes by itself.
+  /// nil for EdDSA, because Ed25519 contains its hash.
   func externalDigest() throws(CryptoError) -> OpaquePointer? {
     isEdDSA ? nil : try require(digest.handle, "digest").pointer
   }
 
-  /// PSS with the salt as long as the hash (RFC 7518 §3.5).
+  /// Configures PSS with a salt as long as the hash (RFC 7518 §3.5). Does nothing for other algorithms.
   func configure(_ context: OpaquePointer?) throws(CryptoError) {
     guard isPSS else { return }
     let libcrypto = try OpenSSL.functions()

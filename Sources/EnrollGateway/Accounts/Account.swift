@@ -1,11 +1,11 @@
-// Accounts and the identities that lead to them. An identity's key is its provider, its issuer and its subject, never an e-mail
-// address: addresses change hands (OpenID Connect Core §5.7).
+// Accounts and the identities with which a user signs in to them. The key of an identity is its provider, issuer and subject,
+// never an e-mail address: addresses change hands (OpenID Connect Core §5.7).
 
-public import EnrollCore
+public import EnrollRules
 
-/// A person's account.
+/// A user's account.
 public struct Account: Sendable, Equatable {
-  /// A UUID of version 7 (RFC 9562 §5.7): the same for life, and nobody else's.
+  /// A UUID of version 7 (RFC 9562 §5.7). It never changes, and is never used for another account.
   public var id: String
   public var created: UnixTime
   public var lastLogin: UnixTime
@@ -21,14 +21,15 @@ public struct Account: Sendable, Equatable {
 public struct Identity: Sendable, Equatable {
   /// The gateway's name for the provider: `google`.
   public var provider: String
-  /// The issuer, a space, and the issuer's name for the person (OpenID Connect Core §2, `sub`).
+  /// The issuer, a space, and the issuer's id of the user (`sub`, OpenID Connect Core §2).
   public var subject: String
   public var email: String?
-  /// The provider vouches for the address.
+  /// Whether the provider has verified the address.
   public var isEmailVerified: Bool
   public var name: String?
-  /// The session at the provider that a sign-in belongs to: the issuer, a space, and the issuer's name for it (`sid`, OpenID Connect
-  /// Back-Channel Logout 1.0 §2.1). Kept with the sessions that the sign-in begins; what the store tells of an identity has none.
+  /// The provider's session that the sign-in belongs to: the issuer, a space, and the issuer's id of the session (`sid`, OpenID
+  /// Connect Back-Channel Logout 1.0 §2.1). The store keeps it with the sessions that the sign-in begins; it is nil in
+  /// identities that the store returns.
   public var providerSession: String?
 
   public init(

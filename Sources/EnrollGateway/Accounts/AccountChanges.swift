@@ -1,14 +1,13 @@
-// Changes of an account: another identity, one identity less, two accounts that become one, the end of an account. Each is whole or
-// nothing, and each asks the store itself whether the session that wants it still lives and began lately, so that nothing can
-// happen between the question and the change.
+// Changes of an account: link or unlink an identity, merge two accounts, delete an account. Each change is atomic. A change
+// that a user asks for checks in the same transaction that the user's session is live and began recently.
 
-public import EnrollCore
+public import EnrollRules
 
-/// Names an identity: nobody else has the same one.
+/// The key of an identity: two identities never have the same key.
 public struct IdentityKey: Sendable, Equatable, Hashable {
   /// The gateway's name for the provider: `google`.
   public var provider: String
-  /// As in ``Identity/subject``.
+  /// As ``Identity/subject``.
   public var subject: String
 
   public init(provider: String, subject: String) {
@@ -21,13 +20,14 @@ extension Identity {
   public var key: IdentityKey { IdentityKey(provider: provider, subject: subject) }
 }
 
-/// The session that wants a change: it lives, it belongs to the account, and it began lately, which proves an identity of it.
+/// The session that asks for a change. It must be live, belong to the account, and have begun recently: the sign-in proves that
+/// the user holds an identity of the account.
 public struct RecentSignIn: Sendable, Equatable {
   /// SHA-256 of the session's token, 32 bytes.
   public var tokenHash: [UInt8]
   /// The id of the account that the session belongs to.
   public var account: String
-  /// A session that began earlier proves nothing.
+  /// The session counts as proof only if it began at this time or later.
   public var since: UnixTime
 
   public init(tokenHash: [UInt8], account: String, since: UnixTime) {
@@ -37,44 +37,44 @@ public struct RecentSignIn: Sendable, Equatable {
   }
 }
 
-/// How an identity was linked.
+/// The result of linking an identity.
 public enum Linking: Sendable, Equatable {
   case linked
-  /// The account has it already.
+  /// The account already has the identity.
   case already
-  /// Another account has it; its id. Nothing has changed.
+  /// Another account, with this id, has the identity. Nothing has changed.
   case other(account: String)
   /// The session has ended, or began too long ago. Nothing has changed.
   case notRecent
 }
 
-/// How an identity was unlinked.
+/// The result of unlinking an identity.
 public enum Unlinking: Sendable, Equatable {
   /// - Parameters:
-  ///   - endedSessions: how many sessions it had begun; they are over.
-  ///   - token: what ``AccountChanges/keepToken(_:of:)`` kept; it waits to be revoked.
+  ///   - endedSessions: how many sessions of the identity ended.
+  ///   - token: the token that ``AccountChanges/keepToken(_:of:)`` kept; it is queued for revocation.
   case unlinked(endedSessions: Int, token: KeptProviderToken?)
-  /// The account has no other. Nothing has changed.
+  /// The account has no other identity. Nothing has changed.
   case last
-  /// The account does not have it.
+  /// The account does not have the identity.
   case unknown
   /// The session has ended, or began too long ago. Nothing has changed.
   case notRecent
 }
 
-/// How two accounts became one.
+/// The result of merging two accounts.
 public enum Merging: Sendable, Equatable {
-  /// The other account is gone, and so are its sessions; its identities lead to this one.
+  /// The other account and its sessions are deleted; its identities belong to this account.
   case merged(endedSessions: Int)
-  /// They were merged before.
+  /// The identity already belongs to this account.
   case already
-  /// The other account is gone, or no longer has the identity. Nothing has changed.
+  /// The other account does not exist any more, or does not have the identity. Nothing has changed.
   case gone
   /// The session has ended, or began too long ago. Nothing has changed.
   case notRecent
 }
 
-/// A token of a provider, sealed by ``KeyRing/Purpose/providerToken``, and whose it is.
+/// A provider's token of an identity, sealed for ``KeyRing/Purpose/providerToken``.
 public struct KeptProviderToken: Sendable, Equatable {
   public var identity: IdentityKey
   public var sealed: String
@@ -88,7 +88,7 @@ public struct KeptProviderToken: Sendable, Equatable {
 /// The identities and provider tokens that were deleted with an account.
 public struct DeletedAccount: Sendable, Equatable {
   public var identities: [Identity]
-  /// They wait in the store to be revoked at their providers (``RevocationStore``).
+  /// The tokens are queued for revocation at their providers (``RevocationStore``).
   public var tokens: [KeptProviderToken]
   public var endedSessions: Int
 
@@ -99,18 +99,18 @@ public struct DeletedAccount: Sendable, Equatable {
   }
 }
 
-/// A provider's word that somebody has signed out there.
+/// A provider's message that a user has signed out there.
 public struct ProviderLogout: Sendable, Equatable {
   /// The gateway's name for the provider.
   public var provider: String
-  /// As in ``Identity/subject``; nil: whoever has the session.
+  /// As ``Identity/subject``; nil if the provider named only the session, whoever its user is.
   public var subject: String?
-  /// As in ``Identity/providerSession``; nil: all sessions of the subject. With both, sessions end as well of which the provider's
-  /// session is not known.
+  /// As ``Identity/providerSession``; nil for all sessions of the subject. If both subject and session are
+  /// given, sessions end, too, whose provider session is unknown.
   public var session: String?
-  /// SHA-256 of what names this word, 32 bytes: it counts once.
+  /// SHA-256 of the message's unique id, 32 bytes: a message counts only once.
   public var hash: [UInt8]
-  /// When the word would count no longer, and need not be remembered.
+  /// When the message's validity ends. The store remembers the message until then.
   public var expires: UnixTime
 
   public init(provider: String, subject: String?, session: String?, hash: [UInt8], expires: UnixTime) {
@@ -122,78 +122,80 @@ public struct ProviderLogout: Sendable, Equatable {
   }
 }
 
-/// A provider's word that somebody asked there to have deleted what came from it.
+/// A provider's message that a user asked there for the deletion of the data that came from the provider.
 public struct ProviderDeletion: Sendable, Equatable {
   public var identity: IdentityKey
-  /// SHA-256 of what names this word, 32 bytes: it counts once.
+  /// SHA-256 of the message's unique id, 32 bytes: a message counts only once.
   public var hash: [UInt8]
-  /// Until then it is known that it was done.
-  public var remembered: UnixTime
+  /// Until this time the store remembers that the deletion was done.
+  public var expires: UnixTime
 
-  public init(identity: IdentityKey, hash: [UInt8], remembered: UnixTime) {
+  public init(identity: IdentityKey, hash: [UInt8], expires: UnixTime) {
     self.identity = identity
     self.hash = hash
-    self.remembered = remembered
+    self.expires = expires
   }
 }
 
 /// The result of a ``ProviderDeletion``.
-public enum Forgetting: Sendable, Equatable {
-  /// The account had no other identity.
+public enum DataDeletionResult: Sendable, Equatable {
+  /// The account was deleted, because it had no other identity.
   case account(id: String, DeletedAccount)
-  /// The identity, with the sessions that it began.
-  /// - Parameter before: every identity that the account had, that one included.
+  /// The identity was deleted, with the sessions that it began.
+  /// - Parameter before: every identity that the account had, including the deleted one.
   case identity(account: String, before: [Identity], endedSessions: Int)
-  /// Nobody has the identity.
+  /// No account has the identity.
   case nobody
-  /// The same was said before; nothing was done.
+  /// The message was handled before; nothing was done.
   case repeated
 }
 
 /// The part of ``AccountStore`` that changes accounts.
 public protocol AccountChanges: AnyObject, Sendable {
-  /// Gives the account of the session one more identity, unless somebody has it. Its e-mail address decides nothing.
+  /// Adds an identity to the account of the session, unless an account already has it. The e-mail address
+  /// does not matter.
   func link(_ identity: Identity, by proof: RecentSignIn, at now: UnixTime) throws(StoreFailure) -> Linking
 
-  /// Takes an identity from the account of the session, never the last one, and ends the sessions that it began.
+  /// Removes an identity, but never the last one, from the account of the session, and ends the sessions that it began.
   func unlink(_ identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime) throws(StoreFailure)
     -> Unlinking
 
-  /// Gives every identity of `other` to the account of the session, and deletes `other` with its sessions and codes.
-  /// - Parameter identity: of `other`; the person proved it.
+  /// Moves every identity of `other` to the account of the session, and deletes `other` with its sessions and codes.
+  /// - Parameter identity: an identity of `other` with which the user has just signed in.
   func merge(_ other: String, provenBy identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime)
     throws(StoreFailure) -> Merging
 
-  /// Deletes the account and everything of it.
-  /// - Parameter proof: nil where somebody who manages the gateway asks.
-  /// - Returns: nil if there is no such account, or if the proof is no recent sign-in of it.
+  /// Deletes the account and all its data.
+  /// - Parameter proof: nil if an operator of the gateway asks.
+  /// - Returns: nil if the account does not exist, or if the proof is not a recent sign-in to it.
   func deleteAccount(_ id: String, by proof: RecentSignIn?, at now: UnixTime) throws(StoreFailure)
     -> DeletedAccount?
 
-  /// The id of the account that the identity leads to; nil for none.
+  /// The id of the account that has the identity; nil if none has it.
   func account(of identity: IdentityKey) throws(StoreFailure) -> String?
 
-  /// Ends the sessions that the identity began, and the codes of apps that were not redeemed yet.
+  /// Ends the sessions that the identity began, and deletes the codes of apps that were not redeemed yet.
   /// - Parameters:
-  ///   - providerSession: ends those of this session of the provider alone, and those of which it is not known; nil for all.
-  ///   - end: a session that began later goes on.
-  /// - Returns: how many sessions.
+  ///   - providerSession: ends only the sessions that belong to this session of the provider, and sessions
+  ///     whose provider session is unknown; nil for all.
+  ///   - end: sessions that began after this time continue.
+  /// - Returns: how many sessions ended.
   func endSessions(
     ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime, at now: UnixTime
   ) throws(StoreFailure) -> Int
 
-  /// Ends the sessions, and the codes of apps that were not redeemed yet, of which the provider says that they are over, and notes that
-  /// it was said, in one change.
-  /// - Returns: how many sessions; nil where the same was said before, and nothing was done.
+  /// Ends the sessions that the provider's message is about, deletes their unredeemed codes of apps, and records the message,
+  /// in one transaction.
+  /// - Returns: how many sessions ended; nil if the message was handled before, and nothing was done.
   func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int?
 
-  /// Deletes the identity with the sessions and codes that it began, and notes that it was done, in one change. An account that has no
-  /// other identity is deleted.
-  func forget(_ deletion: ProviderDeletion, at now: UnixTime) throws(StoreFailure) -> Forgetting
+  /// Deletes the identity with the sessions and codes that it began, and records the message, in one transaction. An account
+  /// without another identity is deleted.
+  func deleteData(_ deletion: ProviderDeletion, at now: UnixTime) throws(StoreFailure) -> DataDeletionResult
 
-  /// Whether a ``ProviderDeletion`` with this hash was done, and is remembered.
-  func isForgotten(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool
+  /// Whether a ``ProviderDeletion`` with this hash was done, and is still remembered.
+  func isDataDeleted(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool
 
-  /// Keeps a token of the provider with the identity, in the place of an earlier one; for an identity that is gone it does nothing.
+  /// Stores a token of the provider with the identity and replaces an earlier one; does nothing if the identity does not exist.
   func keepToken(_ sealed: String, of identity: IdentityKey) throws(StoreFailure)
 }

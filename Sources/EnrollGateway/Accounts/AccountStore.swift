@@ -1,22 +1,23 @@
-// Where accounts, sessions and one-time codes live. SQLite on one machine, PostgreSQL for several; one suite of tests holds both
-// to these promises. Every call blocks, and is whole: after a failure nothing of it has happened, unless the failure says that
-// nobody knows (``StoreFailure/unknownOutcome``).
+// The store of accounts, sessions and one-time codes. SQLite serves one machine, PostgreSQL several; one test suite runs
+// against both. Every call blocks and is atomic: after a failure nothing has changed, unless the failure is
+// ``StoreFailure/unknownOutcome``.
 
-public import EnrollCore
+public import EnrollRules
 
-/// A session to begin. The store keeps the hash of its token only: nobody can use a session by reading the database.
+/// A session to begin. The store keeps only the hash of its token, so a copy of the database cannot open a
+/// session.
 public struct NewSession: Sendable, Equatable {
   /// SHA-256 of the token, 32 bytes.
   public var tokenHash: [UInt8]
-  /// Names it to people who list their sessions; opens nothing. A UUID of version 7.
+  /// The session's id in lists; it is not a secret. A UUID of version 7.
   public var id: String
-  /// The app that has it; nil: a browser.
+  /// The app that has the session; nil for a browser.
   public var app: String?
-  /// The name that the browser or the app gives itself, at most 200 bytes, for the list of sessions.
+  /// The name of the browser or app for the list of sessions, at most 200 bytes.
   public var device: String?
-  /// It ends so many seconds after its last use…
+  /// The session ends this many seconds after its last use.
   public var idleSeconds: Int64
-  /// …and so many seconds after its beginning, whatever its use.
+  /// The session ends at the latest this many seconds after its beginning, even if it is used.
   public var absoluteSeconds: Int64
 
   public init(
@@ -37,7 +38,7 @@ public struct NewAppCode: Sendable, Equatable {
   /// SHA-256 of the code, 32 bytes.
   public var codeHash: [UInt8]
   public var app: String
-  /// The provider by which the user signed in: the code is redeemed at its path.
+  /// The provider of the sign-in: the code is redeemed at this provider's path.
   public var provider: String
   /// The app's S256 challenge (RFC 7636 §4.2).
   public var challenge: String
@@ -52,16 +53,16 @@ public struct NewAppCode: Sendable, Equatable {
   }
 }
 
-/// The result of a sign-in: a session, or a code that an app redeems for one.
-public enum Beginning: Sendable, Equatable {
+/// The credential that a sign-in begins: a session, or a code that an app redeems for a session.
+public enum NewCredential: Sendable, Equatable {
   case session(NewSession)
   case code(NewAppCode)
 }
 
-/// Somebody signed in.
+/// The result of a sign-in.
 public struct SignedIn: Sendable, Equatable {
   public var account: Account
-  /// The identity was never seen before.
+  /// True if the identity was seen for the first time.
   public var isNew: Bool
 
   public init(account: Account, isNew: Bool) {
@@ -70,17 +71,17 @@ public struct SignedIn: Sendable, Equatable {
   }
 }
 
-/// A live session, and whose it is.
+/// A live session with its account and identity.
 public struct LiveSession: Sendable, Equatable {
   public var id: String
   public var account: Account
-  /// The identity by which the user signed in.
+  /// The identity with which the user signed in.
   public var identity: Identity
   public var app: String?
   public var device: String?
   public var created: UnixTime
   public var lastSeen: UnixTime
-  /// The earlier of both ends.
+  /// The earlier of the idle end and the absolute end.
   public var expires: UnixTime
 
   public init(
@@ -98,113 +99,99 @@ public struct LiveSession: Sendable, Equatable {
   }
 }
 
-/// How a code was redeemed.
+/// The result of redeeming a code.
 public enum Redemption: Sendable, Equatable {
-  /// The session has begun.
-  case begun(Account)
+  /// The session exists now.
+  case created(Account)
   /// No code has this hash.
   case unknown
-  /// It came too late.
+  /// The code has expired.
   case expired
-  /// It belongs to another provider's path.
+  /// The code was issued for another provider's path.
   case otherProvider
-  /// The verifier is not that of the challenge; the code stays good.
+  /// The verifier does not match the challenge; the code stays valid.
   case otherVerifier
-  /// It was redeemed before; the session that it gave has been ended (RFC 6749 §4.1.2).
+  /// The code was redeemed before. The session that it gave has been ended (RFC 6749 §4.1.2).
   case reused
 }
 
-/// Why the store did not do what it was asked.
-public enum StoreFailure: Error, Sendable, Equatable {
-  /// It cannot be reached, or has no time: nothing happened, and trying later helps.
-  case unavailable(String)
-  /// The connection was lost while a change was made: it may have happened.
-  case unknownOutcome(String)
-  /// No space, or not writable.
-  case full(String)
-  /// The schema is another than this program's.
-  case schema(found: Int64, expected: Int64)
-  /// A fault of this program, or a damaged database.
-  case fault(String)
-
-  public var message: String {
-    switch self {
-    case .unavailable(let text), .unknownOutcome(let text), .full(let text), .fault(let text): text
-    case .schema(let found, let expected):
-      found > expected
-        ? "the database has schema \(found), and this program knows \(expected): it was migrated by a newer enroll-gateway"
-        : "the database has schema \(found), and this program needs \(expected): run enroll-gateway migrate"
-    }
-  }
-}
-
-/// Each change writes its entry of the audit in its own transaction.
-public protocol AccountStore: AccountChanges, RegistrationStore, AuditStore, LimitStore,
-  RevocationStore
-{
-  /// Finds or makes the account of the identity, in one statement: a thousand calls at once for one new person make one account.
-  /// The identity's e-mail, name and times become those of this sign-in; what this sign-in does not tell (nil) stays.
-  /// An account has 100 live sessions; one more ends the one whose last use is longest ago.
+/// Accounts with their sessions, and the codes of apps. Each change writes its audit entry in its own transaction.
+public protocol SessionStore: AnyObject, Sendable {
+  /// Finds or creates the account of the identity, atomically: a thousand concurrent calls for one new identity create one
+  /// account. The identity's e-mail, name and times are updated; values that are nil in this sign-in stay as they were. An
+  /// account has at most 100 live sessions; one more ends the session that was unused for the longest time.
   /// - Parameter newAccountID: the id of the account if the identity is new.
   func signIn(
-    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
+    _ identity: Identity, newAccountID: String, creating credential: NewCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn
 
-  /// Spends a code for a session of the code's app, atomically. A code that was spent before ends the session that it gave.
-  /// - Parameter session: its ``NewSession/app`` is not looked at.
+  /// Redeems a code for a session of the code's app, atomically. If the code was redeemed before, the session that it gave is
+  /// ended.
+  /// - Parameter session: its ``NewSession/app`` is ignored.
   func redeem(
     codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(StoreFailure) -> Redemption
 
-  /// The live session of a token; nil for none. Notes its use, at most once a minute.
+  /// The live session of a token, or nil. Records the use of the session at most once a minute.
   func session(tokenHash: [UInt8], at now: UnixTime) throws(StoreFailure) -> LiveSession?
 
-  /// The live sessions of an account, the one used last first, at most 100.
+  /// The live sessions of an account, the most recently used first, at most 100.
   func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession]
 
-  /// Ends the session of a token; one that is gone already is no failure.
+  /// Ends the session of a token. It is not a failure if the session does not exist.
   func endSession(tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin) throws(StoreFailure)
 
   /// Ends a session of this account by its id.
-  /// - Returns: whether there was one.
+  /// - Returns: whether the account had this session.
   func endSession(
     id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool
 
-  /// Ends all sessions of the account, but for that of a token, all codes that no app has redeemed yet, and all links of e-mails that
-  /// nobody has used yet.
-  /// - Returns: how many sessions.
+  /// Ends all sessions of the account except the session of a token, and deletes all unredeemed codes of apps and all unused
+  /// links of e-mails.
+  /// - Returns: how many sessions ended.
   func endSessions(
     ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Int
 
-  /// The accounts with an identity of this e-mail address, the oldest first, at most 100. Its case does not matter.
+  /// The accounts with an identity of this e-mail address, the oldest first, at most 100. Case is ignored.
   func accounts(withEmail email: String) throws(StoreFailure) -> [Account]
 
-  /// nil for none.
+  /// The account with this id, or nil.
   func account(_ id: String) throws(StoreFailure) -> Account?
 
   /// Every identity of the account, the oldest first.
   func identities(ofAccount id: String) throws(StoreFailure) -> [Identity]
+}
 
-  /// Removes sessions and codes that ended days ago, by `now` and by the database's own clock: no clock that is wrong removes what lives.
-  /// - Returns: how many.
+/// The state of the database itself.
+public protocol StoreUpkeep: AnyObject, Sendable {
+  /// Deletes sessions, codes, links and recorded messages that expired days ago, by `now` and by the
+  /// database's own clock, so that one wrong clock cannot delete valid rows.
+  /// - Returns: how many rows were deleted.
   func prune(at now: UnixTime) throws(StoreFailure) -> Int
 
-  /// Brings the schema to this program's, one replica at a time. Migrations only expand: the program from before goes on working, and
-  /// starts with a newer schema. If there is nothing to do, the right to read and write rows is enough.
-  /// - Returns: the versions that were applied; none with a newer schema.
+  /// Brings the schema to this program's version, one replica at a time. Migrations only add: a program of the previous version
+  /// keeps working, and also starts with the newer schema. If there is nothing to do, the right to read and write rows is
+  /// enough.
+  /// - Returns: the versions that were applied; none if the schema is newer.
   func migrate() throws(StoreFailure) -> [Int64]
 
-  /// Returns if the store answers and has this program's schema. It has a connection of its own.
+  /// Returns if the store answers and has this program's schema; PostgreSQL must also grant the rights to its
+  /// tables. The check uses a separate connection.
   func check() throws(StoreFailure)
 
-  /// Returns if there is room for a change. SQLite writes a small row; a server of its own says by itself when its disk is full.
-  /// - Throws: `.full`. A database that is busy, or away, is the business of ``check()``.
-  func checkRoom(at now: UnixTime) throws(StoreFailure)
+  /// Returns if there is disk space for a change. SQLite writes a small row; a database server reports a full disk itself.
+  /// - Throws: `.full`. Only ``check()`` reports a database that is busy or cannot be reached.
+  func checkDiskSpace(at now: UnixTime) throws(StoreFailure)
 
   /// Closes every connection. Calls fail with `.unavailable` afterwards.
   func close()
 }
+
+/// The whole store of a gateway. A step has only the part that it uses.
+public protocol AccountStore: SessionStore, AccountChanges, RegistrationStore, AuditStore, LimitStore,
+  RevocationStore, StoreUpkeep
+{}

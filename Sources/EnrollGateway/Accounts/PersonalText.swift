@@ -1,11 +1,11 @@
-// Words about people, from outside. A name keeps its script; characters without a shape, and characters that change the direction
-// of the text around them, are removed. The pages escape the result.
+// Texts about users that come from outside. A name keeps its script; invisible characters, and characters that change the
+// direction of the text around them, are removed. The pages escape the result.
 
 /// A name or a description from a provider or a browser.
 enum PersonalText {
-  /// Without control characters, marks of direction and characters without a width, and without blanks around it.
-  /// - Parameter maximumBytes: of UTF-8; a longer text ends before the character that would go beyond.
-  /// - Returns: nil for a text of which nothing is left.
+  /// The text without control characters, direction marks and zero-width characters, and without surrounding blanks.
+  /// - Parameter maximumBytes: in UTF-8; a longer text is cut before the character that would exceed it.
+  /// - Returns: nil if nothing is left.
   static func shown(_ text: String?, maximumBytes: Int = 200) -> String? {
     guard let text else { return nil }
     var kept = ""
@@ -22,12 +22,12 @@ enum PersonalText {
     return kept.isEmpty ? nil : kept
   }
 
-  /// Whether the text is shown as it is.
+  /// Whether ``shown(_:maximumBytes:)`` would remove no character of the text.
   static func isPlain(_ text: String) -> Bool { !text.unicodeScalars.contains { isUnwanted($0) } }
 
   private static func isUnwanted(_ scalar: UnicodeScalar) -> Bool {
     switch scalar.properties.generalCategory {
-    // A joiner belongs to the spelling of some languages, and to many signs.
+    // Joiners are part of the spelling in some languages, and of many emoji.
     case .format: scalar.value != 0x200C && scalar.value != 0x200D
     case .control, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator, .privateUse: true
     default: false

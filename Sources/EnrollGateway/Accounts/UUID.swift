@@ -1,6 +1,7 @@
-// UUIDs of version 7 (RFC 9562 §5.7): they sort by the time at which they were made, so that an index grows at its end.
+// UUIDs of version 7 (RFC 9562 §5.7): they sort by the time at which they were made, so that new rows are
+// added at the end of an index.
 
-import EnrollCore
+import EnrollRules
 
 enum UUID7 {
   static let randomByteCount = 10

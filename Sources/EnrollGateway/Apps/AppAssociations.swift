@@ -1,7 +1,7 @@
-// Two files tell a phone that a link of this host belongs to an app: Android's Digital Asset Links and Apple's associated domains.
-// Both are made from the table of apps.
+// Two files tell a phone that links of this host belong to an app: Android's Digital Asset Links and Apple's associated
+// domains. Both are generated from the configured apps.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 import EnrollHTTP
 
@@ -27,7 +27,7 @@ enum AppAssociations {
     return .json(.array(statements))
   }
 
-  /// The paths are those of the apps' redirect URIs on this host.
+  /// The paths are the paths of the apps' redirect URIs on this host.
   static func apple(_ apps: [RegisteredApp], publicOrigin: String) -> WebResponse {
     let details: [JSON] = apps.filter { !$0.appleAppIDs.isEmpty }.map { app in
       let paths = app.redirectURIs.compactMap { text -> String? in
@@ -49,7 +49,7 @@ extension WebResponse {
       status, headers: [HTTPHeader("Content-Type", "application/json")] + headers, body: json.serialized())
   }
 
-  /// To another address, by GET (RFC 9110 §15.4.4).
+  /// A redirect that the browser follows with GET (RFC 9110 §15.4.4).
   static func redirect(to url: String, headers: [HTTPHeader] = []) -> WebResponse {
     WebResponse(303, headers: [HTTPHeader("Location", url)] + headers)
   }

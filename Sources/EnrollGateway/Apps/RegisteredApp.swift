@@ -1,28 +1,29 @@
-// An app that signs its users in through the gateway: where it may be returned to, and what proves that a link is its own.
+// An app that signs its users in through the gateway: its redirect URIs, and the data that link them to the app.
 
-import EnrollCore
+import EnrollRules
 
 /// One app of the configuration.
 public struct RegisteredApp: Sendable, Equatable {
   /// 1 to 64 letters, digits, `-` or `_`.
   public let id: String
-  /// For pages.
+  /// The name that the pages show.
   public let title: String
-  /// Exact, but for the port of a loopback address (RFC 8252 §7.3). The first one is taken where the app names none.
+  /// Compared exactly, except for the port of a loopback address (RFC 8252 §7.3). If the app's request names
+  /// none, the first URI that is not a loopback address is used.
   public let redirectURIs: [String]
   public let android: Android?
   /// `TEAMID.bundle.id`, for `apple-app-site-association`.
   public let appleAppIDs: [String]
-  /// The browser shows a page with a link to the app, because some browsers open no app without a press.
+  /// Shows a page with a link to the app, because some browsers open an app only after the user clicks.
   public let showsContinuePage: Bool
-  /// The redirect holds the session token, where other programs on the device can read it, instead of a code.
+  /// The redirect has the session token instead of a code; other programs on the device can read it.
   public let sendsTokenInRedirect: Bool
-  /// `com.example.app://identity/fallback`: where the browser goes after a sign-in that knows no other address of the app.
+  /// `com.example.app://identity/fallback`: where the browser goes after a sign-in without another URL to return to.
   public let fallbackURI: String?
 
   public struct Android: Sendable, Equatable {
     public let package: String
-    /// SHA-256 of the signing certificates: 32 bytes in hexadecimal, separated by colons.
+    /// SHA-256 of the signing certificates: 32 bytes each in hexadecimal, separated by colons.
     public let fingerprints: [String]
   }
 
@@ -40,7 +41,7 @@ public struct RegisteredApp: Sendable, Equatable {
     self.fallbackURI = fallbackURI
   }
 
-  /// The redirect URI to return to; nil for one that is not registered.
+  /// The redirect URI to use; nil if the given one is not registered.
   func redirectURI(named given: String?) -> String? {
     guard let given else { return redirectURIs.first { !Self.isLoopback($0) } ?? redirectURIs.first }
     if redirectURIs.contains(where: { ASCII.equals($0, given) }) { return given }
@@ -58,7 +59,7 @@ public struct RegisteredApp: Sendable, Equatable {
 }
 
 extension RegisteredApp {
-  /// - Throws: `.configuration`; `field` is the key below the app's.
+  /// - Throws: `.configuration`; `field` is the key within the app's object.
   func check() throws(EnrollError) {
     guard !redirectURIs.isEmpty, redirectURIs.count <= 16 else {
       throw EnrollError(.configuration, "expected 1 to 16 redirect URIs", field: "redirectUris")

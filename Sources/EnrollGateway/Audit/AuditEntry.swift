@@ -1,52 +1,53 @@
-// The audit: who changed what, when, from where, and with what outcome. The store writes an entry in the transaction of the change
-// that it tells of, and refuses to change one afterwards; an entry goes only by its age. No entry holds a name, an e-mail
+// The audit: who changed what, when, from where, and with what outcome. The store writes an entry in the transaction of the
+// change, and refuses later changes of the entry; entries are deleted only by their age. No entry contains a name, an e-mail
 // address, a token or a secret.
 
-public import EnrollCore
+public import EnrollRules
 
-/// The kind of an event. The database holds its text, so a text that was released keeps its meaning.
+/// The kind of an event. The database stores its raw value, so a released value never changes its meaning.
 public enum AuditEvent: String, Sendable, CaseIterable {
   case registered
   case signedIn = "signed_in"
   /// An app redeemed its code; the detail names the app.
   case sessionBegun = "session_begun"
-  /// One session, by its owner or an operator.
+  /// One session was ended by its owner or an operator.
   case sessionEnded = "session_ended"
-  /// Several at once.
+  /// Several sessions were ended at once.
   case sessionsEnded = "sessions_ended"
-  /// Sessions beyond the hundredth, which gave way to a new one; the detail is their number.
+  /// Sessions over the limit of 100 were ended for a new one; the detail is their number.
   case surplusEnded = "surplus_ended"
-  /// A provider told of a sign-out, or of an account that is no more; sessions ended. The detail names the provider.
+  /// Sessions ended because a provider reported a sign-out or a deleted account. The detail names the provider.
   case providerLogout = "provider_logout"
-  /// A provider told that somebody asked there to be forgotten; `unlinked` or `deleted` follows. The detail names the provider.
+  /// A provider passed on a user's request for deletion; `unlinked` or `deleted` follows. The detail names the provider.
   case providerDeletion = "provider_deletion"
-  /// A one-time code came a second time; the session that it gave was ended.
+  /// A one-time code was presented a second time; the session that it gave was ended.
   case codeReused = "code_reused"
   case linked
   case unlinked
-  /// The account took the identities of another, which the detail names.
+  /// The account got the identities of another account, whose id is the detail.
   case merged
   case exported
   case deleted
   case mailConfirmed = "mail_confirmed"
-  /// There was none before.
+  /// A password was set for an account that had no password.
   case passwordSet = "password_set"
   case passwordChanged = "password_changed"
-  /// A password that is not the account's.
+  /// A wrong password was entered.
   case passwordRefused = "password_refused"
-  /// An operator looked at what is kept about the account; the detail names the command. Without an account nobody was found.
+  /// An operator read the data of an account; the detail names the command. If no account was found, the
+  /// entry has no account.
   case viewed
-  /// A provider did not take back a token in seven days; the detail names the provider.
+  /// A provider did not revoke a token within seven days; the detail names the provider.
   case revocationDropped = "revocation_dropped"
-  /// A gateway read its key file again.
+  /// The gateway read its key file again.
   case keysReloaded = "keys_reloaded"
 }
 
-/// Where a change came from.
+/// The origin of a change.
 public struct AuditOrigin: Sendable, Equatable {
-  /// The client's address; nil for the program itself, `operator` for an operator's command.
+  /// The client's address; nil for the program itself; `operator` for an operator's command.
   public var address: String?
-  /// The id of the request, as the log has it.
+  /// The id of the request, as in the log.
   public var request: String?
 
   public init(address: String? = nil, request: String? = nil) {
@@ -60,7 +61,7 @@ public struct AuditOrigin: Sendable, Equatable {
   /// An operator's command.
   public static let `operator` = AuditOrigin(address: "operator")
 
-  /// That of the request that this thread answers; ``program`` outside of one.
+  /// The origin of the request that this task answers; ``program`` outside of a request.
   @TaskLocal public static var current = AuditOrigin.program
 }
 
@@ -71,9 +72,9 @@ public struct AuditEntry: Sendable, Equatable {
   public var at: UnixTime
   public var event: AuditEvent
   public var outcome: Outcome
-  /// The account's id; nil where none is concerned. It stays when the account is deleted.
+  /// The account's id; nil if the event concerns no account. It stays when the account is deleted.
   public var account: String?
-  /// One word or id that tells more: the provider's name, the id of the session, a count.
+  /// A word or id with details: the provider's name, the id of the session, a count.
   public var detail: String?
   public var origin: AuditOrigin
 
@@ -90,25 +91,26 @@ public struct AuditEntry: Sendable, Equatable {
   }
 }
 
-/// The audit, as a store keeps it. Entries about changes of the store are written with the changes.
+/// The audit in a store. Entries about changes of the store are written with the changes.
 public protocol AuditStore: AnyObject, Sendable {
-  /// Appends an entry about something that the store itself does not change.
+  /// Appends an entry about an event that is not a change of the store.
   func append(_ entry: AuditEntry) throws(StoreFailure)
 
   /// The newest entries of an account, the newest first.
   func audit(ofAccount id: String, limit: Int) throws(StoreFailure) -> [AuditEntry]
 
-  /// The number of the newest entry: how many were written, apart from numbers that a failed change left out.
+  /// The number of the newest entry. It counts all entries that were ever written, and gaps that failed
+  /// changes left.
   func auditEntries() throws(StoreFailure) -> Int
 
-  /// Removes entries from before `end`. None goes that is younger than ``AuditRetention/shortestDays``.
-  /// - Returns: how many.
+  /// Deletes entries from before `end`, but never one younger than ``AuditRetention/shortestDays``.
+  /// - Returns: how many entries were deleted.
   func pruneAudit(before end: UnixTime) throws(StoreFailure) -> Int
 }
 
-/// How long entries stay.
+/// How long audit entries are kept.
 public enum AuditRetention {
-  /// The database refuses to remove younger entries, whoever asks.
+  /// The database refuses to delete younger entries.
   public static let shortestDays: Int64 = 30
   public static let defaultDays: Int64 = 400
 }

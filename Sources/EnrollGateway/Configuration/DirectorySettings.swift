@@ -1,35 +1,35 @@
-// The part of the configuration about the directory: where people who register by e-mail are kept, what names the gateway there, and which
-// provider of the same house signs them in. Refused: an address with a query, http beyond this machine, credentials of two
-// kinds, a provider that is not among the providers.
+// The part of the configuration about the directory: where users who register by e-mail are stored, the gateway's credentials
+// there, and the provider that signs in the directory's users. Refused: a URL with a query, http to another machine, two kinds
+// of credentials, a provider that is not configured.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollJSON
 
-/// A directory that is not the gateway's own tables.
+/// The settings of the directory.
 public struct DirectorySettings: Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     /// The gateway's own tables.
     case own
-    /// RFC 7644.
+    /// A SCIM directory (RFC 7644).
     case scim
     /// Okta's APIs.
     case okta
   }
 
   public let kind: Kind
-  /// Without a slash at its end; empty for the gateway's own.
+  /// The directory's URL without a slash at its end; empty for the gateway's own tables.
   public let url: String
-  /// nil for the gateway's own.
+  /// nil for the gateway's own tables.
   public let credentials: DirectoryCredentials.Kind?
   public let lookup: [SCIMLookup]
   /// PEM certificates to trust instead of the system's.
   public let caFile: String?
-  /// Whether http on this machine will do.
+  /// Whether http to this machine is allowed.
   public let allowsLoopbackHTTP: Bool
-  /// The name of the provider of the same house.
+  /// The name of the provider that signs in the directory's users.
   public let provider: String?
-  /// The addresses that a `fromURI` may have, compared exactly, up to its query.
+  /// The permitted values of `fromURI`. Its query is ignored; the rest must be identical.
   let fromURIs: [StrictURL]
 
   static let keys: [ConfigurationKey] = [
@@ -66,9 +66,9 @@ public struct DirectorySettings: Sendable {
   ]
 
   /// - Parameters:
-  ///   - providers: those of the configuration.
-  ///   - isDevelopment: whether http on this machine will do.
-  /// - Throws: `.configuration`; `field` is the key at fault.
+  ///   - providers: the configured providers.
+  ///   - isDevelopment: whether http to this machine is allowed.
+  /// - Throws: `.configuration`; `field` is the invalid key.
   init(json: JSON, providers: [GatewaySettings.Provider], isDevelopment: Bool) throws(EnrollError) {
     let reader = try ConfigurationReader(json, keys: Self.keys, path: "directory")
     kind = reader.text("kind").flatMap { Kind(rawValue: $0) } ?? .own
@@ -86,8 +86,8 @@ public struct DirectorySettings: Sendable {
     url = try Self.address(reader.text("url"), "url", isDevelopment)
     credentials = try Self.credentials(reader, kind, isDevelopment)
     provider = reader.text("provider")
-    let house = provider.flatMap { name in providers.first { ASCII.equals($0.name, name) } }
-    guard provider == nil || house != nil else {
+    let signInProvider = provider.flatMap { name in providers.first { ASCII.equals($0.name, name) } }
+    guard provider == nil || signInProvider != nil else {
       throw Self.refusal("provider", "expected the name of one of the providers")
     }
     guard kind == .okta else {
@@ -95,11 +95,11 @@ public struct DirectorySettings: Sendable {
       fromURIs = []
       return
     }
-    guard let house else {
+    guard let signInProvider else {
       throw Self.refusal("provider", "expected the name of the provider whose sessions the directory begins")
     }
     guard reader.value("lookup") == nil else { throw Self.refusal("lookup", "only scim takes it") }
-    let issuer = house.configuration.issuer.text
+    let issuer = signInProvider.configuration.issuer.text
     var addresses: [StrictURL] = []
     for text in reader.texts("fromUris") ?? [Self.authorizeAddress(ofIssuer: issuer)] {
       addresses.append(try Self.fromAddress(text, issuer: issuer))
@@ -113,7 +113,7 @@ extension DirectorySettings {
     EnrollError(.configuration, "directory.\(field): \(text)", field: "directory.\(field)")
   }
 
-  /// https, or http on this machine; without a slash at its end.
+  /// Accepts https, or http to this machine; removes a slash at the end.
   private static func address(
     _ text: String?, _ field: String, _ isDevelopment: Bool
   ) throws(EnrollError) -> String {
@@ -154,7 +154,7 @@ extension DirectorySettings {
     (1...4096).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 
-  /// Okta's authorize address below an authorization server, or of the organization itself.
+  /// Okta's authorization endpoint, of a custom authorization server or of the organization itself.
   static func authorizeAddress(ofIssuer issuer: String) -> String {
     let url = try? StrictURL(issuer)
     let path = url.map { $0.text($0.path) } ?? ""
@@ -162,8 +162,8 @@ extension DirectorySettings {
   }
 
   private static func fromAddress(_ text: String, issuer: String) throws(EnrollError) -> StrictURL {
-    guard let url = try? StrictURL(text), let house = try? StrictURL(issuer), url.query == nil,
-      !url.hadFragment, url.kind == house.kind, ASCII.equals(url.shownOrigin, house.shownOrigin)
+    guard let url = try? StrictURL(text), let issuer = try? StrictURL(issuer), url.query == nil,
+      !url.hadFragment, url.kind == issuer.kind, ASCII.equals(url.shownOrigin, issuer.shownOrigin)
     else {
       throw refusal("fromUris", "expected addresses of the provider's issuer, without a query")
     }

@@ -1,51 +1,51 @@
-// The gateway's configuration: one JSON object. Unknown keys, wrong types and unusable addresses are refused at the start; the error
+// The gateway's configuration: one JSON object. Unknown keys, wrong types and invalid URLs are refused at the start; the error
 // names the key as it was written.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollJSON
 
 public struct GatewaySettings: Sendable {
-  /// The origin that browsers see: `https://id.example`, without a path.
+  /// The gateway's origin as browsers see it: `https://id.example`, without a path.
   public let publicURL: String
-  /// `host:port` on which the gateway listens, by HTTP: TLS is the load balancer's.
+  /// `host:port` on which the gateway listens for HTTP; a load balancer terminates TLS.
   public let listen: String
-  /// `host:port` of this machine alone, on which the metrics are; nil: nowhere.
+  /// `host:port` of a loopback address for the metrics; nil if the gateway serves no metrics.
   public let metrics: String?
-  /// The addresses of load balancers whose `X-Forwarded-For` is believed.
+  /// The addresses of load balancers whose `X-Forwarded-For` is trusted.
   public let trustedProxies: [String]
-  /// `sqlite:PATH`, or `postgresql:` with what libpq takes.
+  /// `sqlite:PATH`, or a `postgresql:` connection string for libpq.
   public let database: String
   public let databaseConnections: Int
   /// The path of the key file.
   public let keyFile: String
   public let providers: [Provider]
   public let apps: [RegisteredApp]
-  /// Addresses to which a browser may be sent after it signed in, exactly.
+  /// The URLs to which a browser may return after the sign-in, compared exactly.
   public let returnTo: [String]
-  /// For whom access tokens are: each API's own name for itself.
+  /// The audiences of access tokens: the identifier of each API.
   public let apis: [String]
   public let idleSeconds: Int64
   public let absoluteSeconds: Int64
-  /// How much one client and one person may ask for.
+  /// The rate limits per client and per user.
   public let limits: LimitRules
-  /// After so many days an entry of the audit goes.
+  /// How many days the audit keeps an entry.
   public let auditDays: Int64
-  /// nil: no mail is sent.
+  /// nil if no mail is sent.
   public let mail: MailSettings?
-  /// nil: nobody registers by e-mail.
+  /// nil if users cannot register by e-mail.
   public let registration: RegistrationSettings?
-  /// Where people who register by e-mail are kept; nil: in the gateway's own tables.
+  /// The directory of users who register by e-mail; nil for the gateway's own tables.
   public let directory: DirectorySettings?
-  /// Passed on to the pages.
+  /// The theme of the pages, as JSON.
   public let theme: JSON?
-  /// Files with changed texts, or with further languages.
+  /// Files with changed texts, or with the texts of additional languages.
   public let textFiles: [String]
 
   public struct Provider: Sendable {
     public let name: String
     public let label: String
     public let configuration: Configuration
-    /// What it asks for beyond the specifications.
+    /// The provider's requirements beyond the specifications.
     public let dialect: ProviderDialect
   }
 
@@ -54,7 +54,7 @@ public struct GatewaySettings: Sendable {
   private static let absoluteRange: ClosedRange<Int64> = 60...63_072_000
   private static let auditRange: ClosedRange<Int64> = AuditRetention.shortestDays...3_650
 
-  /// The keys at the top, apart from the two maps `providers` and `apps`.
+  /// The top-level keys, without the maps `providers` and `apps`.
   public static var keys: [ConfigurationKey] {
     [
       ConfigurationKey(
@@ -144,7 +144,7 @@ public struct GatewaySettings: Sendable {
     ),
   ]
 
-  /// - Throws: `.configuration`; `field` is the key at fault, with its path (`apps.sample.redirectUris`).
+  /// - Throws: `.configuration`; `field` is the path of the invalid key (`apps.sample.redirectUris`).
   public init(json: JSON) throws(EnrollError) {
     guard var top = json.object else {
       throw EnrollError(.configuration, "configuration: expected an object, got \(json.kind)")
@@ -239,10 +239,12 @@ extension GatewaySettings {
     return number
   }
 
-  /// A name that stays one segment of a path.
-  static func isName(_ text: String) -> Bool {
-    (1...64).contains(text.utf8.count)
-      && text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D || $0 == 0x5F }
+  /// Whether the text is a valid name: it must fit into one segment of a path.
+  static func isName(_ text: String) -> Bool { isName(text.utf8[...]) }
+
+  static func isName(_ text: Substring.UTF8View) -> Bool {
+    (1...64).contains(text.count)
+      && text.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D || $0 == 0x5F }
   }
 
   private static func members(of json: JSON?, _ key: String) throws(EnrollError) -> [JSONObject.Member] {

@@ -1,12 +1,13 @@
-// One provider of the configuration: EnrollKit's keys of a provider, and those that only a server has. Each key that a provider
-// cannot use is refused, so that nobody believes in a check that does not happen.
+// One provider of the configuration: EnrollKit's provider keys, and keys that only a server has. A key that the provider cannot
+// use is refused, so that nobody relies on a check that does not happen.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollJSON
 
 extension GatewaySettings {
-  /// The keys of a provider beside those of an EnrollKit configuration. Each `…File` is the path of a file with the value.
+  /// The keys of a provider beside those of an EnrollKit configuration. Each key that ends with `File` is the path of a file
+  /// with the value.
   static let providerKeys: [ConfigurationKey] = [
     ConfigurationKey(
       "label", .text, "The provider's display name. The preset's or the provider's name by default."),
@@ -24,29 +25,20 @@ extension GatewaySettings {
     ),
     ConfigurationKey(
       "graphVersion", .text, "For Facebook: the version of the Graph API. \(Self.graphVersion) by default."),
-    ConfigurationKey(
-      "clientKeyFile", .text,
-      "private_key_jwt: the path of the client's private key, PKCS #8 in PEM, instead of a clientSecret. Only its owner may read it."
-    ),
-    ConfigurationKey(
-      "clientKeyId", .text, "private_key_jwt: the name (kid) under which the provider knows the key."),
-    ConfigurationKey(
-      "clientAssertionAudience", .text,
-      "private_key_jwt: the audience of the assertion. The issuer by default; some providers require the token endpoint."
-    ),
   ]
 
   static let graphVersion = "v22.0"
 
-  /// The keys of a provider whose values come from files, by the keys with `File` at their ends: nothing here reads files.
+  /// Keys whose values come from files: the configuration names the file in the key with `File` appended. The program reads the
+  /// files.
   public static let providerSecrets = ["clientSecret", "applePrivateKey", "clientKey"]
 
-  /// Whether a file with it should be its owner's alone.
+  /// Whether only the owner should be able to read the key's file.
   public static func isPrivateKey(_ key: String) -> Bool {
     ASCII.equals(key, "applePrivateKey") || ASCII.equals(key, "clientKey")
   }
 
-  /// - Throws: `.configuration`, with the key as it was written and its path.
+  /// - Throws: `.configuration` with the path of the key as it was written.
   static func provider(
     _ name: String, _ json: JSON, publicURL: String, isDevelopment: Bool
   ) throws(EnrollError) -> Provider {
@@ -77,7 +69,7 @@ extension GatewaySettings {
   }
 }
 
-/// The members of a provider that an EnrollKit configuration does not know.
+/// The keys of a provider that an EnrollKit configuration does not have.
 private struct ServerKeys {
   var label: String?
   private var hostedDomain: String?
@@ -88,6 +80,7 @@ private struct ServerKeys {
   private var graphVersion: String?
   private var clientKey: String?
   private var clientKeyID: String?
+  private var clientKeyAlgorithm: SignatureAlgorithm?
   private var assertionAudience: String?
 
   init(takingFrom object: inout JSONObject) throws(EnrollError) {
@@ -99,6 +92,15 @@ private struct ServerKeys {
     graphVersion = try Self.text("graphVersion", &object)
     clientKey = try Self.text("clientKey", &object)
     clientKeyID = try Self.text("clientKeyId", &object)
+    if let name = try Self.text("clientKeyAlgorithm", &object) {
+      guard let algorithm = SignatureAlgorithm(name: name) else {
+        throw Self.refusal(
+          "clientKeyAlgorithm",
+          "expected one of \(SignatureAlgorithm.allCases.map { $0.rawValue }.joined(separator: ", ")), got another"
+        )
+      }
+      clientKeyAlgorithm = algorithm
+    }
     assertionAudience = try Self.text("clientAssertionAudience", &object)
     guard let list = object["appleNotificationAudiences"] else { return }
     let texts = list.array?.compactMap { $0.string } ?? []
@@ -118,12 +120,12 @@ private struct ServerKeys {
     return text
   }
 
-  /// What a server needs, where nobody wrote otherwise. Presets are written for apps.
+  /// Sets what a server needs and the configuration leaves out. Presets are written for apps.
   func complete(_ object: inout JSONObject) {
     let preset = object["provider"]?.string ?? ""
     switch preset {
     case "apple":
-      // Without a name and an e-mail nobody would have to be asked for anything, and no form would come.
+      // Without these scopes Apple sends no name and no e-mail address.
       if object["scopes"] == nil { object["scopes"] = .string("openid name email") }
     case "facebook":
       let version = graphVersion ?? GatewaySettings.graphVersion
@@ -173,18 +175,18 @@ private struct ServerKeys {
       dialect.provesAppSecret = true
       dialect.sendsSignedRequests = true
     }
-    if isApple { try speakToApple(&dialect, configuration) }
-    dialect.asksAgain =
+    if isApple { try configureApple(&dialect, configuration) }
+    dialect.supportsReauthentication =
       configuration.scopes.contains { ASCII.equals($0, "openid") }
-      && !Self.neverAskAgain.contains { ASCII.equals($0, host) }
-    if dialect.credential == nil { dialect.credential = try assertion(configuration) }
+      && !Self.withoutPromptLogin.contains { ASCII.equals($0, host) }
+    if !isApple { dialect.clientKey = try clientKey(configuration) }
     return dialect
   }
 
-  /// Providers that do not know `prompt=login`, or refuse it.
-  private static let neverAskAgain = ["google", "apple", "facebook", "github"]
+  /// Providers that do not support `prompt=login`.
+  private static let withoutPromptLogin = ["google", "apple", "facebook", "github"]
 
-  private func speakToApple(
+  private func configureApple(
     _ dialect: inout ProviderDialect, _ configuration: Configuration
   ) throws(EnrollError) {
     guard let team, let appleKeyID, let appleKey else {
@@ -200,10 +202,9 @@ private struct ServerKeys {
     guard key.kind == .ec(.p256) else {
       throw Self.refusal("applePrivateKeyFile", "Apple's keys are on the curve P-256, and this one is not")
     }
-    dialect.credential = ClientCredential(
-      kind: .appleSecret(team: team), clientID: configuration.clientID.text, keyID: appleKeyID, key: key,
-      algorithm: .ES256)
-    // Apple answers a request for the name or the e-mail with a form, and no other way.
+    dialect.appleSecret = AppleSecret(
+      team: team, clientID: configuration.clientID.text, keyID: appleKeyID, key: key)
+    // Apple answers requests with the scopes name or email only with a form post.
     dialect.answersByForm = configuration.scopes.contains {
       ASCII.equals($0, "name") || ASCII.equals($0, "email")
     }
@@ -211,10 +212,12 @@ private struct ServerKeys {
     dialect.notificationAudiences = [configuration.clientID.text] + audiences
   }
 
-  private func assertion(_ configuration: Configuration) throws(EnrollError) -> ClientCredential? {
+  private func clientKey(_ configuration: Configuration) throws(EnrollError) -> ClientKey? {
     guard let clientKey else {
-      for (key, value) in [("clientKeyId", clientKeyID), ("clientAssertionAudience", assertionAudience)]
-      where value != nil { throw Self.refusal(key, "it needs clientKeyFile") }
+      for (key, value) in [
+        ("clientKeyId", clientKeyID), ("clientKeyAlgorithm", clientKeyAlgorithm?.rawValue),
+        ("clientAssertionAudience", assertionAudience),
+      ] where value != nil { throw Self.refusal(key, "it needs clientKeyFile") }
       return nil
     }
     guard configuration.clientSecret == nil else {
@@ -223,14 +226,8 @@ private struct ServerKeys {
     guard !configuration.issuer.isTemplate || assertionAudience != nil else {
       throw Self.refusal("clientAssertionAudience", "an issuer with {tenantid} needs it: it is no audience")
     }
-    let key = try PEMKey.read(clientKey, field: "clientKeyFile")
-    // The usual one of each kind: RS256, ES256, ES384, ES512 or EdDSA.
-    guard let algorithm = SignatureAlgorithm.allCases.first(where: { $0.fits(key.kind) }) else {
-      throw Self.refusal("clientKeyFile", "no signature algorithm fits this kind of key")
-    }
-    return ClientCredential(
-      kind: .assertion(audience: assertionAudience ?? configuration.issuer.text),
-      clientID: configuration.clientID.text, keyID: clientKeyID, key: key, algorithm: algorithm)
+    return try ClientKey(
+      clientKey, id: clientKeyID, algorithm: clientKeyAlgorithm, audience: assertionAudience)
   }
 
   private static func domain(_ text: String) throws(EnrollError) -> String {

@@ -1,16 +1,16 @@
-// The parts of the configuration for people who come by e-mail: the mail server, and what registration does.
+// The parts of the configuration for users who register by e-mail: the mail server, and the rules of registration.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
-/// How mail is sent.
+/// The mail server and the sender.
 public struct MailSettings: Sendable, Equatable {
-  /// `smtp://host:587`, with STARTTLS, or `smtps://host:465`, with TLS from the beginning.
+  /// `smtp://host:587` with STARTTLS, or `smtps://host:465` with implicit TLS.
   public let server: String
-  /// No TLS at all; for a mail server on this machine.
+  /// Uses no TLS; only for a mail server on this machine.
   public let isUnencrypted: Bool
   public let from: EmailAddress
-  /// Stands before the address; the product's name by default.
+  /// The sender's display name; the product's name by default.
   public let fromName: String?
   public let user: String?
   public let password: String?
@@ -65,7 +65,7 @@ public struct MailSettings: Sendable, Equatable {
     EnrollError(.configuration, "mail.\(field): \(text)", field: "mail.\(field)")
   }
 
-  /// nil for what is no address of a mail server.
+  /// The host of a mail server's URL; nil if the URL is invalid.
   private static func host(of server: String) -> String? {
     guard
       let scheme = ["smtp://", "smtps://"].first(where: { server.utf8.starts(with: $0.utf8) })
@@ -95,11 +95,11 @@ public struct MailSettings: Sendable, Equatable {
   }
 }
 
-/// How people without a provider register and sign in.
+/// How users register and sign in by e-mail.
 public struct RegistrationSettings: Sendable, Equatable {
-  /// Passwords beside links.
+  /// Whether users can sign in with a password, besides mailed links.
   public let hasPasswords: Bool
-  /// People who have no account may make one.
+  /// Whether anyone with an e-mail address can create an account.
   public let isOpen: Bool
 
   static let keys: [ConfigurationKey] = [
@@ -111,7 +111,7 @@ public struct RegistrationSettings: Sendable, Equatable {
       "open", .boolean, "Anyone who verifies an e-mail address gets an account. True by default."),
   ]
 
-  /// The name of the way to sign in: in `/v1/auth/email`, and in identities.
+  /// The name of e-mail sign-in in `/v1/auth/email` and in identities.
   static let providerName = "email"
 
   /// - Throws: `.configuration`.

@@ -1,24 +1,25 @@
-// Where people who register by e-mail are kept: the gateway's own tables, a SCIM directory, Okta. The gateway proves the address and
-// holds sessions; the directory holds persons and passwords. Calls block, and each may be repeated: after a failure
-// nobody knows whether it happened, unless the failure says so.
+// The directory of users who register by e-mail: the gateway's own tables, a SCIM directory, or Okta. The
+// gateway verifies the address and keeps sessions; the directory keeps users and passwords. Calls block, and
+// every call may be repeated. After a failure the outcome of a call is unknown, unless the failure says
+// otherwise.
 
 public import EnrollCrypto
 
-/// A person of a directory.
+/// A user of a directory.
 public struct DirectoryPerson: Sendable, Equatable {
   public enum State: String, Sendable {
-    /// Made, and never activated.
+    /// The user was created, and never activated.
     case staged
     case active
-    /// After too many wrong passwords; ends by itself, or by an administrator.
+    /// Locked after too many wrong passwords, until the lock expires or an administrator removes it.
     case locked
-    /// By an administrator. Nobody signs in.
+    /// Suspended by an administrator: the user cannot sign in.
     case suspended
   }
 
-  /// The directory's own name for the person, 1 to 255 bytes. The gateway keys its identity by it, never by the address.
+  /// The directory's id of the user, 1 to 255 bytes. It is the subject of the gateway's identity; the address never is.
   public var id: String
-  /// As the directory has it: mail goes there, not to what somebody typed.
+  /// The address in the directory. Mail goes to this address, not to the address that the user typed.
   public var email: String
   public var name: String?
   public var state: State
@@ -33,37 +34,38 @@ public struct DirectoryPerson: Sendable, Equatable {
   }
 }
 
-/// The result of a password.
+/// The result of checking a password.
 public enum PasswordCheck: Sendable, Equatable {
-  /// `session` is what the directory's own sign-in pages take for a session (Okta's `sessionToken`); nil where it has none.
-  case right(DirectoryPerson, session: Secret? = nil)
-  /// Or there is no such person, or the person has no password: the answer is the same, and so is the time.
-  case wrong
+  /// `session` is a token that the directory's own sign-in accepts in exchange for a session (Okta's `sessionToken`); nil if
+  /// there is none.
+  case accepted(DirectoryPerson, session: Secret? = nil)
+  /// The password is wrong, the user does not exist, or the user has no password: the answer and its duration do not differ.
+  case rejected
   case locked
-  /// Right, but the directory wants a new one.
+  /// The password is right, but the directory requires a new one.
   case expired
-  /// Right, but the directory wants a further step that these pages do not have: a second factor, an enrolment.
+  /// The password is right, but the directory requires a further step that these pages do not have, such as a second factor.
   case incomplete
 }
 
-/// Why a directory did not do what it was asked.
+/// Why a call of a directory failed.
 public enum DirectoryFailure: Error, Sendable, Equatable {
-  /// It cannot be reached, answers 5xx, or has no time. Trying later helps.
+  /// The directory cannot be reached, answers 5xx, or is too busy. A later attempt may succeed.
   case unavailable(String)
-  /// It refuses the gateway: its credentials, or its rights.
+  /// The directory refuses the gateway's credentials or rights.
   case refused(String)
-  /// It refuses this value; people may be told that their password is not taken, and nothing else of the text.
+  /// The directory refuses the new password. The user learns only that; the text is for the log.
   case invalidPassword(String)
-  /// No person has this id.
+  /// No user has this id.
   case unknownPerson
-  /// It has no such operation: SCIM checks no passwords.
+  /// The directory does not have this operation: SCIM checks no passwords, for example.
   case unsupported(String)
-  /// Its answer makes no sense, or this program is at fault.
+  /// The directory's answer is invalid, or this program has a defect.
   case fault(String)
-  /// Of the gateway's own store.
+  /// The gateway's own store failed.
   case store(StoreFailure)
 
-  /// For the log; without secrets.
+  /// A message for the log, without secrets.
   public var message: String {
     switch self {
     case .unavailable(let text), .refused(let text), .invalidPassword(let text), .unsupported(let text),
@@ -75,32 +77,34 @@ public enum DirectoryFailure: Error, Sendable, Equatable {
   }
 }
 
-/// People and their passwords. Any thread may call at any time.
+/// Users and their passwords. Any thread may call at any time.
 public protocol Directory: AnyObject, Sendable {
-  /// Stands in the log and in the subjects of its identities, so that two directories never share one: `scim`, `okta`.
+  /// The directory's name in the log and in the subjects of its identities, which prevents that two
+  /// directories share a subject: `scim`, `okta`.
   var name: String { get }
-  /// Whether ``check(_:of:)`` works: without it people of this directory sign in by a mailed link.
+  /// Whether ``check(_:of:)`` works. If not, users of this directory sign in with a mailed link.
   var checksPasswords: Bool { get }
 
-  /// The person of an address; nil for none. Compared by ``EmailAddress/key``.
+  /// The user with an address, compared by ``EmailAddress/key``; nil if there is none.
   func person(with email: EmailAddress) throws(DirectoryFailure) -> DirectoryPerson?
 
-  /// Makes a person who is staged, or finds the one that is there: repeated or at once, one address has one person.
+  /// Creates a user in the state `staged`, or returns the existing one: repeated or concurrent calls create only one user for
+  /// an address.
   func create(_ email: EmailAddress, name: String?) throws(DirectoryFailure) -> DirectoryPerson
 
-  /// Of one who is active already: nothing to do.
+  /// Activates a user. Does nothing if the user is active already.
   func activate(_ id: String) throws(DirectoryFailure)
 
   /// - Parameter password: 1 to 1,024 bytes of UTF-8; the gateway has checked its own rules.
   func setPassword(_ password: Secret, of id: String) throws(DirectoryFailure)
 
-  /// Costs the same for an address that nobody has.
+  /// Checks a password. Takes the same time for an address without a user.
   func check(_ password: Secret, of email: EmailAddress) throws(DirectoryFailure) -> PasswordCheck
 
-  /// Whether the person may sign in now; asked before a mailed link signs somebody in.
+  /// The user's state. The gateway asks for it before a mailed link signs a user in.
   func state(of id: String) throws(DirectoryFailure) -> DirectoryPerson.State
 
-  /// Whether the directory answers, and takes the gateway's credentials: for `enroll-gateway check`.
+  /// Checks that the directory answers and accepts the gateway's credentials, for `enroll-gateway check`.
   func probe() throws(DirectoryFailure)
 }
 

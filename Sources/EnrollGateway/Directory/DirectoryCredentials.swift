@@ -1,7 +1,8 @@
-// What names the gateway to its directory: a bearer token or Okta's own scheme, or a token that the gateway asks for as a client
-// (RFC 6749 §4.4). A token of that kind is kept until it ends, or until the directory does not know it any more.
+// The gateway's credentials at its directory: a bearer token, Okta's API token, or an access token that the gateway requests as
+// a client (RFC 6749 §4.4). Such an access token is cached until it expires or the directory refuses it.
 
-public import EnrollCore
+import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 
 /// The gateway's right to use a directory.
@@ -38,7 +39,7 @@ public final class DirectoryCredentials: Sendable {
   private let kind: Kind
   private let kept: Guarded<Kept?>
 
-  /// Seconds before its end at which a token is not used any more.
+  /// How many seconds before its expiry a token is no longer used.
   private static let graceSeconds: Int64 = 30
 
   public init(_ kind: Kind, lock: any Lock) {
@@ -46,7 +47,7 @@ public final class DirectoryCredentials: Sendable {
     kept = Guarded(nil, by: lock)
   }
 
-  /// - Throws: why no token could be had.
+  /// - Throws: the failure of the token request.
   func header(by transport: any Transport, at clock: any Clock) throws(EnrollError) -> HTTPHeader {
     switch kind {
     case .bearer(let token): return HTTPHeader("Authorization", "Bearer " + token.reveal())
@@ -65,14 +66,15 @@ public final class DirectoryCredentials: Sendable {
     }
   }
 
-  /// - Returns: whether another token may be had.
+  /// Drops the cached token.
+  /// - Returns: whether another token can be requested.
   func forget() -> Bool {
     guard case .client = kind else { return false }
     kept.withLock { $0 = nil }
     return true
   }
 
-  /// The id and the secret go into the header (RFC 6749 §2.3.1), as every server takes them.
+  /// The client's id and secret are sent in the header, which every server supports (RFC 6749 §2.3.1).
   private static func request(_ client: Client) -> HTTPRequest {
     var form = FormEncoding(.body)
     form.add("grant_type", "client_credentials")

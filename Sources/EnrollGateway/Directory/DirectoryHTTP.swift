@@ -1,18 +1,19 @@
-// Requests to a directory over HTTP, and its answers as the dialects read them. Every request has a timeout and a limit of bytes, which are
-// the transport's. Refused: redirects, answers that are no JSON where JSON is expected, answers over the limit. No text of an
-// answer goes into a failure: a directory may repeat a password or a token there (R40).
+// Requests to a directory over HTTP, and its answers as the dialects read them. The transport gives every request a timeout and
+// a limit of bytes. Refused: redirects, answers that should be JSON and are not, answers over the limit. No text of an answer
+// goes into a failure: a directory may repeat a password or a token there (R40).
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollJSON
 import EnrollHTTP
 
 /// Sends requests to one directory. Any thread may call at any time.
 final class DirectoryHTTP: Sendable {
-  /// A whole answer of the directory: a success, or a refusal with a status from 400 to 499.
+  /// A complete answer of the directory: a success, or a refusal with a status from 400 to 499.
   struct Answer {
     var status: Int
-    /// nil for an answer without a body, and for a refusal that is no JSON.
+    /// nil for an answer without a body, and for a refusal that is not JSON.
     var json: JSON?
     /// The version of the resource (RFC 9110 §8.8.3).
     var entityTag: String?
@@ -20,15 +21,15 @@ final class DirectoryHTTP: Sendable {
     var isSuccess: Bool { (200..<300).contains(status) }
   }
 
-  /// One request below the directory's address.
+  /// One request, relative to the directory's URL.
   struct Request {
     var method: HTTPRequest.Method
-    /// Begins with a slash; each outside part of it is one encoded segment.
+    /// Begins with a slash. Every variable part is one encoded segment.
     var path: String
     var query: [(String, String)] = []
     var body: JSON?
     var mediaType = "application/json"
-    /// The version that must be the directory's (RFC 9110 §13.1.1).
+    /// The request succeeds only for this version of the resource (RFC 9110 §13.1.1).
     var ifMatch: String?
     /// Whether the request carries the gateway's credentials.
     var isAuthorized = true
@@ -38,15 +39,15 @@ final class DirectoryHTTP: Sendable {
   private let transport: any Transport
   private let credentials: DirectoryCredentials
   private let clock: any Clock
-  /// Until then the directory wants no requests.
+  /// Until this time no request is sent, because the directory asked for a pause.
   private let pausedUntil: Guarded<Instant?>
 
-  /// Bytes of an answer. Lists may be long.
+  /// The limit for the bytes of an answer. Lists may be long.
   static let responseLimit = 4 << 20
-  /// A directory that asks for a longer pause is asked again after this one.
+  /// The longest pause that the gateway accepts from a directory.
   static let longestPauseSeconds: Int64 = 300
 
-  /// - Parameter base: an address without a slash at its end and without a query.
+  /// - Parameter base: a URL without a slash at its end and without a query.
   init(
     base: String, transport: any Transport, credentials: DirectoryCredentials, clock: any Clock,
     lock: any Lock
@@ -58,8 +59,8 @@ final class DirectoryHTTP: Sendable {
     pausedUntil = Guarded(nil, by: lock)
   }
 
-  /// Sends the request. A token that the directory does not know any more is asked for anew, once.
-  /// - Throws: `.unavailable`, `.refused` for 401 and 403, `.fault`.
+  /// Sends the request. If the directory refuses a cached access token with 401, requests a new token and tries once more.
+  /// - Throws: `.unavailable`, `.fault`, and `.refused` for 401, and for 403 without a JSON body.
   func send(_ request: Request) throws(DirectoryFailure) -> Answer {
     let answer = try sendOnce(request)
     guard request.isAuthorized, answer.status == 401, credentials.forget() else {
@@ -100,7 +101,7 @@ final class DirectoryHTTP: Sendable {
     if request.isAuthorized { headers.append(try credentials.header(by: transport, at: clock)) }
     if let tag = request.ifMatch, Self.isHeaderText(tag) { headers.append(HTTPHeader("If-Match", tag)) }
     if request.body != nil { headers.append(HTTPHeader("Content-Type", request.mediaType)) }
-    // On a connection of its own where a repetition could be noticed (R15).
+    // A request that changes something uses a fresh connection, so that the transport never repeats it (R15).
     return HTTPRequest(
       request.method, url, headers: headers, body: request.body?.serialized() ?? [],
       responseLimit: Self.responseLimit, freshConnection: request.method != .get)
@@ -116,7 +117,8 @@ extension DirectoryHTTP {
     switch response.status {
     case 429:
       let seconds = Self.pauseSeconds(response)
-      // A limit on one person's passwords is no reason to stop asking about others.
+      // A limit for requests without credentials may concern the passwords of one user, so requests about
+      // other users continue.
       if isAuthorized {
         let until = clock.instant().advanced(bySeconds: seconds)
         pausedUntil.withLock { $0 = until }
@@ -142,7 +144,7 @@ extension DirectoryHTTP {
     return answer
   }
 
-  /// `Retry-After`, else `X-Rate-Limit-Reset`, which is a time by the server's own date.
+  /// The pause of `Retry-After`; otherwise of `X-Rate-Limit-Reset`, a time that is compared with the answer's `Date`.
   private static func pauseSeconds(_ response: HTTPResponse) -> Int64 {
     if let seconds = RetryAfter.seconds(of: response) { return min(seconds, longestPauseSeconds) }
     guard let reset = response.header("X-Rate-Limit-Reset").flatMap({ Int64($0) }),
@@ -151,7 +153,7 @@ extension DirectoryHTTP {
     return min(max(UnixTime(seconds: reset).since(date), 1), longestPauseSeconds)
   }
 
-  /// One segment of a path; nil for a text that could be another path.
+  /// The text as one encoded path segment; nil for a text that would change the path.
   static func segment(_ text: String) -> String? {
     guard (1...255).contains(text.utf8.count), !ASCII.equals(text, "."), !ASCII.equals(text, "..") else {
       return nil
@@ -161,7 +163,7 @@ extension DirectoryHTTP {
 }
 
 extension DirectoryFailure {
-  /// Of a request that got no whole answer.
+  /// The failure of a request without a complete answer.
   init(_ error: EnrollError) {
     switch error.code {
     case .network, .timeout, .tls, .busy, .server, .outOfMemory: self = .unavailable(error.message)

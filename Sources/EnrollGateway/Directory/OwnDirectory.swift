@@ -1,7 +1,7 @@
-// The gateway's own directory: people and their passwords in the tables of its store. A person is made when their address is proven,
-// in one step of the store with the account; so nobody is ever staged here.
+// The gateway's own directory: users and their passwords in the tables of its store. The store creates a user together with the
+// account, once the address is verified, so no user is ever staged.
 
-import EnrollCore
+import EnrollRules
 public import EnrollCrypto
 
 /// People in the gateway's own store.
@@ -18,7 +18,9 @@ public final class OwnDirectory: Directory {
   }
 
   public func person(with email: EmailAddress) throws(DirectoryFailure) -> DirectoryPerson? {
-    try stored { () throws(StoreFailure) in try store.person(emailKey: email.key) }.map { Self.person($0) }
+    try callingStore { () throws(StoreFailure) in try store.person(emailKey: email.key) }.map {
+      Self.person($0)
+    }
   }
 
   public func create(_ email: EmailAddress, name: String?) throws(DirectoryFailure) -> DirectoryPerson {
@@ -31,7 +33,7 @@ public final class OwnDirectory: Directory {
     throw .unsupported("the store sets a password together with what it ends")
   }
 
-  /// - Throws: `.unavailable` when too many passwords are checked at this moment.
+  /// - Throws: `.unavailable` if too many passwords are being hashed.
   func hashed(_ password: Secret) throws(DirectoryFailure) -> String {
     do throws(EnrollError) { return try hasher.hash(password) } catch { throw Self.failure(error) }
   }
@@ -39,17 +41,17 @@ public final class OwnDirectory: Directory {
   public func check(
     _ password: Secret, of email: EmailAddress
   ) throws(DirectoryFailure) -> PasswordCheck {
-    let person = try stored { () throws(StoreFailure) in try store.person(emailKey: email.key) }
+    let person = try callingStore { () throws(StoreFailure) in try store.person(emailKey: email.key) }
     do throws(EnrollError) {
-      guard try hasher.verify(password, against: person?.password), let person else { return .wrong }
-      return .right(Self.person(person))
+      guard try hasher.verify(password, against: person?.password), let person else { return .rejected }
+      return .accepted(Self.person(person))
     } catch {
       throw Self.failure(error)
     }
   }
 
   public func state(of id: String) throws(DirectoryFailure) -> DirectoryPerson.State {
-    let person = try stored { () throws(StoreFailure) in try store.person(id: id) }
+    let person = try callingStore { () throws(StoreFailure) in try store.person(id: id) }
     guard person != nil else { throw .unknownPerson }
     return .active
   }
@@ -63,7 +65,7 @@ public final class OwnDirectory: Directory {
     error.code == .busy ? .unavailable(error.message) : .fault(error.message)
   }
 
-  private func stored<Result>(
+  private func callingStore<Result>(
     _ body: () throws(StoreFailure) -> Result
   ) throws(DirectoryFailure) -> Result {
     do throws(StoreFailure) { return try body() } catch { throw .store(error) }

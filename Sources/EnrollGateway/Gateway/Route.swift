@@ -1,165 +1,140 @@
-// The addresses of the gateway, as one table: what is not in it does not exist. Paths are compared byte by byte, so that no escape and no
-// dot segment leads anywhere.
+// One route: everything that the gateway knows about a method of a path. `Routes.swift` has all of them. Dispatch, lanes, limits,
+// metrics and the table of docs/gateway/app.md read these values.
 
-import EnrollCore
+import EnrollRules
+import EnrollGatewayPages
 import EnrollHTTP
 
-/// An address, with what it names.
-enum Route: Equatable {
-  case root
-  case choice(isSignUp: Bool)
-  case email(EmailRoute)
-  case start(provider: String)
-  case callback(provider: String)
-  case redeem(provider: String)
-  /// What a provider tells about its accounts.
-  case notification(provider: String)
-  /// Facebook tells that somebody wants everything deleted that came from there.
-  case dataDeletion(provider: String)
-  /// Facebook tells that somebody removed the app.
-  case deauthorization(provider: String)
-  /// The page that shows the status of such a deletion.
-  case deletionStatus
-  case account
-  case signOut
-  case signedOut(isEverywhere: Bool)
-  case endSession
-  case endAllSessions
-  case connect
-  case disconnect
-  case confirm
-  case startConfirming
-  case merge
-  case mergeAccounts
-  case export
-  case deletion
-  case deleteAccount
-  case deleted
-  case accessToken
-  /// A provider tells that somebody has signed out there.
-  case backchannelLogout(provider: String)
-  case userinfo
-  case registrationCheck
-  case profile
-  case errorReport
-  case revocation
-  case discovery
-  case keys
-  case androidAssociation
-  case appleAssociation
-  case asset
-  case live
-  case ready
+/// A method of a path, and the step that answers it.
+struct Route: Sendable {
+  enum Method: Sendable {
+    /// GET and HEAD.
+    case get
+    /// A GET that changes something, as the specification requires (RFC 6749 §4.1.2). The gateway refuses HEAD for it.
+    case changingGet
+    case post
 
-  /// nil for an address that does not exist.
-  init?(path: String) {
-    if let fixed = Self.fixed.first(where: { ASCII.equals($0.path, path) }) {
-      self = fixed.route
-      return
+    var name: WebRequest.Method { self == .post ? .post : .get }
+    /// The value of the header `Allow`.
+    var allowed: String { self == .get ? "GET, HEAD" : name.rawValue }
+
+    func accepts(_ request: WebRequest) -> Bool {
+      request.method == name && !(request.isHead && self == .changingGet)
     }
-    let parts = path.utf8.split(separator: 0x2F, omittingEmptySubsequences: false).map {
-      String(Substring($0))
-    }
-    switch parts.count {
-    case 3 where ASCII.equals(parts[1], "assets"): self = .asset
-    case 4 where Self.isBelowAuth(parts) && GatewaySettings.isName(parts[3]):
-      self = .start(provider: parts[3])
-    case 5 where Self.isBelowAuth(parts) && GatewaySettings.isName(parts[3]):
-      if ASCII.equals(parts[4], "callback") {
-        self = .callback(provider: parts[3])
-      } else if ASCII.equals(parts[4], "redeem") {
-        self = .redeem(provider: parts[3])
-      } else if ASCII.equals(parts[4], "backchannel-logout") {
-        self = .backchannelLogout(provider: parts[3])
-      } else if ASCII.equals(parts[4], "notifications") {
-        self = .notification(provider: parts[3])
-      } else if ASCII.equals(parts[4], "data-deletion") {
-        self = .dataDeletion(provider: parts[3])
-      } else if ASCII.equals(parts[4], "deauthorize") {
-        self = .deauthorization(provider: parts[3])
-      } else {
-        return nil
+  }
+
+  /// The readers of the answers: users get a failure as a page, programs as JSON.
+  enum Audience: Sendable { case users, programs }
+
+  /// The resources that the answer may wait for.
+  enum Waiting: Sendable {
+    case nothing
+    case database
+    /// The answer needs the database only if the request has a session cookie.
+    case databaseWithSession
+    /// A provider, a mail server, a directory, or the hash of a password.
+    case provider
+
+    func lane(of request: WebRequest) -> Lane {
+      switch self {
+      case .nothing: .here
+      case .database: .database
+      case .databaseWithSession: request.cookie(GatewaySessions.sessionCookie) == .absent ? .here : .database
+      case .provider: .provider
       }
-    default:
-      guard let form = EmailRoute(path: path) else { return nil }
-      self = .email(form)
     }
   }
 
-  static let fixed: [(path: String, route: Route)] = [
-    ("/", .root), ("/login", .choice(isSignUp: false)), ("/signup", .choice(isSignUp: true)),
-    ("/account", .account), ("/signout", .signOut), ("/signed-out", .signedOut(isEverywhere: false)),
-    ("/signed-out-everywhere", .signedOut(isEverywhere: true)),
-    ("/account/sessions/end", .endSession), ("/account/sessions/end-all", .endAllSessions),
-    ("/account/connect", .connect), ("/account/disconnect", .disconnect), ("/account/confirm", .confirm),
-    ("/account/confirm/start", .startConfirming), ("/account/merge", .merge),
-    ("/account/merge/confirm", .mergeAccounts), ("/account/export", .export),
-    ("/account/delete", .deletion), ("/account/delete/confirm", .deleteAccount),
-    ("/account-deleted", .deleted), ("/data-deletion", .deletionStatus), ("/v1/token", .accessToken),
-    ("/v1/userinfo", .userinfo), ("/v1/registration-check", .registrationCheck), ("/v1/profile", .profile),
-    ("/v1/error-reports", .errorReport), ("/v1/revoke", .revocation),
-    (ProviderMetadata.wellKnownPath, .discovery), ("/v1/keys", .keys),
-    (AppAssociations.androidPath, .androidAssociation), (AppAssociations.applePath, .appleAssociation),
-    ("/livez", .live), ("/readyz", .ready),
-  ]
+  /// Answers a request.
+  typealias Step = (WebRequest) throws(Interruption) -> WebResponse
+  typealias ProviderStep = (WebRequest, SignInProvider) throws(Interruption) -> WebResponse
+  typealias NamedStep = (WebRequest, String) throws(Interruption) -> WebResponse
+  /// Answers a request. The text is the variable part of the path; it is empty if no part varies.
+  typealias Handler = @Sendable (Gateway, WebRequest, String) throws(Interruption) -> WebResponse
 
-  private static func isBelowAuth(_ parts: [String]) -> Bool {
-    parts[0].utf8.isEmpty && ASCII.equals(parts[1], "v1") && ASCII.equals(parts[2], "auth")
+  let method: Method
+  /// The path. A variable part is in braces: see ``PathPattern``. The metrics use it as a label.
+  let path: String
+  let audience: Audience
+  let waiting: Waiting
+  /// The limit by the client's address; nil if such requests are not limited. E-mails and passwords are limited where they are
+  /// used, because they are also limited for each person.
+  var limit: LimitKind?
+  /// What the endpoint does, for docs/gateway/app.md, in Markdown with links from the top of the repository. nil for the pages
+  /// and forms that only other pages link to.
+  var about: String?
+  /// Whether load balancers request the path, with any host name.
+  var isProbe = false
+  let handler: Handler
+
+  private init(
+    _ method: Method, _ path: String, _ audience: Audience, _ waiting: Waiting, limit: LimitKind? = nil,
+    isProbe: Bool = false, _ about: String? = nil, handler: @escaping Handler
+  ) {
+    self.method = method
+    self.path = path
+    self.audience = audience
+    self.waiting = waiting
+    self.limit = limit
+    self.isProbe = isProbe
+    self.about = about
+    self.handler = handler
   }
 
-  func takes(_ method: WebRequest.Method) -> Bool {
-    if case .email(let form) = self { return form.takes(method) }
-    return method == self.method
-  }
-
-  /// A GET finishes something here, as the specification wants it (RFC 6749 §4.1.2): a HEAD is refused.
-  var changesByGet: Bool { if case .callback = self { true } else { false } }
-
-  var method: WebRequest.Method {
-    switch self {
-    case .redeem, .notification, .signOut, .endSession, .endAllSessions, .registrationCheck, .profile,
-      .errorReport, .revocation:
-      .post
-    case .connect, .disconnect, .startConfirming, .mergeAccounts, .export, .deleteAccount, .accessToken,
-      .backchannelLogout, .dataDeletion, .deauthorization:
-      .post
-    case .confirm, .merge, .deletion, .deleted, .deletionStatus: .get
-    case .root, .choice, .email, .start, .callback, .account, .signedOut, .userinfo, .discovery, .keys,
-      .androidAssociation, .appleAssociation, .asset, .live, .ready:
-      .get
+  /// A route without a variable part.
+  init(
+    _ method: Method, _ path: String, for audience: Audience, waitsFor waiting: Waiting,
+    isProbe: Bool = false, _ about: String? = nil, _ step: @escaping @Sendable (Gateway) -> Step
+  ) {
+    self.init(method, path, audience, waiting, isProbe: isProbe, about) {
+      (gateway, request, _) throws(Interruption) in try step(gateway)(request)
     }
   }
 
-  /// What an answer may wait for.
-  var lane: Lane {
-    switch self {
-    case .start, .callback, .notification, .email: .provider
-    case .connect, .startConfirming, .disconnect, .deleteAccount, .backchannelLogout: .provider
-    case .confirm, .merge, .mergeAccounts, .export, .deletion, .accessToken: .database
-    case .dataDeletion, .deauthorization, .deletionStatus: .database
-    case .redeem, .account, .signOut, .endSession, .endAllSessions, .userinfo, .registrationCheck, .profile,
-      .errorReport, .revocation, .root:
-      .database
-    case .choice, .signedOut, .deleted, .discovery, .keys, .androidAssociation, .appleAssociation, .asset,
-      .live, .ready:
-      .here
+  /// A route below `/v1/auth/{provider}`, whose step gets the name of the provider.
+  static func named(
+    _ method: Method, _ path: String, for audience: Audience, waitsFor waiting: Waiting,
+    limit: LimitKind? = nil, _ about: String? = nil,
+    _ step: @escaping @Sendable (Gateway) -> NamedStep
+  ) -> Route {
+    Route(method, path, audience, waiting, limit: limit, about) {
+      (gateway, request, name) throws(Interruption) in try step(gateway)(request, name)
     }
   }
 
-  /// Programs read its failures, not people.
-  var isForPrograms: Bool {
-    switch self {
-    case .redeem, .notification, .userinfo, .registrationCheck, .profile, .errorReport, .revocation,
-      .discovery, .keys, .androidAssociation, .appleAssociation, .live, .ready, .accessToken,
-      .backchannelLogout, .dataDeletion, .deauthorization:
-      true
-    case .root, .choice, .email, .start, .callback, .account, .signOut, .signedOut, .endSession,
-      .endAllSessions,
-      .asset:
-      false
-    case .connect, .disconnect, .confirm, .startConfirming, .merge, .mergeAccounts, .export, .deletion,
-      .deleteAccount, .deleted, .deletionStatus:
-      false
+  /// A route below `/v1/auth/{provider}`. An unknown provider is a failure.
+  static func provider(
+    _ method: Method, _ path: String, for audience: Audience, waitsFor waiting: Waiting,
+    limit: LimitKind? = nil, _ about: String? = nil, _ step: @escaping @Sendable (Gateway) -> ProviderStep
+  ) -> Route {
+    Route(method, path, audience, waiting, limit: limit, about) {
+      (gateway, request, name) throws(Interruption) in
+      try step(gateway)(request, try gateway.services.provider(name))
+    }
+  }
+
+  /// A page or form for users who come by e-mail. It does not exist without registration by e-mail.
+  /// - Parameter needsPasswords: whether it exists only if the gateway's pages ask for passwords.
+  static func email(
+    _ method: Method, _ path: String, waitsFor waiting: Waiting, needsPasswords: Bool = false,
+    _ step: @escaping @Sendable (EmailSteps) -> Step
+  ) -> Route {
+    link(method, path, waitsFor: waiting, needsPasswords: needsPasswords) { email in
+      { (request, _) throws(Interruption) in try step(email)(request) }
+    }
+  }
+
+  /// As ``email(_:_:waitsFor:needsPasswords:_:)``, for the link in an e-mail: the step receives the link's
+  /// token.
+  static func link(
+    _ method: Method, _ path: String, waitsFor waiting: Waiting, needsPasswords: Bool = false,
+    _ step: @escaping @Sendable (EmailSteps) -> NamedStep
+  ) -> Route {
+    Route(method, path, .users, waiting) { (gateway, request, token) throws(Interruption) in
+      guard let email = gateway.email, !needsPasswords || email.registration.asksForPasswords else {
+        throw .failure(.notFound)
+      }
+      return try step(email)(request, token)
     }
   }
 }

@@ -1,34 +1,36 @@
-// The gateway's keys: cookies are sealed with them, and forms are marked. Several at a time, so that a rotation signs nobody out: a
-// new key opens at once and seals a day later, when every replica has read it. Each purpose has a key of its own (RFC 5869).
+// The gateway's keys, which seal cookies and authenticate forms. Several keys are in use at a time, so that a
+// key rotation signs nobody out. A new key can open texts at once. It seals texts a day later, when every
+// replica has read it. Each purpose has a derived key (RFC 5869).
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 
-/// The keys of one file, the oldest first.
+/// The keys of one key file, the oldest first.
 public struct KeyRing: Sendable {
-  /// What a key is derived for. A text that was sealed for one purpose opens for no other.
+  /// The purpose of a derived key. A text that was sealed for one purpose cannot be opened for another.
   public enum Purpose: String, Sendable, CaseIterable {
-    /// The cookie of a sign-in under way.
+    /// The cookie of a sign-in in progress.
     case attempt = "enroll-gateway attempt 1"
     /// The token of a form.
     case form = "enroll-gateway form 1"
-    /// A session that proves who sits there, in a cookie.
+    /// The cookie which proves that the session's sign-in was recent.
     case proof = "enroll-gateway proof 1"
-    /// The proof of an identity that another account has, in a cookie.
+    /// The cookie which proves that the user holds an identity of another account, for a merge.
     case merge = "enroll-gateway merge 1"
-    /// A provider's token, in the database.
+    /// A provider's token in the database.
     case providerToken = "enroll-gateway provider token 1"
-    /// A mail in the outbox.
+    /// An e-mail in the outbox.
     case mail = "enroll-gateway mail 1"
-    /// Where a form leads to in the end.
-    case visit = "enroll-gateway visit 1"
+    /// The destination after a sign-in by e-mail, in a form field or a URL.
+    case destination = "enroll-gateway visit 1"
   }
 
   private struct Key: Sendable {
     let id: String
     let created: UnixTime
-    /// In the order of the purposes.
+    /// One secret for each purpose, in the order of the purposes.
     let derived: [Secret]
     let signing: SigningKey
 
@@ -37,13 +39,13 @@ public struct KeyRing: Sendable {
 
   private let keys: [Key]
 
-  /// A key seals this many seconds after it was made.
+  /// How many seconds after its creation a key begins to seal.
   public static let readingSeconds: Int64 = 86_400
-  /// Keys of one file.
+  /// The most keys in one file.
   public static let limit = 16
 
   /// - Parameter json: `{"keys": [{"id": …, "created": seconds since 1970, "secret": 32 bytes in base64url}]}`.
-  /// - Throws: `.configuration`, which says what was expected; never a part of a secret.
+  /// - Throws: `.configuration`. The message says what was expected, and never contains a part of a secret.
   public init(json: JSON) throws(EnrollError) {
     guard let entries = json["keys"]?.array, (1...Self.limit).contains(entries.count) else {
       throw Self.refusal("expected an object with keys, a list of 1 to \(Self.limit) keys")
@@ -93,21 +95,21 @@ public struct KeyRing: Sendable {
     EnrollError(.configuration, "key file: \(text)", field: "keys")
   }
 
-  /// How many keys there are.
+  /// The number of keys.
   public var count: Int { keys.count }
 
-  /// When the newest and the oldest key were made.
+  /// When the newest and the oldest key were created.
   var newest: UnixTime { keys.last?.created ?? UnixTime(seconds: 0) }
   var oldest: UnixTime { keys.first?.created ?? UnixTime(seconds: 0) }
 
-  /// The newest key that every replica knows; the oldest one where none is old enough.
+  /// The newest key that every replica has read; the oldest key if none is old enough.
   private func sealing(at now: UnixTime) -> Key {
     keys.last { $0.created + Self.readingSeconds <= now } ?? keys[0]
   }
 }
 
 extension KeyRing {
-  /// `key id.base64url(nonce, ciphertext, tag)`.
+  /// - Returns: `key id.base64url(nonce, ciphertext, tag)`.
   public func seal(
     _ text: Secret, for purpose: Purpose, at now: UnixTime, random: any RandomSource
   ) throws(EnrollError) -> String {
@@ -122,7 +124,7 @@ extension KeyRing {
     }
   }
 
-  /// nil for anything that no key of this ring sealed for this purpose.
+  /// nil if no key of this ring sealed the text for this purpose.
   public func open(_ sealed: String, for purpose: Purpose) -> Secret? {
     guard let dot = sealed.utf8.firstIndex(of: 0x2E) else { return nil }
     let id = String(sealed[..<dot])
@@ -135,14 +137,16 @@ extension KeyRing {
       nonce: Array(bytes[..<AESGCM.nonceCount]), associatedData: Array(key.id.utf8))
   }
 
-  /// The key that signs now: every reader of ``signingKeys`` has had a day to learn it.
+  /// The key that signs now: every reader of ``signingKeys`` has had a day to load it.
   func signingKey(at now: UnixTime) -> SigningKey { sealing(at: now).signing }
 
-  /// Those that sign, will sign, or have signed.
+  /// The keys that sign, will sign, or have signed.
   var signingKeys: [SigningKey] { keys.map(\.signing) }
 
-  /// Marks a text: nobody without a key of this ring can make the mark.
-  public func mark(_ text: [UInt8], for purpose: Purpose, at now: UnixTime) throws(EnrollError) -> String {
+  /// A message authentication code of the text: only a key of this ring can make it.
+  public func authenticationCode(of text: [UInt8], for purpose: Purpose, at now: UnixTime) throws(EnrollError)
+    -> String
+  {
     do throws(CryptoError) {
       return Base64URL.encode(try HMAC.sha256(key: sealing(at: now).secret(for: purpose), text))
     } catch {
@@ -150,9 +154,9 @@ extension KeyRing {
     }
   }
 
-  /// Whether any key of this ring made the mark.
-  public func isMark(_ mark: String, of text: [UInt8], for purpose: Purpose) -> Bool {
-    guard let given = Base64URL.decode(mark) else { return false }
+  /// Whether any key of this ring made the code.
+  public func verifies(_ code: String, of text: [UInt8], for purpose: Purpose) -> Bool {
+    guard let given = Base64URL.decode(code) else { return false }
     var isFound = false
     for key in keys {
       guard let made = try? HMAC.sha256(key: key.secret(for: purpose), text) else { continue }

@@ -1,8 +1,10 @@
-// The key of one entry of the key file that signs access tokens: P-256, for ES256 (RFC 7518 §3.4). It is derived from the entry's secret,
-// so that every entry has one, older ones too, and every replica the same: HKDF gives 32 bytes, which are the private number if
-// they are below the order of the curve; else the next 32 bytes (FIPS 186-5, A.4.2). Another purpose has another key.
+// The signing key of one entry of the key file, for access tokens: P-256, for ES256 (RFC 7518 §3.4). It is
+// derived from the entry's secret, so that every entry has a signing key, including older entries, and all
+// replicas have the same signing keys. HKDF gives 32 bytes. They are the private key if their number is below
+// the order of the curve; otherwise the next 32 bytes are tried (FIPS 186-5, A.4.2). Keys for other purposes
+// are different.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollJSON
 
@@ -10,7 +12,7 @@ struct SigningKey: Sendable {
   static let algorithm = SignatureAlgorithm.ES256
 
   let key: PrivateKey
-  /// RFC 7638 of the public key: its `kid`.
+  /// The thumbprint of the public key (RFC 7638), used as `kid`.
   let id: String
   private let publicKey: JSONObject
 
@@ -19,14 +21,14 @@ struct SigningKey: Sendable {
     [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8) + [
       0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
     ]
-  /// PKCS #8 (RFC 5958) with an ECPrivateKey (RFC 5915) on P-256, up to the private number. OpenSSL computes the public half.
+  /// PKCS #8 (RFC 5958) with an ECPrivateKey (RFC 5915) on P-256, up to the private key. OpenSSL computes the public key.
   private static let head: [UInt8] = [
     0x30, 0x41, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06,
     0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x04, 0x27, 0x30, 0x25, 0x02, 0x01, 0x01, 0x04,
     0x20,
   ]
   private static let purpose = "enroll-gateway access token 1"
-  /// One try in 2^32 fails.
+  /// A try fails with a probability of 2^-32.
   private static let mostTries = 4
 
   init(derivedFrom secret: Secret) throws(CryptoError) {
@@ -42,7 +44,7 @@ struct SigningKey: Sendable {
     throw CryptoError(.key, "no signing key could be derived")
   }
 
-  /// As others read it (RFC 7517 §4).
+  /// The public key as a JWK (RFC 7517 §4).
   var published: JSON {
     .object(
       publicKey.members.map { ($0.key, $0.value) } + [

@@ -1,19 +1,18 @@
-// A client's address as limits count it. One customer has a whole IPv6 network of at least 64 bits (RFC 6177 §2, RFC 4291 §2.5.1), so the
-// address below is the client's to choose. An IPv4 address is one client.
+// A client's address for rate limits. An IPv6 customer has a network of at least /64 (RFC 6177 §2, RFC 4291 §2.5.1) and can
+// choose any address in it, so the network counts as one client. An IPv4 address is one client.
 
-import EnrollCore
 import EnrollHTTP
 
 enum ClientNetwork {
-  /// - Parameter address: as ``WebRequest/client`` has it, in the shortest form (RFC 5952).
-  /// - Returns: an IPv4 address as it is; of an IPv6 address the first 64 bits, always spelled alike.
+  /// - Parameter address: ``WebRequest/client``, in the shortest form (RFC 5952).
+  /// - Returns: an IPv4 address unchanged; the first 64 bits of an IPv6 address, always in the same spelling.
   static func text(of address: String) -> String {
     guard address.utf8.contains(0x3A) else { return address }
-    // An IPv4 address at the end lies beyond the first 64 bits.
+    // An embedded IPv4 address is not in the first 64 bits.
     let groups = address.utf8.split(separator: 0x3A, omittingEmptySubsequences: false).map { Substring($0) }
     var first: [String] = []
     for (place, group) in groups.enumerated() {
-      // Two colons stand for so many zeros that eight groups come about.
+      // An empty group (`::`) means as many zero groups as the address lacks.
       guard group.isEmpty else {
         first.append(String(group).lowercased())
         continue

@@ -1,26 +1,26 @@
-// What is limited, and by how much. A rule is a bucket: it holds `requests`, and fills again evenly within `seconds`.
+// The rate limits. A rule is a bucket: it holds `requests`, and refills evenly within `seconds`.
 
 import EnrollHTTP
 
-/// What is counted on its own.
+/// A kind of request that has its own counters.
 public enum LimitKind: String, Sendable, CaseIterable {
-  /// Sign-ins that begin.
+  /// The start of a sign-in.
   case start
-  /// Answers of providers.
+  /// A callback from a provider.
   case callback
-  /// Codes of apps.
+  /// The redemption of an app's code.
   case redeem
-  /// E-mails that somebody causes.
+  /// A request that causes an e-mail.
   case mail
-  /// Passwords that somebody tries.
+  /// A password attempt.
   case password
 }
 
-/// Whose requests are counted together.
+/// The client or person whose requests are counted together.
 public enum LimitKey: Sendable, Equatable {
-  /// The client's address, as ``WebRequest/client`` has it; of IPv6 the first 64 bits.
+  /// The client's address from ``WebRequest/client``; for IPv6 only the first 64 bits count.
   case client(String)
-  /// An account's id or an e-mail address. Its case does not matter. Neither memory nor database holds it: only its hash.
+  /// An account's id or an e-mail address; case is ignored. Memory and database have only its hash.
   case person(String)
 
   public var scope: LimitScope {
@@ -31,14 +31,14 @@ public enum LimitKey: Sendable, Equatable {
   }
 }
 
-/// The sort of a ``LimitKey``.
+/// The kind of a ``LimitKey``.
 public enum LimitScope: String, Sendable, CaseIterable { case client, person }
 
 /// A bucket.
 public struct LimitRule: Sendable, Equatable {
-  /// At once, when nothing was asked for before: 1 to 1,000,000.
+  /// The capacity, which is the size of a burst: 1 to 1,000,000.
   public var requests: Int64
-  /// In which an empty bucket fills: 1 to 86,400.
+  /// The time in which an empty bucket refills: 1 to 86,400.
   public var seconds: Int64
 
   public init(requests: Int64, seconds: Int64) {
@@ -49,7 +49,7 @@ public struct LimitRule: Sendable, Equatable {
 
 /// The rules of a gateway.
 public struct LimitRules: Sendable, Equatable {
-  /// nil: such requests are not limited.
+  /// nil if such requests are not limited.
   public subscript(kind: LimitKind, scope: LimitScope) -> LimitRule? {
     get { scope == .client ? clients[kind] : persons[kind] }
     set { if scope == .client { clients[kind] = newValue } else { persons[kind] = newValue } }

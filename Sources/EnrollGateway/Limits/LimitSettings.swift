@@ -1,13 +1,13 @@
-// The keys `limits` of the configuration.
+// The key `limits` of the configuration.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
 extension LimitRules {
   static let requestRange: ClosedRange<Int64> = 1...1_000_000
   static let secondRange: ClosedRange<Int64> = 1...86_400
 
-  /// A member of `limits`, and what it is for. The metrics name limits so, too.
+  /// The members of `limits` with their descriptions. The metrics use the same names.
   static let members: [(name: String, kind: LimitKind, scope: LimitScope, about: String)] = [
     ("start", .start, .client, "Sign-ins begun by one client. 120 in 60 seconds by default."),
     ("callback", .callback, .client, "Provider callbacks from one client. 120 in 60 seconds by default."),
@@ -21,7 +21,7 @@ extension LimitRules {
     ),
   ]
 
-  /// The keys below `limits`.
+  /// The keys in `limits`.
   static var keys: [ConfigurationKey] {
     members.map { member in
       ConfigurationKey(
@@ -35,7 +35,7 @@ extension LimitRules {
     }
   }
 
-  /// - Parameter json: what `limits` holds; its keys and types are those of ``keys``.
+  /// - Parameter json: the value of `limits`; its keys and types were checked with ``keys``.
   /// - Throws: `.configuration` for a number out of its range.
   init(json: JSON?) throws(EnrollError) {
     self.init()

@@ -1,22 +1,22 @@
-// The counters that all replicas share. A counter is one moment: the time at which its bucket will be full again. So one statement
-// takes from it, and a counter whose moment is over can be forgotten (the generic cell rate algorithm, ITU-T I.371 Annex A).
+// The counters that all replicas share. A counter is one time: when its bucket will be full again. So one statement can take
+// from it, and a counter whose time has passed can be deleted (the generic cell rate algorithm, ITU-T I.371 Annex A).
 
-public import EnrollCore
+public import EnrollRules
 
-/// What one took, or how long to wait.
+/// Whether a request is granted, or how long to wait.
 public enum LimitVerdict: Sendable, Equatable {
   case granted
-  /// After so many seconds, at least 1, the same is granted unless others take it.
+  /// A request after this many seconds, at least 1, is granted, unless other requests come first.
   case refused(retryAfterSeconds: Int64)
 }
 
 /// Counters in the database.
 public protocol LimitStore: AnyObject, Sendable {
-  /// Takes one from a bucket, atomically.
-  /// - Parameter key: SHA-256 of what is counted, 32 bytes.
+  /// Takes one request from a bucket, atomically.
+  /// - Parameter key: SHA-256 of the kind and the key of the limit, 32 bytes.
   func take(_ key: [UInt8], by rule: LimitRule, at now: UnixTime) throws(StoreFailure) -> LimitVerdict
 
-  /// Forgets buckets that are full again.
-  /// - Returns: how many.
+  /// Deletes the counters of buckets that are full again.
+  /// - Returns: how many were deleted.
   func pruneLimits(at now: UnixTime) throws(StoreFailure) -> Int
 }

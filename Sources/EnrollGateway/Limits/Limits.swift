@@ -1,18 +1,19 @@
-// Rate limits: first by the gateway's own memory, then by the counters that all replicas share. A person who signs in now and then costs
-// no call of the database: a client's requests are shared only when it has used a quarter of its bucket here. Passwords and
-// e-mails of one person are shared always.
+// Rate limits, counted first in the gateway's own memory, then in the counters that all replicas share. A user who signs in
+// from time to time causes no database call: a client is counted in the database only after it has used a quarter of its bucket
+// in this gateway. Passwords and e-mails of one person are always counted in the database.
 //
-// A database that cannot be reached neither opens nor closes the gates: each gateway then goes on by its own buckets of the same
-// size, and asks the database again after five seconds. So `n` replicas together let through at most `n` times the rule.
+// If the database fails, requests are neither all granted nor all refused: each gateway then uses only its own buckets of the
+// same size, and asks the database again after five seconds. So `n` replicas together grant at most `n` times the limit.
 
-public import EnrollCore
+import EnrollRules
+public import EnrollSteps
 import EnrollCrypto
 
-/// Takes from buckets; any thread may ask. It may wait for the database.
+/// Counts requests against the limits, for any thread. A call may wait for the database.
 public final class Limits: Sendable {
   private struct State {
     var buckets: LocalBuckets
-    /// The store failed; until then it is not asked.
+    /// Until this time the store is not called, because it failed.
     var pausedUntil = Instant(nanoseconds: .min)
   }
 
@@ -23,16 +24,16 @@ public final class Limits: Sendable {
   private let state: Guarded<State>
   private let observe: @Sendable (Observation) -> Void
 
-  /// What the metrics count.
+  /// An event for the metrics.
   public enum Observation: Sendable, Equatable {
     case refused(LimitKind, LimitScope)
-    /// The store did not answer, and this gateway counts alone for a while.
+    /// The store failed. This gateway counts only in its own memory for a while.
     case alone
   }
 
-  /// Seconds for which a store that failed is not asked.
+  /// How many seconds a failed store is not called.
   static let pauseSeconds: Int64 = 5
-  /// Of the bucket of a client; what is used beyond is shared.
+  /// The part of a client's bucket up to which requests are counted only in memory.
   static let quietUse = 0.25
 
   public init(
@@ -48,10 +49,10 @@ public final class Limits: Sendable {
     state = Guarded(State(buckets: LocalBuckets(limit: keysInMemory)), by: makeLock())
   }
 
-  /// Takes one, if there is one.
+  /// Takes one request from the bucket, if there is one left.
   public func take(_ kind: LimitKind, key: LimitKey) -> LimitVerdict {
     guard let rule = rules[kind, key.scope] else { return .granted }
-    // Without SHA-256 there is no sign-in either.
+    // If SHA-256 fails, no sign-in works either.
     guard let name = Self.name(kind, key) else { return .refused(retryAfterSeconds: rule.seconds) }
     let (bucket, now) = (LocalBuckets.Key(hash: name), clock.instant())
     let (answer, isPaused) = state.withLock { state in
@@ -86,7 +87,7 @@ public final class Limits: Sendable {
     return .refused(retryAfterSeconds: max(1, seconds))
   }
 
-  /// nil where SHA-256 cannot be had.
+  /// nil if SHA-256 fails.
   private static func name(_ kind: LimitKind, _ key: LimitKey) -> [UInt8]? {
     let text =
       switch key {

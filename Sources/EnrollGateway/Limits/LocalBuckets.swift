@@ -1,20 +1,20 @@
-// The buckets of one gateway, in memory. Memory is bounded: at `limit` keys a new generation begins, and what no request asked for
-// since the one before is forgotten. A key that is asked for goes along.
+// The buckets of one gateway in memory. Their number is limited: at `limit` keys a new generation begins, and
+// the oldest of three generations is dropped. A key that is used moves to the new generation.
 
-import EnrollCore
+import EnrollRules
 
 struct LocalBuckets {
   private var young: [Key: Bucket] = [:]
   private var old: [Key: Bucket] = [:]
-  /// Keys of one generation.
+  /// The most keys of one generation.
   let limit: Int
 
   private struct Bucket {
-    /// When it is full again, in nanoseconds of the boot.
+    /// When the bucket is full again, in nanoseconds of the monotonic clock.
     var full: Int64
   }
 
-  /// The first half of a hash: 16 bytes a key, where an array would need 64.
+  /// The first half of a hash: 16 bytes for a key; an array would need 64 bytes.
   struct Key: Hashable {
     private let high: UInt64
     private let low: UInt64
@@ -28,7 +28,7 @@ struct LocalBuckets {
   init(limit: Int = 50_000) { self.limit = limit }
 
   enum Answer: Equatable {
-    /// The part of the bucket that is used now, from 0 to 1.
+    /// The used part of the bucket, from 0 to 1.
     case granted(use: Double)
     case refused(retryAfterSeconds: Int64)
   }
@@ -47,7 +47,8 @@ struct LocalBuckets {
     return .granted(use: Double(full - now.nanoseconds) / Double(window))
   }
 
-  /// Empties a bucket, so that it grants again in `seconds`: the other gateways have taken what was in it.
+  /// Empties a bucket, so that it grants the next request after `seconds`. Other gateways have granted the
+  /// requests that are missing here.
   mutating func drain(_ key: Key, by rule: LimitRule, forSeconds seconds: Int64, at now: Instant) {
     let window = rule.seconds * 1_000_000_000
     let wait = min(seconds, rule.seconds) * 1_000_000_000

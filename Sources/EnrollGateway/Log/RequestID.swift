@@ -1,16 +1,16 @@
-// The id of the request that a thread answers: each line of the log has it, each entry of the audit, and each page of a failure, so that
-// what a person reads out leads to what happened. The gateway makes it; one that a client or a load balancer sends is not read.
+// The id of a request. Each line of the log, each audit entry and each failure page has it, so that the id that a user reports
+// leads to the log. The gateway generates it; an id from a client or load balancer is ignored.
 
-/// 64 random bits in 13 letters and digits. It names a request, and opens nothing.
+/// 64 random bits as 13 letters and digits. The id is not a secret.
 public enum RequestID {
-  /// That of the request that this thread answers; nil outside of one.
+  /// The id of the request that this task answers; nil outside of a request.
   @TaskLocal public static var current: String?
 
   static func make() -> String {
     var rest = UInt64.random(in: .min ... .max)
     var text = ""
     for _ in 0..<13 {
-      // Base 32 without the letters that are taken for digits (Crockford).
+      // Base 32 without letters that look like digits (Crockford).
       text.unicodeScalars.append(Unicode.Scalar(alphabet[Int(rest & 31)]))
       rest >>= 5
     }

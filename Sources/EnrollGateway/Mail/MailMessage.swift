@@ -1,21 +1,21 @@
-// A mail as it is sent: headers (RFC 5322), words of headers in other letters (RFC 2047), plain text and HTML side by side
-// (RFC 2046 §5.1.4), both in quoted-printable (RFC 2045 §6.7), so that no line is long and no byte is above 127. Nothing but
-// checked addresses and encoded words comes into a header: a line break in a value cannot begin one.
+// An e-mail message: headers (RFC 5322), encoded words for texts in headers (RFC 2047), plain text and HTML as alternatives
+// (RFC 2046 §5.1.4), both in quoted-printable (RFC 2045 §6.7), so that no line is long and no byte is above 127. Headers
+// contain only checked addresses and encoded words, so a line break in a value cannot inject a header.
 
-import EnrollCore
+import EnrollRules
 import EnrollGatewayPages
 import EnrollJSON
 
-/// A message, and where it goes.
+/// A message with its envelope.
 public struct MailMessage: Sendable, Equatable {
   public let sender: String
   public let recipient: String
-  /// The whole message, with CR LF.
+  /// The complete message, with CR LF.
   public let bytes: [UInt8]
 
   /// - Parameters:
-  ///   - id: stands in `Message-ID`, the same at each try, so that mailboxes can tell a repetition.
-  ///   - boundary: letters and digits that are in neither part.
+  ///   - id: the local part of `Message-ID`; the same in every try, so that mailboxes can recognize duplicates.
+  ///   - boundary: letters and digits that occur in neither part.
   init(
     _ content: MailContent, from settings: MailSettings, product: String, to recipient: EmailAddress,
     language: Language, id: String, boundary: String, at now: UnixTime
@@ -30,7 +30,7 @@ public struct MailMessage: Sendable, Equatable {
       "To: <\(recipient.text)>",
       "Subject: \(Self.words(content.subject))",
       "Message-ID: <\(id)@\(String(Substring(domain)))>",
-      // Holidays and out-of-office replies do not answer (RFC 3834 §5).
+      // Suppresses out-of-office replies (RFC 3834 §5).
       "Auto-Submitted: auto-generated",
       "Content-Language: \(language.tag.text)",
       "MIME-Version: 1.0",
@@ -59,7 +59,7 @@ public struct MailMessage: Sendable, Equatable {
     self.bytes = bytes
   }
 
-  /// Encoded words for any text, one for each line, which has at most 76 bytes with `Subject: ` before it (RFC 2047 §2).
+  /// The text as encoded words, one on each line. A line has at most 76 bytes, even after `Subject: ` (RFC 2047 §2).
   static func words(_ text: String) -> String {
     var words: [String] = []
     var word = ""
@@ -77,13 +77,13 @@ public struct MailMessage: Sendable, Equatable {
 }
 
 enum QuotedPrintable {
-  /// Of RFC 2047 §4.2: what is neither a letter nor a digit is escaped, a blank is `_`.
+  /// The Q encoding of RFC 2047 §4.2: a blank becomes `_`; every other byte that is not a letter or digit is escaped.
   static func inWord(_ byte: UInt8) -> String {
     if byte == 0x20 { return "_" }
     return ASCII.isLetter(byte) || ASCII.isDigit(byte) ? String(UnicodeScalar(byte)) : escaped(byte)
   }
 
-  /// Lines end with CR LF, and have at most 76 characters.
+  /// The text in lines that end with CR LF and have at most 76 characters.
   static func body(_ text: [UInt8]) -> [UInt8] {
     var out: [UInt8] = []
     var column = 0
@@ -100,7 +100,7 @@ enum QuotedPrintable {
         out += [0x3D, 0x0D, 0x0A]
         column = 0
       }
-      // A dot alone on a line ends a message (RFC 5321 §4.5.2): whoever forwards it need not be careful.
+      // A single dot on a line ends a message in SMTP (RFC 5321 §4.5.2), so a leading dot is escaped.
       if byte == 0x2E, column == 0 { piece = Array(escaped(byte).utf8) }
       out += piece
       column += piece.count
@@ -115,7 +115,7 @@ enum QuotedPrintable {
 }
 
 extension MailMessage {
-  /// As it waits in the outbox, sealed.
+  /// The message as JSON; the outbox stores it sealed.
   var json: JSON {
     .object([
       ("from", .string(sender)), ("to", .string(recipient)),
@@ -143,7 +143,7 @@ enum MailDate {
     let seconds = max(time.seconds, 0)
     let days = seconds / 86_400
     let rest = seconds % 86_400
-    // Years that begin in March have their leap day at the end; 400 of them have 146,097 days.
+    // Years begin in March, so that a leap day is the last day of its year; 400 years have 146,097 days.
     let shifted = days + 719_468
     let ofEra = shifted % 146_097
     let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365

@@ -1,33 +1,33 @@
-// Mail about an account. Whoever posts one does not wait for a mail server: the mail is in the outbox when the call returns, and
-// some replica sends it, at least once.
+// E-mail about an account. The caller does not wait for a mail server: the mail is in the outbox when the call returns, and a
+// replica sends it, at least once.
 
 public import EnrollGatewayPages
 
-/// One mail, before it is words.
+/// One e-mail, before its text is written.
 public struct AccountMail: Sendable, Equatable {
-  /// What it tells. Links are whole addresses of the gateway.
+  /// The content of the e-mail. Links are absolute URLs of the gateway.
   public enum Kind: Sendable, Equatable {
-    /// The link that ends a registration (`/welcome/{activationToken}`).
+    /// The link that completes a registration (`/welcome/{activationToken}`).
     case activation(link: String)
-    /// Somebody registered an address that has an account already; `signIn` is where its owner signs in.
+    /// Somebody tried to register an address that already has an account; `signIn` is the page where its owner can sign in.
     case accountExists(signIn: String)
-    /// The link by which a person without a password signs in. `device` is the browser that asked: `Firefox on Linux`.
+    /// The link with which a user without a password signs in. `device` is the browser that asked for it: `Firefox on Linux`.
     case signInLink(link: String, device: String?)
-    /// The link at which a forgotten password is replaced.
+    /// The link for replacing a forgotten password.
     case passwordReset(link: String)
     case passwordChanged
-    /// One more way to sign in; `provider` is its label: `Google`.
+    /// An identity was linked; `provider` is the provider's label: `Google`.
     case identityLinked(provider: String)
-    /// One way to sign in less.
+    /// An identity was unlinked.
     case identityUnlinked(provider: String)
-    /// Two accounts became one.
+    /// Two accounts were merged.
     case accountsMerged
     case accountDeleted
   }
 
   public var kind: Kind
   public var recipient: EmailAddress
-  /// In which the mail is written: that of the person's browser where a request is its cause.
+  /// The language of the e-mail: the language of the browser that requested it.
   public var language: Language
 
   public init(_ kind: Kind, to recipient: EmailAddress, in language: Language) {
@@ -37,9 +37,10 @@ public struct AccountMail: Sendable, Equatable {
   }
 }
 
-/// Takes mails. Where no mail is configured there is none: ``Gateway`` has nil, and sends nothing.
+/// Queues e-mails. If no mail is configured, ``Gateway`` has no mailer, and sends nothing.
 public protocol Mailer: AnyObject, Sendable {
-  /// Puts the mail into the outbox.
-  /// - Throws: what the store says. A notice that could not be posted is no reason to undo what it tells of: log it.
+  /// Puts the e-mail into the outbox.
+  /// - Throws: the failure of the store. If a notice cannot be queued, log the failure. Do not undo the
+  ///   change that the notice is about.
   func post(_ mail: AccountMail) throws(StoreFailure)
 }

@@ -1,24 +1,26 @@
-// Mails wait in the database until a mail server has taken them: none is lost by a crash, and no request waits for a mail server.
-// What waits is sealed, because links are in it. Any replica sends what is due. A mail that was sent but could not be removed is sent
-// again, under the same Message-ID: at least once, not exactly once.
+// E-mails stay in the database until a mail server has accepted them: a crash loses none, and no request
+// waits for a mail server. They are sealed, because they contain links. Any replica sends e-mails that are
+// due. An e-mail that was sent but could not be removed is sent again with the same Message-ID, so an e-mail
+// is sent at least once, not exactly once.
 
-public import EnrollCore
+import EnrollRules
+public import EnrollSteps
 import EnrollCrypto
 public import EnrollGatewayPages
 import EnrollJSON
 
-/// Gives one message to a mail server.
+/// Sends one message to a mail server.
 public protocol MailTransport: AnyObject, Sendable {
-  /// Blocks, at most ``Outbox/leaseSeconds``.
+  /// Blocks, for at most ``Outbox/leaseSeconds``.
   func send(_ message: MailMessage) -> MailOutcome
 }
 
-/// What a mail server made of a message.
+/// The result of sending a message.
 public enum MailOutcome: Sendable, Equatable {
   case sent
-  /// For good (RFC 5321 §4.2.1, 5yz): another try would get the same answer.
+  /// Refused permanently (RFC 5321 §4.2.1, 5yz): another attempt would get the same answer.
   case refused(String)
-  /// For now.
+  /// Failed temporarily.
   case failed(String)
 }
 
@@ -30,24 +32,24 @@ public final class Outbox: Mailer {
   private let random: any RandomSource
   private let log: any LogHandler
   private let ring: Guarded<KeyRing>
-  private let woken: @Sendable () -> Void
+  private let onQueued: @Sendable () -> Void
   private let metrics: GatewayMetrics?
 
-  /// A server that takes longer counts as away.
+  /// How long other replicas do not send an e-mail that one replica has taken.
   public static let leaseSeconds: Int64 = 120
-  /// Notices are worth nothing after that time.
+  /// Notices expire after this time.
   static let noticeSeconds: Int64 = 3 * 86_400
-  /// Between tries: half a minute, then twice as long each time, at most an hour.
+  /// The pause between attempts: half a minute, doubled each time, at most an hour.
   private static let firstPauseSeconds: Int64 = 30
   public static let longestPauseSeconds: Int64 = 3_600
 
   /// - Parameters:
-  ///   - metrics: counts what became of mails.
-  ///   - woken: called after a mail was posted; whoever sends may begin then.
+  ///   - metrics: counts the results.
+  ///   - onQueued: called after an e-mail was queued, so that the sender can start.
   public init(
     _ settings: MailSettings, store: any RegistrationStore, keys: KeyRing, pages: Pages, clock: any Clock,
     random: any RandomSource, log: any LogHandler, makeLock: () -> any Lock,
-    metrics: GatewayMetrics? = nil, woken: @escaping @Sendable () -> Void = {}
+    metrics: GatewayMetrics? = nil, onQueued: @escaping @Sendable () -> Void = {}
   ) {
     self.settings = settings
     self.store = store
@@ -55,24 +57,24 @@ public final class Outbox: Mailer {
     self.clock = clock
     self.random = random
     self.log = log
-    self.woken = woken
+    self.onQueued = onQueued
     self.metrics = metrics
     ring = Guarded(keys, by: makeLock())
   }
 
-  /// Uses this ring from now on.
+  /// Uses these keys from now on.
   public func reload(_ keys: KeyRing) { ring.withLock { $0 = keys } }
 
   public func post(_ mail: AccountMail) throws(StoreFailure) {
     let now = clock.wallTime()
     try store.keep(nil, mail: try sealed(mail, expires: now + Self.noticeSeconds), at: now)
-    woken()
+    onQueued()
   }
 
-  /// Keeps the link together with its mail.
+  /// Stores the link together with its e-mail.
   func post(_ mail: AccountMail, with link: NewMailLink) throws(StoreFailure) {
     try store.keep(link, mail: try sealed(mail, expires: link.expires), at: clock.wallTime())
-    woken()
+    onQueued()
   }
 
   private func sealed(_ mail: AccountMail, expires: UnixTime) throws(StoreFailure) -> NewMail {
@@ -82,7 +84,7 @@ public final class Outbox: Mailer {
       let boundary = Base64URL.encode(try random.bytes(18)).utf8
         .map { ASCII.isLetter($0) || ASCII.isDigit($0) ? String(UnicodeScalar($0)) : "x" }.joined()
       let message = MailMessage(
-        pages.mail(try MailPage(telling: mail.kind), in: mail.language), from: settings,
+        pages.mail(try MailPage(about: mail.kind), in: mail.language), from: settings,
         product: pages.theme.product, to: mail.recipient, language: mail.language, id: id,
         boundary: boundary, at: now)
       let ring = ring.withLock { $0 }
@@ -93,8 +95,8 @@ public final class Outbox: Mailer {
     }
   }
 
-  /// Sends what is due.
-  /// - Returns: how many mails were taken; 0: nothing is due.
+  /// Sends e-mails that are due.
+  /// - Returns: how many e-mails were taken; 0 if none is due.
   public func send(by transport: any MailTransport, most: Int = 1) throws(StoreFailure) -> Int {
     let taken = try store.takeMails(most, leaseSeconds: Self.leaseSeconds, at: clock.wallTime())
     for mail in taken { try send(mail, by: transport) }
@@ -111,7 +113,7 @@ public final class Outbox: Mailer {
     guard let opened = ring.open(mail.sealed, for: .mail), let json = try? JSON.parse(opened.revealBytes()),
       let message = MailMessage(json: json)
     else {
-      // A replica that was not told of a new key yet leaves it to the others.
+      // This replica may not have loaded a new key yet; another replica can try.
       log.write(.error, "mail \(mail.id): no key of the key file opens it")
       return try putOff(mail)
     }
@@ -139,8 +141,8 @@ public final class Outbox: Mailer {
 }
 
 extension MailPage {
-  /// - Throws: `.internal` for an address that a mail cannot have.
-  fileprivate init(telling kind: AccountMail.Kind) throws(EnrollError) {
+  /// - Throws: `.internal` for a URL that an e-mail must not contain.
+  fileprivate init(about kind: AccountMail.Kind) throws(EnrollError) {
     func link(_ text: String) throws(EnrollError) -> PageLink {
       do { return try PageLink(web: text) } catch {
         throw EnrollError(.internal, error.message)

@@ -1,18 +1,18 @@
-// The counters of the gateway. All values of labels are known at the start: no request adds one.
+// The counters of the gateway. All values of labels are known at the start, and no request adds a value.
 
-import EnrollCore
+import EnrollRules
 import EnrollHTTP
 
-/// The gateway's counters; any thread may add.
+/// The gateway's counters. Any thread may count.
 public final class GatewayMetrics: StoreObserver {
-  /// How a request to a provider ended.
+  /// The result of a request to a provider.
   enum CallOutcome: String, CaseIterable, Sendable { case ok, refused, failed, unreachable }
-  /// How a sign-in ended.
+  /// The result of a sign-in.
   enum SignInOutcome: String, CaseIterable, Sendable {
     case registered
     case signedIn = "signed_in"
     case cancelled
-    /// The provider said no, or its answer did not pass a check.
+    /// The provider refused the sign-in, or its answer did not pass a check.
     case refused
     case unavailable
   }
@@ -32,18 +32,20 @@ public final class GatewayMetrics: StoreObserver {
   private let mails = CounterTable(.mails, MailResult.allCases.map { [$0.rawValue] })
   private let limits: CounterTable
   private let alone = CounterTable(.limitsAlone, [[]])
-  /// Negative: not known.
+  /// A negative value means unknown.
   let mailsWaiting = MetricCell()
   let auditEntries = MetricCell()
 
   static let lanes = ["here", "database", "provider"]
   private static let classes = ["1xx", "2xx", "3xx", "4xx", "5xx"]
 
-  /// - Parameter providers: the names of the configuration.
-  public init(providers: [String]) {
+  /// - Parameters:
+  ///   - providers: the names of the configured providers.
+  ///   - routes: ``Gateway/routeLabels``.
+  public init(providers: [String], routes: [String]) {
     self.providers = providers
     requests = CounterTable(
-      .requests, RouteLabel.all.flatMap { route in Self.classes.map { [route, $0] } })
+      .requests, routes.flatMap { route in Self.classes.map { [route, $0] } })
     durations = Self.lanes.map { Histogram(.requestSeconds, [$0]) }
     providerCalls = CounterTable(
       .providerCalls, providers.flatMap { name in CallOutcome.allCases.map { [name, $0.rawValue] } })
@@ -59,9 +61,9 @@ public final class GatewayMetrics: StoreObserver {
     auditEntries.set(-1)
   }
 
-  func answered(_ route: Route?, _ lane: Lane, status: Int, nanoseconds: Int64) {
-    let place = RouteLabel.place(of: route) * Self.classes.count
-    requests.add(place + min(max(status / 100 - 1, 0), Self.classes.count - 1))
+  /// - Parameter place: the place of the path in the table of routes.
+  func answered(_ place: Int, _ lane: Lane, status: Int, nanoseconds: Int64) {
+    requests.add(place * Self.classes.count + min(max(status / 100 - 1, 0), Self.classes.count - 1))
     durations[lane == .here ? 0 : lane == .database ? 1 : 2].add(nanoseconds: nanoseconds)
   }
 
@@ -72,7 +74,7 @@ public final class GatewayMetrics: StoreObserver {
   }
 
   func signedIn(at provider: String, _ outcome: SignInOutcome) {
-    // The way by e-mail comes behind all providers.
+    // Sign-in by e-mail has the index after the last provider.
     let place = providers.firstIndex { ASCII.equals($0, provider) } ?? providers.count
     signIns.add(place * SignInOutcome.allCases.count + Self.place(outcome))
   }
@@ -116,7 +118,7 @@ public final class GatewayMetrics: StoreObserver {
 
   // MARK: Exposition
 
-  /// - Parameter outside: what others count: the host, the process, the key file.
+  /// - Parameter outside: samples of the host, the process and the key file.
   func text(with outside: [MetricSample]) -> String {
     var text = MetricsText()
     let known = [(Metric.mailsWaiting, mailsWaiting), (.auditEntries, auditEntries)]

@@ -1,9 +1,10 @@
-// Requests to a provider, counted and timed.
+// Counts and times the requests to a provider.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollHTTP
 
-/// The transport of one provider, which tells the metrics of each request.
+/// The transport of one provider. It reports each request to the metrics.
 public final class MeasuredTransport: Transport {
   private let transport: any Transport
   private let provider: String
@@ -11,7 +12,7 @@ public final class MeasuredTransport: Transport {
   private let clock: any Clock
 
   public init(
-    _ transport: any Transport, of provider: String, telling metrics: GatewayMetrics, clock: any Clock
+    _ transport: any Transport, of provider: String, metrics: GatewayMetrics, clock: any Clock
   ) {
     self.transport = transport
     self.provider = provider
@@ -31,15 +32,15 @@ public final class MeasuredTransport: Transport {
     let begin = clock.instant()
     do throws(EnrollError) {
       let response = try transport.send(request, cancellation: cancellation)
-      tell(response.status < 400 ? .ok : response.status < 500 ? .refused : .failed, since: begin)
+      record(response.status < 400 ? .ok : response.status < 500 ? .refused : .failed, since: begin)
       return response
     } catch {
-      tell(.unreachable, since: begin)
+      record(.unreachable, since: begin)
       throw error
     }
   }
 
-  private func tell(_ outcome: GatewayMetrics.CallOutcome, since begin: Instant) {
+  private func record(_ outcome: GatewayMetrics.CallOutcome, since begin: Instant) {
     metrics.called(provider: provider, outcome, nanoseconds: clock.instant().since(begin))
   }
 }

@@ -1,5 +1,5 @@
-// Every metric, as one table: what is exposed, and what docs/gateway/operating.md shows. No label has text of a request: its values are
-// names of this program or of the configuration.
+// All metrics as one table, which `/metrics` exposes and docs/gateway/operating.md shows. No label contains text of a request:
+// values are names of this program or of the configuration.
 
 import EnrollHTTP
 
@@ -37,7 +37,7 @@ public enum Metric: String, CaseIterable, Sendable {
 
   public enum Kind: String, Sendable { case counter, gauge, histogram }
 
-  /// The kind that the end of the name stands for (Prometheus, Metric and label naming).
+  /// The kind, which matches the end of the name (Prometheus, Metric and label naming).
   public var kind: Kind {
     switch self {
     case .requestSeconds, .providerSeconds, .databaseSeconds: .histogram
@@ -63,7 +63,7 @@ public enum Metric: String, CaseIterable, Sendable {
     }
   }
 
-  /// One sentence, for operators.
+  /// One sentence for operators.
   public var help: String {
     switch self {
     case .requests: "Requests that the gateway answered, by route and status class."
@@ -103,10 +103,10 @@ public enum Metric: String, CaseIterable, Sendable {
   }
 }
 
-/// A value of a metric now.
+/// A current value of a metric.
 public struct MetricSample: Sendable, Equatable {
   public var metric: Metric
-  /// In the order of ``Metric/labels``.
+  /// The values of the labels, in the order of ``Metric/labels``.
   public var labels: [String]
   public var value: Double
 

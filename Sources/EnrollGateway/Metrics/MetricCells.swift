@@ -1,8 +1,8 @@
-// Where metrics are counted: one atomic integer for each value, without a lock.
+// The storage of metrics: one atomic integer for each value, without a lock.
 
 import Synchronization
 
-/// Counts from any thread.
+/// A counter or gauge for any thread.
 final class MetricCell: Sendable {
   private let value = Atomic<Int>(0)
 
@@ -11,7 +11,7 @@ final class MetricCell: Sendable {
   var reading: Int { value.load(ordering: .relaxed) }
 }
 
-/// A counter with labels, whose values are known at the start.
+/// A counter with labels; all combinations of labels are known at the start.
 struct CounterTable: Sendable {
   let metric: Metric
   let labels: [[String]]
@@ -36,14 +36,14 @@ struct CounterTable: Sendable {
   }
 }
 
-/// Durations by how long they were.
+/// A histogram of durations.
 struct Histogram: Sendable {
   let metric: Metric
   let labels: [String]
   private let cells: [MetricCell]
   private let nanoseconds = MetricCell()
 
-  /// Seconds: from an answer of memory to the longest that a provider may take.
+  /// Bucket bounds in seconds: from an answer out of memory to the slowest provider.
   static let bounds: [Double] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
   init(_ metric: Metric, _ labels: [String] = []) {
@@ -58,7 +58,7 @@ struct Histogram: Sendable {
     nanoseconds.add(Int(max(0, time)))
   }
 
-  /// Cumulative, as the text format has them; the last is the count of all.
+  /// Cumulative counts, as the text format requires; the last one is the total.
   var reading: (counts: [Int], seconds: Double) {
     var sum = 0
     let counts = cells.map { cell in

@@ -6,7 +6,7 @@ struct MetricsText {
 
   static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-  /// All samples of one metric. None: nothing is written.
+  /// Writes all samples of one metric; nothing if there are none.
   mutating func write(_ metric: Metric, _ samples: [MetricSample]) {
     guard !samples.isEmpty else { return }
     head(metric)
@@ -40,7 +40,7 @@ struct MetricsText {
     text += " \(Self.number(value))\n"
   }
 
-  /// A whole number without a fraction.
+  /// Writes a whole number without a fraction.
   private static func number(_ value: Double) -> String {
     Int64(exactly: value).map { String($0) } ?? String(value)
   }

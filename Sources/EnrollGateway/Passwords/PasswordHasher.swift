@@ -1,15 +1,16 @@
-// Passwords become scrypt hashes (RFC 7914), with the parameters beside them, so that a later version can raise the cost. 32 MiB and
-// about 65 ms of one core each, measured; a gate lets few in at once, because memory is the price. A person without a
-// password, and nobody at all, cost the same as somebody.
+// Hashes passwords with scrypt (RFC 7914). The parameters are stored with the hash, so that a later version can raise the cost.
+// A hash takes 32 MiB and about 65 ms of one core, measured; because of the memory a gate limits how many run at once. Checking
+// takes the same time if the user has no password or does not exist.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 
-/// Lets so many in at once; the others wait.
+/// Limits how much work runs at once; further work waits.
 public protocol WorkGate: AnyObject, Sendable {
-  /// - Returns: false if there was no place in time. Then nothing is to be left.
-  func enter() -> Bool
-  func leave()
+  /// - Returns: false if no slot became free in time. Do not call ``release()`` then.
+  func acquire() -> Bool
+  func release()
 }
 
 public final class PasswordHasher: Sendable {
@@ -22,7 +23,7 @@ public final class PasswordHasher: Sendable {
   private static let parallelism: UInt32 = 1
   private static let saltCount = 16
   private static let hashCount = 32
-  /// What is verified where there is no password. No password has this hash.
+  /// The hash that a password is checked against if the user has none. No password has this hash.
   private static let nobody =
     "$scrypt$15$8$1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
@@ -31,8 +32,8 @@ public final class PasswordHasher: Sendable {
     self.random = random
   }
 
-  /// `$scrypt$log2 N$r$p$salt$hash`, the latter two in base64url.
-  /// - Throws: `.busy` when too many passwords are checked at this moment.
+  /// - Returns: `$scrypt$log2 N$r$p$salt$hash`; salt and hash are in base64url.
+  /// - Throws: `.busy` if too many passwords are being hashed.
   public func hash(_ password: Secret) throws(EnrollError) -> String {
     let salt = try random.bytes(Self.saltCount)
     let hash = try derive(
@@ -42,8 +43,8 @@ public final class PasswordHasher: Sendable {
       + Base64URL.encode(hash.revealBytes())
   }
 
-  /// - Parameter stored: as ``hash(_:)`` wrote it; nil: nobody's.
-  /// - Throws: `.busy`; `.internal` for a stored text that is none.
+  /// - Parameter stored: the text of ``hash(_:)``; nil if there is no user or no password.
+  /// - Throws: `.busy`; `.internal` if the stored text is invalid.
   public func verify(_ password: Secret, against stored: String?) throws(EnrollError) -> Bool {
     let parts = (stored ?? Self.nobody).utf8.split(separator: 0x24, omittingEmptySubsequences: false)
       .map { String(Substring($0)) }
@@ -59,10 +60,10 @@ public final class PasswordHasher: Sendable {
   private func derive(
     _ password: Secret, salt: [UInt8], cost: UInt64, blockSize: UInt32, parallelism: UInt32, count: Int
   ) throws(EnrollError) -> Secret {
-    guard gate.enter() else {
+    guard gate.acquire() else {
       throw EnrollError(.busy, "too many passwords are checked at this moment")
     }
-    defer { gate.leave() }
+    defer { gate.release() }
     do throws(CryptoError) {
       return try Scrypt.derive(
         password: password, salt: salt, n: 1 << cost, r: blockSize, p: parallelism, count: count)

@@ -1,16 +1,16 @@
-// Which passwords are taken (NIST SP 800-63B-4 §3.1.1.2): at least 15 characters, since a password is the only factor; no rule about
-// what kinds of characters, no change after a time. Refused: the most common long ones, repetitions and sequences, and what is
-// made of the person's own address. Every character of Unicode counts, blanks included; NUL and other control characters do not come.
+// The rules for new passwords (NIST SP 800-63B-4 §3.1.1.2): at least 15 characters, because a password is the only factor; no
+// rule about kinds of characters, no expiry. Refused: the most common long passwords, repetitions, sequences, and passwords
+// made of the user's own address. Every Unicode character counts, blanks included; control characters are refused.
 
-import EnrollCore
+import EnrollRules
 import EnrollGatewayPages
 
 enum PasswordRule {
   static let shortest = 15
-  /// Bytes of UTF-8. NIST asks for 64 characters at least; scrypt takes any length, and a request does not.
+  /// The limit in bytes of UTF-8. NIST requires at least 64 characters to be accepted; the limit bounds the size of a request.
   static let longest = 1_024
 
-  /// nil for a password that is taken.
+  /// nil if the password is accepted.
   static func error(in password: String, email: String) -> FieldError? {
     guard password.utf8.count <= longest else { return .passwordLong }
     let scalars = Array(password.unicodeScalars)
@@ -23,14 +23,14 @@ enum PasswordRule {
     return nil
   }
 
-  /// `aaaaaaaaaaaaaaa`, `abcabcabcabcabc`: at most five characters, again and again.
+  /// `aaaaaaaaaaaaaaa`, `abcabcabcabcabc`: up to five characters that repeat.
   private static func isRepetition(_ text: [UInt32]) -> Bool {
     (1...5).contains { period in
       text.indices.dropFirst(period).allSatisfy { text[$0] == text[$0 - period] }
     }
   }
 
-  /// `123456789012345`, `abcdefghijklmno`, and back.
+  /// `123456789012345`, `abcdefghijklmno`, or backwards.
   private static func isSequence(_ text: [UInt32]) -> Bool {
     [1, -1].contains { (step: Int64) in
       zip(text, text.dropFirst()).allSatisfy { first, second in
@@ -41,7 +41,7 @@ enum PasswordRule {
     }
   }
 
-  /// Whether a password is made of parts of the most common ones and of the person's address alone: such a one falls first.
+  /// Whether a password consists only of parts of common passwords and of the user's address: attackers try these first.
   private static func isCommon(_ text: [UInt32], email: String) -> Bool {
     let address = email.utf8.map { UInt32(ASCII.lowercased($0)) }
     let own = [address, Array(address.prefix { $0 != 0x40 })].map(significant)
@@ -55,7 +55,8 @@ enum PasswordRule {
     return true
   }
 
-  /// Letters and digits; what stands between them makes no password better.
+  /// Returns only the letters and digits, because other characters between them do not make a password
+  /// stronger.
   private static func significant(_ text: [UInt32]) -> [UInt32] {
     text.filter { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 >= 0x80 }
   }

@@ -1,24 +1,39 @@
-// What a provider asks of a server beyond OAuth and OpenID Connect, as data. A plain provider asks for nothing.
+// A provider's requirements for a server beyond OAuth and OpenID Connect, as data. The defaults describe a
+// standard provider.
+
+package import EnrollRules
 
 public struct ProviderDialect: Sendable {
-  /// Google Workspace: only users of this domain; `*`: of any domain, but no private account. The id_token proves it.
+  /// Google Workspace: only users of this domain may sign in; `*` for any domain, but not for private
+  /// accounts. The id_token's `hd` is checked.
   public var hostedDomain: String?
-  /// The browser comes back with a form instead of a query (OAuth 2.0 Form Post Response Mode). Apple's only way to tell a name.
+  /// Whether the provider answers with a form post instead of a redirect (OAuth 2.0 Form Post Response Mode).
+  /// Apple sends a name only in this way.
   public var answersByForm = false
-  /// Where the client proves itself with a JWT; nil: with the configured secret, or not at all.
-  public var credential: ClientCredential?
-  /// Facebook: each request with an access token proves that the sender has the app secret (`appsecret_proof`).
+  /// Apple: the client secret is a JWT that the gateway signs.
+  public var appleSecret: AppleSecret?
+  /// The client's key for private_key_jwt; nil if the client authenticates with the configured secret, or not at all.
+  package var clientKey: ClientKey?
+
+  var readClientKey: ClientKey.Reader? {
+    guard let clientKey else { return nil }
+    return { () throws(EnrollError) in clientKey }
+  }
+  /// Whether each request with an access token also has a proof of the app secret (Facebook:
+  /// `appsecret_proof`).
   public var provesAppSecret = false
-  /// Facebook: forms with `signed_request`, by the app secret, tell that somebody removed the app or wants everything deleted.
+  /// Whether the provider sends a form with a `signed_request`, signed with the app secret, if a user removes
+  /// the app or asks for deletion (Facebook).
   public var sendsSignedRequests = false
-  /// The refresh token is kept for the day on which the account is deleted: Apple wants it revoked then.
+  /// Whether the refresh token is kept, so that it can be revoked when the account is deleted (Apple requires
+  /// that).
   public var keepsRefreshToken = false
-  /// The provider tells of accounts and consents that ended. nil: it does not; else the audiences of what it tells.
+  /// The audiences of the provider's notifications about accounts and consents; nil if it sends none.
   public var notificationAudiences: [String]?
 
-  /// `max_age` and `prompt=login` make the provider ask who somebody is, though it knows (OpenID Connect Core §3.1.2.1). Others may
-  /// refuse them, or do not look.
-  public var asksAgain = true
+  /// Whether `max_age` and `prompt=login` make the provider authenticate the user again (OpenID Connect Core §3.1.2.1). Other
+  /// providers refuse or ignore them.
+  public var supportsReauthentication = true
 
   public init() {}
 }

@@ -1,60 +1,72 @@
-// What the gateway and a provider tell each other beside a sign-in: signed texts from the provider, the end of a token to it
-// (RFC 7009). A provider's own ways of revoking (Facebook, GitHub) are not played: nothing of theirs is kept.
+// Messages between the gateway and a provider outside of a sign-in: JWTs from the provider, and the revocation of tokens (RFC
+// 7009). The proprietary revocation of Facebook and GitHub is not implemented: the gateway keeps no tokens of theirs.
 
-public import EnrollCore
+public import EnrollRules
+import EnrollSteps
 public import EnrollCrypto
 import EnrollJSON
 
 extension SignInProvider {
-  /// The browser comes back with a form.
+  /// Whether the provider answers with a form post.
   var answersByForm: Bool { dialect.answersByForm }
 
-  /// A proof of who somebody is asks the person again.
-  var asksAgain: Bool { dialect.asksAgain }
+  /// Whether the provider can be asked to authenticate the user again.
+  var supportsReauthentication: Bool { dialect.supportsReauthentication }
 
-  /// A refresh token of this provider is kept, sealed, to be revoked when its account is deleted.
+  /// Whether a refresh token of this provider is kept, sealed, to be revoked when its account is deleted.
   public var keepsRefreshToken: Bool { dialect.keepsRefreshToken }
 
-  /// nil where the provider tells nothing; else for whom its notifications are.
+  /// The audiences of the provider's notifications; nil if it sends none.
   var notificationAudiences: [String]? { dialect.notificationAudiences }
 
-  /// By which the provider signs the forms that it sends (`signed_request`); nil where it sends none.
+  /// The key with which the provider signs its `signed_request` forms; nil if it sends none.
   var requestSecret: Secret? { dialect.sendsSignedRequests ? engine.configuration.clientSecret : nil }
 
   var issuer: Issuer { engine.configuration.issuer }
-  /// Those that may sign in, where ``issuer`` is a template; empty for all.
+  /// The tenants that may sign in if ``issuer`` is a template; empty for all.
   var tenants: [String] { engine.configuration.tenants }
   var clientID: String { engine.configuration.clientID.text }
 
-  /// As ``Identity/subject`` and ``Identity/providerSession`` have it: a name is unique at its issuer alone.
+  /// The configured `prompt` with which the provider opens its registration form; nil if none is configured, or if the
+  /// provider's metadata does not list it.
+  var registrationPrompt: String? {
+    let announced = engine.provider.cachedMetadata?.promptValues
+    return engine.configuration.registration.prompt.flatMap {
+      Scopes.contains($0, in: announced ?? [$0]) ? $0 : nil
+    }
+  }
+
+  /// The value for ``Identity/subject`` and ``Identity/providerSession``: a subject is unique only at its issuer.
   public func key(ofSubject subject: String, issuer: Issuer? = nil) -> String {
     (issuer ?? self.issuer).text + " " + subject
   }
 
-  /// The claims of a JWT that this provider signed. Nothing else is judged: not its issuer, its audience, its time.
-  /// - Throws: `.idTokenInvalid`; `.keysUnavailable` and its kin when nobody can tell now.
-  func signedClaims(of text: Secret) throws(EnrollError) -> JSONObject {
+  /// The claims of a JWT that this provider signed. Only the signature is checked, not the issuer, the audience or the times.
+  /// - Parameter name: the kind of the JWT, for error texts.
+  /// - Throws: `.idTokenInvalid`; `.keysUnavailable` or a network error if the signature cannot be checked now.
+  func signedClaims(of text: Secret, named name: String) throws(EnrollError) -> JSONObject {
     try share.taking { () throws(EnrollError) in
       try engine.provider.claims(
-        signedIn: text, algorithms: engine.configuration.idTokenAlgorithms, cancellation: nil)
+        signedIn: text, named: name, algorithms: engine.idTokenAlgorithms, cancellation: nil)
     }
   }
 
-  /// Tells the provider to forget a refresh token, and all that came of it. An unknown one counts as forgotten (RFC 7009 §2.2).
-  /// - Throws: `.unsupported` without such an endpoint, `.oauth` when the provider will never do it; `.network` and its kin
-  ///   when it may do so later.
+  /// Revokes a refresh token, and the tokens that were issued with it. A token that the provider does not know counts as
+  /// revoked (RFC 7009 §2.2).
+  /// - Throws: `.unsupported` without a revocation endpoint, `.oauth` if the provider refuses permanently; a network error if a
+  ///   later try may succeed.
   public func revoke(_ refreshToken: Secret) throws(EnrollError) {
     let answer = try share.taking { () throws(EnrollError) in
       let metadata = try engine.provider.metadata(cancellation: nil)
       guard let endpoint = metadata.revocationEndpoint else {
         throw EnrollError(.unsupported, "the provider announces no revocation endpoint")
       }
-      let configuration = engine.configuration
       let request = RevocationRequest.make(
         OutboxEntry.Revocation(
-          clientID: configuration.clientID, token: refreshToken, hint: "refresh_token"), endpoint: endpoint,
-        from: ClientAuthentication(configuration, at: metadata))
-      return RevocationAnswer(processing: try engine.transport.send(request, cancellation: nil))
+          clientID: engine.configuration.clientID, token: refreshToken, hint: "refresh_token"),
+        endpoint: endpoint)
+      return RevocationAnswer(
+        processing: try engine.sendAsClient(request, to: .revocation, of: metadata, cancellation: nil))
     }
     switch answer {
     case .revoked: return

@@ -1,21 +1,24 @@
-// How many requests may wait for one provider at once: one that hangs holds a share of the threads, and others find free ones. The share
-// follows what is free, so that a provider that is alone may use most threads, and a second one that hangs takes less.
+// Limits how many requests wait for one provider at once, so that a provider that hangs leaves threads for
+// the others. The limit depends on the number of free threads: a single provider may use most of the threads;
+// if a second provider hangs, it may use fewer.
 
-public import EnrollCore
+import EnrollRules
+public import EnrollSteps
 
-/// The threads that ask providers, as all shares see them.
+/// The count of threads that call providers, which all shares use.
 public final class ProviderThreads: Sendable {
-  /// How many there are.
+  /// The number of threads.
   public static let count = 512
-  /// A provider may hold so many times what is free: alone 384 of 512, beside one that hangs 96.
+  /// A provider may use at most this many times the number of free threads: 384 of 512 threads if it is the
+  /// only one, 96 if another provider hangs.
   static let factor = 3
 
   private let used: Guarded<Int>
 
   public init(_ lock: any Lock) { used = Guarded(0, by: lock) }
 
-  /// - Parameter held: by the provider that asks.
-  /// - Returns: whether it may hold one more, which counts then.
+  /// - Parameter held: how many threads the calling provider uses.
+  /// - Returns: whether it may use one more, which is then counted.
   func take(beside held: Int) -> Bool {
     used.withLock { used in
       guard held < Self.factor * (Self.count - used) else { return false }
@@ -27,7 +30,7 @@ public final class ProviderThreads: Sendable {
   func give() { used.withLock { $0 -= 1 } }
 }
 
-/// What one provider holds.
+/// The threads that one provider uses.
 final class ProviderShare: Sendable {
   private let threads: ProviderThreads
   private let held: Guarded<Int>
@@ -37,7 +40,7 @@ final class ProviderShare: Sendable {
     held = Guarded(0, by: lock)
   }
 
-  /// - Throws: `.busy` when the share is used up; errors of `body`.
+  /// - Throws: `.busy` if the share is used up; the errors of `body`.
   func taking<Result>(_ body: () throws(EnrollError) -> Result) throws(EnrollError) -> Result {
     let (isTaken, count) = held.withLock { held in
       let isTaken = threads.take(beside: held)

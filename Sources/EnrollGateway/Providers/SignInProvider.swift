@@ -1,16 +1,17 @@
-// One provider that people sign in with. The gateway is its confidential client (RFC 6749 §2.1): the same rules and steps as in an app,
-// with a secret that no copy of anything has.
+// A provider with which users sign in. The gateway is its confidential client (RFC 6749 §2.1): it uses the same rules and steps
+// as an app, with a client secret that stays on the server.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollCrypto
 import EnrollGatewayPages
 import EnrollJSON
 
-/// A provider of the configuration, ready to be asked. Shared by all threads.
+/// A configured provider. All threads share it.
 public final class SignInProvider: Sendable {
-  /// As it is in paths: 1 to 64 letters, digits, `-` or `_`.
+  /// The name in paths: 1 to 64 letters, digits, `-` or `_`.
   public let name: String
-  /// For people: `Google`.
+  /// The name that users see: `Google`.
   public let label: String
   let dialect: ProviderDialect
   let engine: Engine
@@ -18,11 +19,14 @@ public final class SignInProvider: Sendable {
   private let makeStore: @Sendable () -> any TokenStore
   private let makeLock: @Sendable () -> any Lock
 
+  /// How long a sign-in is a proof of the user's identity.
+  static let proofSeconds: Int64 = 600
+
   /// - Parameters:
-  ///   - dialect: what the provider asks for beyond the specifications.
-  ///   - configuration: with the gateway's callback as its redirect URI, and without confirmation.
-  ///   - threads: the same for all providers.
-  ///   - makeStore: an empty store in memory, which one request uses.
+  ///   - dialect: the provider's requirements beyond the specifications.
+  ///   - configuration: has the gateway's callback as its redirect URI, and no confirmation.
+  ///   - threads: the same object for all providers.
+  ///   - makeStore: makes an empty store in memory for one request.
   public init(
     name: String, label: String, configuration: Configuration, dialect: ProviderDialect = ProviderDialect(),
     transport: any Transport, clock: any Clock, random: any RandomSource, threads: ProviderThreads,
@@ -35,35 +39,34 @@ public final class SignInProvider: Sendable {
     self.makeStore = makeStore
     self.makeLock = makeLock
     share = ProviderShare(of: threads, makeLock())
-    let proofs = dialect.credential.map {
-      ClientProofs($0, clock: clock, random: random, lock: makeLock())
-    }
-    let transport = ProvingTransport(
-      transport, proofs: proofs, appSecret: dialect.provesAppSecret ? configuration.clientSecret : nil)
+    let transport = ClientAuthenticationTransport(
+      transport, appleSecrets: dialect.appleSecret.map { AppleSecrets($0, clock: clock, lock: makeLock()) },
+      appSecret: dialect.provesAppSecret ? configuration.clientSecret : nil)
     engine = Engine(
       configuration: configuration, account: .default, platform: Platform(), transport: transport,
       userAgent: "EnrollGateway", store: makeStore(), clock: clock, random: random, observer: Silence(),
-      exclusion: makeLock)
+      clientKey: dialect.readClientKey, exclusion: makeLock)
   }
 
-  /// Asks for the provider's metadata.
-  /// - Throws: why it cannot be used.
+  /// Checks the configuration and the provider's metadata: begins a sign-in, and drops it.
+  /// - Throws: the reason why no sign-in can begin.
   public func check() throws(EnrollError) { _ = try begin(prompt: nil, loginHint: nil) }
 
-  /// The scopes of an id_token, or userinfo, decide what comes; the state, nonce and verifier are in the transaction.
+  /// Begins a sign-in.
   /// - Parameters:
-  ///   - parameters: the provider's own, beside those of the configuration.
-  ///   - question: how the provider is made to ask the person again. The caller compares `auth_time`: a provider that does not tell it
-  ///     would fail the engine's own check.
-  /// - Throws: `.network` and its kin when the provider's metadata cannot be fetched.
+  ///   - parameters: parameters for this provider only, in addition to the configured parameters.
+  ///   - reauthentication: how to make the provider authenticate the user again. The caller compares `auth_time`, because
+  ///     the engine's own check would refuse a provider without `auth_time`.
+  /// - Returns: the URL for the browser, and the transaction with the state, nonce and verifier.
+  /// - Throws: `.network` or a similar error if the provider's metadata cannot be fetched.
   func begin(
     prompt: String?, loginHint: String?, parameters: [(String, String)] = [],
-    question: Attempt.Question = .usual
+    reauthentication: Attempt.Reauthentication = .notRequested
   ) throws(EnrollError) -> (url: String, TransactionRecord) {
     let store = makeStore()
     let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
     var options = SignInOptions()
-    options.prompt = question == .byPrompt ? "login" : prompt
+    options.prompt = reauthentication == .byPrompt ? "login" : prompt
     options.loginHint = loginHint
     options.parameters = parameters
     if let domain = dialect.hostedDomain { options.parameters.append(("hd", domain)) }
@@ -73,17 +76,17 @@ public final class SignInProvider: Sendable {
     else { throw EnrollError(.internal, "a sign-in began without an address") }
     let further =
       (dialect.answersByForm ? "&response_mode=form_post" : "")
-      + (question == .usual ? "" : "&max_age=\(Gateway.proofSeconds)")
+      + (reauthentication == .notRequested ? "" : "&max_age=\(Self.proofSeconds)")
     return (url + further, record)
   }
 
-  /// Takes the browser's return: exchanges the code, proves the id_token, asks userinfo where that is needed (R13-R30).
-  /// - Parameter toldName: for pages, where the provider's proof has no name.
-  /// - Returns: the identity, or why there is none: the provider said no, or its answer was refused.
-  /// - Throws: when the URL is no answer to the transaction, or the provider was not reached before the code was sent.
-  func finish(
-    _ url: String, _ transaction: TransactionRecord, toldName: String? = nil
-  ) throws(EnrollError) -> Result<Arrival, SignInRefusal> {
+  /// Handles the provider's answer: exchanges the code, verifies the id_token, and calls userinfo if necessary (R13-R30).
+  /// - Parameter unsignedName: an unsigned name for pages, if the verified claims have none.
+  /// - Returns: the identity; or a refusal, if the provider refused the sign-in or its answer is invalid.
+  /// - Throws: if the URL is no answer to the transaction, or the provider was not reached before the code was sent.
+  func handleCallback(
+    _ url: String, _ transaction: TransactionRecord, unsignedName: String? = nil
+  ) throws(EnrollError) -> Result<ProviderSignIn, SignInRefusal> {
     let store = makeStore()
     try store.update(engine.account) { record in record.transactions = [transaction] }
     let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
@@ -94,29 +97,29 @@ public final class SignInProvider: Sendable {
       guard let record = try store.read(engine.account), let profile = record.profile else {
         throw EnrollError(.internal, "a sign-in ended without a profile")
       }
-      return arrival(profile, record.confirmed, toldName: toldName)
+      return verifiedSignIn(profile, record.confirmed, unsignedName: unsignedName)
     }
   }
 
-  private func arrival(
-    _ profile: JSONObject, _ tokens: TokenSet?, toldName: String?
-  ) -> Result<Arrival, SignInRefusal> {
+  private func verifiedSignIn(
+    _ profile: JSONObject, _ tokens: TokenSet?, unsignedName: String?
+  ) -> Result<ProviderSignIn, SignInRefusal> {
     let proven = tokens?.idToken.flatMap { Self.claims(ofProven: $0) } ?? JSONObject()
     if let refusal = domainRefusal(proven) { return .failure(refusal) }
     return identity(in: profile, issuer: tokens?.identity?.issuer).map { identity in
       var identity = identity
-      identity.name = identity.name ?? toldName
+      identity.name = identity.name ?? unsignedName
       if let session = proven["sid"]?.string, (1...Self.subjectLimit).contains(session.utf8.count) {
         identity.providerSession = key(ofSubject: session, issuer: tokens?.identity?.issuer)
       }
-      return Arrival(
+      return ProviderSignIn(
         identity: identity, authTime: tokens?.identity?.authTime,
         refreshToken: dialect.keepsRefreshToken ? tokens?.refreshToken : nil)
     }
   }
 
-  /// The domain is asked for in the browser, where everybody can change the request: only the id_token proves it. Userinfo does
-  /// not count.
+  /// The domain is a parameter of the authorization request, which the user can change in the browser: only the id_token proves
+  /// it. Userinfo does not count.
   private func domainRefusal(_ proven: JSONObject) -> SignInRefusal? {
     guard let wanted = dialect.hostedDomain else { return nil }
     guard let domain = proven["hd"]?.string, !domain.utf8.isEmpty else {
@@ -128,7 +131,7 @@ public final class SignInProvider: Sendable {
     return nil
   }
 
-  /// The claims of an id_token that a sign-in proved.
+  /// The claims of an id_token that was verified in the sign-in.
   private static func claims(ofProven token: Secret) -> JSONObject? {
     let parts = token.revealBytes().split(separator: 0x2E, omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Base64URL.decode(parts[1]) else { return nil }
@@ -140,8 +143,9 @@ public final class SignInProvider: Sendable {
       return .failure(
         SignInRefusal(.providerInvalid, "the provider told no sub of 1 to \(Self.subjectLimit) bytes"))
     }
-    // A subject is unique at its issuer alone (OpenID Connect Core §5.7): neither tenants of one template nor a provider whose
-    // configuration names another issuer one day share accounts.
+    // A subject is unique only at its issuer (OpenID Connect Core §5.7): so two tenants of one template never
+    // share accounts. The same is true after the configuration of a provider changes from one issuer to
+    // another.
     let key = key(ofSubject: subject, issuer: issuer)
     return .success(
       Identity(
@@ -150,15 +154,16 @@ public final class SignInProvider: Sendable {
         name: PersonalText.shown(claims["name"]?.string)))
   }
 
-  /// OpenID Connect Core §2.
+  /// The longest subject in bytes (OpenID Connect Core §2).
   static let subjectLimit = 255
 
-  /// Some providers write it as a text (Apple, Cognito).
+  /// Some providers write the boolean as a string (Apple, Cognito).
   private static func isTrue(_ value: JSON?) -> Bool {
     value?.bool ?? value?.string.map { ASCII.equals($0, "true") } ?? false
   }
 
-  /// RFC 5321 §4.5.3.1: at most 254 bytes, one `@`, no blanks or controls; nil for what is no address.
+  /// The address, if it has at most 254 bytes (RFC 5321 §4.5.3.1), one `@`, and no blanks or control
+  /// characters; nil for any other text.
   static func email(_ text: String?) -> String? {
     guard let text, (3...254).contains(text.utf8.count), !text.utf8.contains(0x20), PersonalText.isPlain(text)
     else { return nil }
@@ -166,7 +171,7 @@ public final class SignInProvider: Sendable {
     return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } ? text : nil
   }
 
-  /// The gateway tells people itself what went wrong.
+  /// Ignores the engine's events: the gateway shows failures itself.
   private final class Silence: EngineObserver {
     func observe(_ notification: EnrollEvent) {}
   }

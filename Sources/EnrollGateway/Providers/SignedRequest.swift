@@ -1,12 +1,13 @@
-// What Facebook's servers send to a callback: `signed_request`, a signature, a dot and JSON, both in base64url (Meta for Developers,
-// Data Deletion Request Callback). The signature is HMAC-SHA256 of the second part as it is written, by the app secret. Refused:
-// another algorithm, what is older than a day or from the future, and the signed requests that Facebook's scripts hand to browsers.
+// Facebook's `signed_request` in a callback of its servers: a signature, a dot and JSON, both in base64url
+// (Meta for Developers, Data Deletion Request Callback). The signature is HMAC-SHA256 of the encoded second
+// part, with the app secret. Refused: another algorithm, a request that is older than a day or from the
+// future, and signed requests that Facebook's scripts pass to browsers.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollJSON
 
-/// A word of the provider about one of its users, proven.
+/// A verified message of the provider about one of its users.
 struct SignedRequest: Equatable {
   /// `user_id`, the user's id for this app.
   let subject: String
@@ -40,7 +41,7 @@ struct SignedRequest: Equatable {
     guard payload["algorithm"]?.string.map({ ASCII.equals($0, "HMAC-SHA256") }) ?? false else {
       throw Self.refusal("algorithm is not HMAC-SHA256")
     }
-    // With the same secret Facebook's scripts sign what a browser gets at a sign-in, or a page in a frame.
+    // Facebook's scripts sign data for a browser with the same secret, at a sign-in or in a page in a frame.
     for name in ["code", "oauth_token"] where payload[name] != nil {
       throw Self.refusal("it has \(name), so it comes from a browser")
     }

@@ -1,20 +1,20 @@
-// What registration by e-mail is made of.
+// The parts of registration by e-mail.
 
 /// Registration and sign-in by e-mail. Any thread may use it.
 public final class EmailRegistration: Sendable {
   let settings: RegistrationSettings
   let outbox: Outbox
   let directory: any Directory
-  /// The same, where it is the gateway's own.
+  /// The directory, if it is the gateway's own; otherwise nil.
   let own: OwnDirectory?
   let hasher: PasswordHasher
 
-  /// Lifetimes of links.
+  /// How long links are valid.
   static let activationSeconds: Int64 = 86_400
   static let signInSeconds: Int64 = 900
   static let resetSeconds: Int64 = 3_600
 
-  /// - Parameter other: a directory that is not the gateway's own.
+  /// - Parameter other: the directory, if it is not the gateway's own.
   public init(
     _ settings: RegistrationSettings, outbox: Outbox, store: any RegistrationStore,
     other: (any Directory)? = nil, hasher: PasswordHasher

@@ -1,38 +1,39 @@
-// The logout token of a provider (OpenID Connect Back-Channel Logout 1.0 §2.4, §2.6): who has signed out there. Its signature is proven
-// before anything here is looked at. Refused: another issuer (of a
-// template: another than that of the token's tenant, as for id_tokens) or audience, a token that has expired or lives for longer than an
-// hour, one from the future, one without the event, without `sub` and `sid`, or with a nonce, which would make it an id_token.
+// The logout token of a provider (OpenID Connect Back-Channel Logout 1.0 §2.4, §2.6). Its signature is
+// verified before its claims are read. Refused: another issuer (for a template, an issuer other than the one
+// of the token's tenant, as for id_tokens) or audience; a token that has expired, is valid for longer than an
+// hour, or is from the future; a token without the event, or without both `sub` and `sid`; a token with a
+// nonce, which would make it an id_token.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 import EnrollJSON
 
 struct LogoutToken: Equatable {
-  /// `iss`: the provider's, or that of one of its tenants.
+  /// `iss`: the provider's issuer, or the issuer of one of its tenants.
   let issuer: Issuer
   /// `sub`
   let subject: String?
   /// `sid`
   let session: String?
-  /// `jti`, which comes once.
+  /// `jti`, which must be new.
   let id: String
   let issued: UnixTime
-  /// When it need not be remembered any more.
+  /// Until when the token's id must be remembered.
   let expires: UnixTime
 
   static let event = "http://schemas.openid.net/event/backchannel-logout"
   static let toleranceSeconds: Int64 = 300
-  /// The specification recommends at most two minutes.
+  /// The longest validity. The specification recommends at most two minutes.
   static let longestSeconds: Int64 = 3_600
-  /// How long a token is good that does not say so: providers of before the specification was final (2022) know no `exp` in it.
+  /// The validity of a token without `exp`: providers from before the final specification (2022) do not send one.
   static let defaultSeconds: Int64 = 120
   private static let idLimit = 512
 
   /// - Parameters:
-  ///   - claims: of a JWT whose signature is proven.
-  ///   - provider: the configured issuer, or template of issuers.
-  ///   - tenants: those of the template that are allowed; empty for all.
-  /// - Throws: `.idTokenInvalid`, which names the claim.
+  ///   - claims: the claims of a JWT whose signature was verified.
+  ///   - provider: the configured issuer, or the template of issuers.
+  ///   - tenants: the allowed tenants of the template; empty for all.
+  /// - Throws: `.idTokenInvalid`, which names the invalid claim.
   init(
     _ claims: JSONObject, issuer provider: Issuer, tenants: [String], clientID: String, at now: UnixTime
   ) throws(EnrollError) {
@@ -67,7 +68,7 @@ struct LogoutToken: Equatable {
     expires = end + Self.toleranceSeconds
   }
 
-  /// The token's `typ` says that it is one, or nothing: `JWT` and absence come from providers of before the specification was final.
+  /// Checks the header's `typ`: `logout+jwt`, or `JWT` or nothing from providers of before the final specification.
   /// - Throws: `.idTokenInvalid` for a token of another kind.
   static func checkType(of text: String) throws(EnrollError) {
     let header = text.utf8.prefix { $0 != 0x2E }
@@ -87,7 +88,7 @@ struct LogoutToken: Equatable {
     return UnixTime(seconds: Int64(seconds))
   }
 
-  /// nil where it is absent.
+  /// nil if the claim is absent.
   private static func name(_ claim: String, _ claims: JSONObject) throws(EnrollError) -> String? {
     guard let value = claims[claim] else { return nil }
     guard let text = value.string, (1...SignInProvider.subjectLimit).contains(text.utf8.count) else {

@@ -1,61 +1,64 @@
-// A sign-in under way, in a sealed cookie of its own: the gateway keeps nothing until the provider has answered, and any replica can
-// take the answer. Refused: what no key of ours sealed, what is older than ten minutes, what belongs to another state.
+// A sign-in in progress, in its own sealed cookie. The gateway stores nothing until the provider has
+// answered, so any replica can handle the answer. Refused: a cookie that these keys did not seal, a cookie
+// that is older than ten minutes, and a cookie for another state.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollJSON
 import EnrollHTTP
 
 struct Attempt: Equatable {
   var provider: String
-  /// The authorize request that waits for its answer: state, nonce and verifier.
+  /// The authorization request that waits for its answer: state, nonce and verifier.
   var transaction: TransactionRecord
-  /// When the cookie stops being of use, by the date: replicas share no other clock.
+  /// When the attempt expires, in wall time: replicas share no other clock.
   var expires: UnixTime
-  /// The app that waits; nil: a browser.
+  /// The app that waits; nil for a browser.
   var app: App?
-  /// Where the browser goes afterwards: an address of the configuration's list, or of the gateway; nil: the account page.
+  /// Where the browser goes afterwards: a URL of the configured list, or a path of the gateway; nil for the account page.
   var returnTo: String?
   var purpose: Purpose = .signIn
-  var question: Question = .usual
+  var reauthentication: Reauthentication = .notRequested
 
-  /// Whether the provider is made to ask the person (OpenID Connect Core §3.1.2.1).
-  enum Question: Equatable {
-    /// As it likes.
-    case usual
-    /// By `max_age`: it asks whom it asked more than ten minutes ago.
+  /// Whether the provider is asked to authenticate the user again (OpenID Connect Core §3.1.2.1).
+  enum Reauthentication: Equatable {
+    /// The provider decides.
+    case notRequested
+    /// With `max_age`: the provider authenticates the user again if it last did so more than ten minutes ago.
     case byAge
-    /// By `prompt=login`, too, after an answer that did not tell by `auth_time` that it asked. Not at first: there are providers that
-    /// ask again and again then (Canaille 0.3.6, where it has a page of consent).
+    /// Also with `prompt=login`, after an answer whose `auth_time` did not prove a recent authentication. It is not sent at
+    /// first, because some providers then ask again and again (Canaille 0.3.6 with a consent page).
     case byPrompt
   }
 
-  /// What the provider's answer is for.
+  /// The purpose of the sign-in.
   enum Purpose: Equatable {
     case signIn
     /// The identity is linked to this account.
     case link(account: String)
-    /// The identity proves this account, and no other.
+    /// The identity must belong to this account; the sign-in proves that the user is its owner.
     case confirm(account: String)
   }
 
-  /// The app's side of the hand-off.
+  /// The app's part of the sign-in.
   struct App: Equatable {
     var id: String
     var redirectURI: String
     var state: String?
-    /// S256 (RFC 7636 §4.2).
+    /// The S256 challenge (RFC 7636 §4.2).
     var challenge: String
   }
 
   static let lifetimeSeconds: Int64 = 600
-  /// Its cookie stays for longer, so that an answer that comes too late is told what it is, and the app that waits is told.
+  /// The cookie lives longer than the attempt, so that a late answer gets the right failure, and the waiting
+  /// app gets an error.
   static let cookieSeconds: Int64 = 1_200
-  /// Sign-ins that one browser may have under way: what a request can carry is limited.
+  /// The most sign-ins in progress in one browser, because the size of a request is limited.
   static let limit = 5
   private static let cookiePrefix = "__Host-enroll-signin-"
 
-  /// A cookie for each state, so that sign-ins side by side do not end one another.
+  /// One cookie for each state, so that concurrent sign-ins do not overwrite each other.
   static func cookieName(forState state: Secret) throws(EnrollError) -> String {
     do throws(CryptoError) {
       return cookiePrefix + Base64URL.encode(Array(try Digest.sha256.hash(state)[..<12]))
@@ -64,12 +67,12 @@ struct Attempt: Equatable {
     }
   }
 
-  /// Bytes of one such cookie: browsers take no longer ones than 4,096.
+  /// The limit in bytes for one cookie: browsers accept at most 4,096.
   static let byteLimit = 3_500
-  /// Bytes of all of them: with more, a browser's requests would be refused for their heads.
+  /// The limit in bytes for all of them: the server would refuse requests with larger headers.
   static let totalByteLimit = 9_000
 
-  /// The names of the oldest cookies of sign-ins that give way to one more, at most ten at a time.
+  /// The names of the oldest cookies to delete for one more sign-in, at most ten at a time.
   static func surplus(in request: WebRequest, beside newBytes: Int) -> [String] {
     let known = request.cookies.filter { $0.name.utf8.starts(with: cookiePrefix.utf8) }
     var bytes = known.reduce(newBytes) { $0 + $1.name.utf8.count + $1.value.utf8.count }
@@ -99,7 +102,7 @@ extension Attempt {
       ),
       ("returnTo", returnTo.map { .string($0) }), ("link", linkedAccount.map { .string($0) }),
       ("confirm", confirmedAccount.map { .string($0) }),
-      ("prompted", question == .byPrompt ? .bool(true) : nil),
+      ("prompted", reauthentication == .byPrompt ? .bool(true) : nil),
     ])
   }
 
@@ -108,12 +111,12 @@ extension Attempt {
     if case .confirm(let account) = purpose { account } else { nil }
   }
 
-  /// The value of its cookie.
+  /// The value of the cookie.
   func sealed(with keys: KeyRing, at now: UnixTime, random: any RandomSource) throws(EnrollError) -> String {
     try keys.seal(Secret(json.serialized()), for: .attempt, at: now, random: random)
   }
 
-  /// nil for anything that was not sealed here. Whether it has expired is to be asked.
+  /// nil if these keys did not seal the text. The caller checks whether the attempt has expired.
   init?(sealed text: String, with keys: KeyRing) {
     guard let opened = keys.open(text, for: .attempt), let json = try? JSON.parse(opened.revealBytes()),
       let provider = json["provider"]?.string, let transaction = json["transaction"],
@@ -124,7 +127,7 @@ extension Attempt {
     returnTo = json["returnTo"]?.string
     if let account = json["link"]?.string { purpose = .link(account: account) }
     if let account = json["confirm"]?.string { purpose = .confirm(account: account) }
-    if purpose != .signIn { question = json["prompted"] == .bool(true) ? .byPrompt : .byAge }
+    if purpose != .signIn { reauthentication = json["prompted"] == .bool(true) ? .byPrompt : .byAge }
     guard let app = json["app"] else { return }
     guard let id = app["id"]?.string, let redirect = app["redirect"]?.string,
       let challenge = app["challenge"]?.string

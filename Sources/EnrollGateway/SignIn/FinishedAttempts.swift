@@ -1,18 +1,21 @@
-// Sign-ins whose answer this replica has sent to the provider, so that it sends none twice. Other replicas do not share this memory: there
-// the provider has to refuse. The memory is bounded; where there is room, it keeps a sign-in at least as long as its cookie lives, and at most twice as long.
+// The sign-ins whose answer this replica has sent to the provider, so that it sends no code twice. Other replicas do not share
+// this memory: there the provider has to refuse the code. The memory is bounded; below its limit it keeps a sign-in at least as
+// long as its cookie lives, and at most twice as long.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 
-/// The names of the cookies of such sign-ins.
+/// The cookie names of such sign-ins.
 final class FinishedAttempts: Sendable {
-  /// Names are dropped by the set: those of `earlier` came before those of `current`.
+  /// The names in `earlier` are older than the names in `current`. A whole set of names is dropped at a time.
   private struct Sets {
     var began = Instant(nanoseconds: .min)
     var current: Set<String> = []
     var earlier: Set<String> = []
   }
 
-  /// Of one set. Each name belongs to a cookie that the gateway sealed: beyond so many the oldest ones are forgotten early.
+  /// The most names in one set. Each name belongs to a cookie that the gateway sealed; over the limit the oldest names are
+  /// dropped early.
   private let most: Int
   private let clock: any Clock
   private let sets: Guarded<Sets>
@@ -23,8 +26,8 @@ final class FinishedAttempts: Sendable {
     sets = Guarded(Sets(), by: lock)
   }
 
-  /// - Returns: false if the name is there already.
-  func take(_ name: String) -> Bool {
+  /// - Returns: false if the name is already in a set.
+  func insert(_ name: String) -> Bool {
     let now = clock.instant()
     return sets.withLock { sets in
       if now >= sets.began.advanced(bySeconds: Attempt.cookieSeconds) || sets.current.count >= most {
@@ -35,8 +38,8 @@ final class FinishedAttempts: Sendable {
     }
   }
 
-  /// Nothing was sent: the same answer may come again.
-  func giveBack(_ name: String) {
+  /// Removes a name because the code was not sent: the same answer may come again.
+  func remove(_ name: String) {
     sets.withLock { sets in
       sets.current.remove(name)
       sets.earlier.remove(name)

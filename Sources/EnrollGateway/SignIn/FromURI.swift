@@ -1,17 +1,18 @@
-// `fromURI`: where the issuer's sign-in page wants the browser back, so that the authorize request which waits there goes on. Taken: the issuer's
-// own authorize address, byte for byte up to its query. Refused: every other address, whatever it looks like (RFC 9700 §4.11). It is carried
-// sealed, and no page shows it.
+// `fromURI`: the URL to which the issuer's sign-in page wants the browser back, so that its authorization
+// request continues. Accepted: the issuer's authorization endpoint or a configured URL, compared byte for
+// byte up to the query. Refused: every other URL (RFC 9700 §4.11). The URL is passed on in sealed form, and
+// no page shows it.
 
-import EnrollCore
+import EnrollRules
 
-/// An address of the configured issuer to which a browser may be sent back.
+/// A URL of the configured issuer to which a browser may be sent back.
 struct FromURI: Equatable {
   let text: String
 
-  /// It travels in a cookie, beside other things.
+  /// The limit in bytes: the URL is stored in a cookie, together with other values.
   static let longest = 1500
 
-  /// nil for every address that is not one of these up to its query.
+  /// nil for a URL that is not one of the allowed URLs with any query.
   init?(_ text: String, allowed: [StrictURL]) {
     guard text.utf8.count <= Self.longest, let url = try? StrictURL(text), !url.hadFragment,
       allowed.contains(where: { url.hasSameBase(as: $0) })

@@ -1,15 +1,15 @@
-// Cookies (RFC 6265, draft-ietf-httpbis-rfc6265bis §4.1.3.2). All of the gateway's names begin with `__Host-`: a browser takes them over
-// a secure connection alone, from this host alone, for every path. Refused: a name that comes twice, because nobody can tell
-// which of the two is ours.
+// Cookies (RFC 6265, draft-ietf-httpbis-rfc6265bis §4.1.3.2). All names of the gateway's cookies begin with `__Host-`: a
+// browser accepts them only over a secure connection, only from this host, and for every path. Refused: a name that occurs
+// twice, because the gateway cannot know which of the two is its own.
 
-import EnrollCore
+import EnrollRules
 import EnrollHTTP
 
-/// What a request says of one cookie.
+/// The value of one cookie in a request.
 enum Cookie: Equatable {
   case absent
   case value(String)
-  /// The name came twice.
+  /// The name occurs twice.
   case ambiguous
 
   var value: String? { if case .value(let text) = self { text } else { nil } }
@@ -38,7 +38,7 @@ extension WebRequest {
 }
 
 extension HTTPHeader {
-  /// - Parameter seconds: how long the browser keeps it; 0 removes it.
+  /// - Parameter seconds: how long the browser keeps the cookie; 0 deletes it.
   static func cookie(_ name: String, _ value: String, seconds: Int64) -> HTTPHeader {
     HTTPHeader(
       "Set-Cookie", "\(name)=\(value); Path=/; Max-Age=\(seconds); Secure; HttpOnly; SameSite=Lax")

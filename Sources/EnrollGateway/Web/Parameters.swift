@@ -1,22 +1,22 @@
-// The parameters of a query or a form. One that comes twice is refused (RFC 6749 §3.1), and so is one whose escapes are malformed: two
-// readers could read two things.
+// The parameters of a query or a form. A repeated parameter is refused (RFC 6749 §3.1), and so are malformed escapes: two
+// parsers could read them differently.
 
-import EnrollCore
+import EnrollRules
 import EnrollHTTP
 
-/// Parameters, each of them once.
+/// Parameters that each occur once.
 struct Parameters: Equatable {
   private let fields: [String: String]
 
   static let limit = 32
   static let byteLimit = 8192
 
-  /// nil for text that cannot be read in one way.
+  /// nil for an ambiguous or malformed text.
   init?(encoded text: String?) {
     self.init(bytes: Array((text ?? "").utf8))
   }
 
-  /// nil for text that cannot be read in one way.
+  /// nil for an ambiguous or malformed text.
   init?(bytes: [UInt8]) {
     guard
       let read = try? FormEncoding.decode(bytes, maximumFields: Self.limit, maximumBytes: Self.byteLimit)
@@ -28,12 +28,12 @@ struct Parameters: Equatable {
     self.fields = fields
   }
 
-  /// nil where it is absent; an empty value is a value.
+  /// nil if the parameter is absent; an empty value is a value.
   subscript(name: String) -> String? { fields[name] }
 }
 
 extension WebRequest {
-  /// The body as a form; nil for another type of content.
+  /// The body as a form; nil for another content type, or if the form is invalid.
   var form: Parameters? {
     guard let type = value(of: "Content-Type") else { return nil }
     let name = type.utf8.prefix { $0 != 0x3B && $0 != 0x20 }

@@ -1,8 +1,9 @@
-// How much of something everybody together may ask for: what comes without a session must not fill logs and disks.
+// A limit for all callers together: requests without a session must not fill logs and disks.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 
-/// So many in each period, for all callers together.
+/// Allows a number of calls in each period, for all callers together.
 final class RequestBudget: Sendable {
   private struct Period {
     var began = Instant(nanoseconds: .min)
@@ -21,7 +22,7 @@ final class RequestBudget: Sendable {
     period = Guarded(Period(), by: lock)
   }
 
-  /// Whether one more is within the budget; it counts then.
+  /// Whether one more call is within the budget. It is then counted.
   func take() -> Bool {
     let now = clock.instant()
     return period.withLock { period in

@@ -1,33 +1,33 @@
-// Fields that people fill in: each has its label, says what it expects, and has its error beside it, which screen readers read with
-// it (WCAG 2.2, 3.3.1 and 3.3.2). Browsers know what to fill in by `autocomplete` (1.3.5). Passwords can be pasted.
+// The fields that users fill in. Each has a label, a hint about what it expects, and its error beside it, which screen readers
+// read with it (WCAG 2.2, 3.3.1 and 3.3.2). `autocomplete` tells browsers what to fill in (1.3.5). Passwords can be pasted.
 
-/// What is wrong with what somebody wrote into a field.
+/// An error in the value of a field.
 public enum FieldError: Sendable, Equatable {
   case emailEmpty, emailMalformed, emailTooLong, emailNotASCII
   case passwordShort, passwordLong, passwordCommon, passwordRefused
-  /// The address or the password; nobody learns which.
+  /// The address or the password is wrong; the text does not say which.
   case passwordWrong
   case currentPasswordWrong
 
   var text: PageText {
     switch self {
-    case .emailEmpty: .emailEmpty
-    case .emailMalformed: .emailMalformed
-    case .emailTooLong: .emailTooLong
-    case .emailNotASCII: .emailNotASCII
-    case .passwordShort: .passwordShort
-    case .passwordLong: .passwordLong
-    case .passwordCommon: .passwordCommon
-    case .passwordRefused: .passwordRefused
-    case .passwordWrong: .passwordWrong
-    case .currentPasswordWrong: .currentPasswordWrong
+    case .emailEmpty: .formEmailEmpty
+    case .emailMalformed: .formEmailMalformed
+    case .emailTooLong: .formEmailTooLong
+    case .emailNotASCII: .formEmailNotAscii
+    case .passwordShort: .formPasswordShort
+    case .passwordLong: .formPasswordLong
+    case .passwordCommon: .formPasswordCommon
+    case .passwordRefused: .formPasswordRefused
+    case .passwordWrong: .formPasswordWrong
+    case .currentPasswordWrong: .formCurrentPasswordWrong
     }
   }
 }
 
 /// One field of a form.
 struct FormField {
-  /// Of the field, and of its element.
+  /// The name of the field, and the id of its element.
   let name: StaticString
   let label: PageText
   let type: StaticString
@@ -39,29 +39,30 @@ struct FormField {
 
   static func email(_ value: String?, error: FieldError? = nil) -> FormField {
     FormField(
-      name: "email", label: .email, type: "email", autocomplete: "username", value: value, error: error)
+      name: "email", label: .formEmail, type: "email", autocomplete: "username", value: value, error: error)
   }
 
   static func name(_ value: String?) -> FormField {
     FormField(
-      name: "name", label: .fieldName, type: "text", autocomplete: "name", hint: .nameHint, value: value,
+      name: "name", label: .formName, type: "text", autocomplete: "name", hint: .formNameHint, value: value,
       isRequired: false)
   }
 
   static func password(error: FieldError? = nil) -> FormField {
     FormField(
-      name: "password", label: .password, type: "password", autocomplete: "current-password", error: error)
+      name: "password", label: .formPassword, type: "password", autocomplete: "current-password", error: error
+    )
   }
 
   static func newPassword(error: FieldError? = nil) -> FormField {
     FormField(
-      name: "new-password", label: .newPassword, type: "password", autocomplete: "new-password",
-      hint: .passwordHint, error: error)
+      name: "new-password", label: .formNewPassword, type: "password", autocomplete: "new-password",
+      hint: .formPasswordHint, error: error)
   }
 
   static func currentPassword(error: FieldError? = nil) -> FormField {
     FormField(
-      name: "password", label: .currentPassword, type: "password", autocomplete: "current-password",
+      name: "password", label: .formCurrentPassword, type: "password", autocomplete: "current-password",
       error: error)
   }
 }

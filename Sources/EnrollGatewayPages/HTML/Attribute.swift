@@ -1,14 +1,14 @@
-// The attributes that pages use. Names are fixed here, so that no `style` and no `on…` can be written; addresses come from a
-// `PageLink`, which was checked when it was made.
+// The attributes that pages use. Their names are fixed here, so that no `style` and no `on…` can be written. URLs come from a
+// `PageLink`, which was checked when it was created.
 
 /// One attribute of an element.
 struct Attribute: Sendable {
   enum Value: Sendable {
-    /// The name alone: `required`.
+    /// No value, only the name: `required`.
     case none
     case literal(StaticString)
     case text(String)
-    /// Ids of things that come several times: `device-1 end-1`.
+    /// Numbered ids of elements that occur several times: `device-1 end-1`.
     case numbered([StaticString], Int)
     /// Ids that belong to one field: `email-error email-hint`.
     case suffixed(StaticString, [StaticString])
@@ -22,10 +22,10 @@ struct Attribute: Sendable {
     self.value = value
   }
 
-  // Addresses.
+  // URLs.
   static func href(_ link: PageLink) -> Attribute { Attribute("href", .text(link.text)) }
   static func src(_ link: PageLink) -> Attribute { Attribute("src", .text(link.text)) }
-  /// One picture for all densities.
+  /// One picture for all pixel densities.
   static func srcset(_ link: PageLink) -> Attribute { Attribute("srcset", .text(link.text)) }
   static func action(_ link: PageLink) -> Attribute { Attribute("action", .text(link.text)) }
   /// The main content, for the skip link.
@@ -48,7 +48,7 @@ struct Attribute: Sendable {
   static let post = Attribute("method", .literal("post"))
   static let hidden = Attribute("aria-hidden", .literal("true"))
   static let current = Attribute("aria-current", .literal("true"))
-  /// A picture that says nothing which the text beside it does not say.
+  /// The empty text of a picture that adds nothing to the text beside it.
   static let decorative = Attribute("alt", .literal(""))
 
   // Fields of forms.
@@ -58,7 +58,7 @@ struct Attribute: Sendable {
   }
   static func autocomplete(_ what: StaticString) -> Attribute { Attribute("autocomplete", .literal(what)) }
   static let required = Attribute("required", .none)
-  /// The gateway checks, and says what is wrong in the page's language and beside the field.
+  /// The gateway checks the fields itself, and shows errors in the page's language and beside the field.
   static let noValidate = Attribute("novalidate", .none)
   static let invalid = Attribute("aria-invalid", .literal("true"))
   static func describedBy(_ name: StaticString, suffixes: [StaticString]) -> Attribute {
@@ -79,7 +79,7 @@ struct Attribute: Sendable {
     Attribute("dir", .literal(direction == .rightToLeft ? "rtl" : "ltr"))
   }
 
-  // Names of things by other things.
+  // Accessible names by reference to other elements.
   static func labelledBy(_ id: StaticString) -> Attribute { Attribute("aria-labelledby", .literal(id)) }
   static func labelledBy(_ prefixes: StaticString..., number: Int) -> Attribute {
     Attribute("aria-labelledby", .numbered(prefixes, number))

@@ -1,7 +1,7 @@
-// Markup, written front to back into bytes. Text is escaped, attributes are quoted and escaped, elements close themselves: what
-// comes from outside can be nothing but text. There is no way to write a script of a page's own, a style, an event handler or a raw string.
+// Markup, written in order into bytes. Text is escaped, attributes are quoted and escaped, elements are closed: outside values
+// can only become text. Inline scripts, styles, event handlers and raw strings cannot be written.
 
-/// Markup that is being written.
+/// A builder of markup.
 struct HTML: Sendable {
   private(set) var bytes: [UInt8] = []
 
@@ -10,7 +10,7 @@ struct HTML: Sendable {
   /// `<!DOCTYPE html>`, which keeps browsers out of quirks mode (HTML §13.1.1).
   mutating func doctype() { append("<!DOCTYPE html>\n") }
 
-  /// An element with what `content` writes.
+  /// Writes an element; `content` writes its content.
   mutating func element(_ tag: Tag, _ attributes: Attribute..., content: (inout HTML) -> Void) {
     element(tag, with: attributes, content: content)
   }
@@ -24,7 +24,7 @@ struct HTML: Sendable {
     append(tag.isBlock ? ">\n" : ">")
   }
 
-  /// An element with text.
+  /// Writes an element with text.
   mutating func element(_ tag: Tag, _ attributes: Attribute..., text: String) {
     open(tag.rawValue, attributes)
     self.text(text)
@@ -33,13 +33,13 @@ struct HTML: Sendable {
     append(tag.isInline ? ">" : ">\n")
   }
 
-  /// A script of this origin, which runs once the page has been read. Its text is a file: none is ever written into a page.
+  /// Writes a reference to a script file of this origin, which runs after the page was parsed. There are no inline scripts.
   mutating func script(_ link: PageLink) {
     open("script", [.src(link), .deferred])
     append("</script>\n")
   }
 
-  /// An element that has no content: `<input …>`.
+  /// Writes an element without content: `<input …>`.
   mutating func void(_ tag: VoidTag, _ attributes: Attribute...) { void(tag, with: attributes) }
 
   mutating func void(_ tag: VoidTag, with attributes: [Attribute]) {
@@ -47,13 +47,13 @@ struct HTML: Sendable {
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// Text, escaped.
+  /// Writes escaped text.
   mutating func text(_ text: String) {
     let isWhole: Void? = text.utf8.withContiguousStorageIfAvailable { escape($0) }
     if isWhole == nil { for byte in text.utf8 { escape(byte) } }
   }
 
-  /// In runs: most text has nothing to escape.
+  /// Copies runs of bytes: most text has nothing to escape.
   private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
     var begin = 0
     for (place, byte) in text.enumerated() where Self.isSpecial(byte) {
@@ -107,8 +107,8 @@ struct HTML: Sendable {
     bytes.append(UInt8(ascii: ">"))
   }
 
-  /// The five characters that mean something in text or in a quoted attribute, and the control characters that no document may
-  /// contain (HTML §13.2.3.5): they become U+FFFD.
+  /// Escapes the five characters that have a meaning in text or in a quoted attribute. Control characters that a document must
+  /// not contain (HTML §13.2.3.5) become U+FFFD.
   private mutating func escape(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "&"): append("&amp;")
@@ -121,20 +121,20 @@ struct HTML: Sendable {
     }
   }
 
-  /// Only what this module's sources say literally goes in as it is.
+  /// Writes a literal of this module's sources unescaped; nothing else is written unescaped.
   private mutating func append(_ literal: StaticString) {
     literal.withUTF8Buffer { bytes += $0 }
   }
 }
 
-/// The elements that pages are made of. `script`, `style`, `iframe`, `object` and their like are not among them.
+/// The elements of pages. `script`, `style`, `iframe`, `object` and similar elements are not among them.
 enum Tag: String, Sendable {
   case html, head, title, body
   case header, main, footer, nav, section
   case h1, h2, h3, p, a, bdi, span, strong, time, ul, li, dl, dt, dd, div
   case form, button, label, picture
 
-  /// Begins and ends on a line of its own.
+  /// Whether the element begins and ends on a separate line.
   fileprivate var isBlock: Bool {
     switch self {
     case .html, .head, .body, .header, .main, .footer, .nav, .section, .ul, .dl, .div, .form: true
@@ -150,7 +150,7 @@ enum Tag: String, Sendable {
   }
 }
 
-/// The elements that have no content (HTML §13.1.2).
+/// Elements without content (HTML §13.1.2).
 enum VoidTag: String, Sendable {
   case meta, link, img, input, source
 }

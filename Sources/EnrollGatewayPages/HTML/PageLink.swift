@@ -1,24 +1,24 @@
-// An address that a page may lead to: a path of the gateway, a page on the web, or an app (RFC 8252 §7). `javascript:`, `data:`
-// and their like, user names in addresses, and every character that RFC 3986 does not allow are refused.
+// A URL that a page may link to: a path of the gateway, a web page, or an app (RFC 8252 §7). Refused: `javascript:`, `data:`
+// and similar schemes, user names in URLs, and every character that RFC 3986 does not allow.
 
-/// An address that was checked.
+/// A checked URL.
 public struct PageLink: Sendable, Hashable {
-  /// As it was written.
+  /// The URL as it was written.
   public let text: String
-  /// What stands before the path; nil for a path of the gateway. `https://app.example`, or `com.example.app:`. It is what a
-  /// Content-Security-Policy names an address by (CSP 3 §2.3.1).
+  /// The part before the path, as a Content-Security-Policy names it (CSP 3 §2.3.1): `https://app.example`, or
+  /// `com.example.app:`. nil for a path of the gateway.
   public let origin: String?
 
-  /// More bytes than this are refused.
+  /// The limit of a URL in bytes.
   public static let longest = 8192
 
-  /// Why a text is no address for a page. The message says what was expected.
+  /// Why a text is refused. The message says what was expected.
   public struct Refusal: Error, Sendable, Equatable {
     public let message: String
   }
 
   /// A path of the gateway itself, with its query: `/login?app=notes`.
-  /// - Throws: when it does not begin with exactly one slash, or has characters that RFC 3986 does not allow.
+  /// - Throws: if the path does not begin with exactly one slash, or has characters that RFC 3986 does not allow.
   public init(path text: String) throws(Refusal) {
     try Self.check(text)
     let bytes = Array(text.utf8.prefix(2))
@@ -28,8 +28,8 @@ public struct PageLink: Sendable, Hashable {
     self.init(text, origin: nil)
   }
 
-  /// A page on the web: https, or http on this computer (127.0.0.1, [::1] or localhost).
-  /// - Throws: for every other scheme, for user names, and for an authority that is no host with an optional port.
+  /// A web page: https, or http to this computer (127.0.0.1, [::1] or localhost).
+  /// - Throws: for any other scheme, for user names, and for an authority that is not a host with an optional port.
   public init(web text: String) throws(Refusal) {
     try Self.check(text)
     guard let (scheme, rest) = Self.split(text), scheme == "https" || scheme == "http" else {
@@ -38,9 +38,9 @@ public struct PageLink: Sendable, Hashable {
     try self.init(text, scheme: scheme, rest: rest)
   }
 
-  /// Where an app is waiting: a claimed https link, http on this computer, or a private-use scheme with a dot in it
-  /// (RFC 8252 §7.1). Every scheme of the browser itself (`javascript`, `data`, `blob`, …) has none.
-  /// - Throws: for every other scheme, and what ``init(web:)`` throws.
+  /// The URL of an app: a claimed https link, http to this computer, or a private-use scheme that contains a dot (RFC 8252
+  /// §7.1). The browser's own schemes (`javascript`, `data`, `blob`, …) contain none.
+  /// - Throws: for any other scheme, and the errors of ``init(web:)``.
   public init(app text: String) throws(Refusal) {
     try Self.check(text)
     guard let (scheme, rest) = Self.split(text) else {
@@ -58,7 +58,7 @@ public struct PageLink: Sendable, Hashable {
     self.init(text, origin: scheme + ":")
   }
 
-  /// `https` and `http`, behind whose scheme an authority stands.
+  /// Checks the authority that follows the scheme `https` or `http`.
   private init(_ text: String, scheme: String, rest: Substring) throws(Refusal) {
     guard rest.hasPrefix("//") else { throw Refusal(message: "The address has no host.") }
     let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -72,7 +72,7 @@ public struct PageLink: Sendable, Hashable {
     self.init(text, origin: scheme + "://" + authority)
   }
 
-  /// A path that this module's sources say.
+  /// A path that this module's sources define.
   init(asset text: String) { self.init(text, origin: nil) }
 
   private init(_ text: String, origin: String?) {
@@ -89,7 +89,7 @@ public struct PageLink: Sendable, Hashable {
     }
   }
 
-  /// Unreserved, reserved and the percent sign (RFC 3986 §2).
+  /// Unreserved and reserved characters and the percent sign (RFC 3986 §2).
   private static func isAllowed(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
@@ -100,7 +100,7 @@ public struct PageLink: Sendable, Hashable {
 
   private static let allowedSigns = Array("-._~:/?#[]@!$&'()*+,;=%".utf8)
 
-  /// The scheme in lower case (RFC 3986 §3.1), and what follows its colon.
+  /// The scheme in lower case (RFC 3986 §3.1), and the text after its colon.
   private static func split(_ text: String) -> (scheme: String, rest: Substring)? {
     guard let colon = text.firstIndex(of: ":") else { return nil }
     let scheme = text[..<colon].lowercased()

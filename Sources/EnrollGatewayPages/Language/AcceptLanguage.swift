@@ -1,23 +1,23 @@
-// The header Accept-Language (RFC 9110 §12.5.4), and the choice among the languages that there are (RFC 4647 §3.4, lookup).
-// A header that does not keep to the grammar says nothing: the default language answers it.
+// The header Accept-Language (RFC 9110 §12.5.4), and the choice among the available languages (RFC 4647 §3.4, lookup). A
+// malformed header is ignored: the page is then in the default language.
 
-/// What a browser says about the languages of its user.
+/// The languages that a browser prefers.
 struct AcceptLanguage: Sendable {
   /// A language range with its weight.
   struct Range: Sendable, Equatable {
-    /// nil: `*`, any other language.
+    /// The language; nil for `*`, which means any other language.
     var tag: LanguageTag?
-    /// In thousandths: 0 is "not this one", 1000 is the best.
+    /// The weight in thousandths, from 0 (not acceptable) to 1000 (best).
     var weight: Int
   }
 
-  /// The wanted ones first; those of equal weight as they came.
+  /// Sorted by descending weight; ranges of equal weight in their order in the header.
   let ranges: [Range]
 
-  /// More bytes than this are refused; browsers send fewer than 200.
+  /// The limit of the header in bytes; browsers send fewer than 200.
   static let longest = 1024
 
-  /// - Returns: nil for a header that is malformed.
+  /// - Returns: nil for a malformed header.
   init?(_ header: String) {
     let bytes = Array(header.utf8)
     guard bytes.count <= Self.longest else { return nil }
@@ -34,8 +34,8 @@ struct AcceptLanguage: Sendable {
     }.map(\.element)
   }
 
-  /// The first of these languages that the header asks for; nil for none of them.
-  /// - Parameter languages: not empty; the first one answers `*`.
+  /// The best of these languages for the header; nil if it accepts none of them.
+  /// - Parameter languages: not empty. For `*` the first language is chosen.
   func choice(among languages: [Language]) -> Language? {
     let allowed = languages.filter { !isRefused($0.tag) }
     for range in ranges where range.weight > 0 {
@@ -51,7 +51,8 @@ struct AcceptLanguage: Sendable {
     return nil
   }
 
-  /// The language itself, or else a wider one (`de-AT`: `de`), or else one that is written somewhere (`pt`: `pt-BR`).
+  /// The language with this tag; otherwise a less specific language (`de` for `de-AT`); otherwise a more
+  /// specific language (`pt-BR` for `pt`).
   static func lookUp(_ tag: LanguageTag, among languages: [Language]) -> Language? {
     var wider: LanguageTag? = tag
     while let wanted = wider {
@@ -61,7 +62,7 @@ struct AcceptLanguage: Sendable {
     return languages.first { tag.isPrefix(of: $0.tag) }
   }
 
-  /// Weight 0 excludes what the range matches, unless the header asks for exactly that language.
+  /// Whether weight 0 excludes the language. A range with exactly its tag and a higher weight overrides that.
   private func isRefused(_ tag: LanguageTag) -> Bool {
     let isWanted = ranges.contains { $0.tag == tag && $0.weight > 0 }
     return !isWanted && ranges.contains { $0.weight == 0 && $0.tag?.isPrefix(of: tag) ?? false }
@@ -82,7 +83,7 @@ struct AcceptLanguage: Sendable {
     return Range(tag: tag, weight: weight)
   }
 
-  /// `q=0`, `q=0.8`, `q=1.000`: at most three digits, and none but zeros behind a one (RFC 9110 §12.4.2).
+  /// `q=0`, `q=0.8`, `q=1.000`: at most three decimal digits, and only zeros after a 1 (RFC 9110 §12.4.2).
   private static func weight(_ parameter: [UInt8]) -> Int? {
     let digit = UInt8(ascii: "0")...UInt8(ascii: "9")
     guard (3...7).contains(parameter.count), parameter[0] | 0x20 == UInt8(ascii: "q"),

@@ -1,20 +1,20 @@
 // The texts of one language. A catalogue is complete: a page never mixes two languages (WCAG 2.2, 3.1.2).
 
-/// Every text of a language.
+/// All texts of one language.
 struct Catalogue: Sendable {
   let language: Language
-  /// January to December, as they stand in a date.
+  /// January to December, in the form that dates use.
   let months: [String]
   private let patterns: [TextKey: TextPattern]
 
-  /// A whole catalogue.
+  /// Parses a complete catalogue.
   /// - Throws: ``CatalogueError``.
   init(json: [UInt8]) throws(CatalogueError) {
     try self.init(CatalogueFile(json: json))
   }
 
-  /// - Parameter base: the catalogue of the same language that the file changes; nil for a new language.
-  /// - Throws: ``CatalogueError/incomplete(_:missing:)`` when a text is neither in the file nor in the base.
+  /// - Parameter base: the built-in catalogue that the file changes; nil for a new language.
+  /// - Throws: ``CatalogueError/incomplete(_:missing:)`` if a text is in neither the file nor the base.
   init(_ file: CatalogueFile, over base: Catalogue? = nil) throws(CatalogueError) {
     var patterns = base?.patterns ?? [:]
     for (key, pattern) in file.patterns { patterns[key] = pattern }
@@ -37,8 +37,8 @@ struct Catalogue: Sendable {
   }
 }
 
-/// A catalogue with the product's name, as pages read it.
-struct Texts: Sendable {
+/// A catalogue with the product's name, for pages.
+package struct Texts: Sendable {
   let catalogue: Catalogue
   let product: String
 

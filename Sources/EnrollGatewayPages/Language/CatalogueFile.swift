@@ -1,9 +1,8 @@
-// A catalogue as a deployer writes it: JSON, checked member by member. Every refusal names the key, so that one look at the file
-// mends it.
+// A text file of the operator: JSON, checked member by member. Every error names the key, so that the operator can fix it.
 
 import EnrollJSON
 
-/// What a file of texts says.
+/// The contents of a text file.
 struct CatalogueFile: Sendable {
   let tag: LanguageTag
   let name: String?
@@ -11,10 +10,11 @@ struct CatalogueFile: Sendable {
   let months: [String]?
   let patterns: [TextKey: TextPattern]
 
-  /// More bytes than this are refused.
+  /// The limit of the file in bytes.
   static let longest = 1 << 20
 
-  /// - Parameter json: `{"language": "de", "name": "Deutsch", "direction": "ltr", "months": […], "texts": {…}, "failures": {…}, "mails": {…}}`.
+  /// - Parameter json: `{"language": "de", "name": "Deutsch", "direction": "ltr", "months": […], "texts": {…}, "failures": {…},
+  ///   "mails": {…}}`.
   /// - Throws: ``CatalogueError``.
   init(json: [UInt8]) throws(CatalogueError) {
     guard json.count <= Self.longest else { throw .notJSON("it has more than \(Self.longest) bytes") }
@@ -100,21 +100,21 @@ struct CatalogueFile: Sendable {
   }
 }
 
-/// Why a file of texts is refused.
+/// Why a text file is refused.
 public enum CatalogueError: Error, Sendable, Equatable {
   case notJSON(String)
-  /// No page uses the key.
+  /// No page uses this key.
   case unknownKey(String)
   case malformed(String, expected: String)
   case empty(String)
   case tooLong(String)
   case controlCharacter(String)
   case strayBrace(String)
-  /// The text has a value that this key does not get.
+  /// The text has a placeholder that is not available for this key.
   case unknownPlaceholder(String, name: String)
-  /// The text lacks a value that this key needs.
+  /// The text lacks a placeholder that is required for this key.
   case missingPlaceholder(String, name: String)
-  /// A new language needs every text.
+  /// A new language needs all texts.
   case incomplete(String, missing: [String])
   case unknownLanguage(String, known: [String])
 

@@ -1,58 +1,58 @@
-// Why something did not work, as the user is told. Each failure has a heading, what happened, and what helps.
+// The failures that users see. Each has a heading, a text about what happened, and a text about what helps.
 
-/// A failure that has a page. Its name is the key in a catalogue.
+/// A failure with a page. Its raw value is the key in a catalogue.
 public enum Failure: String, Sendable, CaseIterable {
   /// The user cancelled at the provider (`access_denied`).
   case cancelled
   /// The provider answered with another error, or refused the gateway.
   case providerRefused
-  /// The provider did not answer, or not in time.
+  /// The provider did not answer in time.
   case providerUnavailable
-  /// What the provider answered did not pass a check: signature, nonce, issuer, audience.
+  /// The provider's answer did not pass a check: signature, nonce, issuer, audience.
   case providerInvalid
-  /// The gateway has no provider of that name.
+  /// The gateway has no provider with this name.
   case unknownProvider
   /// The browser has no cookie of this sign-in.
   case attemptMissing
   /// The sign-in was started too long ago.
   case attemptExpired
-  /// The redirect of this sign-in was answered before.
+  /// The answer for this sign-in was already used.
   case attemptUsed
-  /// A rate limit.
+  /// A rate limit is exceeded.
   case tooManyRequests
-  /// The app, or its redirect, is not registered. Nobody is sent back to it.
+  /// The app or its redirect URI is not registered. The browser is not redirected to it.
   case unknownApp
   /// A parameter is missing, repeated or malformed.
   case invalidRequest
-  /// The form's token is absent, or of another session.
+  /// The form's token is missing, or belongs to another session.
   case formExpired
-  /// The user was to prove one account, and proved another.
+  /// The user had to sign in to a certain account, but signed in to another account.
   case otherIdentity
-  /// The link of a mail is none of this gateway's, or a newer one has taken its place.
+  /// The link of an e-mail is unknown to this gateway, or was replaced by a newer one.
   case linkInvalid
-  /// The link of a mail is too old.
+  /// The link of an e-mail has expired.
   case linkExpired
-  /// The link of a mail was used.
+  /// The link of an e-mail was already used.
   case linkUsed
-  /// A directory says that the person may not sign in now.
+  /// The directory does not let the user sign in now.
   case accountLocked
-  /// The password is right, and the directory wants a step that the gateway's pages do not have.
+  /// The password is right, but the directory requires a step that the gateway's pages do not have.
   case stepMissing
-  /// The provider vouched for the user, who may not use the product: another domain, or sign-up is closed.
+  /// The provider authenticated a user who may not use the product: another domain, or sign-up is closed.
   case notAllowed
-  /// The store did not say whether it saved the sign-in.
+  /// It is unknown whether the store saved the sign-in.
   case outcomeUnknown
-  /// The store, or all of the gateway, is out of service for now.
+  /// The store, or the whole gateway, is temporarily unavailable.
   case unavailable
-  /// A fault of the gateway.
+  /// An internal error of the gateway.
   case internalError
   case notFound
   case methodNotAllowed
-  /// Headers or body are larger than the gateway reads.
+  /// Headers or body are over the gateway's limits.
   case requestTooLarge
 
-  /// What happened begins with the provider's name. It begins the sentence, because a provider without a known name is called
-  /// "The sign-in service" there.
+  /// Whether the text about what happened begins with the provider's name. The name must begin the sentence,
+  /// because an unknown name is replaced by "The sign-in service".
   var namesProvider: Bool {
     switch self {
     case .cancelled, .providerRefused, .providerUnavailable, .providerInvalid, .notAllowed: true
@@ -63,5 +63,7 @@ public enum Failure: String, Sendable, CaseIterable {
 
 /// The three texts of a failure.
 enum FailurePart: String, Sendable, CaseIterable {
-  case title, what, help
+  case title
+  case explanation = "what"
+  case help
 }

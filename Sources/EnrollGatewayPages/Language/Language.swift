@@ -1,12 +1,12 @@
-// A language that pages are written in, and its tag (RFC 5646 §2.1: language, script, region and variants; private-use and
-// grandfathered tags are refused).
+// A language of the pages, and its tag (RFC 5646 §2.1: language, script, region and variants; private-use and grandfathered
+// tags are refused).
 
 /// A language tag in its usual spelling: `de`, `pt-BR`, `zh-Hant`.
 public struct LanguageTag: Sendable, Hashable {
   public let text: String
 
-  /// - Returns: nil for a text that is no tag: letters first, then letters and digits in parts of at most eight, joined by hyphens,
-  ///   35 bytes at most (RFC 5646 §4.4.1).
+  /// - Returns: nil for a text that is not a tag. A tag begins with letters; further parts of letters and digits follow after
+  ///   hyphens. A part has at most 8 bytes, the tag at most 35 (RFC 5646 §4.4.1).
   public init?(_ text: String) {
     let bytes = Array(text.utf8.prefix(Self.longest + 1))
     self.init(bytes[...])
@@ -27,7 +27,7 @@ public struct LanguageTag: Sendable, Hashable {
       else { return nil }
       if !isFirst { spelled.append(hyphen) }
       for (place, byte) in part.enumerated() {
-        // RFC 5646 §2.1.1: scripts begin with a capital, regions are capitals, everything else is small.
+        // RFC 5646 §2.1.1: scripts are capitalized, regions are in upper case, everything else is in lower case.
         let isCapital = isWord && !isFirst && (part.count == 2 || part.count == 4 && place == 0)
         let isDigit = !Self.isLetter(byte)
         spelled.append(isDigit ? byte : isCapital ? byte & 0xDF : byte | 0x20)
@@ -36,7 +36,7 @@ public struct LanguageTag: Sendable, Hashable {
     text = String(decoding: spelled, as: UTF8.self)
   }
 
-  /// Without its last part, and without a single letter before that (RFC 4647 §3.4); nil when nothing is left.
+  /// The tag without its last part, and without a single letter before that (RFC 4647 §3.4); nil if nothing is left.
   var shorter: LanguageTag? {
     let bytes = Array(text.utf8)
     guard var end = bytes.lastIndex(of: UInt8(ascii: "-")) else { return nil }
@@ -44,7 +44,7 @@ public struct LanguageTag: Sendable, Hashable {
     return LanguageTag(bytes[..<end])
   }
 
-  /// Whether the other is this tag, or this tag with further parts (RFC 4647 §3.3.1).
+  /// Whether `other` is this tag, or this tag with further parts (RFC 4647 §3.3.1).
   func isPrefix(of other: LanguageTag) -> Bool {
     let rest = other.text.utf8.dropFirst(text.utf8.count)
     return other.text.utf8.starts(with: text.utf8) && (rest.isEmpty || rest.first == UInt8(ascii: "-"))
@@ -61,11 +61,11 @@ public struct LanguageTag: Sendable, Hashable {
 
 /// A language with a catalogue of texts.
 public struct Language: Sendable, Hashable {
-  /// Where a line begins.
+  /// The writing direction.
   public enum Direction: String, Sendable { case leftToRight = "ltr", rightToLeft = "rtl" }
 
   public let tag: LanguageTag
-  /// Its own name for itself: `Deutsch`.
+  /// The language's own name: `Deutsch`.
   public let name: String
   public let direction: Direction
 }

@@ -1,27 +1,27 @@
-// The languages that pages come in: English and German, and what a deployer changes or adds. The choice: what was set explicitly,
-// then what the browser asks for, then the default.
+// The languages of the pages: English and German, with the operator's changes and additions. The choice of a
+// page's language: an explicit setting, then the browser's preference, then the default.
 
 /// The catalogues, one for each language.
 public struct Languages: Sendable {
-  /// The default first; never empty.
+  /// The default comes first; never empty.
   private var catalogues: [Catalogue]
 
   /// English and German; English is the default.
-  /// - Throws: never for this program as it was built; ``CatalogueError`` would say which of its own texts is damaged.
+  /// - Throws: ``CatalogueError`` if the program's own texts are damaged, which a correct build rules out.
   public init() throws(CatalogueError) {
     let english = try Catalogue(json: PackageResources.en_json)
     let german = try Catalogue(json: PackageResources.de_json)
     catalogues = [english, german]
   }
 
-  /// Every language that there is, the default first.
+  /// All languages, the default first.
   public var all: [Language] { catalogues.map(\.language) }
 
-  /// The default: it answers a browser that asks for none of the others.
+  /// The default language, for a browser that asks for no other available language.
   public var standard: Language { catalogues[0].language }
 
-  /// Reads a deployer's file: changed texts of a language that there is, or a further language with all its texts.
-  /// - Parameter json: as `Texts/en.json`; it may be incomplete for a language that there is.
+  /// Reads the operator's file: changed texts of an existing language, or an additional language with all texts.
+  /// - Parameter json: in the form of `Texts/en.json`; for an existing language it may be incomplete.
   /// - Throws: ``CatalogueError``, which names the key. Nothing is changed then.
   public mutating func add(json: [UInt8]) throws(CatalogueError) {
     let file = try CatalogueFile(json: json)
@@ -43,11 +43,11 @@ public struct Languages: Sendable {
     catalogues.insert(catalogues.remove(at: place), at: 0)
   }
 
-  /// The language of a page.
+  /// Chooses the language of a page.
   /// - Parameters:
-  ///   - explicit: tags in the order of preference, with spaces between them, as `ui_locales` has them (OpenID Connect Core
-  ///     §3.1.2.1): from a query, a cookie or a setting. Tags that are malformed or unknown are passed over.
-  ///   - acceptLanguage: the header (RFC 9110 §12.5.4); several are joined by commas.
+  ///   - explicit: tags in the order of preference, separated by spaces, as in `ui_locales` (OpenID Connect Core §3.1.2.1),
+  ///     from a query, a cookie or a setting. Malformed and unknown tags are ignored.
+  ///   - acceptLanguage: the header (RFC 9110 §12.5.4); several headers are joined with commas.
   public func choose(explicit: String? = nil, acceptLanguage: String? = nil) -> Language {
     let all = all
     if let explicit, explicit.utf8.count <= AcceptLanguage.longest {
@@ -60,7 +60,7 @@ public struct Languages: Sendable {
     return asked.choice(among: all) ?? standard
   }
 
-  /// The texts of a language; those of the default where there are none.
+  /// The texts of a language. If the language is unknown, the texts of the default language.
   func catalogue(of language: Language) -> Catalogue {
     catalogues.first { $0.language.tag == language.tag } ?? catalogues[0]
   }

@@ -1,6 +1,6 @@
-// A text with places for values: "Sign in with {provider}". Braces have no other use, and a text is one paragraph.
+// A text with placeholders for values: "Sign in with {provider}". Braces have no other use, and a text is one paragraph.
 
-/// A text, read once.
+/// A parsed text.
 struct TextPattern: Sendable, Equatable {
   enum Piece: Sendable, Equatable {
     case literal(String)
@@ -9,7 +9,7 @@ struct TextPattern: Sendable, Equatable {
 
   let pieces: [Piece]
 
-  /// More bytes than this are refused.
+  /// The limit of a text in bytes.
   static let longest = 1000
 
   var placeholders: Set<Placeholder> {
@@ -18,11 +18,11 @@ struct TextPattern: Sendable, Equatable {
     return found
   }
 
-  /// A text without values.
+  /// A text without placeholders.
   init(literal: String) { pieces = [.literal(literal)] }
 
-  /// - Throws: ``CatalogueError``: the text is empty, too long, or has control characters; a value is missing or unknown; a brace
-  ///   stands alone.
+  /// - Throws: ``CatalogueError`` if the text is empty, too long or has control characters, if a placeholder is missing or
+  ///   unknown, or if a brace has no partner.
   init(_ text: String, for key: TextKey) throws(CatalogueError) {
     let path = key.path
     guard text.utf8.count <= Self.longest else { throw .tooLong(path) }
@@ -47,14 +47,14 @@ struct TextPattern: Sendable, Equatable {
   }
 }
 
-/// A pattern with the values that go into it.
+/// A text pattern with the values for its placeholders.
 struct Phrase: Sendable {
   let pattern: TextPattern
   let values: [(Placeholder, String)]
-  /// The page runs from right to left: every value is kept apart from the text around it then.
+  /// Whether the page is written from right to left: then every value is isolated from the text around it.
   let isRightToLeft: Bool
 
-  /// For titles and attributes.
+  /// The text for titles and attributes.
   var plain: String {
     var text = ""
     for piece in pattern.pieces {
@@ -66,14 +66,15 @@ struct Phrase: Sendable {
     return text
   }
 
-  /// A value that nobody gave shows its own placeholder: it would be a fault of a page, and tests look for braces.
+  /// If a value is missing, the placeholder itself is shown. That would be a defect of a page, which tests
+  /// detect by the braces.
   func value(of placeholder: Placeholder) -> String {
     values.first { $0.0 == placeholder }?.1 ?? "{" + placeholder.rawValue + "}"
   }
 }
 
 extension HTML {
-  /// A phrase. A value that may be written from right to left is isolated, so that it cannot reorder the text around it
+  /// Writes a phrase. A value that may be written from right to left is isolated, so that it cannot reorder the text around it
   /// (Unicode UAX #9 §2.7).
   mutating func phrase(_ phrase: Phrase) {
     for piece in phrase.pattern.pieces {
@@ -84,7 +85,7 @@ extension HTML {
     }
   }
 
-  /// A text of somebody's own: a name, an address, a device.
+  /// Writes a text from outside, isolated if necessary: a name, an address, a device.
   mutating func isolated(_ value: String, always: Bool) {
     if always || value.utf8.contains(where: { $0 >= 0x80 }) {
       element(.bdi, text: value)

@@ -1,13 +1,13 @@
-// Mails, as texts of a catalogue become them: a subject, plain text, and HTML that says the same. No picture, nothing that is loaded,
-// no address but the one link. No mail contains text that a stranger chose (a name at registration, an unknown User-Agent): it could be
-// an advertisement.
+// E-mails, made from the texts of a catalogue: a subject, plain text, and HTML with the same content. They have no pictures,
+// load nothing, and contain no URL but the one link. They contain no text that a stranger chose (a name in a registration, an
+// unknown User-Agent), because it could be advertising.
 
-/// A kind of mail. Its name is the key in a catalogue.
+/// A kind of e-mail. Its raw value is the key in a catalogue.
 public enum Mail: String, Sendable, CaseIterable {
   case activation, accountExists, signInLink, passwordReset, passwordChanged, identityLinked, identityUnlinked
   case accountsMerged, accountDeleted
 
-  /// It has a link, with a word for it.
+  /// Whether the e-mail has a link.
   var hasLink: Bool {
     switch self {
     case .activation, .accountExists, .signInLink, .passwordReset: true
@@ -15,27 +15,30 @@ public enum Mail: String, Sendable, CaseIterable {
     }
   }
 
-  /// What happened has the provider's name.
+  /// Whether the text about what happened contains the provider's name.
   var namesProvider: Bool { self == .identityLinked || self == .identityUnlinked }
 
-  var parts: [MailPart] { hasLink ? [.subject, .what, .action, .help] : [.subject, .what, .help] }
+  var parts: [MailPart] {
+    hasLink ? [.subject, .explanation, .action, .help] : [.subject, .explanation, .help]
+  }
 }
 
-/// The texts of a mail.
+/// The texts of an e-mail.
 enum MailPart: String, Sendable, CaseIterable {
-  case subject, what
-  /// On the link.
+  case subject
+  case explanation = "what"
+  /// The text of the link.
   case action
   case help
 }
 
-/// A mail with its values.
+/// An e-mail with its values.
 public struct MailPage: Sendable {
   public var mail: Mail
   public var link: PageLink?
   /// A provider's label.
   public var provider: String?
-  /// The browser that asked for the link.
+  /// The User-Agent of the browser that asked for the link.
   public var device: String?
 
   public init(_ mail: Mail, link: PageLink? = nil, provider: String? = nil, device: String? = nil) {
@@ -46,28 +49,28 @@ public struct MailPage: Sendable {
   }
 }
 
-/// A mail in words.
+/// The text of an e-mail.
 public struct MailContent: Sendable, Equatable {
-  /// One line.
+  /// A single line.
   public let subject: String
-  /// Lines that end with a line feed.
+  /// Plain text; lines end with a line feed.
   public let text: String
-  /// UTF-8.
+  /// HTML in UTF-8.
   public let html: [UInt8]
 }
 
 extension Pages {
   public func mail(_ page: MailPage, in language: Language) -> MailContent {
     let texts = Texts(catalogue: languages.catalogue(of: language), product: theme.product)
-    let provider = page.provider ?? texts(.someProvider).plain
-    let what = texts(page.mail, .what, page.mail.namesProvider ? [.provider: provider] : [:])
+    let provider = page.provider ?? texts(.failureSomeProvider).plain
+    let explanation = texts(page.mail, .explanation, page.mail.namesProvider ? [.provider: provider] : [:])
     let device = page.device.flatMap { Device($0) }.map {
-      texts(.mailAskedBy, [.device: $0.knownName(texts) ?? texts(.unknownDevice).plain])
+      texts(.mailAskedBy, [.device: $0.knownName(texts) ?? texts(.deviceUnknown).plain])
     }
     let help = texts(page.mail, .help)
     let subject = texts(page.mail, .subject).plain
 
-    var text = what.plain + "\n\n"
+    var text = explanation.plain + "\n\n"
     if let link = page.link { text += link.text + "\n\n" }
     if let device { text += device.plain + "\n\n" }
     text += help.plain + "\n\n-- \n" + theme.product + "\n"
@@ -81,7 +84,7 @@ extension Pages {
       }
       html.element(.body) { html in
         html.element(.h1, text: subject)
-        html.element(.p, phrase: what)
+        html.element(.p, phrase: explanation)
         if let link = page.link {
           html.element(.p) { html in
             html.element(.a, .href(link)) { html in

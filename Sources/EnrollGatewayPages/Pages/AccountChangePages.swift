@@ -1,9 +1,10 @@
-// The pages at which somebody changes an account: on to a provider, once more the proof of who they are, two accounts that become one,
-// the end of an account. Each says what will happen before its button, and has a way back without it.
+// The pages for changes of an account: the redirect to a provider, the confirmation of the user's identity,
+// the merge of two accounts, the deletion of the account. Each page says what will happen before its button,
+// and has a link back that changes nothing.
 
-/// Between the form that begins a sign-in and the provider. The form cannot be redirected there: the page's policy holds for redirects
-/// of its forms (CSP 3 §4.2), and nobody knows over which addresses a provider leads.
-public struct LeavingPage: Sendable {
+/// The page between a form that starts a sign-in and the provider. The form cannot be redirected to the provider directly: the
+/// page's policy also applies to redirects of its forms (CSP 3 §4.2), and a provider may redirect to any URLs.
+public struct ProviderRedirectPage: Page {
   /// The provider's label.
   public var provider: String
   public var link: PageLink
@@ -13,7 +14,7 @@ public struct LeavingPage: Sendable {
     self.link = link
   }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(.leavingTitle, [.provider: provider])
     return Content(heading: heading) { html in
       html.element(.h1, phrase: heading)
@@ -26,11 +27,11 @@ public struct LeavingPage: Sendable {
   }
 }
 
-/// Somebody is to prove once more who they are.
-public struct ConfirmPage: Sendable {
-  /// A way to sign in that the account has.
-  public struct Way: Sendable {
-    /// Goes back with the form.
+/// The page that asks the user to sign in again before a change.
+public struct ConfirmPage: Page {
+  /// One of the account's ways to sign in.
+  public struct SignInMethod: Sendable {
+    /// The value of the form's field `provider`.
     public var name: String
     public var label: String
     public var sign: ProviderSign
@@ -42,50 +43,50 @@ public struct ConfirmPage: Sendable {
     }
   }
 
-  public var ways: [Way]
-  /// Takes the field `provider`, and what is in ``then``.
+  public var methods: [SignInMethod]
+  /// The target of the form, with the fields `provider` and `then`.
   public var action: PageLink
-  /// What the user wanted, for the field `then`.
+  /// The value of the field `then`: the page to which the user returns.
   public var then: String
   public var account: PageLink
   public var token: FormToken
 
-  public init(ways: [Way], action: PageLink, then: String, account: PageLink, token: FormToken) {
-    self.ways = ways
+  public init(methods: [SignInMethod], action: PageLink, then: String, account: PageLink, token: FormToken) {
+    self.methods = methods
     self.action = action
     self.then = then
     self.account = account
     self.token = token
   }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(.confirmTitle)
     return Content(heading: heading) { html in
       html.element(.h1, phrase: heading)
       html.element(.p, .class("lead"), phrase: texts(.confirmLead))
-      html.element(.ul, .class("ways"), .role("list"), .label(texts(.providers).plain)) { html in
-        for way in ways {
+      html.element(.ul, .class("ways"), .role("list"), .label(texts(.choiceProviders).plain)) { html in
+        for method in methods {
           html.element(.li) { html in
-            html.form(to: action, token, hidden: ("provider", way.name), ("then", then)) { html in
+            html.form(to: action, token, hidden: ("provider", method.name), ("then", then)) { html in
               html.element(.button, .class("way"), .type("submit")) { html in
-                html.sign(way.sign, of: way.label)
+                html.sign(method.sign, of: method.label)
                 html.element(
-                  .span, .class("label"), phrase: texts(.signInWith, [.provider: way.label]))
+                  .span, .class("label"), phrase: texts(.signInWith, [.provider: method.label]))
               }
             }
           }
         }
       }
-      html.back(to: account, texts(.toAccount))
+      html.back(to: account, texts(.pageToAccount))
     }
   }
 }
 
-/// An identity that somebody wanted to connect belongs to another account of theirs.
-public struct MergePage: Sendable {
+/// The page for an identity that the user wanted to connect, and that belongs to another account.
+public struct MergePage: Page {
   /// The provider's label.
   public var provider: String
-  /// The address of the identity that was proven.
+  /// The address of the identity with which the user just signed in.
   public var email: String?
   public var action: PageLink
   public var account: PageLink
@@ -99,7 +100,7 @@ public struct MergePage: Sendable {
     self.token = token
   }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(.mergeTitle)
     return Content(heading: heading) { html in
       html.element(.h1, phrase: heading)
@@ -126,8 +127,8 @@ public struct MergePage: Sendable {
   }
 }
 
-/// The last question before an account is deleted.
-public struct DeletePage: Sendable {
+/// The confirmation before an account is deleted.
+public struct DeletePage: Page {
   public var action: PageLink
   public var account: PageLink
   public var token: FormToken
@@ -138,7 +139,7 @@ public struct DeletePage: Sendable {
     self.token = token
   }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(.deleteTitle)
     return Content(heading: heading) { html in
       html.element(.h1, phrase: heading)
@@ -158,44 +159,45 @@ public struct DeletePage: Sendable {
   }
 }
 
-/// The account is gone.
-public struct DeletedPage: Sendable {
+/// The page after an account was deleted.
+public struct DeletedPage: Page {
   public var signUp: PageLink?
 
   public init(signUp: PageLink? = nil) { self.signUp = signUp }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(.deletedTitle)
     return Content(heading: heading) { html in
       html.element(.h1, phrase: heading)
       html.element(.p, .class("lead"), phrase: texts(.deletedLead))
       if let signUp {
         html.element(.div, .class("actions")) { html in
-          html.element(.a, .class("button quiet"), .href(signUp), phrase: texts(.toSignUp))
+          html.element(.a, .class("button quiet"), .href(signUp), phrase: texts(.signInToSignUp))
         }
       }
     }
   }
 }
 
-/// The status of a deletion that a person requested at a provider. The page does not say who the person is.
-public struct DataDeletionPage: Sendable {
-  /// False: no deletion is known.
+/// The status of a deletion that a user requested at a provider. The page does not identify the user.
+public struct DataDeletionPage: Page {
+  /// False if no such deletion is known.
   public var isDone: Bool
 
   public init(isDone: Bool) { self.isDone = isDone }
 
-  func content(texts: Texts) -> Content {
-    let heading = texts(isDone ? .dataDeletedTitle : .dataDeletionUnknownTitle)
+  package func content(texts: Texts) -> Content {
+    let heading = texts(isDone ? .dataDeletionDoneTitle : .dataDeletionUnknownTitle)
     return Content(heading: heading) { html in
       html.element(.h1, phrase: heading)
-      html.element(.p, .class("lead"), phrase: texts(isDone ? .dataDeletedLead : .dataDeletionUnknownLead))
+      html.element(
+        .p, .class("lead"), phrase: texts(isDone ? .dataDeletionDoneLead : .dataDeletionUnknownLead))
     }
   }
 }
 
 extension HTML {
-  /// A way back that changes nothing.
+  /// Writes a link back that changes nothing.
   fileprivate mutating func back(to link: PageLink, _ phrase: Phrase) {
     element(.p, .class("back")) { $0.element(.a, .href(link), phrase: phrase) }
   }

@@ -1,11 +1,11 @@
-// The account: who somebody is and by which provider, where they are signed in, and how that ends. Each session has a button of its
-// own; a session is named by what it is, since only people can tell whether they know it.
+// The account page: the user's identities and sessions, and how to end them. Each session has its own button,
+// and is shown with its device or app, because only the user knows whether it is theirs.
 
 /// The account page.
-public struct AccountPage: Sendable {
-  /// A provider by which the user signs in, and what it said.
+public struct AccountPage: Page {
+  /// An identity of the user: a provider, and the provider's claims.
   public struct Identity: Sendable {
-    /// Goes back with the form that takes it away; nil where there is no such form.
+    /// The value of the field in the form that disconnects the identity; nil if there is no such form.
     public var id: String?
     public var label: String
     public var sign: ProviderSign
@@ -24,19 +24,19 @@ public struct AccountPage: Sendable {
     }
   }
 
-  /// A place where the user is signed in.
+  /// A live session of the user.
   public struct Session: Sendable {
-    /// Goes back with the form.
+    /// The value of the form's field `session`.
     public var id: String
-    /// An app's name; nil: a browser.
+    /// An app's name; nil for a browser.
     public var app: String?
-    /// What the browser or the app said it is: a User-Agent, or a name.
+    /// The name of the browser or app: a User-Agent, or a chosen name.
     public var device: String?
     /// Seconds since 1970, UTC.
     public var created: Int64
     /// Seconds since 1970, UTC.
     public var lastSeen: Int64
-    /// The one that asks for this page.
+    /// True for the session of the browser that shows this page.
     public var isCurrent: Bool
 
     public init(
@@ -52,21 +52,21 @@ public struct AccountPage: Sendable {
     }
   }
 
-  /// Where the forms go. Each is a POST.
+  /// The targets of the forms. Each is a POST.
   public struct Actions: Sendable {
-    /// With the field `session`.
+    /// Ends one session; the form has the field `session`.
     public var endSession: PageLink
     public var signOut: PageLink
     public var signOutEverywhere: PageLink
-    /// With the field `provider`: one more way to sign in.
+    /// Adds a way to sign in; the form has the field `provider`.
     public var connect: PageLink?
-    /// With the field `identity`: one way less.
+    /// Removes a way to sign in; the form has the field `identity`.
     public var disconnect: PageLink?
-    /// Answers with a file.
+    /// Downloads the user's data: the answer is a file.
     public var export: PageLink?
-    /// A page, not a form.
+    /// The page for deleting the account: a link, not a form.
     public var deletion: PageLink?
-    /// A page, where the user has a password.
+    /// The page for changing the password: a link, not a form; nil if the user has no password.
     public var password: PageLink?
 
     public init(
@@ -85,25 +85,25 @@ public struct AccountPage: Sendable {
     }
   }
 
-  /// What a form of this page has just done.
+  /// The result of a form of this page.
   public enum Notice: String, Sendable, CaseIterable {
     case sessionEnded = "ended"
     case connected
-    /// The account had that way to sign in already.
+    /// The account already had this way to sign in.
     case alreadyConnected = "connected-before"
     case disconnected
-    /// The only way to sign in stays.
+    /// The account's only way to sign in was not removed.
     case lastWay = "last-way"
     case merged
 
     var text: PageText {
       switch self {
-      case .sessionEnded: .sessionWasEnded
-      case .connected: .wasConnected
-      case .alreadyConnected: .wasConnectedBefore
-      case .disconnected: .wasDisconnected
-      case .lastWay: .lastWay
-      case .merged: .wasMerged
+      case .sessionEnded: .accountSessionWasEnded
+      case .connected: .accountWasConnected
+      case .alreadyConnected: .accountWasConnectedBefore
+      case .disconnected: .accountWasDisconnected
+      case .lastWay: .accountLastWay
+      case .merged: .accountWasMerged
       }
     }
   }
@@ -111,12 +111,12 @@ public struct AccountPage: Sendable {
   public var name: String?
   /// Seconds since 1970, UTC.
   public var created: Int64
-  /// The oldest first.
+  /// Sorted, the oldest first.
   public var identities: [Identity]
-  /// In the order in which they are shown; the current one is put first.
+  /// In the order of the page, except that the current session comes first.
   public var sessions: [Session]
   /// The ways to sign in that can be added.
-  public var connections: [ConfirmPage.Way]
+  public var connections: [ConfirmPage.SignInMethod]
   public var actions: Actions
   public var token: FormToken
   public var notice: Notice?
@@ -125,7 +125,8 @@ public struct AccountPage: Sendable {
 
   public init(
     name: String? = nil, created: Int64, identities: [Identity], sessions: [Session],
-    connections: [ConfirmPage.Way] = [], actions: Actions, token: FormToken, notice: Notice? = nil, now: Int64
+    connections: [ConfirmPage.SignInMethod] = [], actions: Actions, token: FormToken, notice: Notice? = nil,
+    now: Int64
   ) {
     self.name = name
     self.created = created
@@ -138,46 +139,46 @@ public struct AccountPage: Sendable {
     self.now = now
   }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(.accountTitle)
     return Content(heading: heading, isWide: true) { html in
       html.element(.h1, phrase: heading)
       if let notice {
         html.element(.p, .class("notice"), .role("status"), phrase: texts(notice.text))
       }
-      let ways = AccountWays(page: self, texts: texts)
-      profile(texts, ways, into: &html)
-      ways.writeConnections(into: &html)
+      let methods = AccountSignInMethods(page: self, texts: texts)
+      profile(texts, methods, into: &html)
+      methods.writeConnections(into: &html)
       AccountSessions(page: self, texts: texts).write(into: &html)
       html.element(.section, .class("apart"), .labelledBy("everywhere")) { html in
-        html.element(.h2, .id("everywhere"), phrase: texts(.everywhereTitle))
-        html.element(.p, phrase: texts(.everywhereLead))
+        html.element(.h2, .id("everywhere"), phrase: texts(.accountEverywhereTitle))
+        html.element(.p, phrase: texts(.accountEverywhereLead))
         html.form(to: actions.signOutEverywhere, token) {
-          $0.element(.button, .class("quiet"), .type("submit"), phrase: texts(.signOutEverywhere))
+          $0.element(.button, .class("quiet"), .type("submit"), phrase: texts(.accountSignOutEverywhere))
         }
       }
-      ways.writeData(into: &html)
+      methods.writeData(into: &html)
     }
   }
 
-  private func profile(_ texts: Texts, _ ways: AccountWays, into html: inout HTML) {
+  private func profile(_ texts: Texts, _ methods: AccountSignInMethods, into html: inout HTML) {
     html.element(.section, .labelledBy("profile")) { html in
-      html.element(.h2, .id("profile"), phrase: texts(.profile))
+      html.element(.h2, .id("profile"), phrase: texts(.accountProfile))
       html.element(.dl) { html in
         if let name {
           html.element(.div) { html in
-            html.element(.dt, phrase: texts(.name))
+            html.element(.dt, phrase: texts(.accountName))
             html.element(.dd) { $0.element(.bdi, text: name) }
           }
         }
         html.element(.div) { html in
-          html.element(.dt, phrase: texts(.since))
+          html.element(.dt, phrase: texts(.accountSince))
           let moment = CalendarTime(created)
           html.element(.dd) { $0.element(.time, .dateTime(moment.machineDay), text: moment.day(texts)) }
         }
         html.element(.div) { html in
-          html.element(.dt, phrase: texts(.waysIn))
-          ways.writeIdentities(into: &html)
+          html.element(.dt, phrase: texts(.accountWaysIn))
+          methods.writeIdentities(into: &html)
         }
       }
       if let password = actions.password {
@@ -196,15 +197,15 @@ private struct AccountSessions {
 
   func write(into html: inout HTML) {
     html.element(.section, .labelledBy("sessions")) { html in
-      html.element(.h2, .id("sessions"), phrase: texts(.sessions))
-      html.element(.p, .class("soft"), phrase: texts(.sessionsLead))
+      html.element(.h2, .id("sessions"), phrase: texts(.accountSessions))
+      html.element(.p, .class("soft"), phrase: texts(.accountSessionsLead))
       html.element(.ul, .class("sessions"), .role("list")) { html in
         let ordered = page.sessions.filter(\.isCurrent) + page.sessions.filter { !$0.isCurrent }
         for (number, session) in ordered.enumerated() {
           html.element(.li) { self.session(session, number + 1, into: &$0) }
         }
       }
-      // A page that an app's session asks for names no browser: its user can sign out all the same.
+      // If the list lacks the current session, the user must still be able to sign out.
       if !page.sessions.contains(where: \.isCurrent) { signOut(.class("quiet"), into: &html) }
     }
   }
@@ -215,45 +216,47 @@ private struct AccountSessions {
         html.element(.strong, .id("device-", number)) { $0.isolated(name(of: session), always: true) }
         if session.isCurrent {
           html.text(" ")
-          html.element(.span, .class("badge"), phrase: texts(.thisBrowser))
+          html.element(.span, .class("badge"), phrase: texts(.accountThisBrowser))
         }
       }
       html.element(.p, .class("soft")) { html in
         if session.isCurrent || page.now - session.lastSeen < 300 {
-          html.phrase(texts(.activeNow))
+          html.phrase(texts(.accountActiveNow))
         } else {
           let moment = CalendarTime(session.lastSeen)
           html.element(
-            .time, .dateTime(moment.machineText), phrase: texts(.lastUsed, [.date: moment.moment(texts)]))
+            .time, .dateTime(moment.machineText),
+            phrase: texts(.accountLastUsed, [.date: moment.moment(texts)]))
         }
       }
       html.element(.p, .class("soft")) { html in
         let created = CalendarTime(session.created)
         html.element(
-          .time, .dateTime(created.machineDay), phrase: texts(.signedInOn, [.date: created.day(texts)]))
+          .time, .dateTime(created.machineDay), phrase: texts(.accountSignedInOn, [.date: created.day(texts)])
+        )
       }
     }
     if session.isCurrent {
       signOut(.class("quiet"), into: &html)
     } else {
       html.form(to: page.actions.endSession, page.token, hidden: ("session", session.id)) {
-        // The name says which session, for those who hear the buttons alone.
+        // The button's accessible name includes the session, for users who hear only the buttons.
         $0.element(
           .button, .class("quiet"), .type("submit"), .id("end-", number),
-          .labelledBy("end-", "device-", number: number), phrase: texts(.endSession))
+          .labelledBy("end-", "device-", number: number), phrase: texts(.accountEndSession))
       }
     }
   }
 
   private func signOut(_ style: Attribute, into html: inout HTML) {
     html.form(to: page.actions.signOut, page.token) {
-      $0.element(.button, style, .type("submit"), phrase: texts(.signOut))
+      $0.element(.button, style, .type("submit"), phrase: texts(.accountSignOut))
     }
   }
 
   private func name(of session: AccountPage.Session) -> String {
-    let device = session.device.flatMap { Device($0) }?.name(texts) ?? texts(.unknownDevice).plain
+    let device = session.device.flatMap { Device($0) }?.name(texts) ?? texts(.deviceUnknown).plain
     guard let app = session.app else { return device }
-    return texts(.appOnDevice, [.app: app, .device: device]).plain
+    return texts(.deviceAppOnDevice, [.app: app, .device: device]).plain
   }
 }

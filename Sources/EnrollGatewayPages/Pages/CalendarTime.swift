@@ -1,4 +1,4 @@
-// Points in time as people read them, in UTC: the gateway does not know the user's time zone, and pages say which one they mean.
+// Times for readers, in UTC: the gateway does not know the user's time zone, so pages name UTC.
 
 /// A moment in the Gregorian calendar, UTC.
 struct CalendarTime: Equatable {
@@ -8,15 +8,15 @@ struct CalendarTime: Equatable {
   let hour: Int
   let minute: Int
 
-  /// - Parameter seconds: since 1970; what is outside the years 1 to 9999 counts as the nearest of them.
+  /// - Parameter seconds: since 1970; a time outside of the years 1 to 9999 is set to the nearest time in them.
   init(_ seconds: Int64) {
     let seconds = min(max(seconds, -62_135_596_800), 253_402_300_799)
-    // Floored: seconds before 1970 belong to the day before.
+    // Division rounds down: a time before 1970 belongs to the earlier day.
     let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
     let rest = Int(seconds - days * 86_400)
     hour = rest / 3600
     minute = rest % 3600 / 60
-    // Years that begin in March have their leap day at the end; 400 of them have 146,097 days.
+    // Years begin in March, so that a leap day is the last day of its year; 400 years have 146,097 days.
     let shifted = days + 719_468
     let era = shifted / 146_097
     let dayOfEra = shifted % 146_097
@@ -32,28 +32,28 @@ struct CalendarTime: Equatable {
   func day(_ texts: Texts) -> String {
     let months = texts.catalogue.months
     let name = months.indices.contains(month - 1) ? months[month - 1] : String(month)
-    return texts(.day, [.day: String(day), .month: name, .year: String(year)]).plain
+    return texts(.dateDay, [.day: String(day), .month: name, .year: String(year)]).plain
   }
 
   /// `24 November 2026, 09:05 UTC`
   func moment(_ texts: Texts) -> String {
-    texts(.moment, [.date: day(texts), .time: Self.two(hour) + ":" + Self.two(minute)]).plain
+    texts(.dateMoment, [.date: day(texts), .time: Self.two(hour) + ":" + Self.two(minute)]).plain
   }
 
-  /// `2026-11-24` (HTML §2.3.5)
+  /// For the attribute `datetime`: `2026-11-24` (HTML §2.3.5).
   var machineDay: String {
     let digits = String(year)
     return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits + "-" + Self.two(month) + "-"
       + Self.two(day)
   }
 
-  /// `2026-11-24T09:05Z`
+  /// For the attribute `datetime`: `2026-11-24T09:05Z`.
   var machineText: String { machineDay + "T" + Self.two(hour) + ":" + Self.two(minute) + "Z" }
 
   private static func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
 }
 
-/// A moment as programs of operators write it.
+/// Times in the output of the operator's commands.
 public enum MomentText {
   /// - Parameter seconds: since 1970.
   /// - Returns: `2026-11-24 09:05:07 UTC`.

@@ -1,23 +1,23 @@
-// Where signing in and signing up begin: one link for each provider. They are links, so that they work without a script, open in
-// another tab, and can be read before they are followed.
+// The start of signing in and signing up: one link for each provider. Links work without a script, can be opened in another
+// tab, and show their target before they are followed.
 
 /// The choice of providers.
-public struct ChoicePage: Sendable {
+public struct ChoicePage: Page {
   public enum Purpose: Sendable { case signIn, signUp }
 
-  /// Why the user meets this page instead of the one they asked for.
+  /// Why the user sees this page instead of the requested one.
   public enum Notice: Sendable {
-    /// Their session has ended.
+    /// The user's session has ended.
     case sessionEnded
-    /// The page needs a session.
+    /// The requested page needs a session.
     case signInFirst
   }
 
   /// One way to sign in.
   public struct Provider: Sendable {
-    /// As people know it: `Google`.
+    /// The provider's name for users: `Google`.
     public var label: String
-    /// Starts the sign-in there, whatever is to be carried included.
+    /// Starts the sign-in at the provider, with all parameters.
     public var link: PageLink
     public var sign: ProviderSign
 
@@ -29,14 +29,14 @@ public struct ChoicePage: Sendable {
   }
 
   public var purpose: Purpose
-  /// In the order in which they are shown.
+  /// In the order of the page.
   public var providers: [Provider]
-  /// The other of the two pages; nil where there is no other.
+  /// The link to the other page: sign-in on the registration page, and the reverse; nil if there is none.
   public var other: PageLink?
   /// The app that waits for the sign-in.
   public var app: WaitingApp?
   public var notice: Notice?
-  /// Registers, or signs in, by e-mail.
+  /// The link to registration or sign-in by e-mail.
   public var email: PageLink?
 
   public init(
@@ -50,7 +50,7 @@ public struct ChoicePage: Sendable {
     self.notice = notice
   }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let isSignUp = purpose == .signUp
     let heading = texts(isSignUp ? .signUpTitle : .signInTitle)
     return Content(heading: heading) { html in
@@ -59,24 +59,24 @@ public struct ChoicePage: Sendable {
         html.phrase(texts(isSignUp ? .signUpLead : .signInLead))
         if let app {
           html.text(" ")
-          html.phrase(texts(.forApp, [.app: app.name]))
+          html.phrase(texts(.choiceForApp, [.app: app.name]))
         }
       }
       if let notice {
-        let text: PageText = notice == .sessionEnded ? .sessionEnded : .signInFirst
+        let text: PageText = notice == .sessionEnded ? .choiceSessionEnded : .choiceSignInFirst
         html.element(.p, .class("notice"), .role("status"), phrase: texts(text))
       }
       ways(texts, into: &html)
       if let other {
         html.element(.p, .class("switch")) { html in
-          html.phrase(texts(isSignUp ? .haveAccount : .noAccount))
+          html.phrase(texts(isSignUp ? .signUpHaveAccount : .signInNoAccount))
           html.text(" ")
-          html.element(.a, .href(other), phrase: texts(isSignUp ? .toSignIn : .toSignUp))
+          html.element(.a, .href(other), phrase: texts(isSignUp ? .signUpToSignIn : .signInToSignUp))
         }
       }
       if let app {
         html.element(.p, .class("back")) { html in
-          html.element(.a, .href(app.link), phrase: texts(.cancel, [.app: app.name]))
+          html.element(.a, .href(app.link), phrase: texts(.choiceCancel, [.app: app.name]))
         }
       }
     }
@@ -84,10 +84,10 @@ public struct ChoicePage: Sendable {
 
   private func ways(_ texts: Texts, into html: inout HTML) {
     guard !providers.isEmpty || email != nil else {
-      html.element(.p, .class("notice"), .role("status"), phrase: texts(.noProviders))
+      html.element(.p, .class("notice"), .role("status"), phrase: texts(.choiceNone))
       return
     }
-    html.element(.ul, .class("ways"), .role("list"), .label(texts(.providers).plain)) { html in
+    html.element(.ul, .class("ways"), .role("list"), .label(texts(.choiceProviders).plain)) { html in
       for provider in providers {
         html.element(.li) { html in
           html.element(.a, .class("way"), .href(provider.link)) { html in
@@ -101,7 +101,7 @@ public struct ChoicePage: Sendable {
         html.element(.li) { html in
           html.element(.a, .class("way"), .href(email)) { html in
             html.element(.span, .class("tile"), .hidden, text: "@")
-            html.element(.span, .class("label"), phrase: texts(.withEmail))
+            html.element(.span, .class("label"), phrase: texts(.emailWith))
           }
         }
       }

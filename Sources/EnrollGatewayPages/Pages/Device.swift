@@ -1,22 +1,22 @@
-// A device as people name it. A User-Agent names the browser and the system among much that is there for history's sake
-// (RFC 9110 §10.1.5); any other text is a name that an app gave, and shown as it is.
+// A device in words for users. A User-Agent names the browser and the system, among other parts for compatibility (RFC 9110
+// §10.1.5). Any other text is a name that an app chose, and is shown unchanged.
 
-/// What a session runs on.
+/// The browser or device of a session.
 struct Device: Equatable {
   let browser: String?
   let system: String?
-  /// As it came, without what surrounds it.
+  /// The original text with normalized blanks.
   let given: String
 
-  /// Longer names are cut.
+  /// Longer names are truncated.
   static let longest = 60
 
-  /// - Returns: nil for a text that says nothing.
+  /// - Returns: nil for a blank text.
   init?(_ text: String) {
     let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     guard !words.isEmpty else { return nil }
     given = words
-    // Only User-Agents of browsers begin like that, and all of them do.
+    // All User-Agents of browsers begin with this text, and nothing else does.
     guard words.hasPrefix("Mozilla/") else {
       browser = nil
       system = nil
@@ -29,7 +29,7 @@ struct Device: Equatable {
   func name(_ texts: Texts) -> String {
     switch (browser, system) {
     case (let browser?, let system?):
-      return texts(.browserOnSystem, [.browser: browser, .system: system]).plain
+      return texts(.deviceBrowserOnSystem, [.browser: browser, .system: system]).plain
     case (let browser?, nil): return browser
     case (nil, let system?): return system
     case (nil, nil): break
@@ -37,11 +37,12 @@ struct Device: Equatable {
     return given.count <= Self.longest ? given : given.prefix(Self.longest - 1) + "…"
   }
 
-  /// For the eyes of somebody else than who sent the text: it could be somebody's advertisement, so that only names of our own are shown.
-  /// - Returns: nil for a text that names no browser and no system that we know.
+  /// The name for a reader who is not the sender of the text. It has only names from the tables below,
+  /// because a free text could be advertising.
+  /// - Returns: nil if the text names no known browser and no known system.
   func knownName(_ texts: Texts) -> String? { browser == nil && system == nil ? nil : name(texts) }
 
-  /// The first that is found counts: almost every browser calls itself Chrome and Safari as well.
+  /// The first match counts: almost every browser also calls itself Chrome and Safari.
   private static let browsers: [(mark: String, name: String)] = [
     ("EdgiOS/", "Edge"), ("EdgA/", "Edge"), ("Edg/", "Edge"), ("OPR/", "Opera"),
     ("SamsungBrowser/", "Samsung Internet"), ("Vivaldi/", "Vivaldi"), ("FxiOS/", "Firefox"),

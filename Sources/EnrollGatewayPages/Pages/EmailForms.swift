@@ -1,34 +1,34 @@
-// The pages of people who come by e-mail: register, the mail is sent, welcome, sign in, a new password. Each is one short form.
-// A form that came back wrong keeps what was written, but for passwords, and says first that something is to be corrected.
+// The pages for users with e-mail: register, e-mail sent, welcome, sign in, new password. Each is one short form. A form with
+// errors keeps the entered values except passwords, and begins with a message that something must be corrected.
 
-/// The two fields that are not seen, and where the form goes.
+/// The target of a form and its two hidden fields.
 public struct FormFrame: Sendable {
   public var action: PageLink
   public var token: FormToken
-  /// Sealed by the gateway: where the person goes afterwards. nil: there is no such field.
-  public var visit: (name: String, value: String)?
+  /// The destination after the form, sealed by the gateway; nil if there is no such field.
+  public var destination: (name: String, value: String)?
 
-  public init(action: PageLink, token: FormToken, visit: (name: String, value: String)? = nil) {
+  public init(action: PageLink, token: FormToken, destination: (name: String, value: String)? = nil) {
     self.action = action
     self.token = token
-    self.visit = visit
+    self.destination = destination
   }
 }
 
-/// A page that is one form.
-public struct EmailForm: Sendable {
+/// A page with one form.
+public struct EmailForm: Page {
   public enum Purpose: Sendable, Equatable {
     /// `/register`.
     case register
-    /// `/welcome/…`, of this address.
+    /// `/welcome/…`, for this address.
     case welcome(email: String, asksForPassword: Bool)
-    /// `/signin`, with a password or by a mailed link.
+    /// `/signin`, with a password or with a mailed link.
     case signIn(byPassword: Bool)
-    /// `/signin/…`; `device` is the browser that asked for the link, where that is another one.
+    /// `/signin/…`; `device` is the browser that asked for the link, if a different browser opened it.
     case confirmSignIn(email: String, device: String?)
     /// `/password/forgotten`.
     case forgotten
-    /// `/password/reset/…`, of this address.
+    /// `/password/reset/…`, for this address.
     case reset(email: String)
     /// `/account/password`.
     case changePassword
@@ -36,16 +36,16 @@ public struct EmailForm: Sendable {
 
   public var purpose: Purpose
   public var frame: FormFrame
-  /// What was written before.
+  /// The values that the user entered before.
   public var email: String?
   public var name: String?
   public var emailError: FieldError?
-  /// Of the password, or the new password.
+  /// The error of the password or the new password.
   public var passwordError: FieldError?
   public var currentPasswordError: FieldError?
-  /// Another way: the choice of providers, or registering.
+  /// Another way to sign in: the choice of providers, or registration.
   public var other: PageLink?
-  /// Where a forgotten password is replaced.
+  /// The page for a forgotten password.
   public var forgotten: PageLink?
 
   public init(
@@ -66,21 +66,21 @@ public struct EmailForm: Sendable {
 
   private var hasErrors: Bool { emailError != nil || passwordError != nil || currentPasswordError != nil }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(title)
     return Content(heading: heading) { html in
       html.element(.h1, phrase: heading)
       html.element(.p, .class("lead"), phrase: lead(texts))
       if case .confirmSignIn(_, let device?) = purpose {
-        let name = Device(device)?.knownName(texts) ?? texts(.unknownDevice).plain
+        let name = Device(device)?.knownName(texts) ?? texts(.deviceUnknown).plain
         html.element(.p, .class("notice"), phrase: texts(.linkSignInElsewhere, [.device: name]))
       }
       if case .welcome(_, true) = purpose { html.element(.p, phrase: texts(.welcomePassword)) }
       if hasErrors { html.element(.p, .class("notice bad"), .role("alert"), phrase: texts(.formHasErrors)) }
       html.element(.form, .class("fields"), .post, .action(frame.action), .noValidate) { html in
         html.void(.input, .type("hidden"), .named(frame.token.name), .value(frame.token.value))
-        if let visit = frame.visit {
-          html.void(.input, .type("hidden"), .named(visit.name), .value(visit.value))
+        if let destination = frame.destination {
+          html.void(.input, .type("hidden"), .named(destination.name), .value(destination.value))
         }
         for field in fields { html.field(field, texts) }
         html.element(.button, .type("submit"), phrase: texts(submit))
@@ -150,8 +150,8 @@ public struct EmailForm: Sendable {
   }
 }
 
-/// A mail is on its way, or is not: the page tells nobody.
-public struct EmailSentPage: Sendable {
+/// The page after an e-mail was requested. It does not say whether an e-mail was sent.
+public struct EmailSentPage: Page {
   public enum Purpose: Sendable { case register, signIn, reset }
 
   public var purpose: Purpose
@@ -162,7 +162,7 @@ public struct EmailSentPage: Sendable {
     self.again = again
   }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(.emailSentTitle)
     return Content(heading: heading) { html in
       html.element(.h1, phrase: heading)
@@ -178,17 +178,5 @@ public struct EmailSentPage: Sendable {
         html.element(.p, .class("switch")) { $0.element(.a, .href(again), phrase: texts(.emailSentAgain)) }
       }
     }
-  }
-}
-
-extension Pages {
-  /// Register, welcome, sign in, a new password.
-  public func page(_ form: EmailForm, in context: PageContext) -> PageContent {
-    page(context) { form.content(texts: $0) }
-  }
-
-  /// `/register/email-sent` and its like.
-  public func page(_ sent: EmailSentPage, in context: PageContext) -> PageContent {
-    page(context) { sent.content(texts: $0) }
   }
 }

@@ -1,19 +1,19 @@
-// A failure in words: what happened, what helps, and the ways on. Nothing that the provider or the request said is shown but the
-// provider's configured name.
+// The page for a failure: it says what happened, what helps, and where to continue. The page shows no text
+// from the provider or the request, only the provider's configured name.
 
 /// The page of a failure.
-public struct FailurePage: Sendable {
+public struct FailurePage: Page {
   public var failure: Failure
-  /// The provider's label, where one is concerned; nil: "The sign-in service".
+  /// The provider's label; nil for "The sign-in service".
   public var provider: String?
-  /// Begins again.
+  /// The link that starts the sign-in again.
   public var retry: PageLink?
   /// The choice of providers.
   public var otherWay: PageLink?
   public var start: PageLink?
-  /// The app that waits: told of the failure by its link.
+  /// The app that waits; its link reports the failure to it.
   public var app: WaitingApp?
-  /// Finds the failure in the log: its name, the request's id, or both.
+  /// A text that finds the failure in the log: its name, the request's id, or both.
   public var reference: String?
 
   public init(
@@ -29,28 +29,28 @@ public struct FailurePage: Sendable {
     self.reference = reference
   }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(failure, .title)
     return Content(heading: heading) { html in
       html.element(.span, .class("sign"), .hidden, text: "!")
       html.element(.h1, phrase: heading)
-      let provider = provider ?? texts(.someProvider).plain
-      html.element(.p, .class("lead"), phrase: texts(failure, .what, [.provider: provider]))
+      let provider = provider ?? texts(.failureSomeProvider).plain
+      html.element(.p, .class("lead"), phrase: texts(failure, .explanation, [.provider: provider]))
       html.element(.p, phrase: texts(failure, .help))
       actions(texts, into: &html)
       if let reference {
-        html.element(.p, .class("reference"), phrase: texts(.reference, [.reference: reference]))
+        html.element(.p, .class("reference"), phrase: texts(.failureReference, [.reference: reference]))
       }
     }
   }
 
-  /// The first way on is the main one.
+  /// The first link is the main one.
   private func actions(_ texts: Texts, into html: inout HTML) {
     var actions: [(Phrase, PageLink)] = []
-    if let retry { actions.append((texts(.tryAgain), retry)) }
-    if let otherWay { actions.append((texts(.otherWay), otherWay)) }
-    if let app { actions.append((texts(.toApp, [.app: app.name]), app.link)) }
-    if let start { actions.append((texts(.toStart), start)) }
+    if let retry { actions.append((texts(.failureTryAgain), retry)) }
+    if let otherWay { actions.append((texts(.failureOtherWay), otherWay)) }
+    if let app { actions.append((texts(.pageToApp, [.app: app.name]), app.link)) }
+    if let start { actions.append((texts(.failureToStart), start)) }
     guard !actions.isEmpty else { return }
     html.element(.div, .class("actions")) { html in
       for (place, action) in actions.enumerated() {

@@ -1,14 +1,15 @@
-// What all pages share: language and direction, the title, the skip link, landmarks, the product's sign, the links at the foot.
+// The parts that all pages share: language and direction, title, skip link, landmarks, the product's logo, the links in the
+// footer.
 
 /// A page without its frame.
-struct Content {
+package struct Content {
   /// The page's only `h1`, and the first part of its title.
   var heading: Phrase
-  /// Wider than the text of a card.
+  /// Whether the page is wider than a card of text.
   var isWide = false
-  /// A script presses the page's one button.
-  var sendsItself = false
-  /// What follows in `main`, the `h1` included: some pages have a mark in front of it.
+  /// Whether a script submits the page's form.
+  var submitsForm = false
+  /// Writes the content of `main` with the `h1`; some pages have a sign before the heading.
   var main: (inout HTML) -> Void
 }
 
@@ -16,12 +17,12 @@ struct PageFrame {
   let theme: Theme
   let style: PageLink
   let mark: PageLink
-  let sender: PageLink
+  let formSubmitter: PageLink
   let texts: Texts
   let context: PageContext
 
-  /// The page first, then the product: tabs and screen readers cut the end off. A heading that names the
-  /// product says it once.
+  /// The page's heading, then the product, because tabs and screen readers cut off the end. If the heading contains the
+  /// product, it is not repeated.
   func title(_ content: Content) -> String {
     let heading = content.heading.plain
     return content.heading.pattern.pieces.contains(.value(.product))
@@ -34,7 +35,7 @@ struct PageFrame {
     html.element(.html, .lang(texts.language), .dir(texts.language.direction)) { html in
       head(content, into: &html)
       html.element(.body) { html in
-        html.element(.a, .class("skip"), .hrefToMain, phrase: texts(.skip))
+        html.element(.a, .class("skip"), .hrefToMain, phrase: texts(.frameSkip))
         html.element(.div, .class(content.isWide ? "frame wide" : "frame")) { html in
           header(into: &html)
           html.element(.main, .id("main"), content: content.main)
@@ -54,7 +55,7 @@ struct PageFrame {
       html.void(.meta, .name("robots"), .content("noindex"))
       html.void(.link, .rel("icon"), .type("image/svg+xml"), .href(mark))
       html.void(.link, .rel("stylesheet"), .href(style))
-      if content.sendsItself { html.script(sender) }
+      if content.submitsForm { html.script(formSubmitter) }
     }
   }
 
@@ -78,14 +79,14 @@ struct PageFrame {
 
   private func footer(into html: inout HTML) {
     let links: [(PageText, PageLink?)] = [
-      (.help, theme.links.help), (.privacy, theme.links.privacy), (.terms, theme.links.terms),
-      (.imprint, theme.links.imprint),
+      (.frameHelp, theme.links.help), (.framePrivacy, theme.links.privacy), (.frameTerms, theme.links.terms),
+      (.frameImprint, theme.links.imprint),
     ]
     let given = links.compactMap { text, link in link.map { (text, $0) } }
     guard !given.isEmpty || !context.otherLanguages.isEmpty else { return }
     html.element(.footer) { html in
       if !given.isEmpty {
-        html.element(.nav, .label(texts(.about).plain)) { html in
+        html.element(.nav, .label(texts(.frameAbout).plain)) { html in
           html.element(.ul, .role("list")) { html in
             for (text, link) in given {
               html.element(.li) { $0.element(.a, .href(link), phrase: texts(text)) }
@@ -94,7 +95,7 @@ struct PageFrame {
         }
       }
       if !context.otherLanguages.isEmpty {
-        html.element(.nav, .label(texts(.language).plain)) { html in
+        html.element(.nav, .label(texts(.frameLanguage).plain)) { html in
           html.element(.ul, .role("list")) { html in
             for (language, link) in context.otherLanguages {
               html.element(.li) { html in
@@ -111,7 +112,7 @@ struct PageFrame {
 }
 
 extension HTML {
-  /// A form that sends its token and what is hidden in it, with one button.
+  /// Writes a form with its token, hidden fields and one button.
   mutating func form(
     to action: PageLink, _ token: FormToken, hidden: (name: String, value: String)...,
     button: (inout HTML) -> Void

@@ -1,106 +1,53 @@
-// Every page of the gateway, from plain values to bytes. No page needs a script; one has a script that presses its button. None loads anything from elsewhere, and none may be
-// framed (RFC 9700 §4.16). The status is the caller's.
+// Makes every page of the gateway, from plain values to bytes. No page needs a script; one page has a script that submits its
+// form. Pages load nothing from other origins, and cannot be framed (RFC 9700 §4.16). The caller chooses the status.
 
-/// Makes pages in one theme and its languages. A value: make it once, use it from any thread.
+/// Makes pages with one theme and its languages. It is a value: make it once, use it on any thread.
 public struct Pages: Sendable {
   public let theme: Theme
   public let languages: Languages
-  /// What pages load. Serve each at its path.
+  /// The files that pages load. Serve each at its path.
   public let assets: [Asset]
   private let style: PageLink
   private let mark: PageLink
-  private let sender: PageLink
+  private let formSubmitter: PageLink
 
   public init(theme: Theme, languages: Languages) {
     self.theme = theme
     self.languages = languages
     let style = theme.styleSheet()
     let mark = theme.mark()
-    let sender = Asset.sender
-    assets = [style, mark, sender]
+    let formSubmitter = Asset.formSubmitter
+    assets = [style, mark, formSubmitter]
     self.style = PageLink(asset: style.path)
     self.mark = PageLink(asset: mark.path)
-    self.sender = PageLink(asset: sender.path)
+    self.formSubmitter = PageLink(asset: formSubmitter.path)
   }
 
-  /// `/login` and `/signup`: the providers to choose from.
-  public func page(_ choice: ChoicePage, in context: PageContext) -> PageContent {
-    page(context) { choice.content(texts: $0) }
-  }
-
-  /// Something did not work. For a path or method that does not exist, and for maintenance as well.
-  public func page(_ failure: FailurePage, in context: PageContext) -> PageContent {
-    page(context) { failure.content(texts: $0) }
-  }
-
-  /// Who somebody is, and where they are signed in.
-  public func page(_ account: AccountPage, in context: PageContext) -> PageContent {
-    page(context) { account.content(texts: $0) }
-  }
-
-  /// On to a provider, by a link that is followed at once.
-  public func page(_ leaving: LeavingPage, in context: PageContext) -> PageContent {
-    page(context) { leaving.content(texts: $0) }
-  }
-
-  /// The proof that is asked for before an account changes.
-  public func page(_ confirm: ConfirmPage, in context: PageContext) -> PageContent {
-    page(context) { confirm.content(texts: $0) }
-  }
-
-  /// Whether two accounts become one.
-  public func page(_ merge: MergePage, in context: PageContext) -> PageContent {
-    page(context) { merge.content(texts: $0) }
-  }
-
-  /// Whether an account is deleted.
-  public func page(_ deletion: DeletePage, in context: PageContext) -> PageContent {
-    page(context) { deletion.content(texts: $0) }
-  }
-
-  /// An account was deleted.
-  public func page(_ deleted: DeletedPage, in context: PageContext) -> PageContent {
-    page(context) { deleted.content(texts: $0) }
-  }
-
-  /// The status of a deletion that a person requested at a provider.
-  public func page(_ deletion: DataDeletionPage, in context: PageContext) -> PageContent {
-    page(context) { deletion.content(texts: $0) }
-  }
-
-  /// The session has ended.
-  public func page(_ signedOut: SignedOutPage, in context: PageContext) -> PageContent {
-    page(context) { signedOut.content(texts: $0) }
-  }
-
-  /// For a browser that does not open the app by itself.
-  public func page(_ continuing: ContinuePage, in context: PageContext) -> PageContent {
-    page(context) { continuing.content(texts: $0) }
-  }
-
-  /// A provider's answer that another site's form brought.
-  public func page(_ again: SendAgainPage, in context: PageContext) -> PageContent {
-    page(context) { again.content(texts: $0) }
-  }
-
-  func page(_ context: PageContext, _ make: (Texts) -> Content) -> PageContent {
+  /// The page as bytes, in the language of the context.
+  package func page(_ page: some Page, in context: PageContext) -> PageContent {
     let texts = Texts(catalogue: languages.catalogue(of: context.language), product: theme.product)
-    let content = make(texts)
+    let content = page.content(texts: texts)
     let frame = PageFrame(
-      theme: theme, style: style, mark: mark, sender: sender, texts: texts, context: context)
+      theme: theme, style: style, mark: mark, formSubmitter: formSubmitter, texts: texts, context: context)
     return PageContent(
       title: frame.title(content), language: texts.language, bytes: frame.write(content),
-      formTargets: context.formTargets, hasScript: content.sendsItself)
+      formTargets: context.formTargets, hasScript: content.submitsForm)
   }
 }
 
-/// In which language a page is, and where else it may lead.
+/// A page of the gateway. Its values come from the steps of the gateway; it writes texts of the catalogue around them.
+package protocol Page: Sendable {
+  func content(texts: Texts) -> Content
+}
+
+/// The language of a page, and other targets of its links and forms.
 public struct PageContext: Sendable {
   public var language: Language
-  /// The same page in other languages, for the foot of the page. Empty: no choice is shown.
+  /// Links to this page in other languages, for the footer. If the list is empty, the footer has no choice of
+  /// languages.
   public var otherLanguages: [(language: Language, link: PageLink)]
-  /// Where a form of this page may be redirected, beside the gateway: the provider's address for signing out. Browsers apply
-  /// `form-action` to redirects, too.
+  /// The URLs to which a form of this page may be redirected, besides the gateway, such as an app's redirect URI: browsers also
+  /// apply `form-action` to redirects.
   public var formTargets: [PageLink]
 
   public init(
@@ -113,14 +60,14 @@ public struct PageContext: Sendable {
   }
 }
 
-/// A page, ready to be sent.
+/// A page that is ready to send.
 public struct PageContent: Sendable {
-  /// As it stands in the browser's tab.
+  /// The title in the browser's tab.
   public let title: String
   public let language: Language
-  /// UTF-8.
+  /// HTML in UTF-8.
   public let bytes: [UInt8]
-  /// What a page is sent with: its type, its language, its policy, and that nobody keeps it.
+  /// The headers of the answer: content type, language, security policy, no caching.
   public let headers: [(name: String, value: String)]
 
   init(
@@ -147,11 +94,11 @@ public struct PageContent: Sendable {
   }
 }
 
-/// An app that is waiting for the user.
+/// An app that waits for the user.
 public struct WaitingApp: Sendable, Equatable {
-  /// As people know it.
+  /// The app's name for users.
   public var name: String
-  /// Leads back to it: with `error=access_denied` and the app's `state` where the user cancels.
+  /// The URL of the app. For a cancelled sign-in it has `error=access_denied` and the app's `state`.
   public var link: PageLink
 
   public init(name: String, link: PageLink) {
@@ -160,9 +107,10 @@ public struct WaitingApp: Sendable, Equatable {
   }
 }
 
-/// What only this browser's session can send with a form, so that no other site can (OWASP, synchronizer token).
+/// A value that only pages of the gateway for this browser contain, so that no other site can submit their forms (OWASP,
+/// synchronizer token).
 public struct FormToken: Sendable, Equatable {
-  /// The name of the field.
+  /// The name of the form field.
   public var name: String
   public var value: String
 

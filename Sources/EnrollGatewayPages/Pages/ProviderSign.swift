@@ -1,16 +1,16 @@
-// The small sign beside a provider's name: a picture that the deployer serves, or the name's first letter on a tile, in a colour that
-// people know from the provider. It repeats what the name says, so that screen readers skip it.
+// The small sign beside a provider's name: a picture that the operator serves, or the name's first letter on a tile, in a
+// colour that users know from the provider. Screen readers skip it, because it repeats the name.
 
-/// How a provider is shown beside its name.
+/// The sign of a provider.
 public enum ProviderSign: Sendable, Equatable {
-  /// A file of the gateway: the provider's own mark, where its rules allow that.
+  /// A file of the gateway: the provider's own logo, if its rules allow that.
   case picture(PageLink)
   /// The first letter, in the provider's colour.
   case brand(Brand)
   /// The first letter.
   case initial
 
-  /// A provider whose colour people know.
+  /// A provider with a well-known colour.
   public enum Brand: String, Sendable, CaseIterable {
     case apple, facebook, github, gitlab, google, keycloak, linkedin, microsoft
 
@@ -28,7 +28,7 @@ public enum ProviderSign: Sendable, Equatable {
     }
   }
 
-  /// The sign of a well-known provider by the gateway's name for it: `google`; the first letter for every other.
+  /// The sign for the gateway's name of a provider, such as `google`; the first letter if the provider is not well known.
   public init(named name: String) {
     self = Brand(rawValue: name).map(ProviderSign.brand) ?? .initial
   }

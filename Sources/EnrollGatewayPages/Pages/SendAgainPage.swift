@@ -1,11 +1,11 @@
-// A provider's page sent the browser here with a form, and browsers send no cookies of ours with another site's forms. This page
-// sends the same fields again, as its own: by a script of this origin, or by its button.
+// A provider's page sent the browser here with a form, and browsers send no `SameSite=Lax` cookies with another site's form. This
+// page submits the same fields again from the gateway's origin: with a script of this origin, or with its button.
 
-/// The provider's answer, to be sent once more.
-public struct SendAgainPage: Sendable {
+/// A provider's answer that is submitted again.
+public struct SendAgainPage: Page {
   /// The provider's label.
   public var provider: String
-  /// Where the form goes: the path that it came to.
+  /// The target of the form: the same path.
   public var action: PageLink
   public var fields: [(name: String, value: String)]
 
@@ -15,9 +15,9 @@ public struct SendAgainPage: Sendable {
     self.fields = fields
   }
 
-  func content(texts: Texts) -> Content {
+  package func content(texts: Texts) -> Content {
     let heading = texts(.sendAgainTitle)
-    return Content(heading: heading, sendsItself: true) { html in
+    return Content(heading: heading, submitsForm: true) { html in
       html.element(.h1, phrase: heading)
       html.element(.p, .class("lead"), phrase: texts(.sendAgainWhat, [.provider: provider]))
       html.element(.form, .post, .action(action)) { html in

@@ -1,14 +1,15 @@
-// The files that the gateway serves to everybody: the style sheet with the theme's variables, the mark, the script of the page that sends
-// itself, and the script for Okta's sign-in page. The name has a hash of the content, so that browsers may keep a file for good
-// (RFC 8246), and a changed theme has another name. The last script's name stands in pages elsewhere, with its hash: it has a number,
-// and the file never changes.
+// The public files of the gateway: the style sheet with the theme's variables, the product's logo, the script
+// that submits a page's form, and the script for Okta's sign-in page. The name contains a hash of the
+// content, so that browsers may cache a file for ever (RFC 8246), and a changed theme has another name. The
+// script for Okta has a version number instead, because pages of Okta contain its name and its hash: the file
+// never changes.
 
-/// A file that the gateway serves to everybody.
+/// A public file of the gateway.
 public struct Asset: Sendable, Equatable {
   /// `/assets/style-0123456789abcdef.css`
   public let path: String
   public let bytes: [UInt8]
-  /// `Content-Type`, `Cache-Control`, and what keeps a browser from taking it for a page.
+  /// `Content-Type`, `Cache-Control`, and headers so that browsers do not treat the file as a page.
   public let headers: [(name: String, value: String)]
 
   init(_ name: String, _ ending: String, type: String, bytes: [UInt8]) {
@@ -21,7 +22,7 @@ public struct Asset: Sendable, Equatable {
     ]
   }
 
-  /// The script for the sign-in page that Okta hosts. Pages of another origin load it with `integrity`, which needs CORS.
+  /// The script for Okta's hosted sign-in page. Pages of another origin load it with `integrity`, which requires CORS.
   public static let oktaSignIn = Asset(
     path: "/assets/okta-sign-in-1.js", type: "text/javascript; charset=utf-8",
     bytes: PackageResources.okta_sign_in_1_js)
@@ -40,7 +41,7 @@ public struct Asset: Sendable, Equatable {
     one.path == other.path && one.bytes == other.bytes
   }
 
-  /// FNV-1a, 64 bits: it tells one version from the next, and protects nothing.
+  /// FNV-1a, 64 bits: it distinguishes versions, and is not for security.
   private static func hash(_ bytes: [UInt8]) -> String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -50,13 +51,13 @@ public struct Asset: Sendable, Equatable {
 }
 
 extension Asset {
-  /// Presses the button of a page whose form sends itself. Without it the user does.
-  static let sender = Asset(
+  /// Submits the form of a page. Without scripts the user clicks its button.
+  static let formSubmitter = Asset(
     "send", "js", type: "text/javascript; charset=utf-8", bytes: Array("document.forms[0].submit();\n".utf8))
 }
 
 extension Theme {
-  /// `Assets/style.css` behind the variables.
+  /// The theme's variables, followed by `Assets/style.css`.
   func styleSheet() -> Asset {
     let variables = """
       :root{color-scheme:light dark;--radius:\(radius)px;\(Self.declarations(light))}
@@ -68,7 +69,8 @@ extension Theme {
       bytes: Array(variables.utf8) + PackageResources.style_css)
   }
 
-  /// The sign of a product without a logo, and the icon of every page: a door ajar, in the theme's accent.
+  /// The logo of a product that has none, and the icon of every page: a half-open door in the theme's accent
+  /// colour.
   func mark() -> Asset {
     let (back, front) = (light[.accent].text, light[.onAccent].text)
     let picture = """

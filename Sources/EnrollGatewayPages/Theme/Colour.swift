@@ -1,5 +1,5 @@
-// A colour, and how well one can be read on another (WCAG 2.2, "contrast ratio" and "relative luminance"). Written `#rgb` or
-// `#rrggbb`; names, functions and transparency are refused, since their contrast cannot be computed here.
+// A colour, and its contrast with another (WCAG 2.2, "contrast ratio" and "relative luminance"). It is written `#rgb` or
+// `#rrggbb`; names, functions and transparency are refused, because their contrast cannot be computed here.
 
 /// An opaque sRGB colour.
 public struct Colour: Sendable, Hashable {
@@ -13,7 +13,7 @@ public struct Colour: Sendable, Hashable {
     self.blue = blue
   }
 
-  /// - Returns: nil for everything but `#` with three or six hexadecimal digits.
+  /// - Returns: nil unless the text is `#` with three or six hexadecimal digits.
   public init?(_ text: String) {
     var digits: [UInt8] = []
     guard text.utf8.first == UInt8(ascii: "#"), text.utf8.count == 4 || text.utf8.count == 7 else {
@@ -46,18 +46,18 @@ public struct Colour: Sendable, Hashable {
       }.joined()
   }
 
-  /// From 1 (the same) to 21 (black on white).
+  /// The contrast ratio, from 1 (the same colour) to 21 (black on white).
   public func contrast(against other: Colour) -> Double {
     let (one, two) = (luminance, other.luminance)
     return (max(one, two) + 0.05) / (min(one, two) + 0.05)
   }
 
-  /// From 0 (black) to 1 (white).
+  /// The relative luminance, from 0 (black) to 1 (white).
   var luminance: Double {
     0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
   }
 
-  /// This colour with so many hundredths of another.
+  /// This colour mixed with the given percentage of another.
   func mixed(with other: Colour, hundredths: Int) -> Colour {
     func channel(_ mine: UInt8, _ its: UInt8) -> UInt8 {
       let share = min(max(hundredths, 0), 100)

@@ -1,14 +1,14 @@
-// What makes pages a deployer's own: name, logo, colours, corners, links. All of it is checked when the program starts; a colour
-// that cannot be read is refused with both colours and their contrast.
+// The operator's changes to the pages: name, logo, colours, corners, links. Everything is checked at the start of the program;
+// the error for an unreadable colour has both colours and their contrast.
 
 /// The look of every page.
 public struct Theme: Sendable {
-  /// A picture at the top of every page, a file that the gateway serves.
+  /// A picture at the top of every page; the gateway's origin serves the file.
   public struct Logo: Sendable, Equatable {
     public var path: PageLink
-    /// For dark pages; nil: the same.
+    /// The picture for dark pages; nil for the same picture.
     public var darkPath: PageLink?
-    /// The picture shows the product's name, which then does not stand beside it.
+    /// True if the picture shows the product's name, which is then not written beside it.
     public var containsName: Bool
 
     public init(path: PageLink, darkPath: PageLink? = nil, containsName: Bool = false) {
@@ -18,7 +18,7 @@ public struct Theme: Sendable {
     }
   }
 
-  /// Links at the foot of every page.
+  /// The links in the footer of every page.
   public struct Links: Sendable, Equatable {
     public var help: PageLink?
     public var privacy: PageLink?
@@ -35,19 +35,19 @@ public struct Theme: Sendable {
     }
   }
 
-  /// What people sign in to.
+  /// The name of the product that users sign in to.
   public let product: String
   public let logo: Logo?
   public let links: Links
   let light: Palette
   let dark: Palette
-  /// Of cards and controls, in pixels.
+  /// The corner radius of cards and controls, in pixels.
   let radius: Int
 
   /// - Parameters:
   ///   - product: 1 to 60 bytes.
-  ///   - light, dark: the colours to change. An accent for light pages alone is made lighter for dark ones.
-  ///   - radius: of corners, 0 to 24 pixels.
+  ///   - light, dark: the colours to change. If only the light accent is given, the dark accent is derived from it.
+  ///   - radius: the corner radius, 0 to 24 pixels.
   /// - Throws: ``ThemeError``.
   public init(
     product: String, logo: Logo? = nil, links: Links = Links(), light: [ColourRole: Colour] = [:],
@@ -68,7 +68,7 @@ public struct Theme: Sendable {
     }
     self.dark = Palette.dark.changed(darkChanges)
     for (scheme, palette) in [("light", self.light), ("dark", self.dark)] {
-      guard let pair = palette.tooFaint() else { continue }
+      guard let pair = palette.unreadablePair() else { continue }
       throw .contrast(
         scheme: scheme, front: pair.front, palette[pair.front], back: pair.back, palette[pair.back],
         least: pair.least)
@@ -80,7 +80,7 @@ public struct Theme: Sendable {
 public enum ThemeError: Error, Sendable, Equatable {
   case unknownKey(String)
   case malformed(String, expected: String)
-  /// Two colours that meet on pages are too much alike.
+  /// Two colours that meet on pages have too little contrast.
   case contrast(
     scheme: String, front: ColourRole, Colour, back: ColourRole, Colour, least: Double)
 
@@ -95,7 +95,7 @@ public enum ThemeError: Error, Sendable, Equatable {
     }
   }
 
-  /// With one digit behind the point, never rounded up: 4.49 must not read 4.5.
+  /// One decimal digit, never rounded up: 4.49 must not be shown as 4.5.
   private static func rounded(_ ratio: Double) -> String {
     let tenths = Int(ratio * 10)
     return "\(tenths / 10).\(tenths % 10)"

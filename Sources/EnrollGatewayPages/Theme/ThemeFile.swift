@@ -1,11 +1,11 @@
-// A theme as a deployer writes it: an object in the gateway's configuration. Unknown keys are refused by their path.
+// A theme of the operator: an object in the gateway's configuration. The errors for unknown keys name their path.
 
 public import EnrollJSON
 
 extension Theme {
   /// - Parameter json: `{"product": "Notes", "logo": "/files/logo.svg", "logoDark": …, "logoContainsName": true, "radius": 14,
-  ///   "light": {"accent": "#0b5d53", …}, "dark": {…}, "links": {"help": …, "privacy": …, "terms": …, "imprint": …}}`. `product` is
-  ///   needed. Colours have the names of ``ColourRole``; links are https or paths of the gateway.
+  ///   "light": {"accent": "#0b5d53", …}, "dark": {…}, "links": {"help": …, "privacy": …, "terms": …, "imprint": …}}`.
+  ///   `product` is required. Colours have the names of ``ColourRole``; links are https URLs or paths of the gateway.
   /// - Throws: ``ThemeError``.
   public init(json: JSONObject) throws(ThemeError) {
     let known = ["product", "logo", "logoDark", "logoContainsName", "radius", "light", "dark", "links"]
@@ -40,7 +40,7 @@ extension Theme {
 
   private static func path(_ json: JSONObject, _ key: String) throws(ThemeError) -> PageLink? {
     guard let value = json[key] else { return nil }
-    // A comma or a space would end the address in `srcset`.
+    // A comma or a space would end the URL in `srcset`.
     guard let text = value.string, !text.contains(","), let link = try? PageLink(path: text) else {
       throw .malformed(key, expected: "a path of the gateway such as /files/logo.svg")
     }

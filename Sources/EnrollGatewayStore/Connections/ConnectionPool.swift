@@ -1,22 +1,21 @@
-// A bounded set of connections that threads share: each is used by one thread at a time, made when it is first needed, and
-// dropped when it is broken. A thread waits for a free one, but not for ever.
+// A bounded set of connections that threads share. Each connection is used by one thread at a time, opened when it is first
+// needed, and closed when it is broken. A thread waits a limited time for a free connection.
 
-import EnrollCore
 import EnrollGateway
 import EnrollPosix
 
-/// What a pool holds.
+/// A connection that a pool keeps.
 protocol PooledConnection: AnyObject {
-  /// It is of no more use: the pool closes it.
+  /// True if the connection cannot be used any more. The pool then closes it.
   var isBroken: Bool { get }
   func close()
 }
 
 final class ConnectionPool<Connection: PooledConnection>: @unchecked Sendable {
-  // Unchecked: the variables are only touched with `condition` held.
+  // Unchecked: the variables are touched only with `condition` locked.
   private let condition = Condition()
   private var idle: [Connection] = []
-  /// Idle, in use, or just being made.
+  /// Connections that are idle, in use, or being opened.
   private var count = 0
   private var isClosed = false
 
@@ -26,8 +25,8 @@ final class ConnectionPool<Connection: PooledConnection>: @unchecked Sendable {
   private let make: @Sendable () throws(StoreFailure) -> Connection
 
   /// - Parameters:
-  ///   - name: what the connections are, in errors.
-  ///   - waitMilliseconds: how long a thread waits for a free one.
+  ///   - name: the name of the connections, for errors.
+  ///   - waitMilliseconds: how long a thread waits for a free connection.
   init(
     _ name: String, size: Int, waitMilliseconds: Int64,
     make: @escaping @Sendable () throws(StoreFailure) -> Connection
@@ -40,10 +39,10 @@ final class ConnectionPool<Connection: PooledConnection>: @unchecked Sendable {
 
   deinit { for connection in idle { connection.close() } }
 
-  /// A connection for this thread alone, which must ``give(_:)`` it back.
-  /// - Throws: `.unavailable` if none became free in time, or the pool is closed; what making one throws.
-  func take() throws(StoreFailure) -> Connection {
-    if let free = try awaitPlace() { return free }
+  /// Returns a connection for this thread alone. Release it with ``release(_:)``.
+  /// - Throws: `.unavailable` if no connection became free in time, or the pool is closed; the error of opening a connection.
+  func acquire() throws(StoreFailure) -> Connection {
+    if let free = try awaitSlot() { return free }
     do {
       return try make()
     } catch {
@@ -55,7 +54,7 @@ final class ConnectionPool<Connection: PooledConnection>: @unchecked Sendable {
     }
   }
 
-  func give(_ connection: Connection) {
+  func release(_ connection: Connection) {
     condition.lock()
     let isKept = !isClosed && !connection.isBroken
     if isKept { idle.append(connection) } else { count -= 1 }
@@ -64,12 +63,12 @@ final class ConnectionPool<Connection: PooledConnection>: @unchecked Sendable {
     if !isKept { connection.close() }
   }
 
-  /// Closes the connections that nobody uses: the server that they lead to has gone.
+  /// Closes the idle connections, for example because their server is gone.
   func dropIdle() {
     for connection in takeIdle() { connection.close() }
   }
 
-  /// Closes everything; connections in use are closed when they are given back.
+  /// Closes the pool and its idle connections; connections in use are closed when they are released.
   func close() {
     condition.lock()
     isClosed = true
@@ -77,8 +76,8 @@ final class ConnectionPool<Connection: PooledConnection>: @unchecked Sendable {
     dropIdle()
   }
 
-  /// - Returns: a free connection; nil: there is room to make one, which is taken.
-  private func awaitPlace() throws(StoreFailure) -> Connection? {
+  /// - Returns: a free connection; nil if the caller may open one, which is counted already.
+  private func awaitSlot() throws(StoreFailure) -> Connection? {
     condition.lock()
     defer { condition.unlock() }
     let end = SystemClock.monotonic() + waitMilliseconds * 1_000_000

@@ -1,11 +1,11 @@
-// How long the calls of a store take, and how they end.
+// Tells an observer how long the calls of a store take, and how they end.
 
 import EnrollGateway
 import EnrollPosix
 
 extension Optional where Wrapped == any StoreObserver {
-  /// Runs a call and tells of it.
-  func calling<Result>(
+  /// Runs a call and reports its duration and failure.
+  func measured<Result>(
     _ body: () throws(StoreFailure) -> Result
   ) throws(StoreFailure) -> Result {
     guard let self else { return try body() }
@@ -24,19 +24,19 @@ extension Optional where Wrapped == any StoreObserver {
     if count > 0 { self?.sessionsEnded(count, reason) }
   }
 
-  /// Sessions ended with what a provider asked to delete.
-  func forgot(_ forgetting: Forgetting) {
-    switch forgetting {
+  /// Reports the sessions that ended because a provider asked for a deletion.
+  func deletedData(_ result: DataDeletionResult) {
+    switch result {
     case .account(_, let deleted): ended(deleted.endedSessions, .provider)
     case .identity(_, _, let count): ended(count, .provider)
     case .nobody, .repeated: return
     }
   }
 
-  /// A sign-in ended, whose session or code begins.
-  /// - Parameter surplus: sessions that gave way to it.
-  func began(_ beginning: CheckedBeginning, ending surplus: Int) {
-    guard case .session = beginning else { return }
+  /// Reports a sign-in that began a session. A sign-in that began a code is not reported.
+  /// - Parameter surplus: the number of sessions that ended because the account had too many.
+  func began(_ credential: CheckedCredential, ending surplus: Int) {
+    guard case .session = credential else { return }
     self?.sessionBegan()
     ended(surplus, .surplus)
   }

@@ -1,28 +1,28 @@
-// The connection string of PostgreSQL (libpq, "Connection Strings"): keywords or a URI, with one or several hosts. What it does
-// not say is added such that a dead server is noticed within five seconds, and of several servers the one that takes
-// writes is found. Its password appears in no error.
+// The connection string of PostgreSQL (libpq, "Connection Strings"): keywords or a URI, with one or several
+// hosts. Defaults are added for settings that the string does not have, so that a dead server is noticed
+// within five seconds, and that the server that accepts writes is used. No error contains its password.
 
 import CPostgreSQL
 import EnrollGateway
 
 struct ConnectionString: Sendable {
-  /// Keywords with their values, as libpq takes them.
+  /// Keywords with their values, in the form that libpq expects.
   let parameters: [(keyword: String, value: String)]
   private let secrets: [String]
 
-  /// What holds unless the text says otherwise. The kernel gives up a connection after four seconds: of unanswered data by
-  /// tcp_user_timeout, in silence by keepalives.
+  /// Defaults for settings that the text does not have. The kernel closes a connection after four seconds:
+  /// because of unacknowledged data (tcp_user_timeout), or because keepalives get no answer.
   private static let defaults = [
     ("target_session_attrs", "read-write"), ("connect_timeout", "3"), ("tcp_user_timeout", "4000"),
     ("keepalives", "1"), ("keepalives_idle", "1"), ("keepalives_interval", "1"), ("keepalives_count", "3"),
     ("fallback_application_name", "enroll-gateway"),
   ]
 
-  /// - Throws: `.fault` for a text that libpq cannot read, or whose password seems to have slipped into another part of a URI.
+  /// - Throws: `.fault` for a text that libpq cannot parse, or a URI whose password seems to contain an unescaped `@` or `/`.
   init(_ text: String, by functions: PostgreSQLLibrary.Functions) throws(StoreFailure) {
     var error: UnsafeMutablePointer<CChar>?
     guard !text.utf8.contains(0), let options = functions.pointee.PQconninfoParse(text, &error) else {
-      // libpq's own words would quote the text, and with it the password.
+      // The message of libpq would quote the text, and with it the password.
       if let error { functions.pointee.PQfreemem(error) }
       throw Self.unreadable("libpq cannot read it")
     }

@@ -1,6 +1,7 @@
-// Changes of accounts in PostgreSQL: each is one transaction. Where two of them meet, the server ends one, and it is done again.
+// Changes of accounts in PostgreSQL, each in one transaction. If two of them conflict, the server aborts one, which is then
+// repeated.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 /// A connection inside a transaction.
@@ -8,7 +9,7 @@ struct PostgreSQLTransaction: SQLTransaction {
   let connection: PostgreSQLConnection
 
   static let lock: StaticString = " FOR UPDATE"
-  static let holding: StaticString = " FOR KEY SHARE"
+  static let keyLock: StaticString = " FOR KEY SHARE"
 
   func rows<Record>(
     of text: String, _ values: [SQLValue], _ read: (PostgreSQLRow) -> Record
@@ -23,12 +24,12 @@ struct PostgreSQLTransaction: SQLTransaction {
 }
 
 extension PostgreSQLStore {
-  func working<Result>(
-    _ body: (AccountWork<PostgreSQLTransaction>) throws(PostgreSQLError) -> Result
+  func inTransaction<Result>(
+    _ body: (AccountTransaction<PostgreSQLTransaction>) throws(PostgreSQLError) -> Result
   ) throws(StoreFailure) -> Result {
     try perform(.once) { (connection, _) throws(PostgreSQLError) in
       try connection.transaction { () throws(PostgreSQLError) in
-        try body(AccountWork(transaction: PostgreSQLTransaction(connection: connection)))
+        try body(AccountTransaction(transaction: PostgreSQLTransaction(connection: connection)))
       }
     }
   }
@@ -38,7 +39,9 @@ extension PostgreSQLStore {
   ) throws(StoreFailure) -> Linking {
     let identity = try CheckedIdentity(identity)
     guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
-    return try working { (work) throws(PostgreSQLError) in try work.link(identity, by: proof, at: now) }
+    return try inTransaction { (transaction) throws(PostgreSQLError) in
+      try transaction.link(identity, by: proof, at: now)
+    }
   }
 
   public func unlink(
@@ -46,7 +49,9 @@ extension PostgreSQLStore {
   ) throws(StoreFailure) -> Unlinking {
     guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
     guard let key = CheckedKey(identity) else { return .unknown }
-    let unlinking = try working { (work) throws(PostgreSQLError) in try work.unlink(key, by: proof) }
+    let unlinking = try inTransaction { (transaction) throws(PostgreSQLError) in
+      try transaction.unlink(key, by: proof)
+    }
     if case .unlinked(let count, _) = unlinking { observer.ended(count, .disconnected) }
     return unlinking
   }
@@ -56,8 +61,8 @@ extension PostgreSQLStore {
   ) throws(StoreFailure) -> Merging {
     guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
     guard let key = CheckedKey(identity), let other = StoredID.bytes(of: other) else { return .gone }
-    let merging = try working { (work) throws(PostgreSQLError) in
-      try work.merge(other, provenBy: key, by: proof)
+    let merging = try inTransaction { (transaction) throws(PostgreSQLError) in
+      try transaction.merge(other, provenBy: key, by: proof)
     }
     if case .merged(let count) = merging { observer.ended(count, .merged) }
     return merging
@@ -68,8 +73,8 @@ extension PostgreSQLStore {
   ) throws(StoreFailure) -> DeletedAccount? {
     let checked = proof.flatMap { CheckedProof($0, at: now) }
     guard let account = StoredID.bytes(of: id), proof == nil || checked != nil else { return nil }
-    let deleted = try working { (work) throws(PostgreSQLError) in
-      try work.deleteAccount(account, by: checked, at: now)
+    let deleted = try inTransaction { (transaction) throws(PostgreSQLError) in
+      try transaction.deleteAccount(account, by: checked, at: now)
     }
     observer.ended(deleted?.endedSessions ?? 0, .deleted)
     return deleted
@@ -87,8 +92,8 @@ extension PostgreSQLStore {
     ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime, at now: UnixTime
   ) throws(StoreFailure) -> Int {
     guard let key = CheckedKey(identity), !(providerSession?.utf8.contains(0) ?? false) else { return 0 }
-    let count = try working { (work) throws(PostgreSQLError) in
-      try work.endSessions(
+    let count = try inTransaction { (transaction) throws(PostgreSQLError) in
+      try transaction.endSessions(
         ofIdentity: key, providerSession: providerSession, begunUntil: end, at: now)
     }
     observer.ended(count, .provider)
@@ -97,21 +102,25 @@ extension PostgreSQLStore {
 
   public func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int? {
     let checked = try CheckedLogout(logout)
-    let count = try working { (work) throws(PostgreSQLError) in try work.end(checked, at: now) }
+    let count = try inTransaction { (transaction) throws(PostgreSQLError) in
+      try transaction.end(checked, at: now)
+    }
     observer.ended(count ?? 0, .provider)
     return count
   }
 
-  public func forget(
+  public func deleteData(
     _ deletion: ProviderDeletion, at now: UnixTime
-  ) throws(StoreFailure) -> Forgetting {
+  ) throws(StoreFailure) -> DataDeletionResult {
     let checked = try CheckedDeletion(deletion)
-    let forgetting = try working { (work) throws(PostgreSQLError) in try work.forget(checked, at: now) }
-    observer.forgot(forgetting)
-    return forgetting
+    let result = try inTransaction { (transaction) throws(PostgreSQLError) in
+      try transaction.deleteData(checked, at: now)
+    }
+    observer.deletedData(result)
+    return result
   }
 
-  public func isForgotten(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool {
+  public func isDataDeleted(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool {
     try perform(.reading) { (connection, _) throws(PostgreSQLError) in
       try connection.run(SharedQueries.isSpent, [.bytes(hash), .integer(now.seconds)]).count > 0
     }

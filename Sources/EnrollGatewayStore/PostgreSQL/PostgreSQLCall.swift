@@ -1,16 +1,16 @@
-// How a call of the store survives the loss of a connection. A restart of the server breaks every connection of the pool at
-// once; so after a loss all idle ones are dropped, and the call is made once more on a new one, where that does no harm. A change that
-// the server did not answer in time is not made again: the server would be as silent, and have twice as much to do.
+// How a call of the store survives the loss of a connection. A restart of the server breaks all connections of the pool at
+// once. So after a loss all idle connections are closed, and the call is repeated once on a new connection if that does no
+// harm. A change that timed out is not repeated: the server would time out again, and have twice the work.
 
 import EnrollGateway
 
-/// What a call may do twice.
+/// Whether a call may run twice.
 enum PostgreSQLUse {
-  /// It changes nothing that matters.
+  /// The call makes no change that matters.
   case reading
-  /// A change that happened already is found, and gives the same answer.
+  /// A repeated change detects the first change, and returns the same answer.
   case repeatable
-  /// A change whose answer would be another the second time.
+  /// A change whose answer would be different the second time.
   case once
 }
 
@@ -18,15 +18,15 @@ extension PostgreSQLStore {
   private static let mostRaces = 3
 
   /// - Parameters:
-  ///   - other: nil: the connections that all calls share.
-  ///   - body: told whether an earlier try may have happened.
-  /// - Throws: `.unknownOutcome` if a try may have changed something and no later one told; else what the last try failed
-  ///   with.
+  ///   - other: the pool to use; nil for the pool that all calls share.
+  ///   - body: gets the connection, and whether an earlier attempt may have taken effect.
+  /// - Throws: `.unknownOutcome` if an attempt may have changed something and no later attempt could find
+  ///   out; otherwise the failure of the last attempt.
   func perform<Result>(
     _ use: PostgreSQLUse, by other: ConnectionPool<PostgreSQLConnection>? = nil,
     _ body: (PostgreSQLConnection, Bool) throws(PostgreSQLError) -> Result
   ) throws(StoreFailure) -> Result {
-    try observer.calling { () throws(StoreFailure) in try attempt(use, by: other, body) }
+    try observer.measured { () throws(StoreFailure) in try attempt(use, by: other, body) }
   }
 
   private func attempt<Result>(
@@ -36,12 +36,12 @@ extension PostgreSQLStore {
     let pool = other ?? self.pool
     var wasLost = false
     var races = 0
-    /// Why nobody knows about an earlier try.
+    /// The error of an earlier try whose outcome is unknown.
     var missed: String?
     while true {
-      // What can be done only once is not sent into a connection that is known to have ended.
-      let connection = try use == .once ? takeLive() : take(of: pool, orTell: missed)
-      defer { pool.give(connection) }
+      // A call that may run only once must not start on a connection that the server is known to have closed.
+      let connection = try use == .once ? acquireLive() : acquire(from: pool, orReport: missed)
+      defer { pool.release(connection) }
       do throws(PostgreSQLError) {
         return try body(connection, missed != nil)
       } catch {
@@ -55,7 +55,7 @@ extension PostgreSQLStore {
             continue
           }
         case .timedOut where use == .reading && !wasLost:
-          // The others probably lead to the same server.
+          // The other connections probably lead to the same server.
           connection.giveUp()
           pool.dropIdle()
           wasLost = true
@@ -78,21 +78,21 @@ extension PostgreSQLStore {
     }
   }
 
-  /// A connection that the server has not closed, as far as is known without asking it.
-  func takeLive() throws(StoreFailure) -> PostgreSQLConnection {
+  /// Returns a connection that the server has not closed, as far as is known without a round trip.
+  func acquireLive() throws(StoreFailure) -> PostgreSQLConnection {
     while true {
-      let connection = try pool.take()
+      let connection = try pool.acquire()
       guard connection.hasEnded else { return connection }
       connection.giveUp()
-      pool.give(connection)
+      pool.release(connection)
     }
   }
 
-  private func take(
-    of pool: ConnectionPool<PostgreSQLConnection>, orTell missed: String?
+  private func acquire(
+    from pool: ConnectionPool<PostgreSQLConnection>, orReport missed: String?
   ) throws(StoreFailure) -> PostgreSQLConnection {
     do {
-      return try pool.take()
+      return try pool.acquire()
     } catch {
       if let missed { throw PostgreSQLError.unknownOutcome(missed) }
       throw error

@@ -1,17 +1,18 @@
-// Asks a server to stop working on a call that was given up (libpq, "Canceling Queries in Progress"). Closing the connection alone
-// does not: a server that waits for its standby would keep the connection until the standby answers, and run out of them.
+// Asks a server to cancel a call that timed out (libpq, "Canceling Queries in Progress"). Closing the connection is not enough:
+// a server that waits for its standby keeps the session until the standby answers, and would run out of sessions.
 
 import CPostgreSQL
-import EnrollCore
+import EnrollSteps
 import EnrollPosix
 
-/// Requests on their way. The server may be as silent to them as it was to the call, so nobody waits for one, and there are few.
+/// Sends cancel requests in the background, at most 16 at once: the server may not answer these requests
+/// either, so no caller waits for them.
 enum PostgreSQLCancel {
   private static let limit = 16
   private static let running = Guarded(0, by: Mutex())
 
   private struct Request: @unchecked Sendable {
-    // Unchecked: used by one thread, and then freed.
+    // Unchecked: one thread uses the handle and then frees it.
     let functions: PostgreSQLLibrary.Functions
     let handle: OpaquePointer
 
@@ -28,8 +29,8 @@ enum PostgreSQLCancel {
     let request = Request(functions: functions, handle: handle)
     let isStarted =
       begin()
-      && PlainThread.start {
-        ExitBarrier.outside { request.send() }
+      && BackgroundThread.start {
+        ExitBarrier.allowingExit { request.send() }
         end()
       }
     if !isStarted { functions.pointee.PQfreeCancel(handle) }

@@ -1,6 +1,5 @@
-// One connection to PostgreSQL, used by one thread at a time. Statements are prepared once and run with binary parameters, one
-// round trip each. An answer is awaited until a deadline: a server that has stopped without closing the connection is
-// given up as well.
+// One connection to PostgreSQL, used by one thread at a time. Statements are prepared once and run with binary parameters, each
+// in one round trip. Each answer has a deadline, so that a server that hangs without closing the connection is noticed too.
 
 import CPostgreSQL
 import EnrollGateway
@@ -13,7 +12,7 @@ final class PostgreSQLConnection: PooledConnection {
   private let timeoutMilliseconds: Int64
   private var prepared = [Bool](repeating: false, count: PostgreSQLStatement.allCases.count)
   private(set) var isBroken = false
-  /// The server may still work on a call.
+  /// True if the server may still work on a call.
   private var isTimedOut = false
 
   private init(
@@ -26,21 +25,21 @@ final class PostgreSQLConnection: PooledConnection {
     self.timeoutMilliseconds = timeoutMilliseconds
   }
 
-  /// How much longer than the server's own limit an answer is awaited: the way there and back.
+  /// How much longer than the server's own statement timeout the client waits, for the round trip.
   private static let marginMilliseconds: Int64 = 500
 
-  /// - Parameter statementMilliseconds: the server ends a statement then; the answer is awaited a little longer.
-  /// - Throws: `.unavailable` where no server takes the connection, `.fault` for a database that does not store UTF-8.
+  /// - Parameter statementMilliseconds: the server's statement timeout; the client waits a little longer for the answer.
+  /// - Throws: `.unavailable` if no server accepts the connection, `.fault` for a database that does not store UTF-8.
   static func open(
     _ functions: PostgreSQLLibrary.Functions, _ string: ConnectionString, statementMilliseconds: Int64
   ) throws(StoreFailure) -> PostgreSQLConnection {
-    let made = ExitBarrier.outside { connect(functions, string) }
+    let made = ExitBarrier.allowingExit { connect(functions, string) }
     guard let handle = made else { throw PostgreSQLError.unavailable("no memory for a connection") }
     let connection = PostgreSQLConnection(
       functions, handle, string, timeoutMilliseconds: statementMilliseconds + marginMilliseconds)
     do throws(StoreFailure) {
       guard functions.pointee.PQstatus(handle) == enroll_postgresql_connected else {
-        throw PostgreSQLError.unavailable(connection.lastWords)
+        throw PostgreSQLError.unavailable(connection.errorMessage)
       }
       try connection.configure(statementMilliseconds)
     } catch {
@@ -68,7 +67,8 @@ final class PostgreSQLConnection: PooledConnection {
         "The database of PostgreSQL stores texts as \(encoding ?? "nothing known"). The store expects UTF8. "
           + "Make the database with ENCODING 'UTF8'.")
     }
-    // Every statement finds its rows by an index. A plan made while a table was small would read all of it when it has grown.
+    // Every statement can use an index. Without these settings, the plan for a small table could be a scan,
+    // and would stay a scan after the table has grown.
     do {
       try execute(
         """
@@ -87,10 +87,11 @@ final class PostgreSQLConnection: PooledConnection {
     functions.pointee.PQfinish(handle)
   }
 
-  /// Gives the connection up, whatever its state.
+  /// Marks the connection as broken: the pool will close it.
   func giveUp() { isBroken = true }
 
-  /// The server has closed it meanwhile; known without a round trip. Its last words come before the end of the stream.
+  /// True if the server has closed the connection, as far as is known without a round trip. The loop reads the server's last
+  /// message, which comes before the end of the stream.
   var hasEnded: Bool {
     while !isBroken, enroll_postgresql_wait(functions.pointee.PQsocket(handle), 0) != 0 {
       if functions.pointee.PQconsumeInput(handle) == 0 { isBroken = true }
@@ -100,7 +101,7 @@ final class PostgreSQLConnection: PooledConnection {
 
   // MARK: Statements
 
-  /// - Returns: what `read` makes of each row.
+  /// - Returns: the result of `read` for each row.
   func rows<Record>(
     _ statement: PostgreSQLStatement, _ values: [SQLValue], _ read: (PostgreSQLRow) -> Record
   ) throws(PostgreSQLError) -> [Record] {
@@ -126,7 +127,7 @@ final class PostgreSQLConnection: PooledConnection {
     _ = try answer(within: timeoutMilliseconds ?? self.timeoutMilliseconds)
   }
 
-  /// The number that a query gives.
+  /// Returns the first value of a query's first row; 0 if there is no row.
   func number(_ query: String) throws(PostgreSQLError) -> Int64 {
     guard functions.pointee.PQsendQueryParams(handle, query, 0, nil, nil, nil, nil, 1) == 1 else {
       throw loss(true)
@@ -135,7 +136,7 @@ final class PostgreSQLConnection: PooledConnection {
     return result.count > 0 ? result.row(0).integer(0) : 0
   }
 
-  /// Runs a statement with parameters once, for what is seldom needed.
+  /// Runs a statement with parameters once, without preparing it; for statements that are seldom needed.
   func run(_ text: String, _ values: [SQLValue]) throws(PostgreSQLError) -> PostgreSQLResult {
     let parameters = PostgreSQLParameters(values)
     let isSent = parameters.withPointers { count, values, sizes, formats in
@@ -145,7 +146,7 @@ final class PostgreSQLConnection: PooledConnection {
     return try answer(within: timeoutMilliseconds)
   }
 
-  /// Runs `body` in one transaction. Before its end nothing can have happened.
+  /// Runs `body` in one transaction. A connection that is lost before COMMIT has changed nothing.
   func transaction<Result>(
     _ body: () throws(PostgreSQLError) -> Result
   ) throws(PostgreSQLError) -> Result {
@@ -182,7 +183,7 @@ final class PostgreSQLConnection: PooledConnection {
       }
       _ = try answer(within: timeoutMilliseconds)
     } catch {
-      // To prepare a statement changes nothing.
+      // Preparing a statement changes nothing.
       throw error.withoutChange
     }
     prepared[statement.rawValue] = true
@@ -216,15 +217,15 @@ final class PostgreSQLConnection: PooledConnection {
         throw .timedOut(mayHaveHappened: true)
       }
       let socket = functions.pointee.PQsocket(handle)
-      let found = ExitBarrier.outside { enroll_postgresql_wait(socket, Int32(clamping: left)) }
+      let found = ExitBarrier.allowingExit { enroll_postgresql_wait(socket, Int32(clamping: left)) }
       if found < 0 || (found > 0 && functions.pointee.PQconsumeInput(handle) == 0) { throw loss(true) }
     }
   }
 
   private func refused(_ result: PostgreSQLResult) -> PostgreSQLError {
     let state = result.field(enroll_postgresql_state) ?? ""
-    let text = string.redacted(result.field(enroll_postgresql_message) ?? lastWords)
-    // Without a state the words are libpq's own: the connection is gone.
+    let text = string.redacted(result.field(enroll_postgresql_message) ?? errorMessage)
+    // Without an SQLSTATE the message comes from libpq: the connection is lost.
     guard !state.isEmpty, !PostgreSQLError.endsConnection(state) else {
       isBroken = true
       return .lost(text, mayHaveHappened: true)
@@ -234,15 +235,15 @@ final class PostgreSQLConnection: PooledConnection {
 
   private func loss(_ mayHaveHappened: Bool) -> PostgreSQLError {
     isBroken = true
-    return .lost(lastWords, mayHaveHappened: mayHaveHappened)
+    return .lost(errorMessage, mayHaveHappened: mayHaveHappened)
   }
 
-  private var lastWords: String {
+  private var errorMessage: String {
     string.redacted(functions.pointee.PQerrorMessage(handle).map { String(cString: $0) } ?? "")
   }
 }
 
-/// A text that ends with NUL, at a stable address.
+/// A NUL-terminated copy of a text at a stable address.
 private final class CText {
   let pointer: UnsafePointer<CChar>?
   private let memory: UnsafeMutablePointer<CChar>

@@ -1,17 +1,17 @@
-// What a statement of PostgreSQL can fail with, and what that means for a caller of the store (PostgreSQL, appendix A, "Error
-// Codes"). The server's own words are shown without their detail, which quotes rows.
+// The failures of a statement of PostgreSQL, and their meaning for a caller of the store (PostgreSQL,
+// appendix A, "Error Codes"). Errors show the server's message without its detail, which quotes rows.
 
 import EnrollGateway
 
 enum PostgreSQLError: Error {
-  /// The server refused the statement: nothing of it happened.
+  /// The server refused the statement, which changed nothing.
   case refused(state: String, text: String)
-  /// There is no connection any more.
+  /// The connection is lost.
   case lost(String, mayHaveHappened: Bool)
-  /// The server did not answer. It may be waiting for its standby: the same call again would wait as well.
+  /// The server did not answer in time. It may be waiting for its standby: a repeated call would wait as well.
   case timedOut(mayHaveHappened: Bool)
 
-  /// The same of a statement that changes nothing.
+  /// This error for a statement that changes nothing.
   var withoutChange: PostgreSQLError {
     switch self {
     case .lost(let text, _): .lost(text, mayHaveHappened: false)
@@ -20,22 +20,23 @@ enum PostgreSQLError: Error {
     }
   }
 
-  /// The server is one that takes no writes any more: another has taken over.
+  /// True if the server accepts no writes any more: another server has taken over.
   var isReadOnlyServer: Bool {
     if case .refused("25006", _) = self { true } else { false }
   }
 
-  /// Two statements met: the same one again succeeds. A unique index says so, too, where two inserts of one row cross.
+  /// True if the statement conflicted with another one, and can be repeated. Two concurrent inserts of one
+  /// row report a violated unique index.
   var isRace: Bool {
     if case .refused(let state, _) = self { ["40001", "40P01", "23505"].contains(state) } else { false }
   }
 
-  /// A table, column or schema is missing.
+  /// True if a table, column or schema is missing.
   var isOtherSchema: Bool {
     if case .refused(let state, _) = self { ["42P01", "42703", "3F000"].contains(state) } else { false }
   }
 
-  /// The server says that it ends the connection.
+  /// Whether the server ends the connection with this SQLSTATE.
   static func endsConnection(_ state: String) -> Bool {
     state.hasPrefix("08") || ["57P01", "57P02", "57P03", "57P05", "25P03"].contains(state)
   }

@@ -1,4 +1,4 @@
-// libpq, opened on first use and never linked: a gateway with SQLite does not need it. Never closed again.
+// libpq, opened at run time on first use: a gateway with SQLite does not need it. It is never closed.
 
 import CPostgreSQL
 import EnrollCrypto
@@ -11,17 +11,17 @@ enum PostgreSQLLibrary {
   static let fileNames = [ENROLL_POSTGRESQL_LIBPQ]
 
   private struct Opened: @unchecked Sendable {
-    // Unchecked: written once, before it is handed out, and never freed.
+    // Unchecked: written once, before it is published, and never freed.
     var functions: Functions
   }
 
   private static let library = open(fileNames)
 
-  /// - Throws: `.fault` where it is not installed or too old.
+  /// - Throws: `.fault` if libpq is not installed or too old.
   static func functions() throws(StoreFailure) -> Functions { try library.get().functions }
 
   private static func open(_ fileNames: [String]) -> Result<Opened, StoreFailure> {
-    // libpq opens OpenSSL: before it does, OpenSSL is told to free nothing at exit.
+    // libpq loads OpenSSL. This call comes first, so that OpenSSL frees nothing at exit.
     OpenSSLThread.prepare()
     for name in fileNames {
       guard let handle = enroll_postgresql_open(name) else { continue }

@@ -1,7 +1,7 @@
-// Links, people and the outbox in PostgreSQL. Spending a link is one statement: the link, the person, the account and the session
-// change together or not at all.
+// E-mail links, people and the outbox in PostgreSQL. Spending a link is one statement: the link, the person, the account and
+// the session change together or not at all.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 extension PostgreSQLStore {
@@ -40,11 +40,12 @@ extension PostgreSQLStore {
   }
 
   public func spend(
-    tokenHash: [UInt8], purpose: NewMailLink.Purpose, owner: LinkOwner, beginning: Beginning, at now: UnixTime
+    tokenHash: [UInt8], purpose: NewMailLink.Purpose, owner: LinkOwner, creating credential: NewCredential,
+    at now: UnixTime
   ) throws(StoreFailure) -> LinkSpending {
-    let beginning = try CheckedBeginning(beginning, at: now)
+    let credential = try CheckedCredential(credential, at: now)
     var values: [SQLValue] = [
-      .bytes(tokenHash), .text(purpose.rawValue), beginning.hash, .integer(now.seconds),
+      .bytes(tokenHash), .text(purpose.rawValue), credential.hash, .integer(now.seconds),
     ]
     let newID: [UInt8]
     let null = SQLValue.null
@@ -54,7 +55,7 @@ extension PostgreSQLStore {
       values += [.text("new"), .bytes(newID), .text(orNull: password)]
       values += [.text(OwnPeople.provider), .text(id), null, .boolean(true), null]
     case .knownPerson(let password):
-      // No account is made: the person refers to an identity. The id is only there because a parameter needs a value.
+      // No account is made, because the person refers to an existing identity. The id only fills a parameter.
       newID = [UInt8](repeating: 0, count: 16)
       values += [.text("known"), .bytes(newID), .text(orNull: password)]
       values += [.text(OwnPeople.provider), .text(""), null, .boolean(true), null]
@@ -67,7 +68,7 @@ extension PostgreSQLStore {
       ]
     }
     let statement: PostgreSQLStatement
-    switch beginning {
+    switch credential {
     case .session(let session):
       statement = .spendLinkForSession
       values += [
@@ -80,7 +81,7 @@ extension PostgreSQLStore {
     }
     let parameters = values + AuditRow.origin(.current)
     var ended = (password: 0, surplus: 0)
-    // Repeated, it finds the link spent for this very session or code.
+    // A repeated statement finds the link spent for the same session or code.
     let spending = try perform(.repeatable) { (connection, _) throws(PostgreSQLError) -> LinkSpending in
       let found = try connection.first(statement, parameters) { row in
         ended = (Int(row.integer(2)), Int(row.integer(3)))
@@ -89,7 +90,7 @@ extension PostgreSQLStore {
           isNew: row.bytes(0) == newID)
       }
       if let found { return .signedIn(found) }
-      // This statement sees what the one before has waited for.
+      // A new statement has a new snapshot: it sees the change that the statement before waited for.
       let record = try connection.first(.link, [.bytes(tokenHash), .text(purpose.rawValue)]) {
         LinkRecord($0)
       }
@@ -97,7 +98,7 @@ extension PostgreSQLStore {
     }
     if case .signedIn = spending {
       observer.ended(ended.password, .password)
-      observer.began(beginning, ending: ended.surplus)
+      observer.began(credential, ending: ended.surplus)
     }
     return spending
   }

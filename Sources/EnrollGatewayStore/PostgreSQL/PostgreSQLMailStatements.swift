@@ -1,9 +1,10 @@
-// The statements about links, people and the outbox that PostgreSQL reads in its own way.
+// The statements about e-mail links, people and the outbox that are written only for PostgreSQL.
 
 import EnrollGateway
 
 enum PostgreSQLMailStatements {
-  /// $1 … $11: as ``CheckedLink/values``. Then $12 … $14: the mail's id, sealed, end, or nulls. $15: whether older links go.
+  /// $1 … $11: ``CheckedLink/values``. $12 … $14: the mail's id, sealed text and end, or nulls. $15: whether older links are
+  /// deleted.
   static let keepLink = """
     WITH older AS (
       DELETE FROM mail_links WHERE email_key = $3::text AND purpose = $2::text AND token_hash <> $1::bytea
@@ -20,13 +21,13 @@ enum PostgreSQLMailStatements {
     ON CONFLICT (token_hash) DO NOTHING
     """
 
-  /// $1 … $4: the token's hash, purpose, the hash of what begins, now. $5: whose link it is: new, known or other. $6, $7: the id of
-  /// a new person or account, the password's hash. $8 … $12: provider, subject, e-mail, whether it is verified, name.
-  /// The rest is what begins.
+  /// $1 … $4: the token's hash, the purpose, the hash of the new session or code, now. $5: the kind of the link's owner: new,
+  /// known or other. $6, $7: the id of a new person or account, the password's hash. $8 … $12: provider, subject, e-mail,
+  /// whether it is verified, name. The other parameters describe the new session or code.
   ///
-  /// Of many calls at once one updates the link; the others wait for it, and then find it spent. The person comes first: of two
-  /// links for one address one inserts it, and the other gets that one. The account is inserted by the id that the identity
-  /// has, as in a sign-in at a provider.
+  /// Of several concurrent calls one updates the link; the others wait for it, and then find it spent. The person is inserted
+  /// first: of two links for one address one inserts the person, and the other gets that person. The account is inserted with
+  /// the id that the identity names, as in a sign-in at a provider.
   private static let person = """
     WITH link AS (
       UPDATE mail_links SET spent = $4::bigint, spent_for = $3::bytea
@@ -78,8 +79,8 @@ enum PostgreSQLMailStatements {
     )
     """
 
-  /// What the audit is told of what has begun. A call that is repeated begins nothing, and is not told again. Whether there was a
-  /// password is seen as it was before the statement.
+  /// The audit entries of a new session or code. A repeated call begins nothing, and writes no entry again. The subquery on
+  /// `people` sees the password as it was before the statement.
   private static func noting(_ address: String, _ request: String) -> String {
     """
     noted AS (
@@ -98,8 +99,9 @@ enum PostgreSQLMailStatements {
     """
   }
 
-  /// Then $13 … $19: the session's hash, id, app, device, idle seconds, absolute end, end. Then $20, $21: the client's address, the
-  /// request. Gives the account's id and creation, and how many sessions a password and how many a surplus ended.
+  /// $13 … $19: the session's hash, id, app, device, idle seconds, absolute end, end. $20, $21: the client's address, the
+  /// request id. Returns the account's id and creation time, how many sessions a new password ended, and how many ended because
+  /// there were too many.
   static let spendForSession = """
     \(person), begun AS (
       INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
@@ -113,7 +115,7 @@ enum PostgreSQLMailStatements {
     SELECT id, created, (SELECT count(*) FROM ended), \(PostgreSQLStatement.surplusCount) FROM owner
     """
 
-  /// Then $13 … $17: the code's hash, provider, app, challenge, end. Then $18, $19: the client's address, the request.
+  /// $13 … $17: the code's hash, provider, app, challenge, end. $18, $19: the client's address, the request id.
   static let spendForCode = """
     \(person), begun AS (
       INSERT INTO app_codes (code_hash, account, provider, subject, app, challenge, expires)
@@ -129,8 +131,8 @@ enum PostgreSQLMailStatements {
     WHERE token_hash = $1::bytea AND purpose = $2::text AND spent IS NULL AND expires > $3::bigint
     """
 
-  /// $1: the person; $2: the password's hash; $3: the hash of the token whose session stays; $4: now; $5, $6: the client's address, the
-  /// request. Gives how many sessions ended.
+  /// $1: the person; $2: the password's hash; $3: the hash of the token whose session stays; $4: now; $5, $6: the client's
+  /// address, the request id. Returns how many sessions ended.
   static let setPassword = """
     WITH before AS (SELECT password IS NOT NULL AS had_one FROM people WHERE id = $1::uuid),
     changed AS (
@@ -154,18 +156,18 @@ enum PostgreSQLMailStatements {
     SELECT (SELECT count(*) FROM ended) FROM changed
     """
 
-  /// $1: the person; $2: the password's hash. It waits for a change that is under way.
+  /// $1: the person; $2: the password's hash. `FOR SHARE` waits for a concurrent change of the password.
   static let passwordIsCurrent =
     "SELECT id FROM people WHERE id = $1::uuid AND password = $2::text FOR SHARE"
 
-  /// $1: now; $2: until when they are taken; $3: at most so many; $4: ``RegistrationTimes/latestDue(at:)``.
+  /// $1: now; $2: when the lease of the mails ends; $3: the limit; $4: ``RegistrationTimes/latestDue(at:)``.
   static let takeMails = """
     UPDATE outbox SET due = $2::bigint, attempts = attempts + 1 WHERE id = ANY (ARRAY(
       SELECT id FROM outbox WHERE due <= $1::bigint OR due > $4::bigint ORDER BY due LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
     RETURNING id, sealed, expires, attempts
     """
 
-  /// $1: now; $2: at most so many.
+  /// $1: now, less ``RegistrationTimes/keptSeconds``; $2: the limit.
   static let pruneLinks = """
     DELETE FROM mail_links WHERE token_hash = ANY (ARRAY(
       SELECT token_hash FROM mail_links

@@ -1,13 +1,13 @@
-// The schema of a PostgreSQL database, brought to this program's in one transaction. An advisory lock lets one replica do it while
-// the others wait, and then find it done.
+// Brings the schema of a PostgreSQL database to this program's version, in one transaction. An advisory lock lets one replica
+// migrate while the others wait; they then find the new schema.
 
 import EnrollGateway
 
 enum PostgreSQLMigration {
-  /// "enrollgw": the advisory lock's name.
+  /// The key of the advisory lock: "enrollgw" in ASCII.
   private static let lock: Int64 = 0x656e_726f_6c6c_6777
-  /// A migration may take long; so the answer is awaited for long.
-  private static let patience: Int64 = 600_000
+  /// The timeout of a migration's statements: a migration may take long.
+  private static let timeoutMilliseconds: Int64 = 600_000
 
   /// The newest version in the database; 0 if there is none.
   static func version(by connection: PostgreSQLConnection) throws(PostgreSQLError) -> Int64 {
@@ -18,38 +18,38 @@ enum PostgreSQLMigration {
 
   /// - Throws: `.schema` if the database has another schema than this program.
   static func check(by connection: PostgreSQLConnection) throws(StoreFailure) {
-    let found = try told { () throws(PostgreSQLError) in try version(by: connection) }
+    let found = try beforeCommit { () throws(PostgreSQLError) in try version(by: connection) }
     guard found == Migration.current else { throw .schema(found: found, expected: Migration.current) }
   }
 
-  /// - Returns: the versions that were applied. After a failure the connection may be inside a transaction.
+  /// - Returns: the versions that were applied. After an error the connection may still be inside a transaction.
   static func run(by connection: PostgreSQLConnection) throws(StoreFailure) -> [Int64] {
-    try told { () throws(PostgreSQLError) in
+    try beforeCommit { () throws(PostgreSQLError) in
       try connection.execute(
         """
         BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 60000;
         SELECT pg_advisory_xact_lock(\(lock))
-        """, timeoutMilliseconds: patience)
+        """, timeoutMilliseconds: timeoutMilliseconds)
       try connection.execute(Migration.versionTable)
     }
-    let found = try told { () throws(PostgreSQLError) in try version(by: connection) }
+    let found = try beforeCommit { () throws(PostgreSQLError) in try version(by: connection) }
     let pending = Migration.pending(after: found)
-    try told { () throws(PostgreSQLError) in
+    try beforeCommit { () throws(PostgreSQLError) in
       for migration in pending {
         for statement in migration.postgresql {
-          try connection.execute(statement, timeoutMilliseconds: patience)
+          try connection.execute(statement, timeoutMilliseconds: timeoutMilliseconds)
         }
         try connection.execute(
           "INSERT INTO schema_versions VALUES (\(migration.version), extract(epoch FROM now())::bigint)")
       }
     }
-    // Only the loss of this answer leaves a doubt.
+    // The outcome is unknown only if the answer to COMMIT is lost.
     do throws(PostgreSQLError) { try connection.execute("COMMIT") } catch { throw error.failure }
     return pending.map(\.version)
   }
 
-  /// Before COMMIT nothing can have happened.
-  private static func told<Result>(
+  /// Runs `body` before COMMIT: an error then means that nothing was changed.
+  private static func beforeCommit<Result>(
     _ body: () throws(PostgreSQLError) -> Result
   ) throws(StoreFailure) -> Result {
     do {

@@ -1,12 +1,12 @@
-// What an operator needs of PostgreSQL: the audit, the counters of limits, and accounts by what is known of them.
+// The operator's queries for PostgreSQL: the audit, the counters of rate limits, and searches for accounts.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 extension PostgreSQLStore {
   public func append(_ entry: AuditEntry) throws(StoreFailure) {
     let values = try AuditRow.values(entry)
-    // Told twice is better than not at all.
+    // The statement may be repeated, because a duplicate entry is better than a missing entry.
     try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
       _ = try connection.change(.appendAudit, values)
     }

@@ -3,10 +3,10 @@
 
 import CPostgreSQL
 
-/// The parameters of one statement, in one piece of memory.
+/// The parameters of one statement in one block of memory.
 struct PostgreSQLParameters {
   private var memory: [UInt8] = []
-  /// Where each begins; negative for null.
+  /// The offset of each parameter; negative for null.
   private var offsets: [Int] = []
   private var sizes: [Int32] = []
 
@@ -24,7 +24,7 @@ struct PostgreSQLParameters {
       offsets.append(value == .null ? -1 : offset)
       sizes.append(Int32(memory.count - offset))
     }
-    // Never empty, so that an empty text has an address.
+    // The memory is never empty, so that an empty text has an address.
     memory.append(0)
   }
 
@@ -41,7 +41,7 @@ struct PostgreSQLParameters {
   }
 }
 
-/// What one statement gave.
+/// The result of one statement.
 final class PostgreSQLResult {
   private let functions: PostgreSQLLibrary.Functions
   private let handle: OpaquePointer
@@ -68,7 +68,7 @@ final class PostgreSQLResult {
     functions.pointee.PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0
   }
 
-  /// A part of the server's message.
+  /// A field of the server's error message.
   func field(_ name: Int32) -> String? {
     functions.pointee.PQresultErrorField(handle, name).map { String(cString: $0) }
   }
@@ -76,7 +76,7 @@ final class PostgreSQLResult {
 
 struct PostgreSQLRow: SQLRow {
   fileprivate let functions: PostgreSQLLibrary.Functions
-  /// Kept alive for its rows.
+  /// The result, which owns the memory of its rows.
   fileprivate let result: PostgreSQLResult
   fileprivate let handle: OpaquePointer
   fileprivate let number: Int32

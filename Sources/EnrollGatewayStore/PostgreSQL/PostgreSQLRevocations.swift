@@ -1,6 +1,6 @@
-// Tokens that wait to be revoked, in PostgreSQL.
+// The queue of provider tokens to revoke, in PostgreSQL.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 extension PostgreSQLStore {
@@ -28,6 +28,8 @@ extension PostgreSQLStore {
 
   public func dropRevocation(_ taken: TakenRevocation, at now: UnixTime) throws(StoreFailure) {
     let account = try CheckedID.bytes(taken.account, "The account of a token")
-    try working { (work) throws(PostgreSQLError) in try work.drop(taken, of: account, at: now) }
+    try inTransaction { (transaction) throws(PostgreSQLError) in
+      try transaction.drop(taken, of: account, at: now)
+    }
   }
 }

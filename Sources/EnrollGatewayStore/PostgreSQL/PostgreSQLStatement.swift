@@ -1,32 +1,31 @@
-// Every statement of the PostgreSQL adapter, by name. A connection prepares each once, when it is first used.
+// Every prepared statement of the PostgreSQL adapter, by name. A connection prepares each statement when it is first used.
 
 import EnrollGateway
 
 enum PostgreSQLStatement: Int, CaseIterable {
-  /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. Then $8 … $15: the
-  /// session's hash, id, app, device, idle seconds, absolute end, end, the provider's session. Then $16, $17: the client's
-  /// address, the request.
+  /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. $8 … $15: the session's hash,
+  /// id, app, device, idle seconds, absolute end, end, the provider's session. $16, $17: the client's address, the request id.
   case signInToSession
-  /// $1 … $7 as before. Then $8 … $13: the code's hash, provider, app, challenge, end, the provider's session. Then $14, $15: the
-  /// client's address, the request.
+  /// $1 … $7: as in ``signInToSession``. $8 … $13: the code's hash, provider, app, challenge, end, the provider's session. $14,
+  /// $15: the client's address, the request id.
   case signInToCode
-  /// $1 … $4: the code's hash, provider, challenge, now. Then $5 … $10: the session's hash, id, device, idle seconds, absolute
-  /// end, end. Then $11, $12: the client's address, the request.
+  /// $1 … $4: the code's hash, provider, challenge, now. $5 … $10: the session's hash, id, device, idle seconds, absolute end,
+  /// end. $11, $12: the client's address, the request id.
   case redeem
-  /// $1: the hash of the session that a code gave. Then as ``appendAudit`` has them, from $2 on.
+  /// $1: the hash of the session that the code gave. From $2 on: the parameters of ``appendAudit``.
   case endByReuse
-  /// $1: the code's hash. $2: the hash of the session whose beginning may have been missed. Whether that session lives.
+  /// $1: the code's hash. $2: the hash of the session that a lost call may have begun. Returns a row if that session exists.
   case isOwnSession
-  /// $1: now; $2: at most so many.
+  /// $1: now; $2: the limit.
   case pruneSessions
-  /// $1: now; $2: at most so many.
+  /// $1: now; $2: the limit.
   case pruneCodes
   case keepLink
   case link
   case spendLink
   case spendLinkForSession
   case spendLinkForCode
-  /// $1: now; $2: at most so many.
+  /// $1: now, less ``RegistrationTimes/keptSeconds``; $2: the limit.
   case pruneLinks
   case personByEmail
   case personByID
@@ -37,7 +36,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case removeMail
   case putOffMail
   case waitingMails
-  /// $1: now; $2: at most so many.
+  /// $1: now; $2: the limit.
   case pruneSpent
   case session
   case sessions
@@ -52,23 +51,23 @@ enum PostgreSQLStatement: Int, CaseIterable {
   case code
   case appendAudit
   case audit
-  /// $1: before; $2: at most so many.
+  /// $1: entries before this time are deleted; $2: the limit.
   case pruneAudit
   case takeLimit
   case limitFullAt
-  /// $1: now in milliseconds; $2: at most so many.
+  /// $1: now in milliseconds; $2: the limit.
   case pruneLimits
   case accountsByEmail
   case accountByID
 
   var name: String { "enroll_\(rawValue)" }
 
-  /// The whole of a sign-in in one statement, under READ COMMITTED. The identity comes first: of many calls for one new person
-  /// one inserts it, and the others wait for that, then update it and get the account that it names. Only then is the account
-  /// inserted, by the id that the identity has, so that none is left without one; its foreign key is checked at the end of the
-  /// statement. A known account is found by the conflict, which sees what was committed after the statement began.
-  /// `xmax` is 0 in a row that was just inserted. A new identity whose account is there already would join somebody else's: the
-  /// null that it then writes is refused.
+  /// A sign-in in one statement, under READ COMMITTED. The identity is inserted first: of several concurrent calls for one new
+  /// identity one inserts it; the others wait, then update it and get the account that it names. The account is inserted after
+  /// that, with the id that the identity names, so that no account is left without an identity; the foreign key is checked at
+  /// the end of the statement. The conflict finds a known account even if it was committed after the statement began. `xmax` is
+  /// 0 in a row that was just inserted. If a new identity names an existing account, it would join another person's account:
+  /// `last_login` is then set to NULL, which the column refuses.
   private static let person = """
     WITH person AS (
       INSERT INTO identities AS known
@@ -90,10 +89,11 @@ enum PostgreSQLStatement: Int, CaseIterable {
     )
     """
 
-  /// Ends the sessions that give way to one more. The statement does not see the one that it begins; a call that is repeated does, by
-  /// its hash. Rows that another call is ending are left to that one. Calls at the same moment do not see one another's sessions: there
-  /// may be as many too many as there are connections, until the next sign-in.
-  /// The account is one of a query; address and request are for the audit. A row of ``surplusCount`` is their number.
+  /// Ends the sessions that are over the limit once one more begins. The statement does not see the session that it begins
+  /// itself; a repeated call does, and excludes it by its hash. Rows that another call is deleting are skipped. Concurrent
+  /// calls do not see each other's sessions: until the next sign-in an account may have as many sessions too many as there are
+  /// connections. `account` is a query for the account; `address` and `request` are for the audit. ``surplusCount`` is the
+  /// number of ended sessions.
   static func ending(
     surplusOf account: String, at now: String, beside hash: String, from address: String, _ request: String
   ) -> String {
@@ -116,11 +116,11 @@ enum PostgreSQLStatement: Int, CaseIterable {
 
   static let surplusCount = "(SELECT count(*) FROM surplus)"
 
-  /// $1: now, by the replica's clock.
+  /// $1: now, by the gateway's clock.
   private static let isLongOver =
     "expires <= least($1::bigint, extract(epoch FROM now())::bigint) - \(SharedQueries.keptSeconds)"
 
-  /// The audit of a sign-in. One that is repeated because its answer was lost began nothing, and is not noted again.
+  /// The audit entry of a sign-in. A repeated call, whose first answer was lost, began nothing and writes no entry.
   private static func noting(_ address: String, _ request: String) -> String {
     """
     INSERT INTO audit (\(AuditRow.columns))
@@ -139,7 +139,8 @@ enum PostgreSQLStatement: Int, CaseIterable {
     """
   }
 
-  /// Sessions that end, and their entry. The last three parameters of a statement are now, address and request.
+  /// Ends sessions and writes an audit entry for each. `first` is the number of the first of three parameters: now, address,
+  /// request id.
   private static func ending(_ condition: String, _ first: Int) -> String {
     """
     WITH ended AS (DELETE FROM sessions WHERE \(condition) RETURNING account, id)
@@ -149,7 +150,7 @@ enum PostgreSQLStatement: Int, CaseIterable {
     """
   }
 
-  /// All sessions of an account that end; one entry for all, which has their number. Gives the number.
+  /// Ends several sessions of the account $1 and writes one audit entry with their number, which the statement returns.
   private static func endingMany(_ condition: String, _ first: Int) -> String {
     """
     WITH ended AS (DELETE FROM sessions WHERE \(condition) RETURNING 1), noted AS (

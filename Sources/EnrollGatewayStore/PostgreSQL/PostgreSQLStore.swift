@@ -1,29 +1,31 @@
-// Accounts in PostgreSQL, for one gateway or several. What every sign-in does is one statement, without a transaction around it: no
-// call needs more round trips than it has statements.
+// Accounts in PostgreSQL, for one or several gateways. Each sign-in is one statement without an explicit transaction: a call
+// needs no more round trips than it has statements.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 public final class PostgreSQLStore: AccountStore {
   let pool: ConnectionPool<PostgreSQLConnection>
   let observer: (any StoreObserver)?
-  /// One connection of its own: whether the store answers must not depend on how many ask it.
+  /// A connection only for checks, so that a check does not depend on the load.
   private let probes: ConnectionPool<PostgreSQLConnection>
-  /// So many rows are pruned by one statement: others write in between.
+  /// How many rows one statement deletes at most, so that other transactions can write in between.
   private static let pruneBatch: Int64 = 1_000
 
-  /// Reads the connection string; connects when the store is first used.
+  /// Parses the connection string. The store connects when it is first used.
   ///
-  /// Several hosts may be named; the one that takes writes is used (`target_session_attrs=read-write`). A dead server is
-  /// noticed within five seconds. Both hold unless the string says otherwise. A connection pooler in between has to pool
-  /// sessions.
+  /// The string may name several hosts; the store uses the host that accepts writes
+  /// (`target_session_attrs=read-write`). It notices a dead server within five seconds. The string can change
+  /// the choice of the host and the five seconds. A connection pooler before the server has to pool sessions,
+  /// not transactions.
   /// - Parameters:
   ///   - conninfo: keywords or a URI, as libpq reads them (PostgreSQL, libpq, "Connection Strings").
-  ///   - connections: how many are open at most; ``check()`` has one more.
-  ///   - statementMilliseconds: the server ends a statement that takes longer; half a second later it counts as hung.
+  ///   - connections: the highest number of open connections; ``check()`` uses one more.
+  ///   - statementMilliseconds: the server's statement timeout; half a second later the client stops waiting,
+  ///     too.
   ///   - waitMilliseconds: how long a call waits for a free connection.
-  ///   - observer: is told of calls and sessions.
-  /// - Throws: `.fault` if libpq is not installed, or the string cannot be read. No error contains the password.
+  ///   - observer: gets reports of calls and sessions.
+  /// - Throws: `.fault` if libpq is not installed, or the string cannot be parsed. No error contains the password.
   public init(
     _ conninfo: String, connections: Int = 8, statementMilliseconds: Int64 = 4_000,
     waitMilliseconds: Int64 = 5_000, observer: (any StoreObserver)? = nil
@@ -42,7 +44,7 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   private struct Opener: @unchecked Sendable {
-    // Unchecked: the functions are never written again.
+    // Unchecked: the functions never change.
     let functions: PostgreSQLLibrary.Functions
     let string: ConnectionString
     let statementMilliseconds: Int64
@@ -53,7 +55,7 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func signIn(
-    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
+    _ identity: Identity, newAccountID: String, creating credential: NewCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn {
     let identity = try CheckedIdentity(identity)
@@ -64,8 +66,8 @@ public final class PostgreSQLStore: AccountStore {
       .integer(now.seconds),
     ]
     let statement: PostgreSQLStatement
-    let beginning = try CheckedBeginning(beginning, at: now)
-    switch beginning {
+    let credential = try CheckedCredential(credential, at: now)
+    switch credential {
     case .session(let session):
       statement = .signInToSession
       values += [
@@ -80,14 +82,15 @@ public final class PostgreSQLStore: AccountStore {
       ]
     }
     let parameters = values + AuditRow.origin(origin)
-    // Repeated, it finds the identity with the account that it made, and the session or code that it began.
+    // A repeated statement finds the identity, its account, and the session or code that the first attempt
+    // made.
     let found = try perform(.repeatable) { (connection, _) throws(PostgreSQLError) in
       try connection.first(statement, parameters) {
         (id: $0.bytes(0), created: $0.time(1), surplus: Int($0.integer(2)))
       }
     }
     guard let found else { throw .fault("PostgreSQL gave no account for a sign-in. The store expected one.") }
-    observer.began(beginning, ending: found.surplus)
+    observer.began(credential, ending: found.surplus)
     return SignedIn(
       account: Account(id: StoredID.text(of: found.id), created: found.created, lastLogin: now),
       isNew: found.id == newID)
@@ -113,15 +116,15 @@ public final class PostgreSQLStore: AccountStore {
         ended.count = Int(row.integer(3))
         return Account(id: StoredID.text(of: row.bytes(0)), created: row.time(1), lastLogin: row.time(2))
       }
-      if let begun { return .begun(begun) }
-      // This statement sees what the one before has waited for.
+      if let begun { return .created(begun) }
+      // A new statement has a new snapshot: it sees the change that the statement before waited for.
       guard let code = try connection.first(.code, [.bytes(codeHash)], { CodeRecord($0) }) else {
         return .unknown
       }
       if isRepeated,
         try connection.first(.isOwnSession, [.bytes(codeHash), session.tokenHash], { $0.integer(0) }) != nil
       {
-        return .begun(code.account)
+        return .created(code.account)
       }
       let refusal = code.refusal(provider: provider, challenge: challenge, at: now)
       if refusal == .reused {
@@ -134,7 +137,7 @@ public final class PostgreSQLStore: AccountStore {
       }
       return refusal ?? .unknown
     }
-    if case .begun = redemption { observer?.sessionBegan() }
+    if case .created = redemption { observer?.sessionBegan() }
     observer.ended(ended.count, ended.why)
     return redemption
   }
@@ -150,7 +153,7 @@ public final class PostgreSQLStore: AccountStore {
         _ = try connection.change(.touch, record.touchValues(tokenHash, at: now))
         record.touch(at: now)
       } catch {
-        // A full disk signs nobody out: the session lives, and its next use is noted.
+        // A full disk signs nobody out: the session stays valid, and its next use is recorded.
       }
       return record.session
     }
@@ -192,7 +195,8 @@ public final class PostgreSQLStore: AccountStore {
     let (statement, kept): (PostgreSQLStatement, [SQLValue]) =
       exceptTokenHash.map { (.endOtherSessions, [.bytes($0)]) } ?? (.endSessions, [])
     let count = try perform(.once) { (connection, _) throws(PostgreSQLError) in
-      // The codes and links first: the last statement sees the session of one that is being used, for which these wait.
+      // Delete codes and links first: these statements wait for a code or link that is being used, so the last one sees its
+      // session.
       _ = try connection.change(.endCodes, [.bytes(account)])
       _ = try connection.change(.endLinks, [.bytes(account)])
       return try connection.first(
@@ -217,7 +221,7 @@ public final class PostgreSQLStore: AccountStore {
       + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
   }
 
-  /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
+  /// Deletes in batches, so that sign-ins need not wait for all of it. Expired rows have no effect, deleted or not.
   func prune(_ statement: PostgreSQLStatement, _ end: Int64) throws(StoreFailure) -> Int {
     var removed = 0
     while true {
@@ -242,7 +246,7 @@ public final class PostgreSQLStore: AccountStore {
     }
   }
 
-  /// How many tables this user may not both read and change; one that is missing is not counted.
+  /// How many tables this user may not read and change. A missing table is not counted.
   static let tablesWithoutRights =
     "SELECT count(*) FROM unnest(ARRAY[\(tables.map { "'\($0)'" }.joined(separator: ","))]) AS name WHERE NOT ("
     + ["SELECT", "INSERT", "UPDATE", "DELETE"]
@@ -253,9 +257,9 @@ public final class PostgreSQLStore: AccountStore {
     "revocations", "limit_counters",
   ]
 
-  public func checkRoom(at now: UnixTime) throws(StoreFailure) {}
+  public func checkDiskSpace(at now: UnixTime) throws(StoreFailure) {}
 
-  /// - Parameter other: nil: the connections that all calls share.
+  /// - Parameter other: the pool to use; nil for the pool that all calls share.
   private func version(by other: ConnectionPool<PostgreSQLConnection>? = nil) throws(StoreFailure) -> Int64 {
     try perform(.reading, by: other) { (connection, _) throws(PostgreSQLError) in
       try PostgreSQLMigration.version(by: connection)
@@ -263,14 +267,14 @@ public final class PostgreSQLStore: AccountStore {
   }
 
   public func migrate() throws(StoreFailure) -> [Int64] {
-    // A schema that is there already needs no right to make tables.
+    // If the schema is current, the user needs no right to create tables.
     guard try version() < Migration.current else { return [] }
-    let connection = try takeLive()
-    defer { pool.give(connection) }
+    let connection = try acquireLive()
+    defer { pool.release(connection) }
     do {
       return try PostgreSQLMigration.run(by: connection)
     } catch {
-      // The server rolls back what was not committed.
+      // The server rolls back everything that was not committed.
       connection.giveUp()
       throw error
     }
@@ -281,7 +285,7 @@ public final class PostgreSQLStore: AccountStore {
     probes.close()
   }
 
-  /// The number that a query gives.
+  /// Returns the number in the result of a query.
   func number(_ query: String) throws(StoreFailure) -> Int64 {
     try perform(.reading) { (connection, _) throws(PostgreSQLError) in try connection.number(query) }
   }

@@ -1,20 +1,20 @@
-// Entries of the audit as parameters and as rows, the same for both databases.
+// Audit entries as parameters and as rows, the same for both databases.
 
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 
 enum AuditRow {
-  /// Every statement names them in this order.
+  /// The columns in the order that every statement uses.
   static let columns = "at, event, outcome, account, detail, address, request"
 
-  /// The parameters of ``columns``.
+  /// The parameters for ``columns``.
   static func values(_ entry: AuditEntry) throws(StoreFailure) -> [SQLValue] {
     guard let id = entry.account else { return values(entry, account: .null) }
     let account = try CheckedID.bytes(id, "The account of an entry of the audit")
     return values(entry, account: .bytes(account))
   }
 
-  /// - Parameter account: as it is stored; what the entry names is not looked at.
+  /// - Parameter account: the stored form of the account; the account that the entry names is ignored.
   static func values(_ entry: AuditEntry, account: SQLValue) -> [SQLValue] {
     [
       .integer(entry.at.seconds), .text(entry.event.rawValue), .text(entry.outcome.rawValue), account,
@@ -23,12 +23,12 @@ enum AuditRow {
     ]
   }
 
-  /// The last parameters of a change: where it came from.
+  /// The last two parameters of a change: the client's address and the request id.
   static func origin(_ origin: AuditOrigin) -> [SQLValue] {
     [StoredText.shown(origin.address), StoredText.shown(origin.request)]
   }
 
-  /// nil for an event that this program does not know: a newer one wrote it.
+  /// nil for an event that this program does not know, because a newer program wrote it.
   static func entry(_ row: some SQLRow) -> AuditEntry? {
     guard let event = AuditEvent(rawValue: row.text(1)),
       let outcome = AuditEntry.Outcome(rawValue: row.text(2))
@@ -41,10 +41,10 @@ enum AuditRow {
 }
 
 extension LimitRule {
-  /// What one costs, and what the bucket holds, in milliseconds.
+  /// The cost of one request (`each`) and the capacity of the bucket (`all`), in milliseconds.
   var milliseconds: (each: Int64, all: Int64) { (seconds * 1_000 / max(1, requests), seconds * 1_000) }
 
-  /// - Parameter fullAt: of the counter that has nothing to give, in milliseconds.
+  /// - Parameter fullAt: when the exhausted bucket will be full again, in milliseconds since 1970.
   func refusal(fullAt: Int64, now: Int64) -> LimitVerdict {
     let wait = fullAt + milliseconds.each - now - milliseconds.all
     return .refused(retryAfterSeconds: min(max(1, (wait + 999) / 1_000), seconds))

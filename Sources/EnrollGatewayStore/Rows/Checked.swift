@@ -1,10 +1,10 @@
-// Values checked before they become parameters. Both adapters use these, so that one database cannot take what the other
+// Checks values before they become parameters. Both adapters use these checks, so that no database accepts what the other
 // refuses: PostgreSQL stores no NUL, ids are UUIDs, hashes have 32 bytes, sums of seconds do not overflow.
 
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 
-/// A sign-in whose values both databases can store.
+/// An identity whose values both databases can store.
 struct CheckedIdentity {
   let provider: SQLValue
   let subject: SQLValue
@@ -13,7 +13,7 @@ struct CheckedIdentity {
   let name: SQLValue
   let providerSession: SQLValue
 
-  /// - Throws: `.fault` for a NUL in the provider, subject or address: PostgreSQL stores none.
+  /// - Throws: `.fault` for a NUL in the provider, subject, e-mail address or provider's session: PostgreSQL stores none.
   init(_ identity: Identity) throws(StoreFailure) {
     provider = try StoredText.exact(identity.provider, "The provider's name")
     subject = try StoredText.exact(identity.subject, "The subject")
@@ -37,7 +37,7 @@ struct CheckedSession {
   let absoluteExpires: SQLValue
   let expires: SQLValue
 
-  /// More seconds than this are as good as for ever, and sums with them do not overflow.
+  /// The most seconds; a larger number counts as for ever. Sums with this number do not overflow.
   private static let longestSeconds: Int64 = 1 << 40
 
   init(_ session: NewSession, at now: UnixTime) throws(StoreFailure) {
@@ -56,8 +56,8 @@ struct CheckedSession {
     expires = .integer(min(now + idle, absolute).seconds)
   }
 
-  /// The parameters of the statement that inserts it.
-  /// - Parameter app: the app that its code was made for; nil: the one that the session names.
+  /// The parameters of the statement that inserts the session.
+  /// - Parameter app: the app that the code was issued to; nil for the app that the session names.
   func values(
     account: [UInt8], _ provider: SQLValue, _ subject: SQLValue, app: SQLValue? = nil,
     providerSession: SQLValue, at now: UnixTime
@@ -88,19 +88,19 @@ struct CheckedCode {
     expires = .integer(code.expires.seconds)
   }
 
-  /// The parameters of the statement that inserts it.
+  /// The parameters of the statement that inserts the code.
   func values(account: [UInt8], subject: SQLValue, providerSession: SQLValue) -> [SQLValue] {
     [codeHash, .bytes(account), provider, subject, app, challenge, expires, providerSession]
   }
 }
 
-/// What a sign-in begins, as parameters.
-enum CheckedBeginning {
+/// The session or code that a sign-in begins, as parameters.
+enum CheckedCredential {
   case session(CheckedSession)
   case code(CheckedCode)
 
-  init(_ beginning: Beginning, at now: UnixTime) throws(StoreFailure) {
-    switch beginning {
+  init(_ credential: NewCredential, at now: UnixTime) throws(StoreFailure) {
+    switch credential {
     case .session(let session): self = .session(try CheckedSession(session, at: now))
     case .code(let code): self = .code(try CheckedCode(code))
     }
@@ -124,7 +124,7 @@ enum StoredText {
     return .text(text)
   }
 
-  /// A text that is only shown to people loses its NULs.
+  /// Removes the NULs from a text that is only shown to people.
   static func shown(_ text: String?) -> SQLValue {
     guard let text else { return .null }
     return .text(text.utf8.contains(0) ? text.filter { $0 != "\0" } : text)

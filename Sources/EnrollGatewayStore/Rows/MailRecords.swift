@@ -1,19 +1,19 @@
-// Links, people and mails: values checked before they become parameters, and rows read, for both adapters.
+// E-mail links, people and mails: checked parameters and parsed rows, for both adapters.
 
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 
-/// The identities of the gateway's own directory.
+/// The provider name of identities in the gateway's own directory.
 enum OwnPeople {
   static let provider = "email"
 }
 
 enum RegistrationTimes {
-  /// So long after its end a link is known, so that its owner is told that it is too old.
+  /// How long an expired link is kept, so that the user who opens it learns that it is too old.
   static let keptSeconds: Int64 = 2 * 86_400
 
-  /// No gateway with the right date puts a mail off beyond that. A clock that was ahead for a while does, and its mails would wait until
-  /// then.
+  /// The latest due time that a gateway with the right clock writes. A gateway whose clock was ahead may have
+  /// written later times. Mails with such times are sent at once.
   static func latestDue(at now: UnixTime) -> SQLValue {
     .integer((now + 2 * Outbox.longestPauseSeconds).seconds)
   }
@@ -24,7 +24,7 @@ struct CheckedLink {
   let tokenHash: SQLValue
   let purpose: SQLValue
   let emailKey: SQLValue
-  /// In the order of the statement that inserts it.
+  /// The values in the order of the statement that inserts the link.
   let values: [SQLValue]
 
   init(_ link: NewMailLink, at now: UnixTime) throws(StoreFailure) {
@@ -39,7 +39,7 @@ struct CheckedLink {
     values = [
       tokenHash, purpose, emailKey, .text(link.email.text), StoredText.shown(link.name), subject,
       StoredText.shown(link.device), link.browserHash.map { .bytes($0) } ?? .null,
-      StoredText.shown(link.visit), .integer(now.seconds), .integer(link.expires.seconds),
+      StoredText.shown(link.destination), .integer(now.seconds), .integer(link.expires.seconds),
     ]
   }
 }
@@ -66,7 +66,7 @@ struct LinkRecord {
   init(_ row: some SQLRow) {
     link = MailLink(
       email: row.text(0), name: row.textOrNil(1), subject: row.textOrNil(2), device: row.textOrNil(3),
-      browserHash: row.isNull(4) ? nil : row.bytes(4), visit: row.textOrNil(5))
+      browserHash: row.isNull(4) ? nil : row.bytes(4), destination: row.textOrNil(5))
     expires = row.time(6)
     isSpent = !row.isNull(7)
     spentFor = row.isNull(8) ? [] : row.bytes(8)
@@ -77,7 +77,7 @@ struct LinkRecord {
     return now < expires ? .live(link) : .expired
   }
 
-  /// What stands against spending it; nil: nothing.
+  /// Why the link cannot be spent; nil if it can.
   func refusal(at now: UnixTime) -> LinkSpending? {
     if isSpent { return .spent }
     return now < expires ? nil : .expired
@@ -91,7 +91,7 @@ extension StoredPerson {
 }
 
 extension TakenMail {
-  /// id, sealed, end, attempts.
+  /// Columns: id, sealed, end, attempts.
   init(row: some SQLRow) {
     self.init(
       id: StoredID.text(of: row.bytes(0)), sealed: row.text(1), expires: row.time(2),
@@ -99,8 +99,8 @@ extension TakenMail {
   }
 }
 
-extension CheckedBeginning {
-  /// Of the session or the code: a link that was spent for it was spent by this call.
+extension CheckedCredential {
+  /// The hash of the session or code. A link whose `spent_for` has this hash was spent by the same call.
   var hash: SQLValue {
     switch self {
     case .session(let session): session.tokenHash

@@ -1,7 +1,7 @@
-// Rows read into the values of EnrollGateway, and the rules that hold for them: when a session's use is noted, and what stands
-// against a code. Both adapters use these, so that neither differs from the other.
+// Rows parsed into the values of EnrollGateway, and the rules for them: when the use of a session is
+// recorded, and when a code is refused. Both adapters share these rules, so that they do not differ.
 
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 
 /// A row of ``SharedQueries/session`` or ``SharedQueries/sessions``.
@@ -24,13 +24,13 @@ struct SessionRecord {
     absoluteExpires = row.time(7)
   }
 
-  /// How seldom a use is noted.
+  /// The use of a session is recorded at most once in this many seconds.
   static let touchSeconds: Int64 = 60
 
-  /// A use at `now` is to be noted.
+  /// True if a use at `now` has to be recorded.
   func isDue(at now: UnixTime) -> Bool { now.since(session.lastSeen) >= Self.touchSeconds }
 
-  /// The use at `now` was noted.
+  /// Updates the record after the use at `now` was stored.
   mutating func touch(at now: UnixTime) {
     session.lastSeen = now
     session.expires = expires(afterUseAt: now)
@@ -48,14 +48,14 @@ struct SessionRecord {
 }
 
 extension Account {
-  /// A row of ``SharedQueries/account`` or ``SharedQueries/accountsByEmail``.
+  /// A row of ``SharedQueries/accountByID`` or ``SharedQueries/accountsByEmail``.
   init(row: some SQLRow) {
     self.init(id: StoredID.text(of: row.bytes(0)), created: row.time(1), lastLogin: row.time(2))
   }
 }
 
 extension UnixTime {
-  /// A date beyond all reason ends at one that sums do not overflow.
+  /// Milliseconds since 1970, limited to a range in which sums do not overflow.
   var milliseconds: Int64 { min(max(seconds, 0), 1 << 50) * 1_000 }
 }
 
@@ -94,8 +94,8 @@ struct CodeRecord {
     providerSession = row.textOrNil(10)
   }
 
-  /// What stands against the code; nil if it is good. Reuse comes first: whatever else the caller got wrong, somebody has a code
-  /// that was spent (RFC 6749 §4.1.2).
+  /// Why the code is refused; nil if it is good. Reuse is checked first: even if the request has other
+  /// faults, a second use of a code means that somebody else has the code (RFC 6749 §4.1.2).
   func refusal(provider: String, challenge: String, at now: UnixTime) -> Redemption? {
     if isSpent { return .reused }
     if provider != self.provider { return .otherProvider }
@@ -106,7 +106,7 @@ struct CodeRecord {
 }
 
 extension AuditEntry {
-  /// A code came a second time.
+  /// The entry for a code that was presented a second time.
   static func reuse(of code: CodeRecord, at now: UnixTime, from origin: AuditOrigin) -> AuditEntry {
     AuditEntry(
       at: now, .codeReused, .refused, account: code.account.id, detail: code.app, from: origin)

@@ -1,6 +1,6 @@
-// What goes into a statement, and what comes out of a row, the same for both databases.
+// Parameters of statements and rows of results, the same for both databases.
 
-import EnrollCore
+import EnrollRules
 
 /// A parameter of a statement.
 enum SQLValue: Sendable, Equatable {
@@ -13,7 +13,7 @@ enum SQLValue: Sendable, Equatable {
   static func text(orNull text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
 }
 
-/// One row of a result; valid until the statement goes on. Columns count from 0.
+/// One row of a result; valid until the statement takes its next step. Columns count from 0.
 protocol SQLRow {
   func isNull(_ column: Int32) -> Bool
   func integer(_ column: Int32) -> Int64

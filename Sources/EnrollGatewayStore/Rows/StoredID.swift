@@ -1,10 +1,10 @@
-// Ids of accounts and sessions are UUIDs (RFC 9562 §4), stored as their 16 bytes: less than half of the text, in each row and
-// index. Only the canonical text is an id, lower case with four hyphens, so that one id has one spelling.
+// Ids of accounts and sessions are UUIDs (RFC 9562 §4), stored as 16 bytes: less than half of the text, in each row and index.
+// Only the canonical text is accepted, in lower case with four hyphens, so that one id has one spelling.
 
 enum StoredID {
   private static let hyphens: Set<Int> = [8, 13, 18, 23]
 
-  /// - Returns: 16 bytes; nil if the text is no canonical UUID.
+  /// - Returns: 16 bytes; nil if the text is not a canonical UUID.
   static func bytes(of text: String) -> [UInt8]? {
     let characters = Array(text.utf8)
     guard characters.count == 36 else { return nil }
@@ -27,7 +27,7 @@ enum StoredID {
     return bytes
   }
 
-  /// The text of an id that is stored.
+  /// The text of a stored id.
   static func text(of bytes: [UInt8]) -> String {
     var text = ""
     text.reserveCapacity(36)

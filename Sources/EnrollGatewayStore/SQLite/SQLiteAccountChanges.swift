@@ -1,6 +1,6 @@
-// Changes of accounts in SQLite: each is one transaction, which begins with the lock to write.
+// Changes of accounts in SQLite, each in one transaction that takes the write lock at its start.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 /// A connection inside a transaction.
@@ -8,7 +8,7 @@ struct SQLiteTransaction: SQLTransaction {
   let connection: SQLiteConnection
 
   static let lock: StaticString = ""
-  static let holding: StaticString = ""
+  static let keyLock: StaticString = ""
 
   func rows<Record>(
     of text: String, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
@@ -21,11 +21,11 @@ struct SQLiteTransaction: SQLTransaction {
 }
 
 extension SQLiteStore {
-  func working<Result>(
-    _ body: (AccountWork<SQLiteTransaction>) throws(StoreFailure) -> Result
+  func inTransaction<Result>(
+    _ body: (AccountTransaction<SQLiteTransaction>) throws(StoreFailure) -> Result
   ) throws(StoreFailure) -> Result {
     try changing { (connection) throws(StoreFailure) in
-      try body(AccountWork(transaction: SQLiteTransaction(connection: connection)))
+      try body(AccountTransaction(transaction: SQLiteTransaction(connection: connection)))
     }
   }
 
@@ -34,7 +34,9 @@ extension SQLiteStore {
   ) throws(StoreFailure) -> Linking {
     let identity = try CheckedIdentity(identity)
     guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
-    return try working { (work) throws(StoreFailure) in try work.link(identity, by: proof, at: now) }
+    return try inTransaction { (transaction) throws(StoreFailure) in
+      try transaction.link(identity, by: proof, at: now)
+    }
   }
 
   public func unlink(
@@ -42,7 +44,9 @@ extension SQLiteStore {
   ) throws(StoreFailure) -> Unlinking {
     guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
     guard let key = CheckedKey(identity) else { return .unknown }
-    let unlinking = try working { (work) throws(StoreFailure) in try work.unlink(key, by: proof) }
+    let unlinking = try inTransaction { (transaction) throws(StoreFailure) in
+      try transaction.unlink(key, by: proof)
+    }
     if case .unlinked(let count, _) = unlinking { observer.ended(count, .disconnected) }
     return unlinking
   }
@@ -52,8 +56,8 @@ extension SQLiteStore {
   ) throws(StoreFailure) -> Merging {
     guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
     guard let key = CheckedKey(identity), let other = StoredID.bytes(of: other) else { return .gone }
-    let merging = try working { (work) throws(StoreFailure) in
-      try work.merge(other, provenBy: key, by: proof)
+    let merging = try inTransaction { (transaction) throws(StoreFailure) in
+      try transaction.merge(other, provenBy: key, by: proof)
     }
     if case .merged(let count) = merging { observer.ended(count, .merged) }
     return merging
@@ -64,8 +68,8 @@ extension SQLiteStore {
   ) throws(StoreFailure) -> DeletedAccount? {
     let checked = proof.flatMap { CheckedProof($0, at: now) }
     guard let account = StoredID.bytes(of: id), proof == nil || checked != nil else { return nil }
-    let deleted = try working { (work) throws(StoreFailure) in
-      try work.deleteAccount(account, by: checked, at: now)
+    let deleted = try inTransaction { (transaction) throws(StoreFailure) in
+      try transaction.deleteAccount(account, by: checked, at: now)
     }
     observer.ended(deleted?.endedSessions ?? 0, .deleted)
     return deleted
@@ -82,8 +86,8 @@ extension SQLiteStore {
     ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime, at now: UnixTime
   ) throws(StoreFailure) -> Int {
     guard let key = CheckedKey(identity), !(providerSession?.utf8.contains(0) ?? false) else { return 0 }
-    let count = try working { (work) throws(StoreFailure) in
-      try work.endSessions(
+    let count = try inTransaction { (transaction) throws(StoreFailure) in
+      try transaction.endSessions(
         ofIdentity: key, providerSession: providerSession, begunUntil: end, at: now)
     }
     observer.ended(count, .provider)
@@ -92,21 +96,25 @@ extension SQLiteStore {
 
   public func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int? {
     let checked = try CheckedLogout(logout)
-    let count = try working { (work) throws(StoreFailure) in try work.end(checked, at: now) }
+    let count = try inTransaction { (transaction) throws(StoreFailure) in
+      try transaction.end(checked, at: now)
+    }
     observer.ended(count ?? 0, .provider)
     return count
   }
 
-  public func forget(
+  public func deleteData(
     _ deletion: ProviderDeletion, at now: UnixTime
-  ) throws(StoreFailure) -> Forgetting {
+  ) throws(StoreFailure) -> DataDeletionResult {
     let checked = try CheckedDeletion(deletion)
-    let forgetting = try working { (work) throws(StoreFailure) in try work.forget(checked, at: now) }
-    observer.forgot(forgetting)
-    return forgetting
+    let result = try inTransaction { (transaction) throws(StoreFailure) in
+      try transaction.deleteData(checked, at: now)
+    }
+    observer.deletedData(result)
+    return result
   }
 
-  public func isForgotten(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool {
+  public func isDataDeleted(hash: [UInt8], at now: UnixTime) throws(StoreFailure) -> Bool {
     try reading { (connection) throws(StoreFailure) in
       try !connection.collect(SharedQueries.isSpent, [.bytes(hash), .integer(now.seconds)]) {
         $0.integer(0)

@@ -1,5 +1,5 @@
-// One connection to a SQLite file, used by one thread at a time. Changes are durable when a call returns: write-ahead log with
-// synchronous=FULL, so that a power cut takes no acknowledged sign-in.
+// One connection to a SQLite file, used by one thread at a time. Changes are durable when a call returns: a write-ahead log
+// with synchronous=FULL, so that a power cut loses no acknowledged sign-in.
 
 import CPosix
 import CSQLite
@@ -17,7 +17,7 @@ final class SQLiteConnection: PooledConnection {
     self.path = path
   }
 
-  /// - Throws: what stands against opening the file, as ``SQLiteFault`` says it.
+  /// - Throws: the reason why the file cannot be opened, from ``SQLiteFault``.
   static func open(
     _ path: String, forWriting: Bool, busyMilliseconds: Int32
   ) throws(StoreFailure) -> SQLiteConnection {
@@ -49,7 +49,7 @@ final class SQLiteConnection: PooledConnection {
     try execute("PRAGMA temp_store = MEMORY")
     guard forWriting else { return try execute("PRAGMA query_only = ON") }
     try execute("PRAGMA synchronous = FULL")
-    // The journal mode is kept in the file: another program's is refused before it changes.
+    // The journal mode is stored in the file, so a file of another program is refused before its mode changes.
     _ = try schemaVersion()
     let mode = try becomeLogged(until: SystemClock.monotonic() + Int64(busyMilliseconds) * 1_000_000)
     guard mode == "wal" else {
@@ -57,11 +57,11 @@ final class SQLiteConnection: PooledConnection {
         "SQLite keeps \(path) in the journal mode \(mode). The store expects a write-ahead log (wal), which needs "
           + "a local file system. Move the file to a local disk.")
     }
-    // The first read makes the log and its index.
+    // The first read creates the log and its index.
     try execute("SELECT count(*) FROM sqlite_schema")
   }
 
-  /// The busy timeout does not cover the change of the journal mode, so this waits itself.
+  /// Changes the journal mode. The busy timeout does not cover this change, so this function waits itself.
   private func becomeLogged(until end: Int64) throws(StoreFailure) -> String {
     while true {
       do {
@@ -73,14 +73,14 @@ final class SQLiteConnection: PooledConnection {
     }
   }
 
-  /// The path names another file than the one that this connection has open, or none.
+  /// True if the path no longer names the open file.
   var hasMoved: Bool {
     var answer: Int32 = 0
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer)
     return code == SQLITE_OK && answer != 0
   }
 
-  /// The database's file, behind all links: SQLite keeps its log beside it.
+  /// The path of the database's file without symbolic links: SQLite keeps its log beside that file.
   var fileName: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path }
 
   func close() {
@@ -92,7 +92,7 @@ final class SQLiteConnection: PooledConnection {
   // MARK: Statements
 
   /// Runs a prepared statement to its end.
-  /// - Returns: what `read` makes of each row.
+  /// - Returns: the result of `read` for each row.
   func rows<Record>(
     _ statement: SQLiteStatement, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
   ) throws(StoreFailure) -> [Record] {
@@ -118,7 +118,7 @@ final class SQLiteConnection: PooledConnection {
     return Int(sqlite3_changes(handle))
   }
 
-  /// Runs a statement once, for what is seldom needed.
+  /// Runs a statement once, without keeping it; for statements that are seldom needed.
   func execute(_ text: String) throws(StoreFailure) { _ = try first(text) { _ in } }
 
   func first<Record>(_ text: String, _ read: (SQLiteRow) -> Record) throws(StoreFailure) -> Record? {
@@ -127,23 +127,23 @@ final class SQLiteConnection: PooledConnection {
     return try collect(prepared, read).first
   }
 
-  /// Runs `body` in one transaction, which begins with the lock to write.
+  /// Runs `body` in one transaction, which takes the write lock at its start.
   func transaction<Result>(_ body: () throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
-    // Another process may hold the lock: an exit of this one does not wait for it.
-    try ExitBarrier.outside { () throws(StoreFailure) in _ = try change(.begin) }
+    // Another process may hold the lock: an exit of this process does not wait for it.
+    try ExitBarrier.allowingExit { () throws(StoreFailure) in _ = try change(.begin) }
     do {
       let result = try body()
       try change(.commit)
       return result
     } catch {
-      // Some failures have rolled back already.
+      // SQLite has already rolled back after some errors.
       if sqlite3_get_autocommit(handle) == 0 { _ = try? change(.rollback) }
       throw error
     }
   }
 
   /// The newest version in the file; 0 if it has no tables.
-  /// - Throws: `.fault` for the tables of another program, which would take ours without a word.
+  /// - Throws: `.fault` if the file has tables of another program: the gateway's tables must not be added to them.
   func schemaVersion() throws(StoreFailure) -> Int64 {
     let found = try first(
       """
@@ -156,8 +156,8 @@ final class SQLiteConnection: PooledConnection {
     return try first(Migration.versionQuery) { $0.integer(0) } ?? 0
   }
 
-  /// Runs a statement with parameters once, for what is seldom needed.
-  /// - Returns: what `read` makes of each row.
+  /// Runs a statement with parameters once, without keeping it; for statements that are seldom needed.
+  /// - Returns: the result of `read` for each row.
   func collect<Record>(
     _ text: String, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
   ) throws(StoreFailure) -> [Record] {
@@ -184,7 +184,7 @@ final class SQLiteConnection: PooledConnection {
     let code = sqlite3_prepare_v3(handle, text, -1, flags, &prepared, nil)
     if let prepared, code == SQLITE_OK { return prepared }
     let failure = failure(code)
-    // A table or column that is missing is no fault of the statement.
+    // A missing table or column usually means another schema, not a wrong statement.
     if code == SQLITE_ERROR, !text.contains("sqlite_schema") {
       let found = try schemaVersion()
       if found != Migration.current { throw .schema(found: found, expected: Migration.current) }
@@ -214,7 +214,7 @@ final class SQLiteConnection: PooledConnection {
     var text = text
     return text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) {
-        // The empty text is not null.
+        // An empty text must not become null.
         guard let start = $0.baseAddress, !$0.isEmpty else {
           return enroll_sqlite_bind_text(prepared, index, "", 0)
         }
@@ -239,7 +239,7 @@ final class SQLiteConnection: PooledConnection {
   private func failure(_ code: Int32, isChange: Bool = false, _ prepared: OpaquePointer? = nil)
     -> StoreFailure
   {
-    // A single change, or COMMIT itself, ends with the write to the disk; within a transaction nothing is durable yet.
+    // An autocommitted change, or COMMIT itself, ends with the write to the disk; within a transaction nothing is durable yet.
     let isCommitting =
       prepared != nil && (isChange ? sqlite3_get_autocommit(handle) != 0 : isCommit(prepared))
     return SQLiteFault.failure(
@@ -254,7 +254,7 @@ final class SQLiteConnection: PooledConnection {
   }
 }
 
-/// The row at which a statement stands.
+/// The current row of a statement.
 struct SQLiteRow: SQLRow {
   fileprivate let prepared: OpaquePointer
 

@@ -1,4 +1,4 @@
-// What SQLite's result codes mean for a caller of the store (sqlite.org/rescode.html).
+// Maps SQLite's result codes to the failures of the store (sqlite.org/rescode.html).
 
 import CPosix
 import CSQLite
@@ -8,8 +8,8 @@ import EnrollPosix
 enum SQLiteFault {
   /// - Parameters:
   ///   - code: an extended result code.
-  ///   - systemError: the errno behind it, or 0.
-  ///   - isCommitting: the failed statement was to make a change durable.
+  ///   - systemError: the errno behind the code, or 0.
+  ///   - isCommitting: true if the failed statement was to make a change durable.
   static func failure(
     _ code: Int32, _ message: String, systemError: Int32 = 0, path: String, isCommitting: Bool = false
   ) -> StoreFailure {
@@ -25,7 +25,7 @@ enum SQLiteFault {
       return notWritable(path, message)
     case SQLITE_CANTOPEN, SQLITE_PERM:
       if [EACCES, EROFS, EPERM].contains(systemError) {
-        return notWritable(path, SystemError.words(systemError))
+        return notWritable(path, SystemError.message(systemError))
       }
       return .unavailable(
         "The database \(path) cannot be opened (\(words(message, systemError))). The store expected a file, or a "
@@ -82,6 +82,6 @@ enum SQLiteFault {
   }
 
   private static func words(_ message: String, _ systemError: Int32) -> String {
-    systemError == 0 ? message : "\(message): \(SystemError.words(systemError))"
+    systemError == 0 ? message : "\(message): \(SystemError.message(systemError))"
   }
 }

@@ -1,6 +1,6 @@
-// Links, people and the outbox in SQLite.
+// E-mail links, people and the outbox in SQLite.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 extension SQLiteStore {
@@ -28,10 +28,10 @@ extension SQLiteStore {
   }
 
   public func spend(
-    tokenHash: [UInt8], purpose: NewMailLink.Purpose, owner: LinkOwner, beginning: Beginning,
+    tokenHash: [UInt8], purpose: NewMailLink.Purpose, owner: LinkOwner, creating credential: NewCredential,
     at now: UnixTime
   ) throws(StoreFailure) -> LinkSpending {
-    let beginning = try CheckedBeginning(beginning, at: now)
+    let credential = try CheckedCredential(credential, at: now)
     var ended = (surplus: 0, password: 0)
     let spending = try changing { (connection) throws(StoreFailure) -> LinkSpending in
       let found = try connection.first(.link, [.bytes(tokenHash), .text(purpose.rawValue)]) {
@@ -41,30 +41,30 @@ extension SQLiteStore {
       if let refusal = record.refusal(at: now) { return refusal }
       guard
         let (signedIn, surplus) = try self.signIn(
-          owner, record.link, tokenHash, beginning: beginning, at: now, by: connection, &ended.password)
+          owner, record.link, tokenHash, creating: credential, at: now, by: connection, &ended.password)
       else { return .unknown }
       ended.surplus = surplus
-      try connection.change(.spendLink, [.bytes(tokenHash), .integer(now.seconds), beginning.hash])
+      try connection.change(.spendLink, [.bytes(tokenHash), .integer(now.seconds), credential.hash])
       return .signedIn(signedIn)
     }
     if case .signedIn = spending {
       observer.ended(ended.password, .password)
-      observer.began(beginning, ending: ended.surplus)
+      observer.began(credential, ending: ended.surplus)
     }
     return spending
   }
 
-  /// - Parameter ended: becomes the number of sessions that a new password ended.
-  /// - Returns: nil if the person that the link names is gone.
+  /// - Parameter ended: is set to the number of sessions that a new password ended.
+  /// - Returns: nil if the person that the link names does not exist any more.
   private func signIn(
-    _ owner: LinkOwner, _ link: MailLink, _ tokenHash: [UInt8], beginning: CheckedBeginning,
+    _ owner: LinkOwner, _ link: MailLink, _ tokenHash: [UInt8], creating credential: CheckedCredential,
     at now: UnixTime, by connection: SQLiteConnection, _ ended: inout Int
   ) throws(StoreFailure) -> (SignedIn, surplus: Int)? {
     switch owner {
     case .identity(let identity, let newAccountID):
       return try signIn(
         try CheckedIdentity(identity), newID: try CheckedID.bytes(newAccountID, "The new account's id"),
-        beginning: beginning, at: now, by: connection)
+        creating: credential, at: now, by: connection)
     case .newPerson(let id, let password):
       let newID = try CheckedID.bytes(id, "The person's id")
       let address: EmailAddress
@@ -78,7 +78,7 @@ extension SQLiteStore {
           Identity(
             provider: OwnPeople.provider, subject: personID, email: known?.email ?? link.email,
             isEmailVerified: true, name: link.name)),
-        newID: newID, beginning: beginning, at: now, by: connection)
+        newID: newID, creating: credential, at: now, by: connection)
       if known == nil {
         try connection.change(
           .insertPerson,
@@ -103,12 +103,12 @@ extension SQLiteStore {
         ended = try endAccess(
           of: subject, sessionThatStays: .null, linkThatStays: .bytes(tokenHash), by: connection)
       }
-      // The identity is there, because the person refers to it: no account is made.
+      // The person refers to an existing identity, so no account is made.
       let signedIn = try signIn(
         try CheckedIdentity(
           Identity(
             provider: OwnPeople.provider, subject: subject, email: person.email, isEmailVerified: true)),
-        newID: [UInt8](repeating: 0, count: 16), beginning: beginning, at: now, by: connection)
+        newID: [UInt8](repeating: 0, count: 16), creating: credential, at: now, by: connection)
       if password != nil {
         try notePassword(
           of: signedIn.0.account.id, before: person.password, detail: String(ended), at: now, by: connection
@@ -118,7 +118,7 @@ extension SQLiteStore {
     }
   }
 
-  /// - Parameter detail: the number of sessions that ended.
+  /// - Parameter detail: the number of sessions that ended; nil if none could end.
   private func notePassword(
     of account: String, before: String?, detail: String?, at now: UnixTime, by connection: SQLiteConnection
   ) throws(StoreFailure) {
@@ -179,8 +179,8 @@ extension SQLiteStore {
     return ended != nil
   }
 
-  /// What somebody has by the password from before: sessions, codes on their way to apps, links of e-mails.
-  /// - Returns: how many sessions.
+  /// Ends everything that the old password gave access to: sessions, unredeemed codes of apps, unused links of e-mails.
+  /// - Returns: how many sessions ended.
   private func endAccess(
     of subject: String, sessionThatStays: SQLValue, linkThatStays: SQLValue, by connection: SQLiteConnection
   ) throws(StoreFailure) -> Int {

@@ -1,6 +1,7 @@
-// What an operator needs of SQLite: the audit, the counters of limits, whether there is room, and accounts by what is known of them.
+// The operator's queries for SQLite: the audit, the counters of rate limits, a check for disk space, and
+// searches for accounts.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 extension SQLiteStore {
@@ -19,7 +20,7 @@ extension SQLiteStore {
     }
   }
 
-  public func checkRoom(at now: UnixTime) throws(StoreFailure) {
+  public func checkDiskSpace(at now: UnixTime) throws(StoreFailure) {
     do throws(StoreFailure) {
       try changing { (connection) throws(StoreFailure) in
         _ = try connection.collect(SharedQueries.writeProbe, [.integer(now.seconds)]) { _ in }

@@ -1,13 +1,13 @@
-// Tokens that wait to be revoked, in SQLite.
+// The queue of provider tokens to revoke, in SQLite.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 extension SQLiteStore {
   public func takeRevocations(
     _ most: Int, leaseSeconds: Int64, at now: UnixTime
   ) throws(StoreFailure) -> [TakenRevocation] {
-    // Nothing is due almost always: that is seen without the lock to write.
+    // The queue is almost always empty, and a read detects that without the write lock.
     let values = RevocationQueries.values(most, leaseSeconds: leaseSeconds, at: now)
     let waiting = try reading { (connection) throws(StoreFailure) in
       try connection.collect("SELECT id FROM revocations LIMIT 1", []) { $0.integer(0) }
@@ -32,6 +32,8 @@ extension SQLiteStore {
 
   public func dropRevocation(_ taken: TakenRevocation, at now: UnixTime) throws(StoreFailure) {
     let account = try CheckedID.bytes(taken.account, "The account of a token")
-    try working { (work) throws(StoreFailure) in try work.drop(taken, of: account, at: now) }
+    try inTransaction { (transaction) throws(StoreFailure) in
+      try transaction.drop(taken, of: account, at: now)
+    }
   }
 }

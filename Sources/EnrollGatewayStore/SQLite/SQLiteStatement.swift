@@ -1,12 +1,12 @@
-// Every statement of the SQLite adapter, by name. A connection prepares each once, when it is first used.
+// Every prepared statement of the SQLite adapter, by name. A connection prepares each statement when it is first used.
 
 enum SQLiteStatement: Int, CaseIterable {
   case begin
   case commit
   case rollback
-  /// ?1 … ?6: provider, subject, e-mail, whether it is verified, name, now. Gives the account.
+  /// ?1 … ?6: provider, subject, e-mail, whether it is verified, name, now. Returns the account.
   case updateIdentity
-  /// ?1: account; ?2: now. Gives when it was created.
+  /// ?1: account; ?2: now. Returns its creation time.
   case updateAccount
   /// ?1: account; ?2: now.
   case insertAccount
@@ -14,24 +14,24 @@ enum SQLiteStatement: Int, CaseIterable {
   case insertIdentity
   /// ?1 … ?12: hash, id, account, provider, subject, app, device, now, idle seconds, absolute end, end, the provider's session.
   case insertSession
-  /// ?1: account; ?2: now. Ends the sessions that give way to one more.
+  /// ?1: account; ?2: now. Ends the sessions that are over the limit once one more begins.
   case endSurplus
   /// ?1 … ?8: hash, account, provider, subject, app, challenge, end, the provider's session.
   case insertCode
   /// ?1: the code's hash; ?2: now; ?3: the session's hash.
   case spendCode
-  /// ?1: now; ?2: at most so many.
+  /// ?1: now; ?2: the limit.
   case pruneSessions
-  /// ?1: now; ?2: at most so many.
+  /// ?1: now; ?2: the limit.
   case pruneCodes
   /// ?1: the address's key; ?2: purpose.
   case removeLinks
-  /// ?1 … ?11: as ``CheckedLink/values``.
+  /// ?1 … ?11: ``CheckedLink/values``.
   case insertLink
   case link
-  /// ?1: hash; ?2: now; ?3: the hash of what begins.
+  /// ?1: hash; ?2: now; ?3: the hash of the new session or code, or null.
   case spendLink
-  /// ?1: now; ?2: at most so many.
+  /// ?1: now, less ``RegistrationTimes/keptSeconds``; ?2: the limit.
   case pruneLinks
   /// ?1 … ?7: id, the address's key, address, password's hash, provider, subject, now.
   case insertPerson
@@ -48,12 +48,12 @@ enum SQLiteStatement: Int, CaseIterable {
   /// ?1: id; ?2: the password's hash.
   case passwordIsCurrent
   case insertMail
-  /// ?1: now; ?2: until when they are taken; ?3: at most so many; ?4: ``RegistrationTimes/latestDue(at:)``.
+  /// ?1: now; ?2: when the lease of the mails ends; ?3: the limit; ?4: ``RegistrationTimes/latestDue(at:)``.
   case takeMails
   case removeMail
   case putOffMail
   case waitingMails
-  /// ?1: now; ?2: at most so many.
+  /// ?1: now; ?2: the limit.
   case pruneSpent
   case session
   case sessions
@@ -66,14 +66,14 @@ enum SQLiteStatement: Int, CaseIterable {
   case endLinks
   case identities
   case code
-  /// ?1 … ?7: as ``AuditRow/columns``.
+  /// ?1 … ?7: ``AuditRow/columns``.
   case appendAudit
   case audit
-  /// ?1: before; ?2: at most so many.
+  /// ?1: entries before this time are deleted; ?2: the limit.
   case pruneAudit
   case takeLimit
   case limitFullAt
-  /// ?1: now in milliseconds; ?2: at most so many.
+  /// ?1: now in milliseconds; ?2: the limit.
   case pruneLimits
   case accountsByEmail
   case accountByID
@@ -204,11 +204,11 @@ enum SQLiteStatement: Int, CaseIterable {
     }
   }
 
-  /// ?1: now, by the replica's clock.
+  /// ?1: now, by the gateway's clock.
   private static let isLongOver =
     "expires <= min(?1, CAST(strftime('%s', 'now') AS integer)) - \(SharedQueries.keptSeconds)"
 
-  /// ?1: so long before now that nobody needs to be told of a link any more.
+  /// ?1: now by the gateway's clock, less ``RegistrationTimes/keptSeconds``.
   private static let isLinkOver =
     "expires <= min(?1, CAST(strftime('%s', 'now') AS integer) - \(RegistrationTimes.keptSeconds))"
 

@@ -1,39 +1,39 @@
-// Accounts in one SQLite file, for a gateway on one machine. One connection writes, a few read beside it; each change is one
-// transaction that begins with the lock to write, so that nothing it has read can change under it.
+// Accounts in one SQLite file, for a gateway on one machine. One connection writes, a few read concurrently. Each change is one
+// transaction that takes the write lock at its start, so that nothing that it has read can change before it ends.
 
-public import EnrollCore
+public import EnrollRules
 public import EnrollGateway
 
 public final class SQLiteStore: AccountStore {
   private let writer: ConnectionPool<SQLiteConnection>
   private let readers: ConnectionPool<SQLiteConnection>
-  /// One connection of its own: whether the store answers must not depend on how many ask it.
+  /// A connection only for checks, so that a check does not depend on the load.
   private let probes: ConnectionPool<SQLiteConnection>
-  private let place: SQLiteFile.Place
+  private let fileIdentity: SQLiteFile.FileIdentity
   let observer: (any StoreObserver)?
-  /// So many rows are pruned in one transaction: others write in between.
+  /// How many rows one transaction deletes at most, so that other transactions can write in between.
   private static let pruneBatch: Int64 = 1_000
 
-  /// Opens the file, or makes it with mode 0600; ``migrate()`` gives it its tables. If the file, its write-ahead log or the log's index
-  /// is removed or replaced later, every call fails until the program starts again: what would be written would be lost.
+  /// Opens the file, or creates it with mode 0600; ``migrate()`` creates its tables. If the file, its write-ahead log or the
+  /// log's index is removed or replaced later, every call fails until the program starts again: writes would be lost.
   /// - Parameters:
-  ///   - path: a file in a folder that can be written, on a local disk: SQLite keeps two more files beside it.
-  ///   - readers: how many connections read at once, at least 1.
-  ///   - busyMilliseconds: how long a call waits for its turn, and for another program that holds the file.
-  ///   - observer: is told of calls and sessions.
+  ///   - path: a file in a writable folder on a local disk: SQLite keeps two more files beside it.
+  ///   - readers: the highest number of connections that read, at least 1.
+  ///   - busyMilliseconds: how long a call waits for a connection, and for a lock that another program holds.
+  ///   - observer: gets reports of calls and sessions.
   /// - Throws: `.full` if the file or its folder cannot be written, `.unavailable` if it cannot be opened or is locked,
-  ///   `.fault` if it is no SQLite database, or other users may read it.
+  ///   `.fault` if it is not a SQLite database, or other users may open it.
   public init(
     path: String, readers: Int = 4, busyMilliseconds: Int64 = 5_000, observer: (any StoreObserver)? = nil
   ) throws(StoreFailure) {
     try SQLiteFile.prepare(path)
     let busy = Int32(clamping: busyMilliseconds)
-    let place = try SQLiteFile.Place(path)
+    let fileIdentity = try SQLiteFile.FileIdentity(path)
     func pool(_ name: String, size: Int, forWriting: Bool) -> ConnectionPool<SQLiteConnection> {
       ConnectionPool(name, size: size, waitMilliseconds: Int64(busy)) { () throws(StoreFailure) in
         let connection = try SQLiteConnection.open(path, forWriting: forWriting, busyMilliseconds: busy)
         do throws(StoreFailure) {
-          try place.check()
+          try fileIdentity.check()
           guard !connection.hasMoved else { throw SQLiteFault.replaced(path) }
         } catch {
           connection.close()
@@ -42,36 +42,36 @@ public final class SQLiteStore: AccountStore {
         return connection
       }
     }
-    self.place = place
+    self.fileIdentity = fileIdentity
     self.observer = observer
     writer = pool("the connection that writes to \(path)", size: 1, forWriting: true)
     self.readers = pool("the connections that read \(path)", size: readers, forWriting: false)
     probes = pool("the connection that checks \(path)", size: 1, forWriting: false)
-    // What stands against the file is said here, not at the first sign-in.
-    let first = try writer.take()
-    place.watchLog(of: first.fileName)
-    writer.give(first)
+    // Open the file now, so that a problem with it is reported here and not at the first sign-in.
+    let first = try writer.acquire()
+    fileIdentity.watchLog(of: first.fileName)
+    writer.release(first)
   }
 
   public func signIn(
-    _ identity: Identity, newAccountID: String, beginning: Beginning, at now: UnixTime,
+    _ identity: Identity, newAccountID: String, creating credential: NewCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn {
     let identity = try CheckedIdentity(identity)
     let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
-    let beginning = try CheckedBeginning(beginning, at: now)
+    let credential = try CheckedCredential(credential, at: now)
     let (signedIn, surplus) = try changing { (connection) throws(StoreFailure) in
       try self.signIn(
-        identity, newID: newID, beginning: beginning, at: now, from: origin, by: connection)
+        identity, newID: newID, creating: credential, at: now, from: origin, by: connection)
     }
-    observer.began(beginning, ending: surplus)
+    observer.began(credential, ending: surplus)
     return signedIn
   }
 
-  /// Inside a transaction.
-  /// - Returns: with the number of sessions that gave way.
+  /// Signs in within a transaction.
+  /// - Returns: the sign-in, and the number of sessions that ended because the account had too many.
   func signIn(
-    _ identity: CheckedIdentity, newID: [UInt8], beginning: CheckedBeginning, at now: UnixTime,
+    _ identity: CheckedIdentity, newID: [UInt8], creating credential: CheckedCredential, at now: UnixTime,
     from origin: AuditOrigin = .current, by connection: SQLiteConnection
   ) throws(StoreFailure) -> (SignedIn, surplus: Int) {
     let moment = SQLValue.integer(now.seconds)
@@ -96,7 +96,7 @@ public final class SQLiteStore: AccountStore {
       created = before
     }
     var surplus = 0
-    switch beginning {
+    switch credential {
     case .session(let session):
       surplus = try endSurplus(of: id, at: now, from: origin, by: connection)
       try connection.change(
@@ -121,7 +121,7 @@ public final class SQLiteStore: AccountStore {
     return (SignedIn(account: account, isNew: id == newID), surplus)
   }
 
-  /// - Returns: how many sessions gave way to one more.
+  /// - Returns: how many sessions ended because the account would have too many.
   private func endSurplus(
     of account: [UInt8], at now: UnixTime, from origin: AuditOrigin, by connection: SQLiteConnection
   ) throws(StoreFailure) -> Int {
@@ -163,9 +163,9 @@ public final class SQLiteStore: AccountStore {
       let entry = AuditEntry(
         at: now, .sessionBegun, account: code.account.id, detail: code.app, from: origin)
       try connection.change(.appendAudit, AuditRow.values(entry, account: .bytes(code.accountID)))
-      return .begun(code.account)
+      return .created(code.account)
     }
-    if case .begun = redemption { observer?.sessionBegan() }
+    if case .created = redemption { observer?.sessionBegan() }
     observer.ended(ended.count, ended.why)
     return redemption
   }
@@ -182,7 +182,7 @@ public final class SQLiteStore: AccountStore {
       }
       record.touch(at: now)
     } catch {
-      // A full disk signs nobody out: the session lives, and its next use is noted.
+      // A full disk signs nobody out: the session stays valid, and its next use is recorded.
     }
     return record.session
   }
@@ -262,7 +262,7 @@ public final class SQLiteStore: AccountStore {
       + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
   }
 
-  /// In batches, so that sign-ins need not wait for all of it. What ended is dead whether it was removed or not.
+  /// Deletes in batches, so that sign-ins need not wait for all of it. Expired rows have no effect, deleted or not.
   func prune(_ statement: SQLiteStatement, _ end: Int64) throws(StoreFailure) -> Int {
     var removed = 0
     while true {
@@ -275,7 +275,7 @@ public final class SQLiteStore: AccountStore {
   }
 
   public func migrate() throws(StoreFailure) -> [Int64] {
-    // A schema that is there already needs no lock to write.
+    // If the schema is current, the write lock is not needed.
     let found = try reading { (connection) throws(StoreFailure) in try connection.schemaVersion() }
     guard found < Migration.current else { return [] }
     return try changing { (connection) throws(StoreFailure) in
@@ -299,44 +299,44 @@ public final class SQLiteStore: AccountStore {
   }
 
   public func close() {
-    place.end()
+    fileIdentity.end()
     for pool in [readers, writer, probes] { pool.close() }
   }
 
-  /// The number that a query gives, on the connection that writes.
+  /// Returns the number in the result of a query, on the connection that writes.
   func number(_ query: String) throws(StoreFailure) -> Int64 {
     try touching { (connection) throws(StoreFailure) in try connection.first(query) { $0.integer(0) } ?? 0 }
   }
 
   // MARK: Connections
 
-  /// - Parameter pool: nil: the readers.
+  /// - Parameter pool: the pool of the connection; nil stands for the pool of the readers.
   func reading<Result>(
     by pool: ConnectionPool<SQLiteConnection>? = nil,
     _ body: (SQLiteConnection) throws(StoreFailure) -> Result
   ) throws(StoreFailure) -> Result {
-    try observer.calling { () throws(StoreFailure) in
-      try place.check()
+    try observer.measured { () throws(StoreFailure) in
+      try fileIdentity.check()
       let pool = pool ?? readers
-      let connection = try pool.take()
-      defer { pool.give(connection) }
+      let connection = try pool.acquire()
+      defer { pool.release(connection) }
       return try body(connection)
     }
   }
 
-  /// One statement on the connection that writes.
+  /// Runs one statement on the connection that writes.
   func touching<Result>(
     _ body: (SQLiteConnection) throws(StoreFailure) -> Result
   ) throws(StoreFailure) -> Result {
-    try observer.calling { () throws(StoreFailure) in
-      try place.check()
-      let connection = try writer.take()
-      defer { writer.give(connection) }
+    try observer.measured { () throws(StoreFailure) in
+      try fileIdentity.check()
+      let connection = try writer.acquire()
+      defer { writer.release(connection) }
       return try body(connection)
     }
   }
 
-  /// One transaction.
+  /// Runs one transaction.
   func changing<Result>(
     _ body: (SQLiteConnection) throws(StoreFailure) -> Result
   ) throws(StoreFailure) -> Result {

@@ -1,4 +1,4 @@
-// The statements about links, people and the outbox that both databases read alike. Parameters are $1, $2 …
+// The statements about e-mail links, people and the outbox that both databases share. Parameters are $1, $2 …
 
 enum MailQueries {
   /// $1: hash; $2: purpose.
@@ -15,7 +15,7 @@ enum MailQueries {
   static let personByID = "SELECT id, email, password FROM people WHERE id = $1"
   /// $1: id.
   static let removeMail = "DELETE FROM outbox WHERE id = $1"
-  /// $1: id; $2: when.
+  /// $1: id; $2: the time of the next try.
   static let putOffMail = "UPDATE outbox SET due = $2 WHERE id = $1"
   static let waitingMails = "SELECT count(*) FROM outbox"
 }

@@ -1,6 +1,6 @@
-// The schema of the database, as data: versions in order, each with its statements for both databases. Migrations only expand
-// (new tables, new columns that may be null or have a default, new indexes), so that a program of the version before goes
-// on working while replicas are replaced. A version that was released never changes.
+// The schema of the database as data: versions in order, each with its statements for both databases. Migrations only add (new
+// tables, new columns that may be null or have a default, new indexes), so that a program of the previous version keeps working
+// while replicas are replaced. A released version never changes.
 
 import EnrollGateway
 
@@ -15,12 +15,12 @@ struct Migration: Sendable {
   /// The version that this program reads and writes.
   static var current: Int64 { all.last?.version ?? 0 }
 
-  /// The table that says which versions were applied; both databases read this text alike.
+  /// The table of applied versions; both databases accept this text.
   static let versionTable =
     "CREATE TABLE IF NOT EXISTS schema_versions (version bigint PRIMARY KEY, applied bigint NOT NULL)"
   static let versionQuery = "SELECT coalesce(max(version), 0) FROM schema_versions"
 
-  /// The versions that a database of schema `found` lacks.
-  /// - Returns: none for a database that a newer program has migrated.
+  /// The versions that a database with schema `found` lacks.
+  /// - Returns: an empty array for a database that a newer program has migrated.
   static func pending(after found: Int64) -> [Migration] { all.filter { $0.version > found } }
 }

@@ -1,6 +1,6 @@
-// The statements about tokens that wait to be revoked, which both databases read alike. Parameters are $1, $2 …
+// The statements about tokens to revoke, which both databases share. Parameters are $1, $2 …
 
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 
 enum RevocationQueries {
@@ -9,9 +9,10 @@ enum RevocationQueries {
     INSERT INTO revocations (provider, sealed, account, due, expires, attempts)
     VALUES ($1, $2, $3, $4, $5, 0)
     """
-  /// $1: now; $2: until when they are taken; $3: at most so many; $4: beyond what any gateway with the right date writes: a clock that
-  /// was wrong for a while leaves none behind.
-  /// - Parameter lock: as the database writes it.
+  /// $1: now; $2: when the lease of the tokens ends; $3: the limit; $4: later than any due time that a
+  /// gateway with the right clock writes: tokens with a later due time, from a wrong clock, are taken at
+  /// once.
+  /// - Parameter lock: the database's clause for locking the rows.
   static func take(_ lock: String) -> String {
     """
     UPDATE revocations SET due = $2, attempts = attempts + 1 WHERE id IN
@@ -21,7 +22,7 @@ enum RevocationQueries {
   }
   /// $1: id.
   static let remove = "DELETE FROM revocations WHERE id = $1"
-  /// $1: id; $2: when.
+  /// $1: id; $2: the time of the next try.
   static let putOff = "UPDATE revocations SET due = $2 WHERE id = $1"
 
   static func values(_ most: Int, leaseSeconds: Int64, at now: UnixTime) -> [SQLValue] {

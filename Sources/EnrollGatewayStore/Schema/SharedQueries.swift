@@ -1,9 +1,9 @@
-// The statements that both databases read alike. Parameters are $1, $2 …; SQLite's adapter writes them ?1, ?2 ….
+// The statements that both databases share. Parameters are $1, $2 …; SQLite's adapter rewrites them to ?1, ?2 ….
 
 import EnrollGateway
 
 enum SharedQueries {
-  /// As SQLite reads it.
+  /// Rewrites the parameters for SQLite.
   static func numbered(_ text: String) -> String { String(text.map { $0 == "$" ? "?" : $0 }) }
 
   private static let liveSession = """
@@ -21,20 +21,20 @@ enum SharedQueries {
     \(liveSession) WHERE s.account = $1 AND s.expires > $2
     ORDER BY s.last_seen DESC, s.created DESC, s.id DESC LIMIT \(sessionLimit)
     """
-  /// Live sessions of one account. One more takes the place of the one whose last use is longest ago.
+  /// The most live sessions of one account. One more ends the session that was unused for the longest time.
   static let sessionLimit = 100
-  /// Behind this offset a list of an account's sessions has those that give way to one more, some at a time.
+  /// Appended to a query for an account's sessions: selects up to 1,000 sessions that have to end before one more begins.
   static let surplus =
     "ORDER BY last_seen DESC, created DESC, id DESC LIMIT 1000 OFFSET \(sessionLimit - 1)"
-  /// $1: the token's hash; $2: now; $3: a minute before; $4: when the session ends now. A use that another call noted is not
-  /// noted again, and a session that ended does not come back.
+  /// $1: the token's hash; $2: now; $3: a minute ago; $4: the session's new end. A use that another call has
+  /// recorded is not recorded again, and an ended session stays ended.
   static let touch = """
     UPDATE sessions SET last_seen = $2, expires = $4
     WHERE token_hash = $1 AND last_seen <= $3 AND expires > $2
     """
-  /// $1: the account. Codes that were spent stay: a second use of one is to be known.
+  /// $1: the account. Spent codes stay, so that a second use is detected.
   static let endCodes = "DELETE FROM app_codes WHERE account = $1 AND spent IS NULL"
-  /// $1: the account. Links that nobody has used yet would sign somebody in again.
+  /// $1: the account. An unused link could sign the user in again.
   static let endLinks = """
     DELETE FROM mail_links WHERE spent IS NULL AND subject IN
       (SELECT subject FROM identities WHERE account = $1)
@@ -43,8 +43,8 @@ enum SharedQueries {
     SELECT provider, subject, email, email_verified, name FROM identities
     WHERE account = $1 ORDER BY created, provider, subject
     """
-  /// What ended is removed three days later by both clocks, the replica's and the database's: neither one alone can be so wrong that
-  /// something goes that lives.
+  /// Expired rows are deleted three days later by both clocks, the gateway's and the database's: one wrong clock alone cannot
+  /// delete rows that are valid.
   static let keptSeconds: Int64 = 3 * 86_400
   /// $1: the provider; $2: the subject.
   static let account = "SELECT account FROM identities WHERE provider = $1 AND subject = $2"
@@ -61,17 +61,18 @@ enum SharedQueries {
 
   // MARK: Operation
 
-  /// $1: the account; $2: at most so many.
+  /// $1: the account; $2: the limit.
   static let audit =
     "SELECT \(AuditRow.columns) FROM audit WHERE account = $1 ORDER BY id DESC LIMIT $2"
-  /// Of SQLite alone. $1: now. The row needs a page of its own.
+  /// Only for SQLite. $1: now. The row is larger than a database page, so that writing it needs free pages.
   static let writeProbe = """
     INSERT INTO write_probe (id, at, room) VALUES (1, $1, zeroblob(8192))
     ON CONFLICT (id) DO UPDATE SET at = $1, room = zeroblob(8192)
     """
   static let auditEntries = "SELECT coalesce(max(id), 0) FROM audit"
-  /// $1: the key; $2: now; $3: what one costs; $4: what the bucket holds, all in milliseconds. Gives a row where one was taken. A
-  /// moment beyond what any gateway with the right date could have written counts as none.
+  /// Takes one request from a bucket. $1: the key; $2: now; $3: the cost of one request; $4: the capacity,
+  /// all in milliseconds. Returns a row if the request is granted. A stored time is ignored if it is later
+  /// than any time that a gateway with a correct clock can write.
   static let takeLimit = """
     INSERT INTO limit_counters AS known (key, full_at)
     VALUES ($1, CAST($2 AS bigint) + CAST($3 AS bigint))

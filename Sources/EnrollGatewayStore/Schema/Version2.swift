@@ -1,6 +1,6 @@
-// Schema 2: what changes of accounts need. Sessions and codes know the provider's session that they belong to, so that a logout
-// there ends them here; an identity may have a token of its provider, sealed, which is revoked when the account is deleted; what
-// works once is remembered until it would work no longer.
+// Schema 2: for changes of accounts. Sessions and codes have the provider's session id, so that a logout at the provider ends
+// them. An identity may have a sealed token of its provider, which is revoked when the account is deleted. `spent` has the
+// hashes of one-time messages until they expire.
 
 extension Migration {
   static let version2 = Migration(
@@ -22,7 +22,7 @@ extension Migration {
       "CREATE INDEX spent_expires ON spent (expires)",
     ])
 
-  /// Most providers name no session: those rows are not in it.
+  /// The index is partial, because most providers name no session.
   private static let providerSessions = """
     CREATE INDEX sessions_provider_session ON sessions (provider, provider_session)
     WHERE provider_session IS NOT NULL

@@ -1,6 +1,6 @@
-// Schema 3: people who come by e-mail. `people` is the gateway's own directory; a person's key is the one of their identity, so that a
-// person goes with the identity, and stays with it when accounts are joined. `mail_links` has the hashes of links that were
-// mailed. `outbox` has sealed mails that wait; `due` is when the next try may begin.
+// Schema 3: users who sign in by e-mail. `people` is the gateway's own directory. A person refers to an identity by its key:
+// the person is deleted with the identity, and moves with it when accounts are merged. `mail_links` has the hashes of links
+// that were mailed. `outbox` has sealed mails to send; `due` is the time of the next try.
 
 extension Migration {
   static let version3 = Migration(

@@ -1,13 +1,13 @@
-// Schema 4: the audit, which nobody changes, and the counters of limits.
+// Schema 4: the audit, which is append-only, and the counters of rate limits.
 //
-// Triggers refuse to change an entry, and to remove one younger than 30 days, by the database's own clock. The account has no
-// foreign key: entries stay when it is deleted. Counters are not worth a write to the disk: PostgreSQL keeps no log of them, and
-// after a crash of the server all buckets are full.
+// Triggers refuse every change of an audit entry, and its deletion before it is 30 days old by the database's
+// clock. The account is not a foreign key, so entries stay when the account is deleted. Counters need no
+// durable writes: in PostgreSQL their table is unlogged, so after a crash of the server all buckets are full.
 
 import EnrollGateway
 
 extension Migration {
-  /// No entry of the audit is removed that is younger.
+  /// No audit entry younger than this is deleted.
   static let youngestSeconds = AuditRetention.shortestDays * 86_400
 
   static let version4 = Migration(

@@ -1,7 +1,8 @@
-// Schema 5: tokens of providers that are still to be revoked, after their account or their identity is gone; and one row that SQLite
-// writes again and again, to see whether there is room. And a guard of SQLite's audit.
+// Schema 5: tokens of providers that have to be revoked although their account or identity is gone; one row that SQLite
+// overwrites to check for disk space; an index for links of a subject; and one more trigger for SQLite's audit.
 //
-// `due` is when the next try may begin. The account has no foreign key: it is deleted already.
+// `due` is the time of the next try. The account is not a foreign key, because the account is already
+// deleted.
 
 import EnrollGateway
 
@@ -29,7 +30,7 @@ extension Migration {
       ) STRICT
       """,
       "CREATE INDEX mail_links_subject ON mail_links (subject) WHERE subject IS NOT NULL",
-      // INSERT OR REPLACE removes a row without asking the triggers of DELETE.
+      // INSERT OR REPLACE deletes a row without firing the triggers of DELETE.
       """
       CREATE TRIGGER audit_is_added_to BEFORE INSERT ON audit
       WHEN EXISTS (SELECT 1 FROM audit WHERE id = NEW.id)

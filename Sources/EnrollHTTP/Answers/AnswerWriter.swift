@@ -1,26 +1,27 @@
-// The head of an answer as bytes (RFC 9112 §4, RFC 9110 §8.6): the application's headers, and those that the server adds. A header that
-// could end its line is never written. Framing and the connection are the server's business alone.
+// The head of an answer as bytes (RFC 9112 §4, RFC 9110 §8.6): the application's headers, and the headers that the server adds.
+// A header with bytes that could end its line is never written. Only the server writes the headers for framing and for the
+// connection.
 
-import EnrollCore
+import EnrollRules
 import EnrollPosix
 
-/// Writes one head after the other into the same memory. Confined to its event loop.
+/// Writes one head after another into the same memory. Confined to its event loop.
 struct AnswerWriter {
-  /// How the request was made, as far as the answer depends on it.
-  struct Manner {
-    /// Without the body (RFC 9110 §9.3.2).
+  /// The properties of a request that its answer depends on.
+  struct Options {
+    /// True for HEAD: the answer has no body (RFC 9110 §9.3.2).
     var isHead = false
-    /// Whether the connection stays open.
+    /// Whether the connection stays open after the answer.
     var persists = false
   }
 
-  /// RFC 9110 §10.1.1.
+  /// The interim answer of RFC 9110 §10.1.1.
   static let continues = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
   /// The head that was written last.
   private(set) var bytes: [UInt8] = []
 
-  /// Headers that an answer gets unless it has them, as lines.
+  /// The headers of the settings as lines; an answer gets each one unless the application sets it.
   private let added: [(name: String, line: [UInt8])]
   private let date: ServerSettings.DateHeader
   private let allow: String
@@ -75,7 +76,7 @@ struct AnswerWriter {
     return true
   }
 
-  /// The answer that the server gives by itself; nil when the connection is closed without an answer.
+  /// The answer to a refused request; nil if the server closes the connection without an answer.
   func answer(_ refusal: Refusal) -> WebResponse? {
     guard let status = refusal.status else { return nil }
     var answer = WebResponse(status, body: Array(refusal.sentence.utf8) + [0x0A])
@@ -85,7 +86,7 @@ struct AnswerWriter {
     return answer
   }
 
-  /// Headers of the connection and its framing, and `Server`, which tells attackers what to try.
+  /// Whether only the server writes this header: connection, framing, and `Server`, which would tell attackers the software.
   private func isOurs(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4: date == .ofMachine && ASCII.equalsIgnoringCase(name, "Date")
@@ -97,7 +98,7 @@ struct AnswerWriter {
     }
   }
 
-  /// The date changes once a second.
+  /// Writes `Date`. The text is made anew once a second.
   private mutating func writeDate() {
     let second = SystemClock.realTime() / 1_000_000_000
     if second != dateSecond {
@@ -107,7 +108,7 @@ struct AnswerWriter {
     bytes.append(contentsOf: dateLine)
   }
 
-  /// Clients go by the number; the words are RFC 9110's.
+  /// Clients read only the number; the words are from RFC 9110.
   private mutating func writeStatus(_ status: Int) {
     switch status {
     case 200: append("HTTP/1.1 200 OK\r\n")
@@ -123,7 +124,7 @@ struct AnswerWriter {
     case 500: append("HTTP/1.1 500 Internal Server Error\r\n")
     case 503: append("HTTP/1.1 503 Service Unavailable\r\n")
     default:
-      // A reason phrase may be empty (RFC 9112 §4); its blank may not be left out.
+      // A reason phrase may be empty, but the space before it may not be missing (RFC 9112 §4).
       append("HTTP/1.1 ")
       append(number: status)
       append(" \r\n")

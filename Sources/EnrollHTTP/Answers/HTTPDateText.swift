@@ -7,12 +7,13 @@ enum HTTPDateText {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// - Parameter seconds: since 1970, of a year from 1970 to 9999; others are written as the nearer end of that.
+  /// - Parameter seconds: since 1970. A time before 1970 or after 9999 is written as the first or the last second of that
+  ///   range.
   static func write(_ seconds: Int64) -> String {
     let seconds = min(max(seconds, 0), 253_402_300_799)
     let day = Int(seconds / 86_400)
     let second = Int(seconds % 86_400)
-    // Days are counted from the first of March of the year 0: a leap day is then the last of its year.
+    // Years are counted from 1 March of the year 0, so that a leap day is the last day of its year.
     let shifted = day + 719_468
     let era = shifted / 146_097
     let ofEra = shifted % 146_097

@@ -1,40 +1,41 @@
-// The interface between the server and what answers its requests. The server knows nothing of an application but this; an application
-// sees only requests that the server found proper (RFC 9110, RFC 9112).
+// The interface between the server and the application that answers its requests. The server knows nothing else of an
+// application; an application receives only well-formed requests (RFC 9110, RFC 9112).
 
 import Synchronization
 
-/// Where a request is answered, by what answering it waits for.
+/// Where a request is answered: the lane depends on what its answer waits for.
 public enum Lane: Sendable {
-  /// On the event loop: the answer is made at once, from memory. Anything that waits here holds every other connection.
+  /// On the event loop, at once and from memory. An answer that waits here blocks all other connections of the loop.
   case here
-  /// On the threads for requests that ask the database alone.
+  /// On the threads for requests that use only the database.
   case database
-  /// On the threads for requests that ask a provider, a mail server or a directory.
+  /// On the threads for requests that call a provider, a mail server or a directory.
   case provider
 }
 
 /// Answers requests. Its methods are called by several threads at once.
 public protocol WebApplication: Sendable {
-  /// Decides by the request alone, without waiting: it is called on the event loop.
-  func lane(for request: WebRequest) -> Lane
+  /// Chooses the lane from the request alone. The server calls this on the event loop, so it must not wait. It may set
+  /// ``WebRequest/place`` for ``answer(_:)``.
+  func lane(for request: inout WebRequest) -> Lane
 
-  /// Answers the request. It may wait unless its lane is ``Lane/here``. A `HEAD` request comes as `GET`, with
-  /// ``WebRequest/isHead``.
+  /// Answers the request. The method may wait unless the lane is ``Lane/here``. A `HEAD` request is passed as `GET`, with
+  /// ``WebRequest/isHead`` set.
   func answer(_ request: WebRequest) -> WebResponse
 }
 
-/// Takes the answer to one request, later and from any thread. Keep it until the answer is there: a responder that goes without one
-/// has the client answered by 500.
+/// Receives the answer to one request, later and from any thread. Keep the responder until you have the answer: if it is
+/// released without one, the client gets status 500.
 public final class Responder: Sendable {
   private let connection: Connection
   private let isDone = Atomic<Bool>(false)
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Answers. Only the first call counts.
+  /// Sends the answer. Only the first call counts.
   public func send(_ response: WebResponse) { finish(response) }
 
-  /// Whether nobody waits for the answer any more: the client has left, or the server has stopped.
+  /// True if the answer is no longer needed: the client has closed the connection, or the server has stopped.
   public var isAbandoned: Bool { connection.isGone.load(ordering: .acquiring) }
 
   deinit { finish(nil) }

@@ -1,11 +1,12 @@
-// One request as an application reads it. The server has refused what is no proper HTTP (RFC 9110, RFC 9112); what the parameters
-// and headers mean is the application's to judge.
+// One request as an application reads it. The server has refused malformed HTTP (RFC 9110, RFC 9112); the application judges
+// what the parameters and headers mean.
 
-public import EnrollCore
+public import EnrollRules
 
-/// A request whose head and body have come whole.
+/// A request whose head and body are complete.
 public struct WebRequest: Sendable {
-  /// The methods that a server can answer (RFC 9110 §9, RFC 5789). ``ServerSettings/methods`` says which of them it does.
+  /// The methods that a server can answer (RFC 9110 §9, RFC 5789). ``ServerSettings/methods`` selects the ones that it does
+  /// answer.
   public enum Method: String, Sendable, CaseIterable {
     case get = "GET"
     case post = "POST"
@@ -16,16 +17,19 @@ public struct WebRequest: Sendable {
   }
 
   public var method: Method
-  /// The client wants the head of the answer alone (`HEAD`). The method is ``Method/get`` then, and nothing may change
-  /// (RFC 9110 §9.2.1).
+  /// True for `HEAD`: the client wants only the head of the answer. The method is then ``Method/get``, and the request must
+  /// change nothing (RFC 9110 §9.2.1).
   public var isHead = false
-  /// Of the request target, as it was written: no escape is decoded. It begins with a slash.
+  /// The path of the request target as it was sent: no escape is decoded. It begins with a slash.
   public var path: String
-  /// Behind the question mark, as it was written; nil without one.
+  /// The text after the question mark as it was sent; nil if there is no question mark.
   public var query: String?
   public var body: [UInt8]
-  /// The address that the request came from, in numbers, for limits and logs. Behind a trusted proxy it is the proxy's client.
+  /// The client's numeric IP address, for limits and logs. Behind a trusted proxy it is the address of the proxy's client.
+  /// Empty for a peer without an IP address.
   public var client: String
+  /// A number of the application, such as the place of the path in its table of routes. The server does not read it.
+  public var place: Int?
   private var fields: RequestFields
 
   public init(
@@ -46,28 +50,28 @@ public struct WebRequest: Sendable {
     self.client = client
   }
 
-  /// Every header, in the order in which they came. Made anew by each call: ask ``values(of:)`` for those that are needed.
-  /// `Upgrade` is not among them: the server ignores it.
+  /// All headers in the order in which they came, except `Upgrade`, which the server ignores. Each call builds the list anew:
+  /// use ``values(of:)`` to read single headers.
   public var headers: [HTTPHeader] {
     get { fields.all }
     set { fields = .list(newValue) }
   }
 
-  /// The values of a header, in their order, without the blanks around them. Names are compared without regard to case (ASCII).
+  /// The values of a header in their order, without surrounding blanks. Names are compared case-insensitively (ASCII).
   public func values(of name: String) -> [String] { fields.values(of: name) }
 
-  /// The value of a header that comes once; nil where it is absent or repeated.
+  /// The value of a header that comes exactly once; nil if it is absent or repeated.
   public func value(of name: String) -> String? {
     let found = values(of: name)
     return found.count == 1 ? found[0] : nil
   }
 }
 
-/// Header lines. Those of a connection stay the bytes that they came as: most are never asked for, and a text for each name and
-/// value would cost more than all else of a short request.
+/// Header lines. A connection keeps the bytes as they came: most headers are never read, and a string for each name and value
+/// would cost more than the rest of a short request.
 enum RequestFields: Sendable {
   case list([HTTPHeader])
-  /// Lines that the server has found proper, each with CRLF behind it.
+  /// Lines that the server has checked, each with CRLF at its end.
   case lines([UInt8])
 
   var all: [HTTPHeader] {

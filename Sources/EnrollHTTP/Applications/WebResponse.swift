@@ -1,26 +1,27 @@
-// One answer. An application gives all of it at once; how it is sent is part of it, so that a server for tests can be slow or break
-// off.
+// One answer. An application gives a complete answer at once. The answer also says how it is delivered, so that a server for
+// tests can be slow or close the connection early.
 
-public import EnrollCore
+public import EnrollRules
 
-/// An answer, complete. The server adds `Content-Length`, `Connection`, `Date` and the headers of its settings.
+/// A complete answer. The server adds `Content-Length`, `Connection`, `Date` and the headers of its settings.
 public struct WebResponse: Sendable, Equatable {
   /// How much of an answer the client gets.
   public enum Delivery: Sendable, Equatable {
     case whole
-    /// The connection is closed without a byte.
+    /// The server closes the connection without sending a byte.
     case nothing
-    /// The head with the length of the whole body, so many bytes of the body, and then the end of the connection.
+    /// The server sends the head with the length of the whole body, then this many bytes of the body, and closes the
+    /// connection.
     case cut(bodyBytes: Int)
   }
 
   /// 200 to 599.
   public var status: Int
   public var headers: [HTTPHeader]
-  /// Not sent with a status of 204 or 304, and not to `HEAD`.
+  /// The body. The server does not send it with status 204 or 304, nor to a `HEAD` request.
   public var body: [UInt8]
   public var delivery = Delivery.whole
-  /// How long the server waits before the first byte. No thread waits with it. At most a day; below 0 is 0.
+  /// How long the server waits before the first byte. The wait blocks no thread. At most a day; a negative value counts as 0.
   public var delayMilliseconds: Int64 = 0
 
   public init(_ status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
@@ -29,7 +30,7 @@ public struct WebResponse: Sendable, Equatable {
     self.body = body
   }
 
-  /// The first header of that name.
+  /// The value of the first header of that name, compared case-insensitively.
   public func header(_ name: String) -> String? {
     headers.first { ASCII.equalsIgnoringCase($0.name, name) }?.value
   }

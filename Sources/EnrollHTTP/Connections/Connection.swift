@@ -1,30 +1,30 @@
-// One connection: reads requests one at a time, has each answered, sends the answer, and closes when time is up (RFC 9112 §9). Whatever
-// is refused ends the connection; nothing of it reaches the application.
+// One connection: reads requests one at a time, has each answered, sends the answer, and closes on a timeout (RFC 9112 §9). A
+// request that breaks HTTP or a limit ends the connection and does not reach the application.
 
 import EnrollPosix
 import Synchronization
 
 /// A connection of one event loop.
 final class Connection: LoopSocket, @unchecked Sendable {
-  // Unchecked: all but `isGone` is only touched on the loop.
+  // Unchecked: everything but `isGone` is touched only on the event loop.
 
   /// The event that the connection waits for, until `deadline`.
   private enum Waiting {
     case request, head, body, answer
-    /// The client has to take its answer.
+    /// The client has to receive its answer.
     case taking
-    /// The connection is refused or done, and read to its end.
+    /// The connection is being closed: this side sends the rest of its answer and discards what the client sends.
     case ending
   }
 
   /// Bytes of the next requests that a client may send while one is in work.
   private static let heldLimit = 128 << 10
-  /// An answer of which more is left than this holds the next one back.
-  private static let untakenLimit = 64 << 10
+  /// If more than this is left of an answer, the next request waits.
+  private static let unsentLimit = 64 << 10
 
-  /// Where the roster has it.
-  var place = 0
-  /// The client has left, or this side has closed: nobody waits for an answer.
+  /// The index in the roster.
+  var index = 0
+  /// True once the client or the server has closed: no answer is needed any more.
   let isGone = Atomic<Bool>(false)
 
   /// nil for a peer without an IP address.
@@ -33,22 +33,22 @@ final class Connection: LoopSocket, @unchecked Sendable {
   private var client: String?
   private var waiting = Waiting.request
   private var deadline: Int64
-  /// When the connection came, or its last answer was sent.
+  /// The time at which the connection began or its last answer was sent.
   private var waitingSince = SystemClock.monotonic()
   private var reader = RequestReader()
-  /// Bytes that came and are not read yet.
+  /// Bytes that were received and not parsed yet.
   private var held: [UInt8] = []
-  /// Of the request that is answered.
-  private var manner = AnswerWriter.Manner()
+  /// The properties of the request in work.
+  private var options = AnswerWriter.Options()
   private var delayed: WebResponse?
   /// Requests since the client last waited for an answer.
   private var pipelined = 0
-  /// Something has come behind the request that is answered.
+  /// True if bytes follow the request in work.
   private var hasMore = false
-  private var thrownAway = 0
+  private var discardedCount = 0
   private var isFirst = true
   private var isAdvancing = false
-  /// The client sends no more.
+  /// The client has closed its sending side.
   private var isAtEnd = false
 
   private init(_ descriptor: Int32, _ peer: IPAddress?, isProxied: Bool, _ loop: EventLoop) {
@@ -60,15 +60,15 @@ final class Connection: LoopSocket, @unchecked Sendable {
 
   private var shared: ServerContext { loop.shared }
 
-  /// Takes a socket that was accepted, or closes it where there are too many.
+  /// Registers an accepted socket, or closes it if a limit is reached.
   static func admit(_ descriptor: Int32, _ peer: IPAddress?, to loop: EventLoop) {
     let shared = loop.shared
     guard !loop.roster.isDraining else { return closeFile(descriptor) }
     let isProxied = peer.map { shared.proxies.contains($0) } ?? false
     let counted = isProxied ? nil : peer?.network
-    var refusal = shared.census.enter(counted)
-    if refusal == .tooManyConnections, shared.limits.newestWins, loop.roster.closeIdlest() {
-      refusal = shared.census.enter(counted)
+    var refusal = shared.census.admit(counted)
+    if refusal == .tooManyConnections, shared.limits.evictsIdle, loop.roster.closeIdlest() {
+      refusal = shared.census.admit(counted)
     }
     if let refusal {
       shared.counters.refused(refusal)
@@ -85,8 +85,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
   override func received(_ bytes: UnsafeRawBufferPointer) {
     switch waiting {
     case .ending:
-      thrownAway += bytes.count
-      if thrownAway > 1 << 20 { close() }
+      discardedCount += bytes.count
+      if discardedCount > 1 << 20 { close() }
     case .answer, .taking: hold(bytes)
     case .request, .head, .body:
       if held.isEmpty {
@@ -98,7 +98,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     }
   }
 
-  /// Keeps what is not read yet. Where that is a next request, nothing more is read: a client that sends on waits.
+  /// Keeps bytes that are not parsed yet. While a request is in work, reading stops: the client that sends more has to wait.
   private func hold(_ bytes: UnsafeRawBufferPointer) {
     guard !bytes.isEmpty, waiting != .ending else { return }
     held.append(contentsOf: bytes)
@@ -114,10 +114,10 @@ final class Connection: LoopSocket, @unchecked Sendable {
     held = passed == 0 ? bytes : Array(bytes[passed...])
   }
 
-  /// Reads requests, and has those that are whole answered.
-  /// - Returns: how many of `bytes` are done with.
+  /// Parses requests, and has complete ones answered.
+  /// - Returns: how many of `bytes` are consumed.
   private func advance(_ bytes: UnsafeRawBufferPointer) -> Int {
-    // An answer that is made at once comes back in here: the loop below goes on by itself.
+    // An answer that is made at once calls back into this connection: the loop below continues by itself.
     isAdvancing = true
     defer { isAdvancing = false }
     var passed = 0
@@ -140,14 +140,14 @@ final class Connection: LoopSocket, @unchecked Sendable {
     return passed
   }
 
-  /// The first byte of a request came. That of the first request does not prolong the time it has.
+  /// The first byte of a request came. The time of the first request already runs since the connection began.
   private func beginRequest() {
     waiting = .head
     guard !isFirst else { return }
     deadline = ServerContext.deadline(afterMilliseconds: shared.limits.headerTimeoutMilliseconds)
   }
 
-  /// The client closes, or sends no more. An answer that is on its way is still sent.
+  /// The client closes its sending side. Buffered bytes are still sent; an answer that is not made yet is dropped.
   override func cameToEnd() {
     guard unsentCount > 0 else { return close() }
     setReading(false)
@@ -165,14 +165,14 @@ final class Connection: LoopSocket, @unchecked Sendable {
     deadline = .max
     let isOver = hasMore && pipelined + 1 >= shared.limits.pipelined
     if isOver { shared.counters.refused(.tooManyPipelined) }
-    manner = AnswerWriter.Manner(isHead: head.isHead, persists: head.isPersistent && !isOver)
+    options = AnswerWriter.Options(isHead: head.isHead, persists: head.isPersistent && !isOver)
     var request = WebRequest(
       head.method, head.path, query: head.query, fields: .lines(head.fields), body: body, client: "")
     request.isHead = head.isHead
     request.client = address(of: request)
     switch shared.answering {
     case .lanes(let application):
-      switch application.lane(for: request) {
+      switch application.lane(for: &request) {
       case .here: answered(application.answer(request))
       case .database: work(shared.database, application, request)
       case .provider: work(shared.provider, application, request)
@@ -207,8 +207,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
     answered(loop.writer.answer(.overloaded))
   }
 
-  /// The answer is there.
-  /// - Parameter answer: nil: the application gives none.
+  /// Receives the answer from the application.
+  /// - Parameter answer: nil if the application gives none.
   func answered(_ answer: WebResponse?) {
     guard waiting == .answer, delayed == nil else { return }
     guard let answer else { return deliverBadAnswer() }
@@ -223,10 +223,10 @@ final class Connection: LoopSocket, @unchecked Sendable {
     deliver(answer)
   }
 
-  /// Whether the connection stays is decided now: the server may have begun to stop while the answer was made.
+  /// Decides only now whether the connection stays open: the server may have begun to stop while the answer was made.
   private func deliver(_ answer: WebResponse) {
-    var bodyCount = manner.isHead || !AnswerWriter.hasBody(answer.status) ? 0 : answer.body.count
-    var persists = manner.persists && !shared.isDraining
+    var bodyCount = options.isHead || !AnswerWriter.hasBody(answer.status) ? 0 : answer.body.count
+    var persists = options.persists && !shared.isDraining
     switch answer.delivery {
     case .whole: break
     case .nothing: return end()
@@ -238,7 +238,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     shared.counters.answered(answer.status)
     send(loop.writer.bytes, answer.body, bodyCount)
     guard persists else { return end() }
-    guard unsentCount <= Self.untakenLimit else {
+    guard unsentCount <= Self.unsentLimit else {
       waiting = .taking
       deadline = ServerContext.deadline(afterMilliseconds: shared.limits.idleTimeoutMilliseconds)
       return
@@ -252,7 +252,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
   }
 
   private func next() {
-    // The server may have begun to stop while the client took its answer.
+    // The server may have begun to stop while the client received its answer.
     if shared.isDraining { return end() }
     waiting = .request
     waitingSince = SystemClock.monotonic()
@@ -263,11 +263,11 @@ final class Connection: LoopSocket, @unchecked Sendable {
     setReading(held.isEmpty || waiting != .answer && waiting != .taking)
   }
 
-  /// Answers by itself and ends the connection.
+  /// Sends the server's own answer, if the refusal has one, and ends the connection.
   private func refuse(_ refusal: Refusal) {
     guard waiting != .ending else { return }
     shared.counters.refused(refusal)
-    manner = AnswerWriter.Manner(isHead: reader.isHead, persists: false)
+    options = AnswerWriter.Options(isHead: reader.isHead, persists: false)
     if let answer = loop.writer.answer(refusal) { deliver(answer) } else { close() }
   }
 
@@ -282,7 +282,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
 
   // MARK: Ending
 
-  /// Closes this side, and reads on for a while: closing at once would reset the connection, and with it the answer.
+  /// Closes the sending side and reads on for a while: a reset at once could take the answer from the client.
   private func end() {
     waiting = .ending
     deadline = ServerContext.deadline(afterMilliseconds: shared.limits.idleTimeoutMilliseconds)
@@ -303,10 +303,10 @@ final class Connection: LoopSocket, @unchecked Sendable {
     (held, reader, delayed) = ([], RequestReader(), nil)
     loop.roster.remove(self)
     loop.setTicking()
-    shared.census.leave(isProxied ? nil : peer?.network)
+    shared.census.release(isProxied ? nil : peer?.network)
   }
 
-  /// Looks at the time, every now and then. Time in which the server did not run counts against no client.
+  /// Checks the deadline; called at every tick. Time in which the server did not run counts against no client.
   func tick(_ now: Int64, stopped: Int64) {
     deadline = min(deadline, .max - stopped) + stopped
     guard now >= deadline else { return }
@@ -325,11 +325,11 @@ final class Connection: LoopSocket, @unchecked Sendable {
     close()
   }
 
-  /// The server stops: an idle connection closes now, another one behind its answer. A request that is not whole yet has little time
-  /// left.
+  /// The server stops: an idle connection closes now, a connection with a request in work after its answer. The deadline of an
+  /// incomplete request moves closer.
   func drain() {
     switch waiting {
-    // The client may still be taking its last answer.
+    // The client may still be receiving its last answer.
     case .request where reader.isFresh && held.isEmpty: if unsentCount > 0 { end() } else { close() }
     case .request, .head, .body:
       deadline = min(
@@ -338,7 +338,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
     }
   }
 
-  /// Since when nobody but the client has had something to do; nil while the application has, or the client takes its answer.
+  /// The time since which only the client has had something to do; nil while the application works or the client receives its
+  /// answer. A connection that is being closed counts as idle for ever.
   var idleSince: Int64? {
     switch waiting {
     case .request, .head, .body: unsentCount > 0 ? nil : waitingSince

@@ -1,10 +1,10 @@
-// How many connections there are, in all and by address, on all event loops together.
+// The number of connections, in total and by address, across all event loops, and of requests in work.
 
 import EnrollPosix
 
-/// Counts connections against their limits; any thread may ask.
+/// Counts connections against their limits, for any thread.
 final class ConnectionCensus: @unchecked Sendable {
-  // Unchecked: all state is only touched with `condition` held.
+  // Unchecked: all state is touched only with `condition` locked.
   private let condition = Condition()
   private let limits: ServerLimits
   private var open = 0
@@ -13,9 +13,9 @@ final class ConnectionCensus: @unchecked Sendable {
 
   init(_ limits: ServerLimits) { self.limits = limits }
 
-  /// - Parameter address: nil for a connection that counts only in all: a trusted proxy's.
-  /// - Returns: nil when the connection may stay; it is then to be told by ``leave(_:)``.
-  func enter(_ address: IPAddress?) -> Refusal? {
+  /// - Parameter address: nil for a trusted proxy, whose connections count only in the total.
+  /// - Returns: nil if the connection may stay; call ``release(_:)`` when it closes.
+  func admit(_ address: IPAddress?) -> Refusal? {
     condition.lock()
     defer { condition.unlock() }
     guard open < limits.connections else { return .tooManyConnections }
@@ -28,7 +28,7 @@ final class ConnectionCensus: @unchecked Sendable {
     return nil
   }
 
-  func leave(_ address: IPAddress?) {
+  func release(_ address: IPAddress?) {
     condition.lock()
     open -= 1
     if let address, let count = byAddress[address] { byAddress[address] = count > 1 ? count - 1 : nil }
@@ -36,7 +36,7 @@ final class ConnectionCensus: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// A request goes to a worker, or is answered later.
+  /// Counts a request that a worker answers, or that is answered later.
   func beginWork() {
     condition.lock()
     working += 1
@@ -57,7 +57,7 @@ final class ConnectionCensus: @unchecked Sendable {
   }
 
   /// Waits until no connection is open and no request is in work.
-  /// - Returns: false when there still are some after `nanoseconds`.
+  /// - Returns: false if some are left after `nanoseconds`.
   func waitUntilEmpty(nanoseconds: Int64) -> Bool {
     let end = SystemClock.monotonic().addingReportingOverflow(max(nanoseconds, 0)).partialValue
     condition.lock()

@@ -1,6 +1,6 @@
-// The connections of one event loop. One timer looks at all of them: a timer for each request would cost more than the request.
+// The connections of one event loop. One timer checks all of them: a timer for each request would cost more than the request.
 
-/// Confined to its event loop.
+/// A list of connections, confined to its event loop.
 final class ConnectionRoster {
   private var connections: [Connection] = []
   private(set) var isDraining = false
@@ -8,25 +8,25 @@ final class ConnectionRoster {
   var count: Int { connections.count }
 
   func add(_ connection: Connection) {
-    connection.place = connections.count
+    connection.index = connections.count
     connections.append(connection)
   }
 
-  /// The last one takes its place.
+  /// Removes a connection; the last one moves to its index.
   func remove(_ connection: Connection) {
     let last = connections.removeLast()
     guard last !== connection else { return }
-    connections[connection.place] = last
-    last.place = connection.place
+    connections[connection.index] = last
+    last.index = connection.index
   }
 
-  /// Through a copy: connections leave while they are told.
+  /// Calls `body` for each connection of a copy: a call may remove connections.
   func forEach(_ body: (Connection) -> Void) {
     for connection in connections { body(connection) }
   }
 
-  /// Closes the connection that has been idle longest, so that another one has room.
-  /// - Returns: false when none is idle.
+  /// Closes the connection that has been idle longest, to make room for another.
+  /// - Returns: false if no connection is idle.
   func closeIdlest() -> Bool {
     var idlest: (connection: Connection, since: Int64)?
     for connection in connections {

@@ -1,23 +1,24 @@
-// One thread with an event base of libevent: the sockets of its connections, a mailbox for what other threads want done here, and one
-// tick that looks at the time of all connections. Each base is touched by its own thread alone, so libevent needs no locks.
+// One thread with an event base of libevent: the sockets of its connections, a queue of work that other threads post, and one
+// tick that checks the deadlines of all connections. Only its own thread touches a base, so libevent needs no locks.
 
 import CEvent
 import CPosix
-import EnrollCore
+import EnrollSteps
 import EnrollPosix
 
-/// Runs events from ``start()`` to ``end()``. All but ``post(_:)``, ``run(_:)``, ``start()`` and ``end()`` belongs to its thread.
+/// Runs events from ``start()`` to ``end()``. Other threads may call only ``post(_:)``, ``run(_:)``, ``start()`` and ``end()``.
 final class EventLoop: @unchecked Sendable {
-  // Unchecked: the mailbox is only touched with `exclusion` held, all else only by the loop's thread once that runs.
+  // Unchecked: the queue is touched only with `exclusion` locked, everything else only by the loop's thread once the thread
+  // runs.
   let base: OpaquePointer
   let shared: ServerContext
   let roster = ConnectionRoster()
-  /// For what a read brings; the bytes are gone with the next read of any connection.
+  /// The buffer for reads. Each read, of any connection, overwrites it.
   let input: UnsafeMutableRawBufferPointer
-  /// Writes the heads of answers, again and again in the same memory.
+  /// Writes the heads of answers into memory that it reuses.
   var writer: AnswerWriter
 
-  private let mailbox: EventDescriptor
+  private let wakeDescriptor: EventDescriptor
   private let exclusion = Mutex()
   private var posted: [@Sendable () -> Void] = []
   private var isEnded = false
@@ -26,28 +27,30 @@ final class EventLoop: @unchecked Sendable {
   private var wake: OpaquePointer?
   private var tick: OpaquePointer?
   private(set) var isTicking = false
-  /// When the time was looked at.
-  private var lastLook: Int64 = 0
-  /// The listeners that the loop has; they hand round what they accept.
+  /// The time of the last tick.
+  private var lastTick: Int64 = 0
+  /// The listening sockets of this loop; they distribute accepted connections over all loops.
   private var listeners: [Listener] = []
 
-  /// - Throws: ``ServerError`` when the system gives no descriptor or no memory.
+  /// - Throws: ``ServerError`` if the system gives no descriptor or no memory.
   init(_ shared: ServerContext) throws(ServerError) {
-    guard let mailbox = try? EventDescriptor(), Self.hasRoom(besides: mailbox.descriptor),
+    guard let wakeDescriptor = try? EventDescriptor(),
+      Self.hasFreeDescriptors(besides: wakeDescriptor.descriptor),
       let configuration = event_config_new()
-    else { throw ServerError.noRoom }
+    else { throw ServerError.outOfResources }
     defer { event_config_free(configuration) }
     event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
-    guard let base = event_base_new_with_config(configuration) else { throw ServerError.noRoom }
+    guard let base = event_base_new_with_config(configuration) else { throw ServerError.outOfResources }
     self.base = base
-    self.mailbox = mailbox
+    self.wakeDescriptor = wakeDescriptor
     self.shared = shared
     input = .allocate(byteCount: 64 << 10, alignment: 16)
     writer = AnswerWriter(shared.settings)
   }
 
-  /// A base takes three descriptors, and libevent ends the process where it gets none for its signals.
-  private static func hasRoom(besides descriptor: Int32) -> Bool {
+  /// Whether three descriptors are free: an event base needs three, and libevent ends the process if it gets none for its
+  /// signals.
+  private static func hasFreeDescriptors(besides descriptor: Int32) -> Bool {
     let tried = (0..<3).map { _ in dup(descriptor) }
     for one in tried where one >= 0 { close(one) }
     return tried.allSatisfy { $0 >= 0 }
@@ -60,14 +63,14 @@ final class EventLoop: @unchecked Sendable {
     input.deallocate()
   }
 
-  /// Listens on this loop. Before ``start()``.
+  /// Adds a socket that listens on this loop. Call it before ``start()``.
   func add(_ listener: Listener) { listeners.append(listener) }
 
-  /// - Throws: ``ServerError`` when the system gives no thread or no memory.
+  /// - Throws: ``ServerError`` if the system gives no thread or no memory.
   func start() throws(ServerError) {
     let this = Unmanaged.passUnretained(self).toOpaque()
     wake = event_new(
-      base, mailbox.descriptor, Int16(EV_READ | EV_PERSIST),
+      base, wakeDescriptor.descriptor, Int16(EV_READ | EV_PERSIST),
       { _, _, this in
         guard let this else { return }
         Unmanaged<EventLoop>.fromOpaque(this).takeUnretainedValue().runPosted()
@@ -76,19 +79,19 @@ final class EventLoop: @unchecked Sendable {
       base, -1, Int16(EV_PERSIST),
       { _, _, this in
         guard let this else { return }
-        Unmanaged<EventLoop>.fromOpaque(this).takeUnretainedValue().look()
+        Unmanaged<EventLoop>.fromOpaque(this).takeUnretainedValue().checkDeadlines()
       }, this)
-    guard let wake, tick != nil, event_add(wake, nil) == 0 else { throw ServerError.noRoom }
-    isStarted = PlainThread.start { [self] in
-      // An exit of the process does not wait for a loop.
-      ExitBarrier.outside { _ = event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY) }
+    guard let wake, tick != nil, event_add(wake, nil) == 0 else { throw ServerError.outOfResources }
+    isStarted = BackgroundThread.start { [self] in
+      // An exit of the process does not wait for this thread.
+      ExitBarrier.allowingExit { _ = event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY) }
       runPosted()
       hasLeft.set()
     }
-    guard isStarted else { throw ServerError.noRoom }
+    guard isStarted else { throw ServerError.outOfResources }
   }
 
-  /// Ends the thread, if there is one, and returns when it has left. What is posted later is dropped.
+  /// Stops the thread, if it runs, and returns when it has ended. Later posts are dropped.
   func end() {
     if isStarted {
       run { [self] in
@@ -101,17 +104,17 @@ final class EventLoop: @unchecked Sendable {
     stopListening()
   }
 
-  /// Has something done on the loop, soon. Any thread may call it, at any time.
+  /// Queues `body` to run on the loop. Any thread may call this at any time.
   func post(_ body: @escaping @Sendable () -> Void) {
     let isFirst = exclusion.locked {
       guard !isEnded else { return false }
       posted.append(body)
       return posted.count == 1
     }
-    if isFirst { mailbox.wake() }
+    if isFirst { wakeDescriptor.wake() }
   }
 
-  /// Has something done on the loop, and returns when it is. Not to be called on the loop.
+  /// Runs `body` on the loop and returns when it is done. Must not be called on the loop.
   func run(_ body: @escaping @Sendable () -> Void) {
     let isDone = Event()
     post {
@@ -122,7 +125,7 @@ final class EventLoop: @unchecked Sendable {
   }
 
   private func runPosted() {
-    mailbox.drain()
+    wakeDescriptor.drain()
     let bodies = exclusion.locked {
       let bodies = posted
       posted = []
@@ -134,23 +137,25 @@ final class EventLoop: @unchecked Sendable {
   /// Accepts no more.
   func stopListening() { listeners = [] }
 
-  private func look() {
+  private func checkDeadlines() {
     let now = SystemClock.monotonic()
-    // A process that was stopped (SIGSTOP, a frozen container) has read nothing meanwhile: that time counts against nobody.
-    let stopped = max(0, now - lastLook - 2 * shared.tickMilliseconds * 1_000_000)
-    lastLook = now
+    // A process that was suspended (SIGSTOP, a frozen container) has read nothing meanwhile: that time counts against no
+    // client.
+    let stopped = max(0, now - lastTick - 2 * shared.tickMilliseconds * 1_000_000)
+    lastTick = now
     roster.forEach { $0.tick(now, stopped: stopped) }
     for listener in listeners { listener.resume() }
     setTicking()
   }
 
-  /// To be called when a connection comes or goes, and when a listener pauses: without any of them nothing wakes the loop.
+  /// Starts or stops the tick. Call it when a connection opens or closes and when a listener pauses: without any of them the
+  /// loop needs no tick.
   func setTicking() {
     let isNeeded = roster.count > 0 || listeners.contains { $0.isPaused }
     guard isNeeded != isTicking else { return }
     isTicking = isNeeded
     if isNeeded {
-      lastLook = SystemClock.monotonic()
+      lastTick = SystemClock.monotonic()
       var period = timeval(milliseconds: shared.tickMilliseconds)
       event_add(tick, &period)
     } else {

@@ -1,14 +1,15 @@
-// A socket that listens. What it accepts goes round the loops: one socket for each loop would share few connections unevenly, and lose
-// those that wait when the server stops.
+// A listening socket. It distributes accepted connections over the loops in turn. One listening socket for each loop would
+// spread few connections unevenly, and lose the connections in its backlog when the server stops.
 
 import CEvent
 import CPosix
 import EnrollPosix
 
-/// A listener of one address. It belongs to the thread of its loop.
+/// The listener of one address. It belongs to the thread of its loop.
 final class Listener {
   let port: Int
-  /// It accepts nothing for a moment, because the process may open no more files. To try again at once would need all of a processor.
+  /// True while it accepts nothing because accept(2) failed, for example because no file descriptor is free. Trying again at
+  /// once would keep a processor busy.
   private(set) var isPaused = false
 
   private let listener: OpaquePointer
@@ -17,8 +18,8 @@ final class Listener {
   private var next = 0
 
   /// - Parameters:
-  ///   - loop: on which it accepts.
-  ///   - loops: which get what is accepted, in turn.
+  ///   - loop: the loop on which it accepts.
+  ///   - loops: the loops that get the accepted connections, in turn.
   /// - Throws: ``ServerError`` with the setting ``ServerError/Setting/addresses``.
   init(_ address: String, port: Int, on loop: EventLoop, handingTo loops: [EventLoop]) throws(ServerError) {
     let flags = UInt32(LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC)
@@ -27,22 +28,23 @@ final class Listener {
     let made = withUnsafeMutablePointer(to: &place) { place in
       place.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic -> OpaquePointer? in
         guard evutil_parse_sockaddr_port(address, generic, &size) == 0 else { return nil }
-        // It is at the same place in addresses of both families.
+        // The port is at the same offset in addresses of both families.
         place.pointee.sin6_port = UInt16(truncatingIfNeeded: port).bigEndian
-        // Without a callback nothing is accepted yet.
+        // It accepts nothing until it has a callback.
         return evconnlistener_new_bind(loop.base, nil, nil, flags, 1_024, generic, size)
       }
     }
     guard let made else {
       let number = enroll_posix_errno()
       throw ServerError(
-        setting: .addresses, isPortTaken: number == EADDRINUSE, description: SystemError.words(number))
+        setting: .addresses, isPortTaken: number == EADDRINUSE, description: SystemError.message(number))
     }
     listener = made
     self.loop = loop
     self.loops = loops
     let descriptor = evconnlistener_get_fd(made)
-    // Connections inherit it: an answer never waits for the client to acknowledge another one.
+    // Accepted sockets inherit this option: without Nagle's algorithm an answer never waits for an acknowledgement of an
+    // earlier one.
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     self.port = IPAddress.port(of: descriptor) ?? port
@@ -79,7 +81,7 @@ final class Listener {
     loop.setTicking()
   }
 
-  /// Tries again.
+  /// Accepts again after a pause.
   func resume() {
     guard isPaused else { return }
     isPaused = false

@@ -1,12 +1,12 @@
-// A connected socket of an event loop: reads when there is something, sends what the kernel takes, and keeps the rest until it takes
-// more. What comes is handed to the class that is made of it.
+// A connected socket of an event loop: reads when bytes are there, sends as much as the kernel accepts, and buffers the rest.
+// Subclasses handle the bytes and events.
 
 import CEvent
 import CPosix
 
 /// A socket, confined to its loop's thread from ``open()`` to ``close()``.
 class LoopSocket: @unchecked Sendable {
-  // Unchecked: all but `loop` is only touched on the loop.
+  // Unchecked: everything but `loop` is touched only on the loop.
   final let loop: EventLoop
 
   private final let descriptor: Int32
@@ -17,26 +17,26 @@ class LoopSocket: @unchecked Sendable {
   private final var isPaused = false
   private final var isClosed = false
 
-  /// - Parameter descriptor: belongs to the socket from now on.
+  /// - Parameter descriptor: the socket; this object closes it.
   init(_ descriptor: Int32, _ loop: EventLoop) {
     self.descriptor = descriptor
     self.loop = loop
   }
 
-  // For subclasses. A call may close the socket.
+  // Subclasses override these methods. A method may close the socket.
 
-  /// The bytes are gone when this returns.
+  /// Bytes were received. They are valid only until this returns.
   func received(_ bytes: UnsafeRawBufferPointer) {}
-  /// The other side sends no more.
+  /// The other side has closed, or closed its sending side.
   func cameToEnd() {}
-  /// Everything that was to be sent is with the kernel, after some of it had to wait.
+  /// The kernel has accepted all bytes, after some of them had to be buffered.
   func sentAll() {}
-  /// The time of ``startTimer(milliseconds:)`` is over.
+  /// The time of ``startTimer(milliseconds:)`` has passed.
   func timePassed() {}
   /// The socket is closed.
   func hasClosed() {}
 
-  /// Begins to read.
+  /// Starts reading.
   final func open() {
     readable = event_new(
       loop.base, descriptor, Int16(EV_READ | EV_PERSIST), { _, _, this in LoopSocket.of(this)?.read() },
@@ -46,7 +46,7 @@ class LoopSocket: @unchecked Sendable {
 
   private final var this: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// Holds the socket over a call that may close it.
+  /// A strong reference, so that the socket outlives a call that closes it.
   private static func of(_ pointer: UnsafeMutableRawPointer?) -> LoopSocket? {
     pointer.map { Unmanaged<LoopSocket>.fromOpaque($0).takeUnretainedValue() }
   }
@@ -62,17 +62,17 @@ class LoopSocket: @unchecked Sendable {
     }
   }
 
-  /// While it is off, nobody notices that the other side leaves.
+  /// Turns reading on or off. While it is off, the socket does not notice that the other side closes.
   final func setReading(_ isOn: Bool) {
     guard isPaused == isOn, let readable else { return }
     isPaused = !isOn
     if isOn { event_add(readable, nil) } else { event_del(readable) }
   }
 
-  /// How much waits for the other side to take more.
+  /// The number of bytes that the kernel has not accepted yet.
   final var unsentCount: Int { output.count }
 
-  /// - Parameter bodyCount: how much of the body is sent.
+  /// - Parameter bodyCount: how many bytes of the body to send.
   final func send(_ head: [UInt8], _ body: [UInt8] = [], _ bodyCount: Int = 0) {
     output.add(head, body, bodyCount, to: descriptor)
     if output.count > 0 { awaitWritable() }
@@ -91,7 +91,7 @@ class LoopSocket: @unchecked Sendable {
     if output.count > 0 { awaitWritable() } else { sentAll() }
   }
 
-  /// There is one timer; it starts anew.
+  /// Starts the socket's only timer, or restarts it.
   final func startTimer(milliseconds: Int64) {
     if timer == nil {
       timer = event_new(loop.base, -1, 0, { _, _, this in LoopSocket.of(this)?.timePassed() }, this)
@@ -100,14 +100,14 @@ class LoopSocket: @unchecked Sendable {
     guard let timer, event_add(timer, &time) == 0 else { return close() }
   }
 
-  /// Tells the other side that nothing more comes.
+  /// Closes the sending side (FIN).
   final func closeOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Leaves the loop. What is left to send is dropped.
+  /// Removes the socket from the loop and closes it. Unsent bytes are dropped.
   final func close() {
     guard !isClosed else { return }
     isClosed = true
-    // Before the descriptor, which another connection may have at once.
+    // Free the events before closing: another connection may get the same descriptor at once.
     for event in [readable, writable, timer] where event != nil { event_free(event) }
     (readable, writable, timer) = (nil, nil, nil)
     closeFile(descriptor)

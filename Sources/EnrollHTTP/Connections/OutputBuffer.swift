@@ -1,4 +1,4 @@
-// Bytes that the kernel does not take at once wait here for the socket to become writable.
+// Buffers bytes that the kernel does not accept at once until the socket is writable.
 
 import CPosix
 
@@ -7,13 +7,14 @@ struct OutputBuffer {
   private var parts: [ArraySlice<UInt8>] = []
   private(set) var count = 0
 
-  /// Sends at once as much as the kernel takes, and keeps the rest. A connection that is broken takes nothing: the next read sees it.
-  /// - Parameter bodyCount: how much of the body is sent.
+  /// Sends as much as the kernel accepts at once, and keeps the rest. An error of the connection is ignored here: the next read
+  /// reports it.
+  /// - Parameter bodyCount: how many bytes of the body to send.
   mutating func add(_ head: [UInt8], _ body: [UInt8], _ bodyCount: Int, to descriptor: Int32) {
     let sent = count == 0 ? Self.write(head, body, bodyCount, to: descriptor) : 0
     if sent < head.count { keep(ArraySlice(Array(head[sent...]))) }
     let bodySent = max(0, sent - head.count)
-    // The body is shared, not copied.
+    // The slice shares the body's storage.
     if bodySent < bodyCount { keep(body[bodySent..<bodyCount]) }
   }
 
@@ -22,8 +23,8 @@ struct OutputBuffer {
     count += part.count
   }
 
-  /// Sends on.
-  /// - Returns: false when the connection is broken.
+  /// Sends buffered bytes.
+  /// - Returns: false if the connection is broken.
   mutating func flush(to descriptor: Int32) -> Bool {
     while let first = parts.first {
       let sent = first.withUnsafeBytes {

@@ -3,12 +3,12 @@
 import EnrollPosix
 import Synchronization
 
-/// Shared by the event loops and the workers; nothing in it changes but counters and one flag.
+/// Shared by the event loops and the workers. Only counters, the pools and one flag change.
 final class ServerContext: Sendable {
-  /// How requests are answered.
+  /// How the server gets its answers.
   enum Answering: Sendable {
     case lanes(any WebApplication)
-    /// Called on the event loop.
+    /// The closure is called on the event loop.
     case later(@Sendable (WebRequest, Responder) -> Void)
   }
 
@@ -20,8 +20,8 @@ final class ServerContext: Sendable {
   let provider: WorkerPool
   let census: ConnectionCensus
   let counters = ServerCounters()
-  /// How often a loop with connections looks at the time. A timeout is noticed late by a quarter of the shortest one, and by a second
-  /// at most.
+  /// The interval at which a loop with connections checks deadlines: a quarter of the shortest timeout, from 5 ms to 1 s. A
+  /// timeout is noticed at most that much late.
   let tickMilliseconds: Int64
   private let draining = Atomic<Bool>(false)
 
@@ -42,13 +42,13 @@ final class ServerContext: Sendable {
 
   var limits: ServerLimits { settings.limits }
 
-  /// Answers close their connections, because the server stops.
+  /// True once the server stops: each answer then closes its connection.
   var isDraining: Bool { draining.load(ordering: .acquiring) }
 
-  /// - Returns: false when it drains already.
+  /// - Returns: false if the server is already stopping.
   func drain() -> Bool { !draining.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// By the clock of ``SystemClock/monotonic()``, in nanoseconds.
+  /// A time of ``SystemClock/monotonic()``, in nanoseconds.
   static func deadline(afterMilliseconds milliseconds: Int64) -> Int64 {
     SystemClock.monotonic() &+ min(max(milliseconds, 0), 1 << 40) &* 1_000_000
   }

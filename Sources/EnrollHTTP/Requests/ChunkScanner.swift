@@ -1,7 +1,7 @@
-// Reads a chunked body while its bytes arrive (RFC 9112 §7.1). Chunk extensions are refused: no client needs them, and readers
-// differ in where they end.
+// Reads a chunked body while its bytes arrive (RFC 9112 §7.1). Chunk extensions are refused: no client needs them, and parsers
+// disagree on where they end.
 
-/// Reads one chunked body; each call begins with the bytes that the last one did not pass.
+/// Reads one chunked body. Each call begins with the bytes that the last call did not consume.
 struct ChunkScanner {
   enum Outcome: Equatable {
     case needsMore
@@ -15,20 +15,20 @@ struct ChunkScanner {
     case dataEnd
   }
 
-  /// Chunks without a body worth them cost more to read than to send: sizes and line ends may be so much longer than what is in
-  /// the chunks.
+  /// Tiny chunks cost the server more to read than the client to send: chunk sizes and line ends may take at most this many
+  /// bytes more than the data.
   private static let spareFraming = 4_096
 
   private var expected = Expected.size
   private var total = 0
-  /// Bytes of sizes and line ends.
+  /// Bytes of chunk sizes and line ends.
   private var framing = 0
-  /// Bytes of the trailer section that were looked at, and where its current line begins.
+  /// Bytes of the trailer section that were scanned, and the start of its current line.
   private var trailerPosition = 0
   private var trailerLine = 0
 
-  /// - Parameter body: gets what the chunks have in them.
-  /// - Returns: how many of `bytes` are read, and what comes next.
+  /// - Parameter body: the data of the chunks is appended to it.
+  /// - Returns: how many of `bytes` are consumed, and the outcome.
   mutating func scan(
     _ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits, into body: inout [UInt8]
   ) -> (passed: Int, outcome: Outcome) {
@@ -74,7 +74,7 @@ struct ChunkScanner {
     case needsMore, refused
   }
 
-  /// One to eight hexadecimal digits and CRLF.
+  /// A chunk size: one to eight hexadecimal digits and CRLF.
   private static func size(_ bytes: UnsafeRawBufferPointer) -> Size {
     var size = 0
     var count = 0
@@ -98,7 +98,7 @@ struct ChunkScanner {
     }
   }
 
-  /// Header lines up to an empty one, none of them folded. They are read and not kept.
+  /// Checks the trailer section: header lines up to an empty line, none of them folded. Their values are dropped.
   private mutating func trailers(_ bytes: UnsafeRawBufferPointer, _ limits: ServerLimits) -> Outcome {
     while trailerPosition < bytes.count {
       guard trailerPosition < limits.trailerBytes else { return .refused(.headersTooLarge) }

@@ -1,7 +1,7 @@
-// The rules for a head beyond its grammar (RFC 9110 §7.2, §8.6, §10.1.1; RFC 9112 §3, §6): one host that is ours, one framing
-// that nobody can read in two ways, no expectation but 100-continue.
+// The rules for a head beyond its grammar (RFC 9110 §7.2, §8.6, §10.1.1; RFC 9112 §3, §6): exactly one host, which the server
+// answers; framing of the body that all parsers read alike; no expectation but 100-continue.
 
-/// A head that the server answers, and what follows it.
+/// A head that follows the rules, and the kind of body that comes after it.
 struct ProperHead {
   enum Body: Equatable {
     case none, chunked
@@ -15,13 +15,13 @@ struct ProperHead {
   /// The header lines.
   var fields: [UInt8]
   var body: Body
-  /// The client waits to be told that its body is wanted.
+  /// The client sends `Expect: 100-continue`: it waits for an interim answer before it sends the body.
   var waitsForContinue: Bool
-  /// By the client's wish and version.
+  /// True if the client's version and headers allow a further request on the connection.
   var isPersistent: Bool
 }
 
-/// The rules, with what they compare to.
+/// The rules, with the settings that they need.
 struct HeadRules: Sendable {
   enum Judgement {
     case proper(ProperHead)
@@ -30,12 +30,12 @@ struct HeadRules: Sendable {
 
   let limits: ServerLimits
   let methods: Set<WebRequest.Method>
-  /// `https://login.example.com`.
+  /// The public origin, such as `https://login.example.com`.
   private let origin: String?
-  /// Values of `Host`.
+  /// The values of `Host` that are answered.
   private let names: [String]
   private let hosts: ServerSettings.Hosts
-  /// Paths for which the host does not matter.
+  /// Paths that are answered for any host.
   private let probes: [String]
 
   init(_ settings: ServerSettings) {
@@ -50,8 +50,8 @@ struct HeadRules: Sendable {
   /// - Parameter bytes: the whole head.
   func judge(_ line: RequestLine, _ fields: HeadFields, _ bytes: UnsafeRawBufferPointer) -> Judgement {
     let target = originForm(line.target, bytes)
-    let isProbe = target.map { leadsToProbe($0.path, bytes) } ?? false
-    // RFC 9112 §3.2: a request without a host is refused, one of HTTP/1.0 may be.
+    let isProbe = target.map { isProbePath($0.path, bytes) } ?? false
+    // A request needs `Host` (RFC 9112 §3.2). In HTTP/1.0 it may be missing for a probe, or if any host is answered.
     guard fields.host != nil || !line.isHTTP11 && (isProbe || hosts == .any) else {
       return .refused(.malformed)
     }
@@ -61,7 +61,7 @@ struct HeadRules: Sendable {
     case .refused(let refusal): return .refused(refusal)
     }
     guard let target else { return .refused(.malformed) }
-    // Where any host will do, it still has to be one (RFC 9112 §3.2).
+    // If any host is answered, its syntax still has to be correct (RFC 9112 §3.2).
     if let host = fields.host, isProbe || hosts == .any, !HeaderGrammar.isHost(bytes, host) {
       return .refused(.malformed)
     }
@@ -114,8 +114,8 @@ struct HeadRules: Sendable {
     return .proper(count == 0 ? .none : .count(count))
   }
 
-  /// The target without our own origin; nil for any other form than `/path?query` (RFC 9112 §3.2). An empty path is that of an origin
-  /// alone.
+  /// The path and query of the target, without the server's own origin; nil for any form other than `/path?query` (RFC 9112
+  /// §3.2). The path is empty if the target is the origin alone.
   private func originForm(
     _ target: Range<Int>, _ bytes: UnsafeRawBufferPointer
   ) -> (path: Range<Int>, query: Range<Int>?)? {
@@ -132,7 +132,7 @@ struct HeadRules: Sendable {
     return (start..<mark, mark + 1..<target.upperBound)
   }
 
-  private func leadsToProbe(_ path: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
+  private func isProbePath(_ path: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
     for probe in probes where probe.utf8.elementsEqual(bytes[path]) { return true }
     return false
   }

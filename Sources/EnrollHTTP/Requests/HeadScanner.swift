@@ -1,25 +1,25 @@
-// Reads a request's head while its bytes arrive, and refuses at the first byte that is not proper: a line that ends by LF or CR
-// alone, a control character, a folded line (RFC 9112 §2.2, §5.2), a second length, a head over the limits.
+// Scans a request's head while its bytes arrive, and refuses at the first invalid byte: a line that ends with LF or CR alone, a
+// control character, a folded line (RFC 9112 §2.2, §5.2), a second `Content-Length`, a head over the limits.
 
-/// Reads one head; each call goes on where the last one ended.
+/// Scans one head; each call continues where the last one ended.
 struct HeadScanner {
   enum Outcome: Equatable {
     case needsMore
-    /// The head with the empty line behind it has `count` bytes.
+    /// The head, including its empty line, has `count` bytes.
     case whole(count: Int)
     case refused(Refusal)
   }
 
-  /// nil until the first line came whole.
+  /// nil until the first line is complete.
   private(set) var line: RequestLine?
   private(set) var fields = HeadFields()
   private var position = 0
   private var lineStart = 0
 
-  /// Nothing of the request has come.
+  /// True if no byte of the request has come.
   var isFresh: Bool { position == 0 }
 
-  /// - Parameter bytes: everything of this request that has come so far.
+  /// - Parameter bytes: all bytes of this request that have come so far.
   mutating func scan(_ bytes: UnsafeRawBufferPointer, _ rules: HeadRules) -> Outcome {
     while position < bytes.count {
       let byte = bytes[position]
@@ -41,7 +41,7 @@ struct HeadScanner {
     return tooLong(bytes.count, rules.limits).map { .refused($0) } ?? .needsMore
   }
 
-  /// - Returns: nil to go on.
+  /// - Returns: nil to continue.
   private mutating func read(
     _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer, _ rules: HeadRules
   ) -> Outcome? {
@@ -54,7 +54,7 @@ struct HeadScanner {
     guard fields.count <= rules.limits.headerCount, position - fields.start <= rules.limits.headerBytes else {
       return .refused(.headersTooLarge)
     }
-    // A line that begins with a blank, which would belong to the one before, has no name either.
+    // A folded line begins with a blank, so it has no field name and is refused here.
     guard let field = HeaderLine(bytes, range) else { return .refused(.malformed) }
     return fields.note(field, range, bytes).map { .refused($0) }
   }
@@ -73,17 +73,17 @@ struct HeadScanner {
     return nil
   }
 
-  /// A head that never ends is refused once it is over a limit, not when its end comes.
+  /// Refuses a head as soon as it is over a limit, not only when it ends.
   private func tooLong(_ count: Int, _ limits: ServerLimits) -> Refusal? {
-    // Beside the target a line has a method, two blanks and the version.
+    // Besides the target, the first line has a method, two spaces and the version: 24 bytes are enough.
     guard line != nil else { return count > limits.targetBytes + 24 ? .targetTooLong : nil }
     return count - fields.start > limits.headerBytes ? .headersTooLarge : nil
   }
 }
 
-/// Where the header lines are, and the values of those that the server itself acts on.
+/// The position of the header lines, and the values of the headers that the server itself acts on.
 struct HeadFields {
-  /// Of the first line, and behind the last one.
+  /// The start of the first line, and the end of the last.
   var start = 0
   var end = 0
   var count = 0
@@ -91,12 +91,12 @@ struct HeadFields {
   private(set) var length: Range<Int>?
   private(set) var coding: Range<Int>?
   private(set) var expectation: Range<Int>?
-  /// The `Upgrade` lines with their ends, which are ignored.
+  /// The `Upgrade` lines with their line ends; the server ignores `Upgrade`.
   private(set) var upgrades: [Range<Int>] = []
-  /// `Connection: close`.
+  /// True for `Connection: close`.
   private(set) var closes = false
 
-  /// - Parameter range: of the whole line, without its end.
+  /// - Parameter range: the whole line, without its line end.
   mutating func note(
     _ field: HeaderLine, _ range: Range<Int>, _ bytes: UnsafeRawBufferPointer
   ) -> Refusal? {
@@ -122,7 +122,7 @@ struct HeadFields {
     return nil
   }
 
-  /// The lines as they came, without those of `Upgrade`.
+  /// The lines as they came, without `Upgrade` lines.
   func lines(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var lines: [UInt8] = []
     lines.reserveCapacity(end - start)

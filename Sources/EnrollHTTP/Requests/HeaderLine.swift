@@ -1,13 +1,13 @@
-// One header line as bytes (RFC 9112 §5), and how bytes of a head are compared and turned into text.
+// One header line as bytes (RFC 9112 §5), and functions that compare bytes of a head and decode them.
 
-/// Where the name and the value of a line are, in the bytes that it was found in.
+/// The positions of a line's name and value in the bytes of the head.
 struct HeaderLine: Equatable {
   var name: Range<Int>
-  /// Without the blanks and tabs around it.
+  /// The value without surrounding blanks and tabs.
   var value: Range<Int>
 
-  /// - Parameter line: without its end.
-  /// - Returns: nil unless it is a token, a colon and anything.
+  /// - Parameter line: the position of the line, without its line end.
+  /// - Returns: nil unless the line is a token and a colon, with any value.
   init?(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>) {
     var colon = line.lowerBound
     while colon < line.upperBound, HeaderGrammar.isToken(bytes[colon]) { colon += 1 }
@@ -16,15 +16,15 @@ struct HeaderLine: Equatable {
     value = bytes.trimmed(colon + 1..<line.upperBound)
   }
 
-  /// One blank or none before the value, none behind it, and a value. Readers differ in how they take others off, and what frames a
-  /// body may not depend on it.
+  /// Whether the value is not empty, has at most one space before it, and none after it. Parsers disagree on
+  /// other blanks, and the framing of a body must not depend on them.
   func isPlain(_ line: Range<Int>, _ bytes: UnsafeRawBufferPointer) -> Bool {
     let before = value.lowerBound - name.upperBound - 1
     return !value.isEmpty && value.upperBound == line.upperBound
       && (before == 0 || before == 1 && bytes[value.lowerBound - 1] == 0x20)
   }
 
-  /// Whether the value is a list (RFC 9110 §5.6.1) with this word in it.
+  /// Whether the value, read as a list (RFC 9110 §5.6.1), contains this word.
   func lists(_ word: StaticString, in bytes: UnsafeRawBufferPointer) -> Bool {
     var start = value.lowerBound
     while start < value.upperBound {
@@ -35,7 +35,7 @@ struct HeaderLine: Equatable {
     return false
   }
 
-  /// Goes through lines that are proper, each with CRLF behind it.
+  /// Calls `body` for each of several checked lines, each with CRLF at its end.
   static func each(_ bytes: UnsafeRawBufferPointer, _ body: (HeaderLine) -> Void) {
     var start = 0
     while start < bytes.count, let end = bytes.first(0x0D, in: start..<bytes.count) {
@@ -51,7 +51,7 @@ extension UnsafeRawBufferPointer {
     return nil
   }
 
-  /// Without the blanks and tabs at both ends.
+  /// The range without blanks and tabs at both ends.
   func trimmed(_ range: Range<Int>) -> Range<Int> {
     var start = range.lowerBound
     var end = range.upperBound
@@ -60,7 +60,7 @@ extension UnsafeRawBufferPointer {
     return start..<end
   }
 
-  /// Bytes that are no UTF-8 become U+FFFD.
+  /// Decodes UTF-8; invalid bytes become U+FFFD.
   func text(_ range: Range<Int>) -> String {
     String(decoding: UnsafeRawBufferPointer(rebasing: self[range]), as: UTF8.self)
   }
@@ -73,7 +73,7 @@ extension UnsafeRawBufferPointer {
     return true
   }
 
-  /// - Parameter word: in lower case.
+  /// - Parameter word: a word in lower case.
   func equalsIgnoringCase(_ range: Range<Int>, _ word: StaticString) -> Bool {
     guard range.count == word.utf8CodeUnitCount else { return false }
     for index in 0..<range.count

@@ -1,16 +1,16 @@
 // Addresses of clients and proxies as numbers, so that `::ffff:10.0.0.7` and `10.0.0.7` are one address (RFC 4291 §2.5.5.2).
 
 import CPosix
-import EnrollCore
+import EnrollRules
 
-/// An IPv6 address, or an IPv4 address as the IPv6 address that it is mapped to.
+/// An IPv6 address, or an IPv4 address in its IPv4-mapped IPv6 form.
 struct IPAddress: Hashable, Sendable {
   private let high: UInt64
   private let low: UInt64
 
   private static let mapped: UInt64 = 0xFFFF_0000_0000
 
-  /// - Parameter text: the address in numbers, without brackets, port or zone.
+  /// - Parameter text: a numeric address without brackets, port or zone.
   init?(_ text: String) {
     guard text.utf8.count <= 45 else { return nil }
     var four: UInt32 = 0
@@ -25,7 +25,7 @@ struct IPAddress: Hashable, Sendable {
     low = UInt64(bigEndian: six[1])
   }
 
-  /// - Parameter address: of a socket; nil for one without an IP address.
+  /// - Parameter address: the address of a socket. The result is nil if it is not an IP address.
   init?(_ address: UnsafeMutablePointer<sockaddr>) {
     let raw = UnsafeRawPointer(address)
     switch Int32(address.pointee.sa_family) {
@@ -44,29 +44,30 @@ struct IPAddress: Hashable, Sendable {
     }
   }
 
-  /// The port of a socket that listens.
+  /// The port of a listening socket.
   static func port(of descriptor: Int32) -> Int? {
     var address = sockaddr_in6()
     var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let outcome = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
     }
-    // The port is at the same place in addresses of both families.
+    // The port is at the same offset in addresses of both families.
     return outcome == 0 ? Int(UInt16(bigEndian: address.sin6_port)) : nil
   }
 
-  /// Whether a value of `Host` is `localhost` or a loopback address, perhaps with a port; IPv6 is in brackets (RFC 3986 §3.2.2).
+  /// Whether a value of `Host` is `localhost` or a loopback address, with or without a port; IPv6 is in brackets (RFC 3986
+  /// §3.2.2).
   static func isLoopback(host: String) -> Bool {
     let parts = host.split(separator: ":", omittingEmptySubsequences: false)
     if parts.count <= 2, ASCII.equalsIgnoringCase(String(parts[0]), "localhost") {
       return parts.count == 1 || isPort(Substring(":" + parts[1]))
     }
-    // Without brackets an address of IPv6 is no host.
+    // An IPv6 address without brackets is not a valid host.
     guard host.utf8.first == 0x5B || parts.count <= 2 else { return false }
     return IPAddress(forwarded: Substring(host))?.isLoopback ?? false
   }
 
-  /// An entry of `X-Forwarded-For`: an address, perhaps in brackets, perhaps with a port.
+  /// - Parameter text: an entry of `X-Forwarded-For`: an address, with or without brackets and port.
   init?(forwarded text: Substring) {
     let entry = text.trimmed
     if entry.first == "[" {
@@ -87,7 +88,7 @@ struct IPAddress: Hashable, Sendable {
     return text.isEmpty || text.first == ":" && text.utf8.count <= 6 && number != nil
   }
 
-  /// The addresses that one client may choose from: an IPv6 client has a network of /64 (RFC 6177 §2), an IPv4 client its address.
+  /// The network of addresses that one client may choose from: /64 for IPv6 (RFC 6177 §2), the address itself for IPv4.
   var network: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
 
   private init(high: UInt64, low: UInt64) {
@@ -113,12 +114,12 @@ struct IPAddress: Hashable, Sendable {
     return String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// A network: the addresses that begin with the same bits.
+  /// A network: all addresses with the same leading bits.
   struct Network: Hashable, Sendable {
     private let address: IPAddress
     private let bits: Int
 
-    /// - Parameter text: `10.0.0.0/8`, `2001:db8::/32`, or an address alone.
+    /// - Parameter text: a network such as `10.0.0.0/8` or `2001:db8::/32`, or a single address.
     init?(_ text: String) {
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count <= 2, let address = IPAddress(String(parts[0])) else { return nil }
@@ -135,7 +136,7 @@ struct IPAddress: Hashable, Sendable {
     }
 
     func contains(_ other: IPAddress) -> Bool {
-      // A shift by the whole width gives 0, so no bit is compared.
+      // A shift by the full width gives 0; a mask of 0 compares no bit.
       let highMask = ~UInt64(0) << UInt64(64 - min(bits, 64))
       let lowMask = ~UInt64(0) << UInt64(64 - max(bits - 64, 0))
       return (address.high ^ other.high) & highMask == 0 && (address.low ^ other.low) & lowMask == 0
@@ -144,7 +145,7 @@ struct IPAddress: Hashable, Sendable {
 }
 
 extension Substring {
-  /// Without the blanks and tabs around it.
+  /// The text without surrounding blanks and tabs.
   var trimmed: Substring {
     var text = self
     while let first = text.utf8.first, first == 0x20 || first == 0x09 { text.removeFirst() }

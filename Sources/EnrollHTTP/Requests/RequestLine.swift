@@ -1,12 +1,12 @@
-// The first line of a request, byte by byte (RFC 9112 §3): one blank between its parts, no byte in the target that a URL never
-// has, no fragment. What HTTP parsers forgive is refused, because a proxy in front may have read it differently.
+// Parses the first line of a request (RFC 9112 §3): one space between its parts, no byte in the target that is invalid in a
+// URL, no fragment. The parser is strict, because a proxy in front may have read a malformed line differently.
 
-/// A request line that is proper, of a method that a server could answer.
+/// A well-formed request line with a method that a server can answer.
 struct RequestLine: Equatable {
   var method: WebRequest.Method
-  /// The method is HEAD, which is a GET for the application.
+  /// True for HEAD, which the application gets as GET.
   var isHead: Bool
-  /// Where the target is.
+  /// The position of the target.
   var target: Range<Int>
   var isHTTP11: Bool
 
@@ -15,7 +15,7 @@ struct RequestLine: Equatable {
     case refused(Refusal)
   }
 
-  /// - Parameter line: where the line is in `bytes`, without its end.
+  /// - Parameter line: the position of the line in `bytes`, without its line end.
   static func read(_ bytes: UnsafeRawBufferPointer, _ line: Range<Int>, targetLimit: Int) -> Reading {
     guard let methodEnd = bytes.first(0x20, in: line), methodEnd > line.lowerBound else {
       return .refused(.malformed)
@@ -41,11 +41,11 @@ struct RequestLine: Equatable {
       RequestLine(method: method, isHead: isHead, target: start..<end, isHTTP11: version == 1))
   }
 
-  /// `"`, `<` and `>`, which no URI has (RFC 3986 §2). Browsers send the others that none has as they are, in a query at least (URL
-  /// Standard, query percent-encode set).
+  /// `"`, `<` and `>`, which are invalid in a URI (RFC 3986 §2). The other invalid characters are accepted, because browsers
+  /// send them unescaped, at least in a query (URL Standard, query percent-encode set).
   private static func isNeverRaw(_ byte: UInt8) -> Bool { byte == 0x22 || byte == 0x3C || byte == 0x3E }
 
-  /// The minor version of HTTP/1; 10 for another major version; nil for what is no version.
+  /// The minor version of HTTP/1; 10 for another major version; nil if this is not an HTTP version.
   private static func version(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt8? {
     guard range.count == 8, bytes.equals(range.prefix(5), "HTTP/"), bytes[range.lowerBound + 6] == 0x2E,
       let major = digit(bytes[range.lowerBound + 5]), let minor = digit(bytes[range.lowerBound + 7])
@@ -67,7 +67,7 @@ struct RequestLine: Equatable {
   private static func digit(_ byte: UInt8) -> UInt8? { byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : nil }
 }
 
-/// Bytes of header names and values (RFC 9110 §5.1, §5.5).
+/// Grammar of header names and values (RFC 9110 §5.1, §5.5).
 enum HeaderGrammar {
   /// `tchar` of RFC 9110 §5.6.2.
   static func isToken(_ byte: UInt8) -> Bool {
@@ -78,7 +78,8 @@ enum HeaderGrammar {
     }
   }
 
-  /// `uri-host [ ":" port ]` of RFC 9110 §7.2, which may be empty: bytes of a name or of an address in brackets, then digits.
+  /// `uri-host [ ":" port ]` of RFC 9110 §7.2: characters of a name, or of an address in brackets, then an optional port. It
+  /// may be empty.
   static func isHost(_ bytes: UnsafeRawBufferPointer, _ host: Range<Int>) -> Bool {
     var rest = host
     if let first = host.first, bytes[first] == 0x5B {
@@ -96,7 +97,7 @@ enum HeaderGrammar {
     return rest.dropFirst().allSatisfy { bytes[$0] >= 0x30 && bytes[$0] <= 0x39 }
   }
 
-  /// Of a registered name but for its commas, which join two hosts (RFC 3986 §3.2.2).
+  /// The characters of a registered name (RFC 3986 §3.2.2), except the comma, which joins two hosts.
   private static func isOfName(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -113,7 +114,7 @@ enum HeaderGrammar {
     !name.isEmpty && name.utf8.allSatisfy { isToken($0) }
   }
 
-  /// No control character but the tab.
+  /// Accepts no control character but the tab.
   static func isValue(_ value: String) -> Bool {
     value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
   }

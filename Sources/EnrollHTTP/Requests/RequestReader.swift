@@ -1,13 +1,13 @@
-// From bytes to requests, one at a time, without a socket: a head, then the body that it announces. A request that is refused ends
-// the reading.
+// Turns bytes into requests, one at a time, without a socket: a head, then the body that the head announces. Reading ends at a
+// refused request.
 
 /// Reads the requests of one connection.
 struct RequestReader {
   enum Event {
     case needsMore
-    /// The head is proper, and a body follows.
+    /// The head is valid, and a body follows.
     case bodyFollows(waitsForContinue: Bool)
-    /// The next byte begins another request.
+    /// The request is complete; the next byte begins another request.
     case whole(ProperHead, body: [UInt8])
     case refused(Refusal)
   }
@@ -23,14 +23,14 @@ struct RequestReader {
   private var head: ProperHead?
   private var body: [UInt8] = []
 
-  /// Nothing of a request has come.
+  /// True if no byte of a request has come.
   var isFresh: Bool { if case .head = phase { scanner.isFresh } else { false } }
 
-  /// The request is one of HEAD, as far as it has come: an answer to it has no body, whatever else is wrong with its first line.
+  /// True if the request begins with `HEAD`: an answer to it has no body, even if the rest of its first line is invalid.
   private(set) var isHead = false
 
-  /// - Parameter bytes: begins with those that the last call did not pass, and is not empty.
-  /// - Returns: how many of `bytes` are read, and what they are.
+  /// - Parameter bytes: not empty; begins with the bytes that the last call did not consume.
+  /// - Returns: how many of `bytes` are consumed, and the event.
   mutating func read(_ bytes: UnsafeRawBufferPointer, _ rules: HeadRules) -> (passed: Int, event: Event) {
     switch phase {
     case .head:
@@ -66,14 +66,14 @@ struct RequestReader {
       case .chunked: phase = .chunks
       case .count(let count):
         phase = .body(left: count)
-        // The body that is announced may never come.
+        // Reserve little: the announced body may never come.
         body.reserveCapacity(min(count, 16 << 10))
       }
       return .bodyFollows(waitsForContinue: proper.waitsForContinue)
     }
   }
 
-  /// Gives the request away, and begins anew.
+  /// Returns the request, and resets the reader for the next one.
   private mutating func whole() -> Event {
     guard let head else { return .refused(.malformed) }
     let body = body

@@ -1,7 +1,7 @@
-// Which client a request behind a load balancer comes from. `X-Forwarded-For` is believed from right to left, and only as far as
-// the proxies that wrote it are trusted: everything further left may be the client's own invention.
+// Finds the client of a request behind a load balancer. `X-Forwarded-For` is read from right to left, and only as far as the
+// proxies that wrote it are trusted: the client may have invented everything further left.
 
-/// The proxies whose word counts.
+/// The proxies whose `X-Forwarded-For` is believed.
 struct TrustedProxies: Sendable {
   private let networks: [IPAddress.Network]
 
@@ -9,9 +9,9 @@ struct TrustedProxies: Sendable {
 
   func contains(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
-  /// The last hop that is not trusted, of a request that a trusted proxy handed on. An entry that is no address ends the
-  /// search: the hop that wrote it is then the client.
-  /// - Parameter values: of `X-Forwarded-For`.
+  /// The client of a request that a trusted proxy forwarded: the first hop from the right that is not trusted. An invalid entry
+  /// ends the search: the client is then the hop that wrote it.
+  /// - Parameter values: the values of `X-Forwarded-For`.
   func client(behind proxy: IPAddress, forwarded values: [String]) -> IPAddress {
     var client = proxy
     for value in values.reversed() {

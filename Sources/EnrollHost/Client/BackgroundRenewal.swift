@@ -1,51 +1,53 @@
-// Renewals that nobody waits for. One whose outcome is not known is followed up, because the provider may have changed the
-// refresh token and takes the old one only for a while. And where the host switched it on, tokens are renewed ahead of need
-// (flows.md §8). One timer per client; whatever it begins is the same renewal that callers share.
+// Renewals that no caller waits for. A renewal with an unknown outcome is repeated, because the provider may have
+// replaced the refresh token and accepts the old one only for a limited time. If the host switched background renewal
+// on, tokens are also renewed before they are due (flows.md §8). Each client has one timer. A renewal that it starts is
+// the same renewal that callers share.
 //
-// A client with nothing to do looks at its record once a minute, because another process may have signed in. There is no
-// inotify(7) instead: a user has 128 of its instances for all programs, and some filesystems never report. The looks of all
-// clients fall on the same moment and share a few threads, so that 400 idle clients are one wake-up a minute.
+// An idle client reads its record once a minute, because another process may have signed in. inotify(7) is no
+// alternative: a user has 128 instances of it for all programs, and some filesystems never report changes. All clients
+// of the process read at the same moment on a few shared threads, so that 400 idle clients cause one wake-up a minute.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
-/// Plans the next renewal after every event, and begins it when its time has come.
+/// Plans the next renewal after every event, and starts it when it is due.
 final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   // Unchecked: `plan` is only touched with `condition` held.
 
-  /// Begins a renewal, or joins the one under way; calls back when it has ended.
+  /// Starts a renewal, or joins the running one; calls back when it has ended.
   typealias Renew =
     @Sendable (
       _ epoch: UInt64, _ audience: TokenAudience?, _ ended: @escaping @Sendable () -> Void
     ) -> Void
 
-  /// However short tokens live, and whatever fails: this far apart at least.
+  /// The shortest time between the starts of two renewals, even if tokens are short-lived or renewals fail.
   private static let pause: Int64 = 10_000_000_000
-  /// After the first try to store what the disk refused; doubled after each of the next, up to ``pause``. Until it is stored,
-  /// no other process can renew.
+  /// The pause after the first attempt to save tokens that the disk refused; doubled after each later attempt, up to
+  /// ``pause``. Until the tokens are saved, no other process can renew.
   private static let firstUnsavedPause: Int64 = 500_000_000
-  /// How long there may be nothing to do before the store is looked at again: another process may have signed in.
+  /// How long the client is idle before it reads the store again: another process may have signed in.
   private static let idleSeconds: Int64 = 60
 
-  /// Looks at stores, for all clients of the process: a thread of its own for each look would be hundreds at once. They wait
-  /// for no provider, and leave with the last look.
-  private static let lookers = PerProcess { WorkerPool(threads: 8, idleSeconds: 0) }
+  /// The threads that read the stores, for all clients of the process: one thread for each client would be hundreds at
+  /// once. They do not wait for providers, and end when there is nothing to read.
+  private static let readers = PerProcess { WorkerPool(threads: 8, idleSeconds: 0) }
 
   private struct Plan {
     var timer: UInt64?
     var isStopped = false
-    /// Looks that run now.
-    var looks = 0
+    /// Reads of the store that run now.
+    var reads = 0
     /// When the last renewal began.
     var began: Instant?
-    /// Before the next try to store what the disk refused.
+    /// The pause before the next attempt to save tokens that the disk refused.
     var unsavedPause: Int64 = 0
   }
 
   private let engine: Engine
   private let clock: any Clock
   private let timers: TimerQueue
-  private let isAhead: Bool
+  private let renewsAhead: Bool
   private let jitter: UInt8
   private let renew: Renew
   private let condition = Condition()
@@ -53,28 +55,28 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   private let origin = ForkGuard()
 
   init(
-    _ engine: Engine, clock: any Clock, timers: TimerQueue, isAhead: Bool, jitter: UInt8,
+    _ engine: Engine, clock: any Clock, timers: TimerQueue, renewsAhead: Bool, jitter: UInt8,
     renew: @escaping Renew
   ) {
     self.engine = engine
     self.clock = clock
     self.timers = timers
-    self.isAhead = isAhead
+    self.renewsAhead = renewsAhead
     self.jitter = jitter
     self.renew = renew
   }
 
-  /// Looks at the store, on a thread of the library, and plans from what it finds.
+  /// Reads the store on a thread of the library, and plans the next renewal.
   func start() {
-    let isAccepted = Self.lookers.value.submit {
-      guard self.enter() else { return }
-      self.lookAgain()
-      self.leave()
+    let isAccepted = Self.readers.value.submit {
+      guard self.beginRead() else { return }
+      self.planNext()
+      self.endRead()
     }
-    if !isAccepted { wake(at: nextLook()) }
+    if !isAccepted { wake(at: nextRead()) }
   }
 
-  /// No renewal is begun any more; one that was begun goes on.
+  /// Starts no more renewals. A running renewal continues.
   func stop() {
     if origin.isForkedChild { return }
     let timer = condition.locked {
@@ -85,52 +87,52 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
     if let timer { timers.cancel(timer) }
   }
 
-  /// Returns when no look is under way. Stop before.
+  /// Returns when no read of the store is running. Call ``stop()`` first.
   func drain() {
     if origin.isForkedChild || ExitBarrier.isExiting { return }
-    condition.locked { while plan.looks > 0 { condition.wait() } }
+    condition.locked { while plan.reads > 0 { condition.wait() } }
   }
 
   /// - Returns: false after ``stop()``.
-  private func enter() -> Bool {
+  private func beginRead() -> Bool {
     condition.locked {
-      if !plan.isStopped { plan.looks += 1 }
+      if !plan.isStopped { plan.reads += 1 }
       return !plan.isStopped
     }
   }
 
-  private func leave() {
-    // A look asks code of the host's for the store's key, which may fork.
+  private func endRead() {
+    // Reading the store may call the host's code for the store's key, and that code may fork.
     if origin.isForkedChild { return }
     condition.locked {
-      plan.looks -= 1
-      if plan.looks == 0 { condition.wakeAll() }
+      plan.reads -= 1
+      if plan.reads == 0 { condition.wakeAll() }
     }
   }
 
   func observe(_ notification: EnrollEvent) {
     switch notification {
-    case .registrationChanged, .tokenRenewed: if isAhead { start() }
+    case .registrationChanged, .tokenRenewed: if renewsAhead { start() }
     case .tokenRenewalFailed: start()
     case .registrationSettled, .logoutFinished, .errorReported: break
     }
   }
 
-  private func lookAgain() {
-    let later = nextLook()
+  private func planNext() {
+    let later = nextRead()
     do throws(EnrollError) {
-      switch try engine.planRenewal(ahead: isAhead, jitter: jitter) {
-      case .nothing: if isAhead { wake(at: later) }
+      switch try engine.planRenewal(ahead: renewsAhead, jitter: jitter) {
+      case .nothing: if renewsAhead { wake(at: later) }
       case .wait(let until): wake(at: until)
       case .renew(let epoch, let audience): begin(epoch, audience)
       }
     } catch {
-      if isAhead { wake(at: later) }
+      if renewsAhead { wake(at: later) }
     }
   }
 
-  /// The same moment for every client of the process: one wake-up for all of them.
-  private func nextLook() -> Instant {
+  /// The next full minute of the clock, which is the same moment for every client: one wake-up for all.
+  private func nextRead() -> Instant {
     let idle = Self.idleSeconds * 1_000_000_000
     let now = clock.instant()
     return now.advanced(byNanoseconds: idle - now.nanoseconds % idle)
@@ -150,7 +152,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
     if begins { renew(epoch, audience) { self.start() } } else { wake(at: notBefore) }
   }
 
-  /// One timer at a time: the last word counts.
+  /// Replaces the timer: there is at most one.
   private func wake(at instant: Instant) {
     let old = condition.locked {
       let old = plan.timer

@@ -1,13 +1,15 @@
-// One account of one configuration, as every face uses it: the engine, with threads, deadlines and loopback redirects.
+// One account with one configuration, as every interface uses it: the engine, with threads, deadlines and loopback
+// redirects.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 import EnrollStore
 
-/// The product in one object. Any method may be called from any thread. Calls that may touch the network take a
-/// deadline and a cancellation; both end the caller's wait, never a request whose answer must not be lost.
-/// A class because the host's threads share it.
+/// One account's client. Any method may be called from any thread. Calls that may use the network have a deadline and a
+/// cancellation. Both end the caller's wait, but never a request whose answer must not be lost. A class, because the
+/// host's threads share it.
 public final class Client: Sendable {
   public let configuration: Configuration
   public let account: AccountName
@@ -21,26 +23,28 @@ public final class Client: Sendable {
   let tokens: TokenCache
   let settlements = Guarded(Settlements(), by: Mutex())
   let loopbacks = Guarded(LoopbackRedirects(), by: Mutex())
-  /// Listeners, and steps for which the pool had no thread.
+  /// Threads for listeners, and for steps for which the pool had no thread.
   let threads = ThreadGroup()
   private let log: (any LogHandler)?
-  let place: UnsavedTokens.Place
-  /// The renewal that runs, once it has said how far it is; nil while there is none.
+  let location: UnsavedTokens.Location
+  /// The running renewal, once it has reported its progress; nil if none runs.
   let runningRenewal: Guarded<RunningRenewal?>
-  /// Told how far the renewal is that runs.
+  /// Gets the progress of the running renewal.
   let renewalWatcher = Guarded<(@Sendable (CallTimeout.Progress) -> Void)?>(nil, by: Mutex())
   /// nil: this process runs every step itself.
   let detached: DetachedSteps?
   let lastSignOut = Guarded<SignOut?>(nil, by: Mutex())
   let devicePolls = Guarded(DevicePolls(), by: Mutex())
-  /// nil for a store that is no directory.
+  /// nil if the store is not a directory.
   let storePath: String?
   let storeKeys: KeyPlan
   private let background: BackgroundRenewal
   private let backgroundTicket: Int
   private let fork = ForkGuard()
-  let steps: ClosingSteps
-  var closing: CancellationFlag { steps.closing }
+  /// nil if the host sends the requests.
+  let ownTransport: CurlTransport?
+  let phases: ClosingPhases
+  var closing: CancellationFlag { phases.closing }
   private let readiness: Guarded<Readiness>
 
   private struct Readiness {
@@ -53,14 +57,16 @@ public final class Client: Sendable {
     let progress: CallTimeout.Progress
   }
 
-  /// One run of the renewal step, for all callers that joined it. A class because they share what was read after it.
+  /// One run of the renewal, for all callers that joined it. A class, because they share the answers that are read
+  /// after it.
   final class RenewalRun: Sendable {
     let result: Result<RenewalResult, EnrollError>
     private let answers = Guarded<[Int64: Result<AccessOutcome, EnrollError>]>([:], by: Mutex())
 
     init(_ result: Result<RenewalResult, EnrollError>) { self.result = result }
 
-    /// The answer to callers that want this lifetime. The first of them reads the store, for all: hundreds may be waiting.
+    /// The answer to callers that want this lifetime. The first caller reads the store for all: hundreds may be
+    /// waiting.
     func answer(
       _ minimumLifetimeSeconds: Int64, _ read: () -> Result<AccessOutcome, EnrollError>
     ) -> Result<AccessOutcome, EnrollError> {
@@ -73,7 +79,7 @@ public final class Client: Sendable {
     }
   }
 
-  /// - Throws: `.storeRefused`, `.storeIO` and its kin when the store cannot be used.
+  /// - Throws: `.storeRefused`, `.storeIO` and related errors if the store cannot be used.
   public convenience init(_ options: ClientOptions) throws(EnrollError) {
     let clock = options.clock ?? SystemClock()
     let random = options.random ?? SystemRandomSource()
@@ -89,19 +95,19 @@ public final class Client: Sendable {
     if case .directory(let path) = options.store { storePath = path } else { storePath = nil }
     storeKeys = options.keys
     self.clock = clock
-    // Threads do not stay: there may be hundreds of clients.
+    // Idle threads end soon, because there may be hundreds of clients.
     pool = WorkerPool(idleSeconds: 1)
     timers = TimerQueue(clock: options.clock)
     readiness = Guarded(Readiness(isPlatformReady: options.isPlatformReady), by: Mutex())
     tokens = TokenCache(clock: clock, graceSeconds: configuration.graceSeconds)
-    let steps = ClosingSteps()
-    self.steps = steps
+    let phases = ClosingPhases()
+    self.phases = phases
     log = options.log
-    let place = UnsavedTokens.Place(store: store, path: storePath, account: account)
-    self.place = place
+    let location = UnsavedTokens.Location(store: store, path: storePath, account: account)
+    self.location = location
     let running = Guarded<RunningRenewal?>(nil, by: Mutex())
     runningRenewal = running
-    let detached = options.stepProcesses.map { DetachedSteps($0, abandoned: steps.abandoned) }
+    let detached = options.stepProcesses.map { DetachedSteps($0, abandoned: phases.abandoned) }
     self.detached = detached
     let ownTransport: CurlTransport?
     let transport: any Transport
@@ -114,48 +120,51 @@ public final class Client: Sendable {
           caFile: options.configuration.caFile))
       (ownTransport, transport) = (own, own)
     }
+    self.ownTransport = ownTransport
     let engine = Engine(
       configuration: configuration, account: account, platform: options.platform,
-      transport: ClosingTransport(Self.logged(transport, options, clock), steps),
+      transport: ClosingTransport(Self.logged(transport, options, clock), phases),
       hasOwnTransport: options.transport != nil, userAgent: "EnrollKit/\(LibraryVersion.string)",
       store: store,
       clock: clock, random: random, observer: hub,
-      closing: steps.closing, exclusion: { Mutex() })
+      clientKey: ClientKeyFile.reader(configuration.clientKey),
+      closing: phases.closing, exclusion: { Mutex() })
     self.engine = engine
-    let outbox = OutboxSender(engine, pool: pool, steps)
+    let outbox = OutboxSender(engine, pool: pool, timers: timers, clock: clock, phases)
     self.outbox = outbox
-    // Before any other observer: an observer that requests a token after `tokensRenewed` must not get the old one.
-    _ = hub.add(CacheKeeper(tokens))
+    // This observer is the first: another one that requests a token after `tokensRenewed` must not get the
+    // old token.
+    _ = hub.add(CacheInvalidator(tokens))
     if let log = options.log {
       _ = hub.add(EventLog(log))
       if let warning = configuration.redirectWarning { log.write(.warning, warning) }
     }
     renewals = RenewalCoordinator(pool: pool, timers: timers, clock: clock) {
-      [tokens, pool, renewalWatcher] wish in
-      let audience = wish.audience
+      [tokens, pool, renewalWatcher] request in
+      let audience = request.audience
       defer {
         tokens.forget()
         running.withLock { $0 = nil }
-        if steps.closing.isCancelled { UnsavedTokens.ofProcess.take(engine, of: place) }
+        if phases.closing.isCancelled { UnsavedTokens.shared.add(engine, at: location) }
       }
       let notice: @Sendable (CallTimeout.Progress) -> Void = { progress in
         running.withLock { $0 = RunningRenewal(audience: audience, progress: progress) }
         renewalWatcher.withLock { $0 }?(progress)
       }
       do throws(EnrollError) {
-        if let result = try detached?.renew(wish, leaving: steps.closing, onProgress: notice) {
+        if let result = try detached?.renew(request, waitCancellation: phases.closing, onProgress: notice) {
           try engine.learn(result, for: audience)
           return RenewalRun(.success(result))
         }
-        // While the record is saved that says what is sent.
+        // Loads libcurl while the renewal saves its intent.
         ownTransport?.prepare()
-        // Nothing before the sending holds up the closing.
-        let result = try CallTimeout.until(cancellation: steps.closing, onProgress: notice) {
+        // Closing the client can end everything before the request is sent.
+        let result = try CallTimeout.until(cancellation: phases.closing, onProgress: notice) {
           () throws(EnrollError) in
-          try UnsavedTokens.ofProcess.store(of: place)
-          return try engine.renew(epochs: wish.epochs, forced: wish.isForced, for: audience)
+          try UnsavedTokens.shared.save(for: location)
+          return try engine.renew(epochs: request.epochs, forced: request.isForced, for: audience)
         }
-        // Callers that wait for the tokens do not wait for these.
+        // Callers that wait for the tokens do not wait for this check.
         if result == .renewed { _ = pool.submit { engine.checkIfNeeded(cancellation: outbox.ending) } }
         outbox.send()
         return RenewalRun(.success(result))
@@ -164,11 +173,11 @@ public final class Client: Sendable {
       }
     }
     background = BackgroundRenewal(
-      engine, clock: clock, timers: timers, isAhead: options.renewsInBackground,
+      engine, clock: clock, timers: timers, renewsAhead: options.renewsInBackground,
       jitter: (try? random.bytes(1).first) ?? 0
     ) { [renewals] epoch, audience, ended in
-      let wish = RenewalWish(audience: audience, epochs: [epoch])
-      renewals.join(wish, deadline: .distantFuture) { _ in ended() }
+      let request = RenewalRequest(audience: audience, epochs: [epoch])
+      renewals.join(request, deadline: .distantFuture) { _ in ended() }
     }
     backgroundTicket = hub.add(background)
     if options.renewsInBackground { background.start() }
@@ -183,24 +192,25 @@ public final class Client: Sendable {
 
   deinit {
     stopBackground()
-    if !fork.isForkedChild { UnsavedTokens.ofProcess.take(engine, of: place) }
+    if !fork.isForkedChild { UnsavedTokens.shared.add(engine, at: location) }
   }
 
-  /// The hub and what it tells hold each other until then.
+  /// The hub and its observer reference each other until the observer is removed.
   private func stopBackground() {
     hub.remove(backgroundTicket)
     background.stop()
+    outbox.stop()
   }
 
-  private final class CacheKeeper: EngineObserver {
+  private final class CacheInvalidator: EngineObserver {
     private let tokens: TokenCache
     init(_ tokens: TokenCache) { self.tokens = tokens }
     func observe(_ notification: EnrollEvent) { tokens.forget() }
   }
 
-  /// Ends the client: loopback listeners close, calls under way end (``untilClosed(_:_:)``), later ones throw `.handle`.
-  /// Idempotent. Requests under way end, now or within two seconds; only a code or a refresh token that was sent is
-  /// followed to its answer, as long as a request may take.
+  /// Closes the client: loopback listeners close, running calls end (``untilClosed(_:_:)``), later calls throw
+  /// `.handle`. Can be called again. Running requests end now or within two seconds. Only a request that sent a code or
+  /// a refresh token continues until its answer, up to the transport's timeout.
   public func close() {
     let isFirst = readiness.withLock { readiness -> Bool in
       defer { readiness.isClosed = true }
@@ -208,39 +218,39 @@ public final class Client: Sendable {
     }
     guard isFirst else { return }
     closing.cancel()
-    steps.beginLastMoment(isBusy: isSending)
+    phases.startGracePeriod(isBusy: isSending)
     stopBackground()
     for cancellation in loopbacks.withLock({ $0.removeAll() }) { cancellation.cancel() }
     tokens.forget()
     hub.announceChange()
-    UnsavedTokens.ofProcess.take(engine, of: place)
+    UnsavedTokens.shared.add(engine, at: location)
   }
 
-  /// Returns once every renewal and every code that was sent has its answer, and what it got is stored (R39); a disk that does
-  /// not take it is waited for until 30 seconds after the closing. Close the client before. Not to be called from a completion or
-  /// an observer.
-  /// - Parameter keepsTrying: whether this process goes on trying to store them, as long as it lives.
+  /// Returns once every renewal and every code that was sent has its answer, and the answer is stored (R39). If the
+  /// disk refuses it, the call waits until 30 seconds after the closing. Close the client first. Do not call this from
+  /// a completion or an observer.
+  /// - Parameter keepsTrying: whether this process keeps trying to store the tokens until it ends.
   public func drain(keepsTrying: Bool = true) {
-    steps.boundLastMoment(isBusy: isSending)
+    phases.startGraceTimer(isBusy: isSending)
     threads.wait()
     background.drain()
     renewals.drain()
     pool.drain()
-    steps.endLastMoment()
+    phases.cancelGraceTimer()
     guard engine.hasUnsaved else { return }
-    UnsavedTokens.ofProcess.take(engine, of: place)
-    guard !UnsavedTokens.ofProcess.wait(for: engine, until: steps.latest, steps.abandoned) else { return }
+    UnsavedTokens.shared.add(engine, at: location)
+    guard !UnsavedTokens.shared.wait(for: engine, until: phases.latest, phases.abandoned) else { return }
     log?.write(
       .error,
       "the provider renewed the tokens, and the store refused them: the user has to sign in again if this process ends before"
         + " the store can be written")
-    if !keepsTrying { UnsavedTokens.ofProcess.giveUp(engine) }
+    if !keepsTrying { UnsavedTokens.shared.discard(engine) }
   }
 
-  /// Ends the wait for the last requests, too: their tokens may be lost.
-  public func abandon() { steps.abandoned.cancel() }
+  /// A close then waits no longer, not even for the last requests: their tokens may be lost.
+  public func abandon() { phases.abandoned.cancel() }
 
-  /// Whether a thread of the client's may be sending something.
+  /// Whether a thread of the client may be sending a request.
   private var isSending: Bool { threads.isBusy || pool.load.threads > 0 }
 
   var isClosed: Bool { readiness.withLock { $0.isClosed } }
@@ -251,11 +261,12 @@ public final class Client: Sendable {
     guard !isClosed else { throw EnrollError(.handle, "the client was closed") }
   }
 
-  /// The state as this process knows it, without looking at the store.
+  /// The state that this process knows, without reading the store.
   public var lastKnownState: RegistrationState { engine.state }
 
-  /// Runs a blocking job on a thread of the client's own: never queued behind a job that may be waiting for it.
-  /// - Returns: false when no thread could be started; the job will not run.
+  /// Runs a blocking job on a thread of this client. The job is never queued behind another job, which might wait for
+  /// it.
+  /// - Returns: false if no thread could be started. The job then does not run.
   public func perform(_ job: @escaping @Sendable () -> Void) -> Bool {
     pool.submitNow(job) || threads.start(job)
   }
@@ -265,7 +276,7 @@ public final class Client: Sendable {
     clock.instant().advanced(bySeconds: seconds)
   }
 
-  /// The host's platform can open a browser now (Cordova's `deviceready`): requests that waited go on.
+  /// Reports that the host's platform can open a browser (Cordova's `deviceready`). Calls that waited for it continue.
   public func platformReady() {
     readiness.withLock { $0.isPlatformReady = true }
     hub.announceChange()
@@ -276,8 +287,8 @@ public final class Client: Sendable {
     try wait(until: deadline, cancellation) { readiness.withLock { $0.isPlatformReady } }
   }
 
-  /// Waits until `condition` holds; looks again at every change, and at least every quarter of a second, because
-  /// another process may be the one that changes the store.
+  /// Waits until `condition` holds. Checks again after every change in this process, and at least every quarter of a
+  /// second, because another process may change the store.
   func wait(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
     for condition: () throws(EnrollError) -> Bool
@@ -297,10 +308,10 @@ public final class Client: Sendable {
   public func stopObserving(_ ticket: Int) { hub.remove(ticket) }
 }
 
-/// A transport of the host's: its code finds its own signal mask, also on a thread of the library's.
+/// A transport of the host. Its code runs with the host's signal mask, also on a thread of the library.
 final class HostedTransport: Transport {
   private let transport: any Transport
-  private let host = HostThread()
+  private let host = HostSignalMask()
 
   init(_ transport: any Transport) { self.transport = transport }
 

@@ -1,17 +1,18 @@
-// Closing a client. Calls in progress are cancelled. No request is sent any more, and requests in progress end: an answer
-// that may hold a value issued once gets a moment more; the answer to a request that spends a code or a refresh token gets
-// the transport's whole timeout (reliability.md, Closing; R39).
+// Closing a client. Running calls are cancelled. No new request is sent, and running requests end: a request whose
+// answer may contain a value that is issued only once gets two more seconds; a request that sends a code or a refresh
+// token gets the transport's whole timeout (reliability.md, Closing; R39).
 
-public import EnrollCore
+public import EnrollRules
+import EnrollSteps
 public import EnrollPosix
 
 extension Client {
-  /// Ties a call to the client: closing it cancels the call, and is what the call's end is told as.
-  /// - Returns: what takes the place of `completion`.
+  /// Ties a call to the client: closing the client cancels the call, and the call's error then says so.
+  /// - Returns: the completion to use instead of `completion`.
   public func untilClosed<Value>(
     _ cancellation: CancellationFlag, _ completion: @escaping @Sendable (Result<Value, EnrollError>) -> Void
   ) -> @Sendable (Result<Value, EnrollError>) -> Void {
-    // A call that comes too late fails and says so.
+    // A call after the closing fails with the error for a closed client.
     guard !closing.isCancelled else { return completion }
     let ticket = closing.onCancel { cancellation.cancel() }
     return { [closing] result in
@@ -22,67 +23,69 @@ extension Client {
 }
 
 extension Result where Failure == EnrollError {
-  /// To whoever called before the client was closed, its handle was good: what ended the call is the closing.
+  /// The result of a call that began before the client was closed. The handle was valid then, so the error is
+  /// `.cancelled`.
   public var ofClosedClient: Self {
     guard case .failure(let error) = self, error.code == .handle else { return self }
     return .failure(EnrollError(.cancelled, "the client was closed during the call"))
   }
 }
 
-/// When a client's requests end, in three steps. A class because its threads share it.
-final class ClosingSteps: Sendable {
-  /// Nothing is sent any more, and what is under way ends.
+/// When a client's requests end, in three phases. A class, because several threads share it.
+final class ClosingPhases: Sendable {
+  /// Cancelled first: no request is sent any more, and running requests end.
   let closing = CancellationFlag()
-  /// A moment later: what cannot be asked for again, and what servers still have to be told, ends as well.
-  let lastMoment = CancellationFlag()
-  /// The process cannot wait any longer, not even for tokens.
+  /// Cancelled two seconds later: also ends requests whose answers are issued only once, and messages of the outbox.
+  let gracePeriod = CancellationFlag()
+  /// Cancelled if the process cannot wait any longer, not even for tokens.
   let abandoned = CancellationFlag()
 
-  private static let lastMomentSeconds: Int64 = 2
-  /// By the machine's clock, whatever clock the client was given: this is about servers that do not answer.
+  private static let graceSeconds: Int64 = 2
+  /// These timers follow the system's clock, not the client's: the limit is for servers that do not answer.
   private let timers = TimerQueue()
   private let timer = Guarded<UInt64?>(nil, by: Mutex())
   private let begin = Guarded<Instant?>(nil, by: Mutex())
 
-  /// By the machine's clock: when even the disk is not waited for any longer.
+  /// When the wait for a disk that refuses the tokens ends, by the system's clock.
   var latest: Instant {
     (begin.withLock { $0 } ?? SystemClock.now()).advanced(bySeconds: HTTPRequest.totalTimeoutSeconds)
   }
 
-  /// To be called once.
-  /// - Parameter isBusy: as for ``boundLastMoment(isBusy:)``.
-  func beginLastMoment(isBusy: Bool) {
+  /// Starts the grace period. Call it once.
+  /// - Parameter isBusy: as for ``startGraceTimer(isBusy:)``.
+  func startGracePeriod(isBusy: Bool) {
     begin.withLock { $0 = SystemClock.now() }
-    boundLastMoment(isBusy: isBusy)
+    startGraceTimer(isBusy: isBusy)
   }
 
-  /// Sets the end of the last moment, once it has begun.
-  /// - Parameter isBusy: whether anything is under way that it ends. A timer, which is a thread, costs more than closing.
-  func boundLastMoment(isBusy: Bool) {
+  /// Sets the timer that ends the grace period, if the grace period has begun.
+  /// - Parameter isBusy: whether any request is running that the timer would end. Without one no timer is started: its
+  ///   thread would cost more than the closing.
+  func startGraceTimer(isBusy: Bool) {
     guard isBusy, let begun = begin.withLock({ $0 }) else { return }
     let isBounded = timer.withLock { timer -> Bool in
       guard timer == nil else { return true }
-      let end = begun.advanced(bySeconds: Self.lastMomentSeconds)
-      timer = timers.run(at: end) { [lastMoment] in lastMoment.cancel() }
+      let end = begun.advanced(bySeconds: Self.graceSeconds)
+      timer = timers.run(at: end) { [gracePeriod] in gracePeriod.cancel() }
       return timer != nil
     }
-    if !isBounded { lastMoment.cancel() }
+    if !isBounded { gracePeriod.cancel() }
   }
 
-  /// Nothing is under way any more.
-  func endLastMoment() {
+  /// Cancels the timer, because no request is running any more.
+  func cancelGraceTimer() {
     if let ticket = timer.withLock({ $0 }) { timers.cancel(ticket) }
   }
 }
 
-/// Sends while the client is open.
+/// Sends requests while the client is open.
 final class ClosingTransport: Transport {
   private let base: any Transport
-  private let steps: ClosingSteps
+  private let phases: ClosingPhases
 
-  init(_ base: any Transport, _ steps: ClosingSteps) {
+  init(_ base: any Transport, _ phases: ClosingPhases) {
     self.base = base
-    self.steps = steps
+    self.phases = phases
   }
 
   var trust: String { base.trust }
@@ -91,28 +94,28 @@ final class ClosingTransport: Transport {
     EnrollError(.cancelled, "the client was closed; nothing was sent").unsent()
   }
 
-  /// - Throws: `.cancelled` once the client is being closed; what the transport throws.
+  /// - Throws: `.cancelled` once the client is being closed; the errors of the transport.
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
-    // The outbox bounds itself.
-    if cancellation === steps.lastMoment { return try base.send(request, cancellation: cancellation) }
-    if steps.closing.isCancelled { throw Self.closed }
+    // Requests of the outbox have this limit already.
+    if cancellation === phases.gracePeriod { return try base.send(request, cancellation: cancellation) }
+    if phases.closing.isCancelled { throw Self.closed }
     if request.isFollowedUp {
-      base.becomeReady(cancellation: steps.closing)
-      if steps.closing.isCancelled { throw Self.closed }
+      base.becomeReady(cancellation: phases.closing)
+      if phases.closing.isCancelled { throw Self.closed }
       if cancellation?.isCancelled ?? false {
         throw EnrollError(.cancelled, "the call was cancelled; nothing was sent").unsent()
       }
       CallTimeout.commit()
-      return try base.send(request, cancellation: steps.abandoned)
+      return try base.send(request, cancellation: phases.abandoned)
     }
-    let limit = request.freshConnection ? steps.lastMoment : steps.closing
+    let limit = request.freshConnection ? phases.gracePeriod : phases.closing
     guard let cancellation else { return try base.send(request, cancellation: limit) }
     let either = CancellationFlag()
-    let wish = cancellation.onCancel { either.cancel() }
-    let end = limit.onCancel { either.cancel() }
+    let callerHook = cancellation.onCancel { either.cancel() }
+    let limitHook = limit.onCancel { either.cancel() }
     defer {
-      cancellation.removeHook(wish)
-      limit.removeHook(end)
+      cancellation.removeHook(callerHook)
+      limit.removeHook(limitHook)
     }
     return try base.send(request, cancellation: either)
   }

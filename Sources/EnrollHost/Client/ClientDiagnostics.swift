@@ -1,12 +1,13 @@
-// Everything that support needs, in one value without secrets (flows.md §11).
+// A report for support, in one value without secrets (flows.md §11).
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollJSON
 import EnrollStore
 
 extension Client {
-  /// Versions, configuration, provider, state, expiries, clock, store, transactions, outbox and the last failures:
-  /// an object to be sent to support. Asks nobody. Holds no token, code, state, key or PIN, and nothing about the user.
+  /// Versions, configuration, provider, state, expiries, clock, store, transactions, outbox and the last failures: an
+  /// object for support. Sends no request. It has no token, code, state, key or PIN, and nothing about the user.
   public func diagnostics() throws(EnrollError) -> JSONObject {
     try requireOpen()
     var facts = JSONObject([
@@ -15,6 +16,12 @@ extension Client {
     for member in engine.diagnostics().members { facts[member.key] = member.value }
     facts["store"] = storeFacts
     return facts
+  }
+
+  /// The facts that a program acts on, without a request.
+  public func facts() throws(EnrollError) -> ClientFacts {
+    try requireOpen()
+    return engine.facts()
   }
 
   private var storeFacts: JSON {

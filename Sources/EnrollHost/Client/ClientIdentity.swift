@@ -1,22 +1,23 @@
-// The user's identity, the data kept about the account, the PIN over it, and logging out, through a client. A call
-// about the PIN takes a good part of a second: that is what makes guessing dear.
+// The user's identity, the account's data, the PIN and logout through a client. A call with a PIN takes most of a
+// second on purpose: it makes guessing expensive.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 import EnrollPosix
 
 extension Client {
-  /// - Throws: `.notFound` when nobody is signed in.
+  /// - Throws: `.notFound` if no user is signed in.
   public func profile() throws(EnrollError) -> JSONObject {
     try requireOpen()
     return try engine.profile()
   }
 
-  /// Asks the provider who the user is, with a token that is valid. A 401 counts as ``rejected(_:for:until:cancellation:)``:
-  /// the token is renewed, and the provider is asked once more. An endpoint that refuses the new token as well takes none of
-  /// these tokens, which says nothing about the session.
-  /// - Throws: what stands in the way of an access token, and nothing was sent then; `.rejected` for the second 401.
+  /// Asks the provider's userinfo endpoint with a valid token. A 401 is handled as in
+  /// ``rejected(_:for:until:cancellation:)``: the token is renewed, and the request is sent once more. If the
+  /// endpoint also refuses the new token, it accepts no token of this session; the session continues.
+  /// - Throws: the reason why there is no access token, and no request was sent then; `.rejected` after the second 401.
   public func userinfo(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
     -> JSONObject
   {
@@ -36,7 +37,9 @@ extension Client {
     } catch {
       guard error.httpStatus == 401 else { throw error }
       throw EnrollError(
-        .rejected, "the userinfo endpoint refused the access token, and the one after it", httpStatus: 401)
+        .rejected,
+        "the userinfo endpoint refused the access token, and the one after it: \(error.message)",
+        httpStatus: 401, oauthError: error.oauthError, oauthErrorDescription: error.oauthErrorDescription)
     }
   }
 
@@ -53,59 +56,60 @@ extension Client {
     return try engine.readAccount()
   }
 
-  /// Erases the session, tells the server, and gives the URL at which the browser ends the provider's session.
-  /// - Returns: no URL when there is none, or with `localOnly`.
+  /// Erases the session, tells the server, and returns the URL at which the browser ends the provider's session.
+  /// - Returns: no URL if the provider has none, or with `localOnly`.
   public func beginLogout(
     localOnly: Bool, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> SignOut {
     try requireOpen()
-    return try leaving(until: deadline, cancellation) { cancellation throws(EnrollError) in
+    return try erasingSession(until: deadline, cancellation) { cancellation throws(EnrollError) in
       try engine.beginLogout(localOnly: localOnly, cancellation: cancellation)
     }
   }
 
-  /// As a logout; pending transactions are cleared and the installation id is reset too.
+  /// Logs out, clears pending transactions and resets the installation id.
   /// - Returns: as ``beginLogout(localOnly:until:cancellation:)``.
   public func deregister(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
     -> SignOut
   {
     try requireOpen()
-    return try leaving(until: deadline, cancellation) { cancellation throws(EnrollError) in
+    return try erasingSession(until: deadline, cancellation) { cancellation throws(EnrollError) in
       try engine.deregister(cancellation: cancellation)
     }
   }
 
-  /// Forgets the installation id of the store: the next use makes another.
+  /// Forgets the installation id of the store. The next use makes a new one.
   public func resetInstallation() throws(EnrollError) {
     try requireOpen()
     try engine.resetInstallationID()
   }
 
-  /// Tells the server to forget the session's tokens, and forgets them here.
+  /// Revokes the session's tokens at the server, and erases them here.
   /// - Returns: no URL.
   public func revoke(until deadline: Instant, cancellation: (any Cancellation)?) throws(EnrollError)
     -> SignOut
   {
     try requireOpen()
-    return try leaving(until: deadline, cancellation) { cancellation throws(EnrollError) in
+    return try erasingSession(until: deadline, cancellation) { cancellation throws(EnrollError) in
       try engine.revoke(cancellation: cancellation)
     }
   }
 
-  /// A caller without time waits so long for a lock of the store: no save takes longer.
-  private static var erasingNanoseconds: Int64 { 250_000_000 }
+  /// The shortest wait for a lock of the store, even if the caller's deadline has passed: no save takes longer.
+  private static var erasureNanoseconds: Int64 { 250_000_000 }
 
-  /// The session is erased first, and only the servers may have to be told later. Where another process holds the store's lock
-  /// beyond the deadline, nothing is erased.
-  /// - Throws: `.deadlineExceeded`, `.cancelled`, and what the step throws.
-  private func leaving(
+  /// Runs a step that erases the session first; only messages to servers may be sent later. If another process holds
+  /// the store's lock beyond the deadline, nothing is erased.
+  /// - Throws: `.deadlineExceeded`, `.cancelled`, and the errors of the step.
+  private func erasingSession(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
     _ step: (any Cancellation) throws(EnrollError) -> SignOut
   ) throws(EnrollError) -> SignOut {
     defer {
       tokens.forget()
-      // The deadline may have ended the sending of a message that only this process knows.
+      // The deadline may have ended the sending of a message that only this process has.
       if engine.hasUnqueuedMessages { outbox.send() }
+      outbox.sendAfterLogoutWait()
     }
     let flag = CancellationFlag()
     let timer = timers.run(at: deadline) { flag.cancel() }
@@ -114,7 +118,7 @@ extension Client {
       if let timer { timers.cancel(timer) }
       if let hook { cancellation?.removeHook(hook) }
     }
-    let enough = max(deadline, clock.instant().advanced(byNanoseconds: Self.erasingNanoseconds))
+    let enough = max(deadline, clock.instant().advanced(byNanoseconds: Self.erasureNanoseconds))
     let answer = try CallTimeout.until(enough, by: clock, cancellation: cancellation) {
       () throws(EnrollError) in
       try step(flag)
@@ -123,15 +127,16 @@ extension Client {
     return answer
   }
 
-  /// Whether the provider knows of the last sign-out of this client; nil before the first, and where there was nothing to
-  /// tell.
+  /// Whether the last sign-out was reported to the provider; nil before the first sign-out, and if it need
+  /// not be reported.
   public var providerTold: ProviderTold? { lastSignOut.withLock { $0?.providerTold } }
 
-  /// The logout callback came back.
-  /// - Throws: `.unsolicited` when no logout of ours waits for it.
+  /// Processes the redirect that follows a logout. The revocation that waited for it is sent on a thread of the client.
+  /// - Throws: `.unsolicited` if no logout of this client waits for it.
   public func finishLogout(_ url: String) throws(EnrollError) {
     try requireOpen()
     try engine.finishLogout(url)
+    outbox.send()
   }
 }
 
@@ -141,7 +146,7 @@ extension Client {
     try requireOpen()
     defer {
       tokens.forget()
-      outbox.sendNews()
+      outbox.sendToBackEnd()
       hub.announceChange()
     }
     try engine.setPIN(pin)

@@ -1,11 +1,12 @@
-// Activation and fallback links through a client: what the engine decides, with a listener where the redirect is a
-// loopback one.
+// Activation and fallback links through a client: the engine decides, and the client opens a listener if the sign-in
+// uses a loopback redirect.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 
 extension Client {
-  /// Takes an activation or fallback link that reached the app (flows.md §3, §4).
-  /// - Throws: `.redirectMismatch` when the URL is neither one of `appLinks` nor `fallbackUri`; else as
+  /// Handles an activation or fallback link that reached the app (flows.md §3, §4).
+  /// - Throws: `.redirectMismatch` if the URL is neither one of `appLinks` nor `fallbackUri`; otherwise as
   ///   ``Engine/handleLink(_:listening:cancellation:)``.
   public func handleLink(
     _ url: String, until deadline: Instant, cancellation: (any Cancellation)?
@@ -21,7 +22,7 @@ extension Client {
   func linkOutcome(
     of url: String, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HandledLink? {
-    defer { outbox.sendNews() }
+    defer { outbox.sendToBackEnd() }
     return try engine.reporting { () throws(EnrollError) in
       try listening(until: deadline, cancellation) { listening, cancellation throws(EnrollError) in
         let outcome = try engine.handleLink(url, listening: listening, cancellation: cancellation)
@@ -31,7 +32,8 @@ extension Client {
     }
   }
 
-  /// An ordinary sign-in after a fallback that found nobody signed in at the provider; nil after anything else.
+  /// Begins an ordinary sign-in after a fallback whose user was not signed in at the provider; nil after any other
+  /// settlement.
   func signIn(
     after settlement: Engine.Settlement, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction? {
@@ -41,8 +43,8 @@ extension Client {
     }
   }
 
-  /// Runs a step that may begin a transaction, and opens a listener if the step asks for one. Where the transaction that
-  /// the link came for is listened for, its listener serves both: the port may be the only one that the provider takes.
+  /// Runs a step that may begin a transaction, and opens a listener if the step asks for one. If a listener is open for
+  /// the transaction that the link belongs to, it serves both: its port may be the only one that the provider accepts.
   private func listening<Result>(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
     _ step: (Engine.Listening, any Cancellation) throws(EnrollError) -> (Result, Transaction?)
@@ -71,7 +73,7 @@ extension Client {
 }
 
 extension SignInOptions {
-  /// Whether the browser comes back by the configured redirect.
+  /// Whether the browser returns to the configured redirect URI.
   func redirects(_ configuration: Configuration) -> Bool {
     if kind == .register, case .page = configuration.registration { return false }
     return comesBackByRedirect

@@ -1,14 +1,15 @@
 // The options with which a host opens a client.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollStore
 
 public struct ClientOptions: Sendable {
-  /// Where tokens live.
+  /// Where tokens are stored.
   public enum StoreChoice: Sendable {
-    /// An absolute path; the directory is made, 0700, when its parent exists.
+    /// An absolute path. The directory is created with mode 0700 if its parent exists.
     case directory(String)
-    /// Gone with the client.
+    /// In memory, until the client is closed.
     case memory
     case custom(any TokenStore)
 
@@ -30,19 +31,19 @@ public struct ClientOptions: Sendable {
   public var keys = KeyPlan.file
   public var account = AccountName.default
   public var platform = Platform()
-  /// False where ``Client/platformReady()`` will be called: until then requests for the state wait.
+  /// False if the host will call ``Client/platformReady()``. Until then requests for the state wait.
   public var isPlatformReady = true
-  /// Tokens are renewed a little before they are due, whether anybody asks or not.
+  /// Renews tokens shortly before they are due, even without a call.
   public var renewsInBackground = false
-  /// Makes processes for the steps that must not end with this one; nil: this process runs them.
+  /// Starts processes for the steps that must not end with this process; nil: this process runs them.
   package var stepProcesses: (any StepProcesses)?
   /// nil: libcurl.
   public var transport: (any Transport)?
-  /// nil: the system's.
+  /// nil: the system's clock.
   public var clock: (any Clock)?
-  /// Gets a line for what the client does; nil: nobody does.
+  /// Gets a line for each event and request of the client; nil: no log.
   public var log: (any LogHandler)?
-  /// nil: the system's.
+  /// nil: the system's random numbers.
   public var random: (any RandomSource)?
 
   public init(configuration: Configuration, store: StoreChoice) {

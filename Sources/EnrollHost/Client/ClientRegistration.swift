@@ -1,13 +1,13 @@
-// Registration through a client: begin, the redirect back by whatever way it comes, and the state.
+// Registration through a client: beginning a sign-in, processing its redirect however it arrives, and the state.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 import EnrollPosix
 
 extension Client {
-  /// The registration state; with `wait`, once it has settled: a sign-in that an earlier process left is waited for, too.
-  /// Renews a token that is due, so that the answer is C or E
-  /// rather than a promise (flows.md §7).
+  /// The registration state. With `wait`, returns once the state is settled, also if an earlier process began the
+  /// sign-in. Renews a token that is due, so that the answer is C or E and not preliminary (flows.md §7).
   public func registrationState(
     wait: Bool, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
@@ -50,20 +50,22 @@ extension Client {
   private func checked(
     until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
-    defer { outbox.sendNews() }
+    defer { outbox.sendToBackEnd() }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       try engine.checkSession(cancellation: cancellation)
     }
   }
 
-  /// Begins a sign-in. With a loopback redirect a listener opens with it, and closes when it is settled (R4).
-  /// - Throws: as ``Engine/begin(_:loopbackRedirectURI:cancellation:)``; `.busy` when the loopback port is taken.
+  /// Begins a sign-in. With a loopback redirect, also opens a listener, which closes once the transaction is settled
+  /// (R4).
+  /// - Throws: as ``Engine/begin(_:loopbackRedirectURI:cancellation:)``; `.busy` if the loopback port is taken;
+  ///   `.configuration` if `caFile` or the client's key cannot be used.
   public func begin(
     _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
-    defer { outbox.sendNews() }
+    defer { outbox.sendToBackEnd() }
     return try engine.reporting { () throws(EnrollError) in
       try begun(options, until: deadline, cancellation: cancellation)
     }
@@ -72,16 +74,18 @@ extension Client {
   private func begun(
     _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
-    try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
+    // With configured endpoints, the first request may be the exchange of the code, after the user has signed in.
+    try ownTransport?.requireCertificates()
+    return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       guard configuration.usesLoopbackRedirect, options.redirects(configuration) else {
         try engine.settleAbandoned { LoopbackAddress.isListened(at: $0) }
         return try engine.begin(options, cancellation: cancellation)
       }
       try freeConfiguredPort(until: deadline, cancellation)
       let listener = try LoopbackListener(
-        redirectURI: configuration.redirectURI, look: configuration.returnPage)
+        redirectURI: configuration.redirectURI, returnPage: configuration.returnPage)
       do throws(EnrollError) {
-        // Not before: an earlier sign-in at a configured port is listened for here from now on.
+        // Runs only now: a listener on a configured port also serves earlier sign-ins with that port.
         try engine.settleAbandoned { LoopbackAddress.isListened(at: $0) }
         let begun = try engine.begin(
           options, loopbackRedirectURI: listener.redirectURI, cancellation: cancellation)
@@ -94,12 +98,12 @@ extension Client {
     }
   }
 
-  /// Takes a redirect URL back, from whatever process, and carries its transaction to its end.
-  /// - Parameter transactionID: the transaction that the host takes it for; needed only for a return without `state`
-  ///   when several are pending (R6).
+  /// Processes a redirect URL, whichever process received it, and completes its transaction.
+  /// - Parameter transactionID: the transaction that the host expects; needed only for a redirect without `state` while
+  ///   several transactions are pending (R6).
   /// - Returns: the state G or, without confirmation, H.
-  /// - Throws: why the URL settles nothing (``Engine/resume(_:cancellation:)``), or why its transaction failed: the
-  ///   state is F then, or the session beside which it ran.
+  /// - Throws: why the URL settles no transaction (``Engine/resume(_:cancellation:)``), or why its transaction failed.
+  ///   Then the state is F, or the session that existed before the transaction.
   public func resume(
     _ url: String, transactionID: TransactionID? = nil, until deadline: Instant,
     cancellation: (any Cancellation)?
@@ -114,22 +118,22 @@ extension Client {
     of url: String, transactionID: TransactionID? = nil, goesOn: Bool = false, until deadline: Instant,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Engine.Settlement {
-    try followed(until: deadline, cancellation) { [self] cancellation throws(EnrollError) in
+    try runOneTimeStep(until: deadline, cancellation) { [self] cancellation throws(EnrollError) in
       try resumed(url, transactionID, isReported: true, goesOn: goesOn, cancellation)
     } afterwards: { [self] settlement in
       if settlement.nextURL == nil { _ = try? remember(settlement) }
     }
   }
 
-  /// Takes the one-time code that the user typed (flows.md §6).
+  /// Submits the one-time code that the user typed (flows.md §6).
   /// - Returns: the state G or, without confirmation, H.
-  /// - Throws: `.codeRejected` when it is wrong, and the transaction waits for another; as
-  ///   ``Engine/submitCode(_:transactionID:cancellation:)``, or why the transaction failed.
+  /// - Throws: `.codeRejected` if the code is wrong, and the transaction waits for another code; as
+  ///   ``Engine/submitCode(_:transactionID:cancellation:)``; or why the transaction failed.
   public func submitCode(
     _ code: Secret, transactionID: TransactionID, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
-    let settlement = try followed(until: deadline, cancellation) {
+    let settlement = try runOneTimeStep(until: deadline, cancellation) {
       [engine] cancellation throws(EnrollError) in
       try engine.submitCode(code, transactionID: transactionID, cancellation: cancellation)
     } afterwards: { [self] settlement in
@@ -139,11 +143,11 @@ extension Client {
   }
 
   /// Waits until a transaction is settled: by its loopback redirect, by ``resume(_:until:cancellation:)`` on another
-  /// thread, or by another process. For a device transaction it asks the provider, as often as that allows. It also
-  /// answers once another transaction of the account brought tokens: of two attempts in one browser, some providers
-  /// resume the older one, and the newer never gets an answer.
-  /// - Throws: `.notFound` for an unknown transaction, `.transactionExpired`, what made it fail; `.deadlineExceeded`: the
-  ///   transaction goes on waiting.
+  /// thread, or by another process. For a device transaction it polls the provider as often as the provider allows. It
+  /// also returns once another transaction of the account brought tokens: if one browser has two attempts, some
+  /// providers resume the older one, and the newer one never gets an answer.
+  /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`; the error that made it fail;
+  ///   `.deadlineExceeded`, and the transaction is still pending.
   public func awaitTransaction(
     _ transactionID: TransactionID, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
@@ -157,10 +161,17 @@ extension Client {
           "the user came back, and the tokens did not arrive in time; await the transaction again, or begin the sign-in "
             + "again where the process that took the redirect has ended")
       }
+      if let postponement = loopbacks.withLock({ $0.postponement(of: transactionID) }) {
+        throw EnrollError(
+          .deadlineExceeded,
+          "the user came back, and the sign-in goes on when the provider answers: \(postponement.message). Await the transaction again"
+        )
+      }
       throw EnrollError(
         .deadlineExceeded,
         "the timeout passed before the user returned; the transaction is still pending, so await it again or cancel it. If "
-          + "the browser shows an error page, compare client id and redirect URI with those registered at the provider"
+          + "the browser shows an error page, the URL may have been opened after its time (urlExpiresAt): begin again. Or compare "
+          + "client id and redirect URI with those registered at the provider"
       )
     }
   }
@@ -173,7 +184,7 @@ extension Client {
     var exchangeEnds: Instant?
     try wait(until: deadline, cancellation) { () throws(EnrollError) in
       if loopbacks.withLock({ $0.isAnswering(transactionID) }) { return false }
-      // Looked at first: a poll of ours says how it settled the transaction before it ends.
+      // Read before the settlement: a poll stores its settlement before it ends.
       let isPolled = devicePolls.withLock { $0.isUnderWay(transactionID) }
       if let settlement = settlements.withLock({ $0[transactionID] }) {
         state = try outcome(of: settlement)
@@ -183,7 +194,7 @@ extension Client {
       switch try engine.transactionStatus(transactionID) {
       case .pending, .cancelled:
         if try engine.isOvertaken(transactionID) {
-          // Its browser has its page first: a program may end with this answer.
+          // The browser gets its page first, because a program may end after this answer.
           if loopbacks.withLock({ $0.isAnsweringAny }) { return false }
           state = try decidedState(until: deadline, cancellation: cancellation)
           return true
@@ -191,8 +202,9 @@ extension Client {
         try pollDevice(transactionID)
         return false
       case .exchanging:
-        // Perhaps by another process, which may have died meanwhile: nobody else may send the code (R15).
-        let end = exchangeEnds ?? clock.instant().advanced(bySeconds: Engine.exchangeSeconds)
+        // Another process may be exchanging the code, and may have died since. No other process may send the code
+        // (R15).
+        let end = exchangeEnds ?? clock.instant().advanced(bySeconds: TransactionRecord.exchangeSeconds)
         exchangeEnds = end
         guard clock.instant().since(end) < 0 else { throw Engine.exchangeDied }
         return false
@@ -207,16 +219,18 @@ extension Client {
     return state ?? engine.state
   }
 
-  /// Takes every URL that reaches the app: a redirect, a logout callback, an activation link, a fallback link, or none of
-  /// these.
-  /// - Throws: as ``resume(_:until:cancellation:)`` and ``handleLink(_:until:cancellation:)``, but `.unsolicited` and
-  ///   `.redirectMismatch` are answers, and so is a fallback's `.loginRequired` and its kin.
+  /// Handles any URL that reaches the app: a redirect, a logout callback, an activation link, a fallback link, or none
+  /// of these.
+  /// - Throws: as ``resume(_:until:cancellation:)`` and ``handleLink(_:until:cancellation:)``, except that
+  ///   `.unsolicited` and `.redirectMismatch` are return values, and so are a fallback's `.loginRequired` and related
+  ///   errors.
   public func handle(
     _ url: String, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HandledURL {
     try requireOpen()
     do throws(EnrollError) {
       try bounded(until: deadline, cancellation) { _ throws(EnrollError) in try engine.finishLogout(url) }
+      outbox.send()
       return .logoutFinished
     } catch {
       guard error.code == .unsolicited || error.code == .redirectMalformed else { throw error }
@@ -244,7 +258,7 @@ extension Client {
     return .begun(begun)
   }
 
-  /// G to H, as ``Engine/confirm(_:cancellation:)``.
+  /// From G to H, as ``Engine/confirm(_:cancellation:)``.
   public func confirm(
     _ transactionID: TransactionID? = nil, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
@@ -258,8 +272,8 @@ extension Client {
     }
   }
 
-  /// Back to the choices; provisional tokens are revoked and cleared, a confirmed session survives.
-  /// - Parameter transactionID: as of ``Engine/retry(_:cancellation:)``.
+  /// Returns to the choice of registration. Provisional tokens are revoked and erased; a confirmed session stays.
+  /// - Parameter transactionID: as for ``Engine/retry(_:cancellation:)``.
   public func retry(
     _ transactionID: TransactionID? = nil, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
@@ -270,13 +284,13 @@ extension Client {
     }
   }
 
-  /// Whether the tokens that wait for confirmation would take the place of a session that is not known to be the same user's.
+  /// Whether the tokens that wait for confirmation would replace a session that may be another user's.
   public func waitsBesideAnotherUser() throws(EnrollError) -> Bool {
     try requireOpen()
     return try engine.waitsBesideAnotherUser()
   }
 
-  /// The user gave up: a hint, a late valid redirect still wins.
+  /// Reports that the user cancelled. This is only a hint: a valid redirect that arrives later still succeeds.
   public func cancel(_ transactionID: TransactionID?) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     let state = try engine.cancel(transactionID: transactionID)
@@ -284,8 +298,8 @@ extension Client {
     return state
   }
 
-  /// The host could not open the other app's link: its transaction is over.
-  /// - Returns: the state F, or the session beside which the transaction ran.
+  /// Reports that the host could not open the other app's link. The transaction fails.
+  /// - Returns: the state F, or the session that existed before the transaction.
   /// - Throws: as ``Engine/otherAppMissing(transactionID:)``.
   public func otherAppMissing(_ transactionID: TransactionID) throws(EnrollError) -> RegistrationState {
     try requireOpen()
@@ -295,7 +309,7 @@ extension Client {
     return engine.state
   }
 
-  /// Empties local state; no server is told.
+  /// Erases the local state without a request to any server.
   public func clear() throws(EnrollError) -> RegistrationState {
     try requireOpen()
     defer { tokens.forget() }
@@ -303,11 +317,11 @@ extension Client {
     return try engine.clear()
   }
 
-  /// Keeps how a transaction ended for whoever waits for it.
+  /// Stores how a transaction ended, for the callers that wait for it.
   func remember(_ settlement: Engine.Settlement) throws(EnrollError) -> RegistrationState {
     tokens.forget()
     settlements.withLock { $0.add(settlement) }
-    // Tokens that were refused or replaced are revoked.
+    // The outbox may now have revocations of tokens that were refused or replaced.
     outbox.send()
     hub.announceChange()
     return try outcome(of: settlement)
@@ -321,7 +335,7 @@ extension Client {
   }
 }
 
-/// How the last transactions of this process ended, for those who await them.
+/// How the last transactions of this process ended, for the callers that wait for them.
 struct Settlements: Sendable {
   private var known: [Engine.Settlement] = []
 
@@ -331,6 +345,6 @@ struct Settlements: Sendable {
 
   mutating func add(_ settlement: Engine.Settlement) {
     known.append(settlement)
-    if known.count > Engine.transactionLimit { known.removeFirst() }
+    if known.count > AccountRecord.transactionLimit { known.removeFirst() }
   }
 }

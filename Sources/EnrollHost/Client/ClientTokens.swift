@@ -1,15 +1,18 @@
-// Tokens through a client: from memory where they are fresh, through one shared renewal where they are due.
+// Tokens through a client: from memory while they are fresh, through one shared renewal when they are due.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 import EnrollPosix
 
 extension Client {
-  /// A token for the next request (flows.md §8). A caller whose deadline passes gets the token that still works, or
-  /// `busy`; the renewal goes on.
-  /// - Parameter audience: for whom the token is to be (``Configuration/audience(resource:scopes:)``); nil: the session's own.
-  /// - Throws: `.illegalState` while tokens wait for confirmation; store errors other than a locked one; `.cancelled`.
+  /// A token for the next request (flows.md §8). A caller whose deadline passes gets the token if it still works, or
+  /// `busy`; the renewal continues.
+  /// - Parameter audience: the audience of the token (``Configuration/audience(resource:scopes:)``); nil: the session's
+  ///   own.
+  /// - Throws: `.illegalState` while tokens wait for confirmation; store errors other than a locked store;
+  ///   `.cancelled`.
   public func access(
     minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil, until deadline: Instant,
     cancellation: (any Cancellation)?
@@ -21,8 +24,8 @@ extension Client {
     }
   }
 
-  /// As ``access(minimumLifetimeSeconds:for:until:cancellation:)``, holding no thread: `completion` runs at once when no
-  /// renewal is needed, else on a thread of the pool.
+  /// As ``access(minimumLifetimeSeconds:for:until:cancellation:)``, without blocking a thread: `completion` runs before
+  /// this returns if no renewal is needed, otherwise on a thread of the pool.
   public func access(
     minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil, until deadline: Instant,
     cancellation: (any Cancellation)?,
@@ -53,7 +56,7 @@ extension Client {
     }
   }
 
-  /// Renews now, whatever the token's age.
+  /// Renews now, even if the token is not due.
   /// - Parameter audience: nil for the session's own access token.
   public func refresh(
     for audience: TokenAudience? = nil, until deadline: Instant, cancellation: (any Cancellation)?
@@ -63,7 +66,7 @@ extension Client {
     }
   }
 
-  /// As ``refresh(for:until:cancellation:)``, holding no thread.
+  /// As ``refresh(for:until:cancellation:)``, without blocking a thread.
   public func refresh(
     for audience: TokenAudience? = nil, until deadline: Instant, cancellation: (any Cancellation)?,
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
@@ -87,9 +90,9 @@ extension Client {
     }
   }
 
-  /// A resource server refused this token: another one, if there is or can be one.
+  /// Reports that a resource server refused this token. Returns another token, or renews it.
   /// - Parameters:
-  ///   - audience: for whom the refused token was; nil for the session's own.
+  ///   - audience: the audience of the refused token; nil: the session's own.
   public func rejected(
     _ accessToken: Secret, for audience: TokenAudience? = nil,
     until deadline: Instant,
@@ -102,7 +105,7 @@ extension Client {
     }
   }
 
-  /// As ``rejected(_:for:until:cancellation:)``, holding no thread.
+  /// As ``rejected(_:for:until:cancellation:)``, without blocking a thread.
   public func rejected(
     _ accessToken: Secret, for audience: TokenAudience? = nil,
     until deadline: Instant,
@@ -118,7 +121,7 @@ extension Client {
       switch decision {
       case .answer(let outcome): completion(.success(outcome))
       case .access:
-        // Memory may still hold the refused token: another process put one in its place.
+        // The cache may still have the refused token, although another process has replaced it in the store.
         tokens.forget()
         access(
           minimumLifetimeSeconds: 0, for: audience, until: deadline, cancellation: cancellation,
@@ -139,8 +142,8 @@ extension Client {
     cancellation: (any Cancellation)?,
     completion: @escaping @Sendable (Result<AccessOutcome, EnrollError>) -> Void
   ) {
-    let wish = RenewalWish(audience: audience, epochs: [epoch], isForced: isForced)
-    renewals.join(wish, deadline: deadline, cancellation: cancellation) {
+    let request = RenewalRequest(audience: audience, epochs: [epoch], isForced: isForced)
+    renewals.join(request, deadline: deadline, cancellation: cancellation) {
       [engine, runningRenewal] answer in
       let running = runningRenewal.withLock { $0 }
       completion(
@@ -185,7 +188,8 @@ extension Client {
             after: result, minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience))
       case .failure(let error):
         if error.code == .storeLocked { return .success(.storeLocked) }
-        // A store that cannot be read now may be why the renewal failed, which says more.
+        // The store may be unreadable now, perhaps also the reason why the renewal failed. The renewal's error says
+        // more.
         if let live = try? engine.liveToken(for: audience) { return .success(.stale(live, reason: error)) }
         return .failure(error)
       }
@@ -225,24 +229,25 @@ extension Client {
     return try result.get()
   }
 
-  /// Memory only: the fresh token, or nil.
+  /// The token if it is fresh in memory; nil otherwise. Reads nothing else.
   public func freshAccessToken(
     minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil
   ) -> AccessToken? {
     tokens.fresh(minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience)
   }
 
-  /// Which access tokens are kept, without their secrets.
+  /// The access tokens that are stored, without their secrets.
   /// - Throws: as ``Engine/keptTokens()``.
   public func keptTokens() throws(EnrollError) -> [KeptToken] {
     try requireOpen()
     return try engine.keptTokens()
   }
 
-  /// The fresh token where it stands in memory: what a host can afford before every request. Good after the client, too.
-  public var hotToken: HotToken { tokens.hotToken }
+  /// A pointer to the fresh token in memory, cheap enough to use before every request. Stays valid after the client has
+  /// ended.
+  public var tokenPointer: TokenPointer { tokens.tokenPointer }
 
-  /// A proof for a request of the host's own that carries the access token (RFC 9449). Asks nobody.
+  /// A DPoP proof for a request of the host that carries the access token (RFC 9449). Sends no request.
   /// - Throws: as ``Engine/dpopProof(method:url:nonce:accessToken:)``.
   public func dpopProof(
     method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
@@ -251,8 +256,8 @@ extension Client {
     return try engine.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
   }
 
-  /// The provider's answer about one of the session's tokens (RFC 7662); an access token that is due is renewed first.
-  /// - Throws: what stands in the way of an access token, and nothing was sent then.
+  /// The provider's answer about one of the session's tokens (RFC 7662). Renews an access token that is due first.
+  /// - Throws: the reason why there is no access token, and no request was sent then.
   public func introspect(
     _ subject: Introspection.Subject, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {
@@ -267,8 +272,8 @@ extension Client {
 }
 
 extension Client {
-  /// Reports what will work at the provider, according to its metadata. No user signs in, so client id and redirect URI
-  /// are not checked.
+  /// Reports what will work at the provider, according to its metadata. No user signs in. Client id and redirect URI
+  /// are checked only if the provider accepts pushed requests: one is pushed and never opened.
   public func checkProvider(
     until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ProviderCheck {

@@ -1,9 +1,10 @@
-// Polls of device transactions (RFC 8628 §3.4): each on a thread of the client's own, so that whoever awaits can leave at
-// any time while the answer, which may hold the tokens, is still stored.
+// Polls of device transactions (RFC 8628 §3.4). Each runs on its own thread, so that a caller can stop waiting at any
+// time while the answer, which may have the tokens, is still stored.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 
-/// The transactions that are being asked about, and what their last poll failed with.
+/// The transactions that are being polled, and the errors of their last polls.
 struct DevicePolls: Sendable {
   private var underWay: [TransactionID] = []
   private var failures: [(transactionID: TransactionID, error: EnrollError)] = []
@@ -12,7 +13,7 @@ struct DevicePolls: Sendable {
     underWay.contains(transactionID)
   }
 
-  /// False when one is under way.
+  /// - Returns: false if a poll of this transaction is running.
   mutating func begin(_ transactionID: TransactionID) -> Bool {
     guard !isUnderWay(transactionID) else { return false }
     underWay.append(transactionID)
@@ -33,8 +34,8 @@ struct DevicePolls: Sendable {
 }
 
 extension Client {
-  /// Starts a poll if it is time for one; its result is seen at the next look.
-  /// - Throws: what the last poll could not get over (``Engine/pollDevice(_:)``); `.busy` without a thread.
+  /// Starts a poll if one is due. The caller sees its result when it checks the transaction again.
+  /// - Throws: the error that ended the last poll (``Engine/pollDevice(_:)``); `.busy` if no thread could be started.
   func pollDevice(_ transactionID: TransactionID) throws(EnrollError) {
     if let failure = devicePolls.withLock({ $0.takeFailure(transactionID) }) { throw failure }
     guard try engine.isDevicePollDue(transactionID), devicePolls.withLock({ $0.begin(transactionID) }) else {

@@ -1,6 +1,7 @@
-// From the engine's one observer to any number of them, and to the threads that wait for a change.
+// Passes the engine's events to any number of observers, and wakes the threads that wait for a change.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
 /// Passes notifications on. Observers run on the thread that caused the notification, with no lock held.
@@ -36,7 +37,8 @@ final class EventHub: EngineObserver {
     observers.withLock { observers in observers.list.removeAll { $0.ticket == ticket } }
   }
 
-  /// Grows with every change; read before looking at what may change, and given to ``waitForChange(since:atMost:)``.
+  /// Grows with every change. Read it before the value that may change, and pass it to
+  /// ``waitForChange(since:atMost:)``.
   var changeCount: UInt64 { count.withLock { $0 } }
 
   func announceChange() {

@@ -1,21 +1,35 @@
-// Loopback redirects under way: one listener and one thread for each, both gone when the transaction is settled, its
-// deadline passes, or the client is closed (R4). A code that was sent is followed to its tokens all the same: the draining of
-// the client waits for these threads.
+// Open loopback redirects: each has a listener and a thread, which end when the transaction is settled, its deadline
+// passes, or the client is closed (R4). A code that was sent is still exchanged for its tokens: draining the client
+// waits for these threads.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
-/// The cancellations of the listeners that are open.
+/// The open listeners, with their cancellations.
 struct LoopbackRedirects: Sendable {
   private var open: [(transactionID: TransactionID, redirectURI: String, cancellation: CancellationFlag)] = []
-  /// The transactions whose redirect came, and whose browser has no page yet.
+  /// The transactions whose redirect arrived, and whose browser has no page yet.
   private var answering: [TransactionID] = []
+  /// The errors of redirects that have arrived and could not be processed yet.
+  private var postponements: [(transactionID: TransactionID, error: EnrollError)] = []
+
+  /// Why the transaction's redirect was postponed; nil if none was.
+  func postponement(of transactionID: TransactionID) -> EnrollError? {
+    postponements.first { $0.transactionID == transactionID }?.error
+  }
+
+  mutating func note(_ error: EnrollError, of transactionID: TransactionID) {
+    postponements.removeAll { $0.transactionID == transactionID }
+    postponements.append((transactionID, error))
+  }
 
   mutating func add(_ begun: Transaction, _ cancellation: CancellationFlag) {
     open.append((begun.transactionID, begun.redirectURI ?? "", cancellation))
   }
 
-  /// A settled transaction is told of once the browser has its page: a program may end with it.
+  /// Whether the browser still waits for its page. The transaction is reported as settled only afterwards, because the
+  /// program may end then.
   func isAnswering(_ transactionID: TransactionID) -> Bool {
     answering.contains(transactionID)
   }
@@ -27,26 +41,27 @@ struct LoopbackRedirects: Sendable {
     if isAnswering { answering.append(transactionID) }
   }
 
-  /// Where that transaction is listened for; nil when nobody listens.
+  /// The redirect URI of the transaction's listener; nil if it has none.
   func redirectURI(of transactionID: TransactionID) -> String? {
     open.first { $0.transactionID == transactionID }?.redirectURI
   }
 
-  /// Of that transaction's listener; nil when nobody listens, or its redirect has come.
+  /// The cancellation of the transaction's listener; nil if it has none, or if its redirect has arrived.
   func waiting(for transactionID: TransactionID) -> CancellationFlag? {
     open.first { $0.transactionID == transactionID && !answering.contains(transactionID) }?.cancellation
   }
 
-  /// Whether nobody listens.
+  /// Whether no listener is open.
   var isEmpty: Bool { open.isEmpty }
 
-  /// Of the listeners whose redirect has not come.
+  /// The cancellations of the listeners whose redirect has not arrived.
   var waiting: [CancellationFlag] {
     open.filter { !answering.contains($0.transactionID) }.map { $0.cancellation }
   }
 
   mutating func remove(_ transactionID: TransactionID) {
     open.removeAll { $0.transactionID == transactionID }
+    postponements.removeAll { $0.transactionID == transactionID }
     setAnswering(transactionID, false)
   }
 
@@ -57,7 +72,7 @@ struct LoopbackRedirects: Sendable {
 }
 
 extension EnrollError {
-  /// The URL is none that settles anything, now or later (R5, R6, R7, R12, R17).
+  /// Whether the URL settles no transaction, now or later (R5, R6, R7, R12, R17).
   fileprivate var isAboutRedirect: Bool {
     switch code {
     case .unsolicited, .redirectMalformed, .redirectMismatch, .alreadySettled, .transactionExpired: true
@@ -68,7 +83,7 @@ extension EnrollError {
 }
 
 extension EnrollError {
-  /// The provider has nothing to do with it.
+  /// Whether the error is one of the store, not of the provider.
   fileprivate var isAboutStore: Bool {
     switch code {
     case .storeLocked, .storeCorrupt, .storeRefused, .storeIO, .storeFull, .storeKey, .storeVersion, .busy:
@@ -79,8 +94,8 @@ extension EnrollError {
 }
 
 extension Client {
-  /// Waits for the redirect on a thread of its own, so that nobody has to sit in a call for it.
-  /// - Throws: `.busy` when no thread could be started.
+  /// Waits for the redirect on its own thread, so that no call needs to wait for it.
+  /// - Throws: `.busy` if no thread could be started.
   func listen(on listener: LoopbackListener, for begun: Transaction) throws(EnrollError) {
     let cancellation = CancellationFlag()
     loopbacks.withLock { $0.add(begun, cancellation) }
@@ -95,7 +110,7 @@ extension Client {
       _ = try? listener.wait(deadline: deadline, clock: clock, cancellation: cancellation) {
         url in
         loopbacks.withLock { $0.setAnswering(begun.transactionID, true) }
-        let reply = reply(to: url, tries: tries, cancellation: cancellation)
+        let reply = reply(to: url, of: begun.transactionID, tries: tries, cancellation: cancellation)
         if case .accepted = reply { return reply }
         if case .postponed = reply { tries += 1 }
         loopbacks.withLock { $0.setAnswering(begun.transactionID, false) }
@@ -111,8 +126,8 @@ extension Client {
     }
   }
 
-  /// The user gave up, so a configured port is freed for the next sign-in, also of another program. A port that the system chose
-  /// stays open: nobody else needs it, and a late redirect is still accepted there.
+  /// Called when the user cancels: frees a configured port for the next sign-in, also of another program. A port that
+  /// the system chose stays open, because no other program needs it, and accepts a late redirect.
   func stopListening(for transactionID: TransactionID?) {
     guard (try? StrictURL(configuration.redirectURI))?.port != nil else { return }
     let listeners = loopbacks.withLock { redirects in
@@ -121,19 +136,21 @@ extension Client {
     for listener in listeners { listener.cancel() }
   }
 
-  /// Frees a configured port on which an earlier sign-in of this client is listened for. The listener that opens there next
-  /// takes that one's redirect, too: each is found by its state.
+  /// Frees a configured port on which a listener of this client waits for an earlier sign-in. The next listener on that
+  /// port also receives the earlier sign-in's redirect: each redirect is assigned by its `state`.
   func freeConfiguredPort(until deadline: Instant, _ cancellation: (any Cancellation)?) throws(EnrollError) {
     guard (try? StrictURL(configuration.redirectURI))?.port != nil else { return }
     for listener in loopbacks.withLock({ $0.waiting }) { listener.cancel() }
     try wait(until: deadline, cancellation) { () throws(EnrollError) in loopbacks.withLock { $0.isEmpty } }
   }
 
-  /// The reply to the browser; a URL that settles nothing is declined, and the listener goes on waiting (R6). While the
-  /// documents that the exchange needs are unavailable at the provider, the code stays unsent (R15), and the URL is
-  /// tried again.
-  /// - Parameter tries: how often it was tried before.
-  private func reply(to url: String, tries: Int, cancellation: CancellationFlag) -> LoopbackReply {
+  /// The reply to the browser. A URL that settles no transaction is declined, and the listener keeps waiting (R6).
+  /// While documents that the exchange needs are unavailable at the provider, the code is not sent (R15), and the URL
+  /// is processed again later.
+  /// - Parameter tries: how often this URL was processed before.
+  private func reply(
+    to url: String, of transactionID: TransactionID, tries: Int, cancellation: CancellationFlag
+  ) -> LoopbackReply {
     let language = configuration.returnPage.language
     let settlement: Engine.Settlement
     do throws(EnrollError) {
@@ -142,6 +159,7 @@ extension Client {
       }
     } catch {
       guard !error.isAboutRedirect, !cancellation.isCancelled else { return .declined }
+      loopbacks.withLock { $0.note(error, of: transactionID) }
       let pause = max(Self.retrySeconds << Int64(min(tries, 5)), error.retryAfterSeconds ?? 0)
       return .postponed(
         error.isAboutStore ? .unsaved(language) : .postponed(language),
@@ -155,7 +173,7 @@ extension Client {
     }
   }
 
-  /// Before a redirect is tried again, doubled each time.
+  /// The pause before a redirect is processed again, doubled each time.
   private static var retrySeconds: Int64 { 1 }
   private static var longestRetrySeconds: Int64 { 30 }
 }

@@ -1,35 +1,47 @@
-// When the outbox is sent: when the registration is first asked for, so that what an earlier process could not say is
-// said now; when something new may be in it; and after renewals, when the network is there. No caller waits for this sender;
-// steps that revoke tokens send the outbox themselves (reliability.md, The outbox).
+// The times at which the outbox is sent: when the state is first requested, because an earlier process may have left
+// messages; after steps that may add messages; after renewals, because the network works then; and when the browser
+// returns from the logout page, or has not returned in time. No caller waits for this sender. Steps that revoke tokens
+// send the outbox themselves (reliability.md, The outbox).
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
-/// Sends the outbox on a thread of the pool, one run at a time. A class because it is shared by threads.
+/// Sends the outbox on a thread of the pool, one run at a time. A class, because several threads share it.
 final class OutboxSender: Sendable {
   private struct Run {
     var isRunning = false
-    var isWanted = false
+    var isRequested = false
     var hasBegun = false
+    /// The timer for the end of a wait for the browser.
+    var timer: UInt64?
+    var isStopped = false
   }
 
-  /// Ends what is under way: it stays in the outbox, for the next process.
+  /// The time between two attempts to read a store that could not be read when a wait was over.
+  private static let pauseSeconds: Int64 = 60
+
+  /// Ends a running send. Unsent messages stay in the outbox for the next process.
   let ending: CancellationFlag
   private let closing: CancellationFlag
   private let run = Guarded(Run(), by: Mutex())
   private let pool: WorkerPool
+  private let timers: TimerQueue
+  private let clock: any Clock
   private let engine: Engine
   private let hasBackEnd: Bool
 
-  init(_ engine: Engine, pool: WorkerPool, _ steps: ClosingSteps) {
+  init(_ engine: Engine, pool: WorkerPool, timers: TimerQueue, clock: any Clock, _ phases: ClosingPhases) {
     self.engine = engine
-    ending = steps.lastMoment
-    closing = steps.closing
+    self.timers = timers
+    self.clock = clock
+    ending = phases.gracePeriod
+    closing = phases.closing
     self.pool = pool
     hasBackEnd = engine.configuration.errorReportURI != nil || engine.configuration.profileUpdateURI != nil
   }
 
-  /// Once in the life of a client: what an earlier process left.
+  /// Sends what an earlier process left, once in the life of a client.
   func sendAtStart() {
     let isFirst = run.withLock { run -> Bool in
       defer { run.hasBegun = true }
@@ -38,32 +50,56 @@ final class OutboxSender: Sendable {
     if isFirst { send() }
   }
 
-  /// After a step that may have queued a profile or a failure.
-  func sendNews() {
+  /// Call it after a step that may have queued a profile or an error report for the back end.
+  func sendToBackEnd() {
     if hasBackEnd { send() }
   }
 
-  /// Sends what waits, soon; a wish during a run brings another run.
+  /// Starts sending the outbox. A call during a run causes another run.
   func send() {
     let starts = run.withLock { run -> Bool in
-      run.isWanted = true
+      run.isRequested = true
       defer { run.isRunning = true }
       return !run.isRunning
     }
     guard starts else { return }
     let isAccepted = pool.submit { [self] in
-      while takeWish() {
-        // Entries that the store cannot give before the client closes wait for the next process.
+      while takeRequest() {
+        // If the store does not return the entries before the client closes, they wait for the next process.
         try? CallTimeout.until(cancellation: closing) { engine.sendOutbox(cancellation: ending) }
+        sendAfterLogoutWait()
       }
     }
     if !isAccepted { run.withLock { $0.isRunning = false } }
   }
 
-  private func takeWish() -> Bool {
+  /// Plans when to send the messages that wait for a browser at the logout page, whichever client queued them.
+  func sendAfterLogoutWait() {
+    guard let ends = engine.logoutWaitEnds else { return }
+    let now = clock.instant()
+    let due = ends > now ? ends : now.advanced(bySeconds: Self.pauseSeconds)
+    let old = run.withLock { run in
+      let old = run.timer
+      run.timer = run.isStopped ? nil : timers.run(at: due) { self.send() }
+      return old
+    }
+    if let old { timers.cancel(old) }
+  }
+
+  /// Cancels the timer: unsent messages are left to the next process.
+  func stop() {
+    let timer = run.withLock { run in
+      defer { run.timer = nil }
+      run.isStopped = true
+      return run.timer
+    }
+    if let timer { timers.cancel(timer) }
+  }
+
+  private func takeRequest() -> Bool {
     run.withLock { run in
-      run.isRunning = run.isWanted
-      run.isWanted = false
+      run.isRunning = run.isRequested
+      run.isRequested = false
       return run.isRunning
     }
   }

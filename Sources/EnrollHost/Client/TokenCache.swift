@@ -1,16 +1,17 @@
-// The token that most calls want, in memory: one lock, one look at the clock, no IO (performance.md, A cached token).
-// It is served for one second; then the store is asked whether another process changed the record
+// The token that most calls want, in memory: one lock, one read of the clock, no IO (performance.md, A cached token).
+// The cache returns it for one second; after that, the next call checks whether another process changed the record
 // (store.md, Memory and the disk).
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 
 /// The fresh access tokens of one account.
 final class TokenCache: Sendable {
-  /// How long memory is believed without a look at the store.
-  static let believedNanoseconds: Int64 = 1_000_000_000
+  /// How long a token is returned from memory without reading the store.
+  static let trustedNanoseconds: Int64 = 1_000_000_000
 
-  private let place = TokenPlace.take()
+  private let slot = TokenSlot.allocate()
   private let clock: any Clock
   private let graceSeconds: Int64
 
@@ -20,68 +21,68 @@ final class TokenCache: Sendable {
   }
 
   deinit {
-    guard !place.isForkedChild else { return }
+    guard !slot.isForkedChild else { return }
     forget()
-    place.giveBack()
+    slot.recycle()
   }
 
-  var hotToken: HotToken { HotToken(place) }
+  var tokenPointer: TokenPointer { TokenPointer(slot) }
 
-  /// Read before the store is, and given to ``keep(_:expiry:since:)``.
+  /// The number to read before the store is read, and to pass to ``keep(_:expiry:since:)``.
   var version: UInt64 {
-    place.lock()
-    defer { place.unlock() }
-    return place.content.pointee.version
+    slot.lock()
+    defer { slot.unlock() }
+    return slot.content.pointee.version
   }
 
-  /// Remembers what the store said, unless the tokens were changed by this process meanwhile.
-  /// - Parameter audience: for whom the token is; nil: the session's own.
+  /// Remembers the token from the store, unless this process changed the tokens since `version` was read.
+  /// - Parameter audience: the audience of the token; nil: the session's own.
   func keep(_ token: AccessToken, expiry: Expiry, for audience: TokenAudience? = nil, since version: UInt64) {
     let moment = clock.moment()
-    let served = TokenPlace.Served(
+    let view = TokenSlot.TokenView(
       bytes: token.value.unsafeBytes, expiresAt: token.expiresAt,
       freshness: expiry.freshness(at: moment, graceSeconds: graceSeconds),
-      believedUntil: moment.instant.advanced(byNanoseconds: Self.believedNanoseconds))
-    place.lock()
-    defer { place.unlock() }
-    guard place.content.pointee.version == version else { return }
-    guard let audience else { return replace(token, served) }
-    place.content.pointee.audiences.removeAll { $0.audience == audience }
-    if place.content.pointee.audiences.count >= AudienceTokens.limit {
-      place.content.pointee.audiences.removeFirst()
+      trustedUntil: moment.instant.advanced(byNanoseconds: Self.trustedNanoseconds))
+    slot.lock()
+    defer { slot.unlock() }
+    guard slot.content.pointee.version == version else { return }
+    guard let audience else { return replace(token, view) }
+    slot.content.pointee.audiences.removeAll { $0.audience == audience }
+    if slot.content.pointee.audiences.count >= AudienceTokens.limit {
+      slot.content.pointee.audiences.removeFirst()
     }
-    place.content.pointee.audiences.append(
-      TokenPlace.AudiencePlace(audience: audience, served: served, token: token))
+    slot.content.pointee.audiences.append(
+      TokenSlot.AudienceToken(audience: audience, view: view, token: token))
   }
 
-  /// The tokens changed: nothing in memory counts any more.
+  /// Empties the cache, because the tokens changed.
   func forget() {
-    place.lock()
-    defer { place.unlock() }
+    slot.lock()
+    defer { slot.unlock() }
     replace(nil, nil)
-    place.content.pointee.audiences = []
-    place.content.pointee.version &+= 1
+    slot.content.pointee.audiences = []
+    slot.content.pointee.version &+= 1
   }
 
   func fresh(minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil) -> AccessToken? {
     let now = clock.instant()
-    place.lock()
-    defer { place.unlock() }
+    slot.lock()
+    defer { slot.unlock() }
     if let audience {
-      guard let kept = place.content.pointee.audiences.first(where: { $0.audience == audience }),
-        kept.served.isFresh(at: now, minimumLifetimeSeconds)
+      guard let kept = slot.content.pointee.audiences.first(where: { $0.audience == audience }),
+        kept.view.isFresh(at: now, minimumLifetimeSeconds)
       else { return nil }
       return kept.token
     }
-    guard let served = place.content.pointee.served, served.isFresh(at: now, minimumLifetimeSeconds) else {
+    guard let view = slot.content.pointee.view, view.isFresh(at: now, minimumLifetimeSeconds) else {
       return nil
     }
-    return place.content.pointee.token
+    return slot.content.pointee.token
   }
 
   /// Called with the lock held.
-  private func replace(_ token: AccessToken?, _ served: TokenPlace.Served?) {
-    place.content.pointee.served = served
-    place.content.pointee.token = token
+  private func replace(_ token: AccessToken?, _ view: TokenSlot.TokenView?) {
+    slot.content.pointee.view = view
+    slot.content.pointee.token = token
   }
 }

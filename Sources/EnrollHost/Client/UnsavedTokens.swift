@@ -1,25 +1,26 @@
-// Renewed tokens that could not be written to disk before their clients closed: the refresh token in the store is spent, so
-// these tokens are the session. The process keeps them and retries until the disk takes them.
+// Renewed tokens that could not be saved before their client closed. The refresh token in the store is used up, so the
+// session depends on these tokens. The process keeps them and retries until the disk accepts them.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
-/// The engines of closed clients that still have such tokens.
+/// The engines of closed clients that still have unsaved tokens.
 final class UnsavedTokens: @unchecked Sendable {
   // Unchecked: `entries` and `isTrying` are only touched with `condition` held.
   private static let perProcess = PerProcess { UnsavedTokens() }
-  static var ofProcess: UnsavedTokens { perProcess.value }
+  static var shared: UnsavedTokens { perProcess.value }
 
   private static let pauseNanoseconds: Int64 = 500_000_000
 
-  /// Whose tokens they are.
-  struct Place: Sendable {
+  /// The account that the tokens belong to.
+  struct Location: Sendable {
     let store: any TokenStore
-    /// nil for a store that is no directory.
+    /// nil if the store is not a directory.
     let path: String?
     let account: AccountName
 
-    func isSame(as other: Place) -> Bool {
+    func isSame(as other: Location) -> Bool {
       guard account == other.account else { return false }
       if let path, let its = other.path { return ASCII.equals(path, its) }
       return store === other.store
@@ -28,13 +29,13 @@ final class UnsavedTokens: @unchecked Sendable {
 
   private final class Entry: Sendable {
     let engine: Engine
-    let place: Place
-    /// One try at a time.
+    let location: Location
+    /// Held during an attempt, so that there is one at a time.
     let trying = Mutex()
 
-    init(_ engine: Engine, _ place: Place) {
+    init(_ engine: Engine, _ location: Location) {
       self.engine = engine
-      self.place = place
+      self.location = location
     }
   }
 
@@ -42,19 +43,19 @@ final class UnsavedTokens: @unchecked Sendable {
   private var entries: [Entry] = []
   private var isTrying = false
 
-  /// Takes over from a client that is closed, if it has such tokens. May be called again.
-  func take(_ engine: Engine, of place: Place) {
+  /// Adds the engine of a closed client, if it has unsaved tokens. Can be called again.
+  func add(_ engine: Engine, at location: Location) {
     guard engine.hasUnsaved else { return }
     let starts = condition.locked { () -> Bool in
-      if !entries.contains(where: { $0.engine === engine }) { entries.append(Entry(engine, place)) }
+      if !entries.contains(where: { $0.engine === engine }) { entries.append(Entry(engine, location)) }
       defer { isTrying = true }
       return !isTrying
     }
-    // Without a thread to be had, those who wait and those who renew try.
-    if starts, !PlainThread.start({ self.tryOn() }) { condition.locked { isTrying = false } }
+    // If no thread can be started, callers that wait and callers that renew make the attempts.
+    if starts, !BackgroundThread.start({ self.retry() }) { condition.locked { isTrying = false } }
   }
 
-  private func tryOn() {
+  private func retry() {
     while true {
       let present = condition.locked { () -> [Entry] in
         if entries.isEmpty { isTrying = false }
@@ -66,7 +67,7 @@ final class UnsavedTokens: @unchecked Sendable {
     }
   }
 
-  /// - Throws: why the store did not take them.
+  /// - Throws: why the store refused the tokens.
   private func attempt(_ entry: Entry) throws(EnrollError) {
     entry.trying.lock()
     defer { entry.trying.unlock() }
@@ -82,14 +83,17 @@ final class UnsavedTokens: @unchecked Sendable {
     }
   }
 
-  /// For another client of the same account, before it renews: what is in the store is spent.
-  /// - Throws: why the store does not take them.
-  func store(of place: Place) throws(EnrollError) {
-    for entry in condition.locked({ entries.filter { $0.place.isSame(as: place) } }) { try attempt(entry) }
+  /// Saves the tokens of this account before another client renews: the refresh token in the store is used up.
+  /// - Throws: why the store refuses the tokens.
+  func save(for location: Location) throws(EnrollError) {
+    for entry in condition.locked({ entries.filter { $0.location.isSame(as: location) } }) {
+      try attempt(entry)
+    }
   }
 
-  /// Waits until the engine's tokens are stored, but no longer than until `end` of the machine's clock or `abandoned`.
-  /// - Returns: whether they are.
+  /// Waits until the engine's tokens are saved, at most until `end` of the system's clock or until `abandoned` is
+  /// cancelled.
+  /// - Returns: whether the tokens are saved.
   func wait(for engine: Engine, until end: Instant, _ abandoned: CancellationFlag) -> Bool {
     let hook = abandoned.onCancel { self.condition.locked { self.condition.wakeAll() } }
     defer { abandoned.removeHook(hook) }
@@ -111,8 +115,8 @@ final class UnsavedTokens: @unchecked Sendable {
     }
   }
 
-  /// The tokens go with the client: its host's own code takes part in storing them, and is not to be called any more.
-  func giveUp(_ engine: Engine) {
+  /// Discards the tokens with their client. Saving them would call the host's code, which the host no longer allows.
+  func discard(_ engine: Engine) {
     let entry = condition.locked { () -> Entry? in
       let entry = entries.first { $0.engine === engine }
       entries.removeAll { $0.engine === engine }

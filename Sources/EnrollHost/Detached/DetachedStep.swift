@@ -1,17 +1,18 @@
-// A step that sends what works once, and what came of it, as one process hands them to another: JSON, because the two share
-// no memory. Both are the same program, so nothing here is a format that lasts.
+// A step that sends a value that works only once, and its result, passed from one process to another as JSON, because
+// the two share no memory. Both run the same program, so this format need not stay compatible.
 
-public import EnrollCore
+public import EnrollRules
+import EnrollSteps
 public import EnrollJSON
 import EnrollPosix
 
-/// A step that is to be finished even if the process that wants it is killed.
+/// A step that must be completed even if the process that asked for it is killed.
 public enum DetachedStep: Sendable {
-  /// A renewal of the tokens with these epochs.
+  /// A renewal of tokens that have these epochs.
   case renewal(epochs: [UInt64], isForced: Bool, audience: TokenAudience?)
-  /// The redirect that the browser came back with.
+  /// The redirect of a transaction.
   case redirect(url: String, transactionID: TransactionID?, isReported: Bool, goesOn: Bool)
-  /// A question whether the user is done on another device.
+  /// A poll of a device transaction.
   case poll(TransactionID)
 
   var json: JSON {
@@ -19,7 +20,7 @@ public enum DetachedStep: Sendable {
     case .renewal(let epochs, let isForced, let audience):
       .object([
         ("step", .string("renewal")), ("epochs", .array(epochs.map { .integer(Int64(bitPattern: $0)) })),
-        ("forced", .bool(isForced)), ("audience", audience?.handed),
+        ("forced", .bool(isForced)), ("audience", audience?.detachedJSON),
       ])
     case .redirect(let url, let transactionID, let isReported, let goesOn):
       .object([
@@ -32,7 +33,7 @@ public enum DetachedStep: Sendable {
     }
   }
 
-  /// - Returns: nil for what no process of this program wrote.
+  /// - Returns: nil for JSON that no process of this program wrote.
   public init?(_ json: JSON) {
     let transactionID = json["transaction"]?.string.map { TransactionID($0) }
     switch (json["step"]?.string, json["url"]?.string, transactionID) {
@@ -40,7 +41,8 @@ public enum DetachedStep: Sendable {
       let epochs = json["epochs"]?.array ?? []
       self = .renewal(
         epochs: epochs.compactMap { $0.integer }.map { UInt64(bitPattern: $0) },
-        isForced: json["forced"]?.bool ?? false, audience: json["audience"].map { TokenAudience(handed: $0) })
+        isForced: json["forced"]?.bool ?? false,
+        audience: json["audience"].map { TokenAudience(detachedJSON: $0) })
     case ("redirect"?, let url?, _):
       self = .redirect(
         url: url, transactionID: transactionID, isReported: json["reported"]?.bool ?? false,
@@ -51,7 +53,7 @@ public enum DetachedStep: Sendable {
   }
 }
 
-/// A line of a process that runs a step.
+/// A line of output of a process that runs a step.
 enum DetachedLine {
   /// The store is open, and the step begins.
   case begun
@@ -66,7 +68,7 @@ enum DetachedLine {
     case .progress(.proceeding): .object([("line", .string("proceeding"))])
     case .progress(.committed): .object([("line", .string("committed"))])
     case .ended(.success(let value)): .object([("line", .string("ended")), ("value", value)])
-    case .ended(.failure(let error)): .object([("line", .string("ended")), ("error", error.handed)])
+    case .ended(.failure(let error)): .object([("line", .string("ended")), ("error", error.detachedJSON)])
     }
   }
 
@@ -80,7 +82,7 @@ enum DetachedLine {
       if let value = json["value"] {
         self = .ended(.success(value))
       } else {
-        self = .ended(.failure(EnrollError(handed: json["error"] ?? .null)))
+        self = .ended(.failure(EnrollError(detachedJSON: json["error"] ?? .null)))
       }
     default: return nil
     }
@@ -88,42 +90,50 @@ enum DetachedLine {
 }
 
 extension RenewalResult {
-  var handed: JSON {
+  var detachedJSON: JSON {
     switch self {
     case .renewed: .object([("result", .string("renewed"))])
-    case .unavailable(let error): .object([("result", .string("unavailable")), ("error", error.handed)])
-    case .rejected(let error): .object([("result", .string("rejected")), ("error", error.handed)])
-    case .reauthenticate(let reason):
-      .object([("result", .string("reauthenticate")), ("reason", .string(reason))])
+    case .unavailable(let error):
+      .object([("result", .string("unavailable")), ("error", error.detachedJSON)])
+    case .rejected(let error): .object([("result", .string("rejected")), ("error", error.detachedJSON)])
+    case .reauthenticate(let reason, let words):
+      .object([
+        ("result", .string("reauthenticate")), ("reason", .string(reason)),
+        ("oauthErrorDescription", words.map { .string($0) }),
+      ])
     }
   }
 
-  init(handed json: JSON) {
-    let error = EnrollError(handed: json["error"] ?? .null)
+  init(detachedJSON json: JSON) {
+    let error = EnrollError(detachedJSON: json["error"] ?? .null)
     switch json["result"]?.string {
     case "renewed": self = .renewed
     case "rejected": self = .rejected(error)
-    case "reauthenticate": self = .reauthenticate(json["reason"]?.string ?? "")
+    case "reauthenticate":
+      self = .reauthenticate(json["reason"]?.string ?? "", json["oauthErrorDescription"]?.string)
     default: self = .unavailable(error)
     }
   }
 }
 
 extension EnrollError {
-  fileprivate var handed: JSON {
+  fileprivate var detachedJSON: JSON {
     .object([
       ("code", .integer(Int64(code.rawValue))), ("message", .string(message)),
       ("field", field.map { .string($0) }), ("httpStatus", httpStatus.map { .integer(Int64($0)) }),
-      ("oauthError", oauthError.map { .string($0) }), ("retryAfter", retryAfterSeconds.map { .integer($0) }),
+      ("oauthError", oauthError.map { .string($0) }),
+      ("oauthErrorDescription", oauthErrorDescription.map { .string($0) }),
+      ("retryAfter", retryAfterSeconds.map { .integer($0) }),
       ("endedAttempt", .bool(hasEndedAttempt)), ("remedy", remedy.map { .string($0.rawValue) }),
     ])
   }
 
-  fileprivate init(handed json: JSON) {
+  fileprivate init(detachedJSON json: JSON) {
     let error = EnrollError(
       json["code"]?.integer.flatMap { Code(rawValue: Int32(truncatingIfNeeded: $0)) } ?? .internal,
       json["message"]?.string ?? "", field: json["field"]?.string,
       httpStatus: json["httpStatus"]?.integer.map { Int($0) }, oauthError: json["oauthError"]?.string,
+      oauthErrorDescription: json["oauthErrorDescription"]?.string,
       retryAfterSeconds: json["retryAfter"]?.integer)
     self = error.knowing(
       hasEndedAttempt: json["endedAttempt"]?.bool ?? false,
@@ -132,34 +142,34 @@ extension EnrollError {
 }
 
 extension TokenAudience {
-  fileprivate var handed: JSON {
+  fileprivate var detachedJSON: JSON {
     .object([
       ("resource", resource.map { .string($0) }), ("scopes", .array(scopes.map { .string($0) })),
     ])
   }
 
-  fileprivate init(handed json: JSON) {
+  fileprivate init(detachedJSON json: JSON) {
     self.init(
       resource: json["resource"]?.string, scopes: (json["scopes"]?.array ?? []).compactMap { $0.string })
   }
 }
 
 extension Engine.Settlement {
-  /// Without the state, which the store tells.
-  var handed: JSON {
+  /// The settlement as JSON, without the state: the reader gets the state from the store.
+  var detachedJSON: JSON {
     var failure: EnrollError?
     if case .failed(let error) = ending { failure = error }
     return .object([
-      ("transaction", .string(transactionID.text)), ("failure", failure?.handed),
+      ("transaction", .string(transactionID.text)), ("failure", failure?.detachedJSON),
       ("next", nextURL.map { .string($0) }),
     ])
   }
 
-  /// - Parameter state: how the account stands now.
-  /// - Returns: nil where nothing was settled.
-  init?(handed json: JSON, state: RegistrationState) {
+  /// - Parameter state: the account's present state.
+  /// - Returns: nil if the step settled no transaction.
+  init?(detachedJSON json: JSON, state: RegistrationState) {
     guard let text = json["transaction"]?.string else { return nil }
-    let failure = json["failure"].map { EnrollError(handed: $0) }
+    let failure = json["failure"].map { EnrollError(detachedJSON: $0) }
     if let url = json["next"]?.string {
       self.init(
         TransactionID(text), goesOnAt: url, after: failure ?? EnrollError(.oauth, "the scopes were refused"))

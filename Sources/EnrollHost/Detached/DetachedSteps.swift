@@ -1,20 +1,23 @@
-// Steps that a process of their own runs: a renewal, the exchange of a code, a poll of a device's transaction. The caller's
-// process may be killed at any time, and the answer, which comes once, is stored all the same (reliability.md, Renewals that
-// outlive their caller). Where no process can be made the step runs here.
+// Steps that run in a separate process: a renewal, the exchange of a code, a poll of a device transaction.
+// The caller's process may be killed at any time; the answer, which is issued only once, is saved even then
+// (reliability.md, Renewals that outlive their caller). If no process can be started, the step runs in this
+// process.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 public import EnrollJSON
 import EnrollPosix
 
-/// Makes processes that outlive this one, for the steps of one client. A class-bound protocol, as all of them.
+/// Starts processes that outlive this one, for the steps of one client.
 package protocol StepProcesses: AnyObject, Sendable {
-  /// Starts one that opens the same account and runs ``Client/perform(_:tell:)``.
-  /// - Parameter step: as ``DetachedStep`` reads it.
-  /// - Returns: a descriptor that gives its lines, to be closed; nil where no process can be made.
+  /// Starts a process that opens the same account and runs ``Client/perform(_:onLine:)``.
+  /// - Parameter step: in the form that ``DetachedStep`` reads.
+  /// - Returns: a descriptor from which to read the lines of the process, which the caller closes; nil if no process
+  ///   can be started.
   func start(_ step: JSON) -> Int32?
 }
 
-/// The steps of a client whose host makes processes for them.
+/// The steps of a client whose host can start processes for them.
 final class DetachedSteps: Sendable {
   private let processes: any StepProcesses
   private let abandoned: CancellationFlag
@@ -25,22 +28,22 @@ final class DetachedSteps: Sendable {
     self.abandoned = abandoned
   }
 
-  /// Runs a step elsewhere and waits for its end.
+  /// Runs a step in another process and waits for its end.
   /// - Parameters:
-  ///   - leaving: ends the wait, and not the step.
-  ///   - isFollowed: whether the wait goes on once the step has sent what works once.
-  /// - Returns: nil where no process could be made, or it died: the step is to be run here. A request that
-  ///   it had sent is treated as that of any process that died.
-  /// - Throws: what the step threw; `.cancelled` for a wait that ended.
+  ///   - waitCancellation: ends the wait, but not the step.
+  ///   - waitsForAnswer: whether the wait continues once the step has sent its one-time value.
+  /// - Returns: nil if no process could be started, or the process died. Then this process has to run the step. A
+  ///   request that the other process had sent is treated as one of any process that died.
+  /// - Throws: the error of the step; `.cancelled` if the wait ended first.
   func run(
-    _ step: DetachedStep, leaving: any Cancellation, isFollowed: Bool,
+    _ step: DetachedStep, waitCancellation: any Cancellation, waitsForAnswer: Bool,
     onProgress: (CallTimeout.Progress) -> Void
   ) throws(EnrollError) -> JSON? {
     guard let wake = try? EventDescriptor(), let descriptor = processes.start(step.json) else { return nil }
     defer { DetachedProcess.close(descriptor) }
-    let hooks = [leaving.onCancel { wake.wake() }, abandoned.onCancel { wake.wake() }]
+    let hooks = [waitCancellation.onCancel { wake.wake() }, abandoned.onCancel { wake.wake() }]
     defer {
-      leaving.removeHook(hooks[0])
+      waitCancellation.removeHook(hooks[0])
       abandoned.removeHook(hooks[1])
     }
     var lines = DetachedLines()
@@ -55,13 +58,13 @@ final class DetachedSteps: Sendable {
         case .ended(let result): return try result.get()
         }
       }
-      if abandoned.isCancelled || leaving.isCancelled && !(isFollowed && isSent) {
+      if abandoned.isCancelled || waitCancellation.isCancelled && !(waitsForAnswer && isSent) {
         throw EnrollError(.cancelled, "nobody waits any more for what was begun in a process of its own")
       }
-      // A wish that does not end the wait is not to wake it again and again.
+      // A cancellation that does not end the wait must not wake it again and again.
       wake.drain()
       DetachedProcess.waitForInput(descriptor, or: wake)
-      switch DetachedProcess.piece(of: descriptor) {
+      switch DetachedProcess.readChunk(from: descriptor) {
       case .bytes(let bytes): lines.add(bytes)
       case .none: break
       case .end: return nil
@@ -70,13 +73,13 @@ final class DetachedSteps: Sendable {
   }
 }
 
-/// Lines as they come, in pieces.
+/// Splits the output of a process into lines.
 private struct DetachedLines {
   private var bytes: [UInt8] = []
 
   mutating func add(_ piece: ArraySlice<UInt8>) { bytes += piece }
 
-  /// - Returns: nil until another line is whole.
+  /// - Returns: nil until another line is complete.
   mutating func next() -> DetachedLine? {
     while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
       let line = Array(bytes[..<end])
@@ -88,22 +91,24 @@ private struct DetachedLines {
 }
 
 extension DetachedSteps {
-  /// - Returns: nil as for ``run(_:leaving:isFollowed:onProgress:)``.
+  /// - Returns: nil as for ``run(_:waitCancellation:waitsForAnswer:onProgress:)``.
   func renew(
-    _ wish: RenewalWish, leaving: any Cancellation, onProgress: (CallTimeout.Progress) -> Void
+    _ request: RenewalRequest, waitCancellation: any Cancellation, onProgress: (CallTimeout.Progress) -> Void
   ) throws(EnrollError) -> RenewalResult? {
     let step = DetachedStep.renewal(
-      epochs: wish.epochs, isForced: wish.isForced, audience: wish.audience)
-    // Where process 1 waits for this one, the end of this one may be the end of all.
-    let isFollowed = DetachedProcess.isOfFirst
-    return try run(step, leaving: leaving, isFollowed: isFollowed, onProgress: onProgress).map {
-      RenewalResult(handed: $0)
+      epochs: request.epochs, isForced: request.isForced, audience: request.audience)
+    // Process 1 of a container may wait for this process, and the container ends with process 1.
+    let waitsForAnswer = DetachedProcess.isChildOfProcessOne
+    return try run(
+      step, waitCancellation: waitCancellation, waitsForAnswer: waitsForAnswer, onProgress: onProgress
+    ).map {
+      RenewalResult(detachedJSON: $0)
     }
   }
 }
 
 extension Client {
-  /// ``Engine/resume(_:transactionID:cancellation:)``, where that spends a code, in a process of its own.
+  /// Runs ``Engine/resume(_:transactionID:cancellation:)``, in a separate process if the redirect has a code.
   func resumed(
     _ url: String, _ transactionID: TransactionID? = nil, isReported: Bool, goesOn: Bool = false,
     _ cancellation: any Cancellation
@@ -121,22 +126,22 @@ extension Client {
     }
   }
 
-  /// ``Engine/pollDevice(_:)`` in a process of its own.
+  /// Runs ``Engine/pollDevice(_:)`` in a separate process.
   func polled(_ transactionID: TransactionID) throws(EnrollError) -> Engine.Settlement? {
     guard let detached,
       let answer = try detached.run(
-        .poll(transactionID), leaving: steps.abandoned, isFollowed: true, onProgress: { _ in })
+        .poll(transactionID), waitCancellation: phases.abandoned, waitsForAnswer: true, onProgress: { _ in })
     else { return try engine.pollDevice(transactionID) }
-    return try settlement(handed: answer)
+    return try settlement(detachedJSON: answer)
   }
 
-  /// - Returns: nil where the step is to be run here.
+  /// - Returns: nil if this process has to run the step.
   private func settled(
     _ step: DetachedStep, _ cancellation: any Cancellation
   ) throws(EnrollError) -> Engine.Settlement? {
     let answer: JSON?
     do throws(EnrollError) {
-      answer = try detached?.run(step, leaving: cancellation, isFollowed: true) { progress in
+      answer = try detached?.run(step, waitCancellation: cancellation, waitsForAnswer: true) { progress in
         if progress == .committed { engine.noticeExchange() }
       }
     } catch {
@@ -144,58 +149,61 @@ extension Client {
       if case .redirect(_, _, let isReported, _) = step, isReported { engine.notice(failure: error) }
       throw error
     }
-    return try answer.flatMap { answer throws(EnrollError) in try settlement(handed: answer) }
+    return try answer.flatMap { answer throws(EnrollError) in try settlement(detachedJSON: answer) }
   }
 
-  private func settlement(handed answer: JSON) throws(EnrollError) -> Engine.Settlement? {
+  private func settlement(detachedJSON answer: JSON) throws(EnrollError) -> Engine.Settlement? {
     var state = engine.state
     if case .known(let known) = try engine.standing() { state = known }
-    return Engine.Settlement(handed: answer, state: state)
+    return Engine.Settlement(detachedJSON: answer, state: state)
   }
 }
 
 extension Client {
   /// Runs a step for a client of the same account in another process.
-  /// - Parameter tell: gets a line for that process, without its end; the last one as soon as the step has ended.
-  public func perform(_ step: DetachedStep, tell: @escaping @Sendable (JSON) -> Void) {
-    let onProgress: @Sendable (CallTimeout.Progress) -> Void = { tell(DetachedLine.progress($0).json) }
-    tell(DetachedLine.begun.json)
+  /// - Parameter onLine: gets each line for that process, without a line end; the last line comes as soon as the step has
+  ///   ended.
+  public func perform(_ step: DetachedStep, onLine: @escaping @Sendable (JSON) -> Void) {
+    let onProgress: @Sendable (CallTimeout.Progress) -> Void = { onLine(DetachedLine.progress($0).json) }
+    onLine(DetachedLine.begun.json)
     let result: Result<JSON, EnrollError>
-    do throws(EnrollError) { result = .success(try ran(step, onProgress)) } catch { result = .failure(error) }
-    tell(DetachedLine.ended(result).json)
+    do throws(EnrollError) { result = .success(try execute(step, onProgress)) } catch {
+      result = .failure(error)
+    }
+    onLine(DetachedLine.ended(result).json)
     guard engine.hasUnsaved else { return }
-    // Nobody waits for this process: it lasts as long as it may.
-    UnsavedTokens.ofProcess.take(engine, of: place)
+    // No other process waits for this process, so it may use all of its time.
+    UnsavedTokens.shared.add(engine, at: location)
     let end = SystemClock.now().advanced(bySeconds: Self.storingSeconds)
-    _ = UnsavedTokens.ofProcess.wait(for: engine, until: end, steps.abandoned)
+    _ = UnsavedTokens.shared.wait(for: engine, until: end, phases.abandoned)
   }
 
-  /// How long a process of its own goes on trying to store what it got. It may last 300 seconds in all (``DetachedProcess``).
+  /// How long this process keeps trying to save the tokens. It may run for 300 seconds in all (``DetachedProcess``).
   private static var storingSeconds: Int64 { 200 }
 
-  private func ran(
+  private func execute(
     _ step: DetachedStep, _ onProgress: @escaping @Sendable (CallTimeout.Progress) -> Void
   ) throws(EnrollError) -> JSON {
     switch step {
     case .renewal(let epochs, let isForced, let audience):
       renewalWatcher.withLock { $0 = onProgress }
-      let wish = RenewalWish(audience: audience, epochs: epochs, isForced: isForced)
-      switch renewals.join(wish, deadline: .distantFuture) {
-      case .finished(let run): return try run.result.get().handed
+      let request = RenewalRequest(audience: audience, epochs: epochs, isForced: isForced)
+      switch renewals.join(request, deadline: .distantFuture) {
+      case .finished(let run): return try run.result.get().detachedJSON
       case .refused(let error): throw error
       case .deadlinePassed, .cancelled: throw EnrollError(.internal, "a renewal without an end has ended")
       }
     case .redirect(let url, let transactionID, let isReported, let goesOn):
       let settlement = try CallTimeout.until(cancellation: nil, onProgress: onProgress) {
         () throws(EnrollError) in
-        try resumed(url, transactionID, isReported: isReported, goesOn: goesOn, steps.closing)
+        try resumed(url, transactionID, isReported: isReported, goesOn: goesOn, phases.closing)
       }
       if settlement.nextURL == nil { _ = try? remember(settlement) }
-      return settlement.handed
+      return settlement.detachedJSON
     case .poll(let transactionID):
       guard let settlement = try engine.pollDevice(transactionID) else { return .object([]) }
       _ = try? remember(settlement)
-      return settlement.handed
+      return settlement.detachedJSON
     }
   }
 }

@@ -1,6 +1,7 @@
 // A client's events as lines of its log.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 
 final class EventLog: EngineObserver {
   private let handler: any LogHandler
@@ -18,7 +19,7 @@ final class EventLog: EngineObserver {
       handler.log(.warning, "renewal failed: \(error.code.name): \(error.message)")
     case .errorReported(let error): handler.log(.error, "\(error.code.name): \(error.message)")
     case .logoutFinished: handler.log(.info, "logout finished")
-    // The state was told as a change.
+    // The change of the state has been logged already.
     case .registrationSettled: break
     }
   }

@@ -1,6 +1,7 @@
-// Every request as a line of a client's log: its method, where it went, the names of what it said, and what came of it.
+// Each request as a line of the client's log: its method, its URL without secrets, and the result.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 
 final class LoggedTransport: Transport {
   private let transport: any Transport

@@ -1,13 +1,13 @@
-// Where a loopback listener is reached (R4): the configured redirect with the port that is really open. A request for
-// anything else is refused: another path, or another Host, such as a name that was rebound to 127.0.0.1.
+// The address of a loopback listener (R4): the configured redirect URI with the port that is open. A request for
+// another path or with another Host is refused, for example with a name that was rebound to 127.0.0.1.
 
-import EnrollCore
+import EnrollRules
 
-/// The redirect URI in the parts that a request is held against.
+/// The parts of the redirect URI with which a request is compared.
 struct LoopbackAddress {
   /// The redirect URI of the authorization request.
   let redirectURI: String
-  /// The same without its query: where the page is.
+  /// The redirect URI without its query, where the page is shown.
   let base: String
 
   private let path: [UInt8]
@@ -21,7 +21,7 @@ struct LoopbackAddress {
     redirectURI = base + (url.query.map { "?" + url.text($0) } ?? "")
   }
 
-  /// The configured redirect, if a listener may serve it.
+  /// Parses the configured redirect URI, if a listener can serve it.
   static func parse(_ text: String) throws(EnrollError) -> StrictURL {
     let url: StrictURL
     do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw refused(error.text) }
@@ -32,8 +32,8 @@ struct LoopbackAddress {
     return url
   }
 
-  /// Whether a program listens where that redirect URI leads: its process lives. Told by the attempt to take the port, which
-  /// disturbs nobody.
+  /// Whether a program listens at that redirect URI, so that its process is alive. The test tries to bind the port,
+  /// which does not disturb a listener.
   static func isListened(at redirectURI: String) -> Bool {
     guard let url = try? parse(redirectURI), let port = url.port.flatMap({ UInt16(exactly: $0) }) else {
       return false
@@ -52,12 +52,12 @@ struct LoopbackAddress {
     EnrollError(.configuration, "redirectUri: \(reason)", field: "redirectUri")
   }
 
-  /// The URL that the browser was sent to, if the request is for this path on this address.
+  /// The URL that the browser requested, if the request is for this path at this address.
   func url(of request: LoopbackRequest) throws(LoopbackRequest.Refusal) -> String {
     guard request.host.elementsEqual(authority) else { throw LoopbackRequest.Refusal(status: 421) }
     guard request.path.elementsEqual(path) else { throw LoopbackRequest.Refusal(status: 404) }
     guard ASCII.equals(request.method, "GET") else {
-      // A browser's question whether a page of the Internet may send its user here.
+      // A preflight request: the browser asks whether a page of the Internet may send its user here.
       throw LoopbackRequest.Refusal(status: ASCII.equals(request.method, "OPTIONS") ? 204 : 405)
     }
     guard let query = request.query else { return base }

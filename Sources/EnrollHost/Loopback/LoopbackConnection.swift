@@ -1,21 +1,22 @@
-// One connection to the loopback listener: read until a head is whole, answered once, closed. Browsers open connections
-// that they never use; each has a few seconds.
+// One connection to the loopback listener: it is read until the head is complete, answered once, and closed. Browsers
+// open connections that they never use, so each connection has a time limit.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 import EnrollPosix
 
 struct LoopbackConnection {
   let descriptor: Int32
-  /// By the listener's clock: after that it is closed without an answer.
+  /// At this instant of the listener's clock, the connection is closed without an answer.
   let deadline: Instant
   private var bytes: [UInt8] = []
   private var scanned = 0
 
   static let seconds: Int64 = 5
-  /// A browser that does not read its answer is given up after that.
+  /// How long sending waits for a browser that does not read its answer.
   private static let sendMilliseconds: Int32 = 1_000
-  /// The end of a request that is not read: how long each piece may take, and how many there may be.
+  /// How long the listener waits for each piece of a request that it did not read to the end, and the most
+  /// pieces that it reads.
   private static let (restMilliseconds, mostUnread): (Int32, Int) = (100, 64)
 
   init(descriptor: Int32, now: Instant) {
@@ -29,7 +30,7 @@ struct LoopbackConnection {
     case refused(Int)
   }
 
-  /// Takes what has come; does not wait.
+  /// Reads the bytes that have arrived. Does not wait.
   mutating func read() -> Progress {
     var chunk = [UInt8](repeating: 0, count: 4_096)
     let count = chunk.withUnsafeMutableBytes {
@@ -50,7 +51,7 @@ struct LoopbackConnection {
     }
   }
 
-  /// Sends a response. The part that the browser does not read is lost.
+  /// Sends a response. Gives up if the browser does not read it.
   func answer(_ response: [UInt8]) {
     response.withUnsafeBytes { response in
       var sent = 0
@@ -61,21 +62,21 @@ struct LoopbackConnection {
         } else {
           guard count < 0, enroll_posix_errno() == EAGAIN || enroll_posix_errno() == EINTR else { return }
           var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          guard ExitBarrier.outside({ poll(&writable, 1, Self.sendMilliseconds) }) > 0 else { return }
+          guard ExitBarrier.allowingExit({ poll(&writable, 1, Self.sendMilliseconds) }) > 0 else { return }
         }
       }
     }
   }
 
-  /// Closes in an orderly way: data left unread would turn the end into a reset, which can cost the browser its answer.
-  /// - Parameter isCut: whether the request was not read to its end: the browser may still be writing it.
+  /// Closes without a reset: unread data would turn the close into a reset, and the browser could lose its answer.
+  /// - Parameter isCut: whether the request was not read to its end. The browser may still be writing it.
   func close(isCut: Bool = false) {
     shutdown(descriptor, Int32(SHUT_WR))
     var rest = [UInt8](repeating: 0, count: 16_384)
     for _ in 1...Self.mostUnread {
       if isCut {
         var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard ExitBarrier.outside({ poll(&readable, 1, Self.restMilliseconds) }) > 0 else { break }
+        guard ExitBarrier.allowingExit({ poll(&readable, 1, Self.restMilliseconds) }) > 0 else { break }
       }
       let count = rest.withUnsafeMutableBytes {
         recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))

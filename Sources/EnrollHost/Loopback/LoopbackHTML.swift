@@ -1,11 +1,11 @@
-// The page that the browser shows after it came back, as HTML and its style. The words are the host's or ours and are escaped;
-// colours are `#rrggbb` by then.
+// The HTML and the style of the page that the browser shows after the redirect. All texts are escaped. Colours are
+// already checked to be `#rrggbb`.
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 
 enum LoopbackHTML {
-  static func bytes(_ page: LoopbackPage, _ look: ReturnPage, style: String) -> [UInt8] {
+  static func bytes(_ page: LoopbackPage, _ returnPage: ReturnPage, style: String) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes += "<!DOCTYPE html>\n<html lang=\"".utf8
     append(page.language, to: &bytes)
@@ -13,24 +13,25 @@ enum LoopbackHTML {
     bytes += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n".utf8
     bytes += "<meta name=\"color-scheme\" content=\"light dark\">\n<title>".utf8
     append(page.title, to: &bytes)
-    if let name = look.appName {
+    if let name = returnPage.appName {
       bytes += " · ".utf8
       append(name, to: &bytes)
     }
     bytes += "</title>\n<style>\(style)</style>\n</head>\n<body>\n<main>\n".utf8
-    if let logo = look.logo {
-      // Its name is in the next line: whoever does not see it misses nothing. It is checked, and has nothing to escape.
+    if let logo = returnPage.logo {
+      // The app's name is in the next line, so the logo needs no alternative text. Its URL is already checked, and has
+      // nothing to escape.
       bytes += "<img class=\"logo\" src=\"\(logo)\" alt=\"\">\n".utf8
     }
-    if let name = look.appName { element("p class=\"app\"", "p", name, to: &bytes) }
+    if let name = returnPage.appName { element("p class=\"app\"", "p", name, to: &bytes) }
     element("h1", "h1", page.title, to: &bytes)
     element("p role=\"status\"", "p", page.message, to: &bytes)
-    if let text = look.text { element("p", "p", text, to: &bytes) }
-    if let link = look.link {
+    if let text = returnPage.text { element("p", "p", text, to: &bytes) }
+    if let link = returnPage.link {
       bytes += "<p><a href=\"".utf8
       append(link, to: &bytes)
       bytes += "\">".utf8
-      append(LoopbackPage.back(look), to: &bytes)
+      append(LoopbackPage.back(returnPage), to: &bytes)
       bytes += "</a></p>\n".utf8
     }
     bytes += "</main>\n</body>\n</html>\n".utf8
@@ -59,26 +60,26 @@ enum LoopbackHTML {
 }
 
 enum LoopbackStyle {
-  /// The app's colour is in the line above the page alone, so that every text can be read whatever the colour is.
-  static func text(_ look: ReturnPage) -> String {
+  /// The app's colour is used only for the line above the page, so that every text is readable whatever the colour is.
+  static func text(_ returnPage: ReturnPage) -> String {
     var body = "margin:0;font:1.125rem/1.5 system-ui,sans-serif"
-    if let background = look.backgroundColor, let channels = ReturnPage.channels(of: background) {
+    if let background = returnPage.backgroundColor, let channels = ReturnPage.channels(of: background) {
       body += ";background:\(background);color:\(isLight(channels) ? "#000" : "#fff")"
     }
     return "body{\(body)}main{max-width:32rem;margin:12vh auto 0;padding:1.5rem;"
-      + "border-top:.375rem solid \(look.color ?? "currentColor");overflow-wrap:break-word}"
+      + "border-top:.375rem solid \(returnPage.color ?? "currentColor");overflow-wrap:break-word}"
       + "h1{font-size:1.75rem;line-height:1.2;margin:0 0 1rem}.app{font-weight:600;margin:0 0 .5rem}"
       + ".logo{display:block;max-width:100%;max-height:4rem;margin:0 0 1rem}a{color:inherit}"
   }
 
-  /// Whether black is easier to read on it than white, roughly by WCAG's relative luminance (gamma 2).
+  /// Whether black is easier to read on this colour than white, approximately by WCAG's relative luminance (gamma 2).
   private static func isLight(_ channels: [UInt8]) -> Bool {
     let squares = channels.map { Int($0) * Int($0) }
     return 2126 * squares[0] + 7152 * squares[1] + 722 * squares[2] > 10_000 * 255 * 255 * 18 / 100
   }
 
-  /// The hash by which a Content-Security-Policy names this style (CSP 3 §2.3.1); nil if it cannot be hashed: the page
-  /// is plain then.
+  /// The hash by which a Content-Security-Policy names this style (CSP 3 §2.3.1); nil if it cannot be computed. Then
+  /// the page has no style.
   static func source(of style: String) -> String? {
     guard let hash = try? Digest.sha256.hash(Array(style.utf8)) else { return nil }
     let base64 = Base64URL.encode(hash).utf8.map { byte in

@@ -1,16 +1,20 @@
 // The redirect of a loopback sign-in (R4, RFC 8252 §7.3): listens on this machine only, while a transaction is pending,
-// until one answer was accepted. Every program and every web page on the machine can send requests here, so it is strict:
-// GET of exactly the configured path, with the configured host as Host (a name that was rebound to 127.0.0.1 is another
-// Host), and what the host does not recognise changes nothing (R6). A request that it does recognise is answered with a
-// redirect to the path alone, so that the code leaves the address bar and the history; the page is there.
+// until one URL was accepted. Every program and every web page on the machine can send requests to the port. So the
+// listener accepts only a GET of exactly the configured path with the configured Host; a name that was rebound to
+// 127.0.0.1 is another Host. A URL that the caller's handler declines changes nothing (R6). The answer to an accepted
+// request is a redirect to the path without the query, so that the code leaves the address bar and the history. The
+// page is shown there.
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollPosix
 
-/// Waits for the browser to come back. Belongs to this process: it does not survive it, nor work in a forked child.
+/// Waits for the browser's redirect. Belongs to this process: it ends with the process, and does not work in a forked
+/// child.
 public final class LoopbackListener: @unchecked Sendable {
-  // Unchecked: `connections` belongs to the one thread inside `wait`, or to whoever closes; `state` says which.
+  // Unchecked: `connections` is only touched by the thread inside `wait`, or by the thread that closes; `state` says
+  // which.
   private enum Phase { case idle, waiting, closing, closed }
 
   private struct State {
@@ -18,7 +22,7 @@ public final class LoopbackListener: @unchecked Sendable {
     var sockets: LoopbackSockets
   }
 
-  /// The configured redirect with the port that is really open: what the authorization request has to carry.
+  /// The configured redirect URI with the port that is open. The authorization request has to use it.
   public let redirectURI: String
 
   private let address: LoopbackAddress
@@ -26,55 +30,57 @@ public final class LoopbackListener: @unchecked Sendable {
   private let event: EventDescriptor
   private let fork = ForkGuard()
   private var connections: [LoopbackConnection] = []
-  private let look: ReturnPage
-  /// The page that the path shows without a query; nil before a request was recognised.
+  private let returnPage: ReturnPage
+  /// The page at the path without a query; nil before a request was recognized.
   private var shown: LoopbackPage?
   private var postponed = PostponedRedirects()
 
-  /// How long a browser has for following the redirect to its page, and after how many events that is over anyway.
+  /// How long the listener waits for the browser's next event after the redirect to the page, and the most
+  /// events that it waits for.
   private static let (lingerMilliseconds, mostLingering): (Int32, Int) = (2_000, 64)
-  /// Browsers open a few; the oldest gives way to a new one.
+  /// Browsers open a few connections. A new one replaces the oldest.
   private static let mostConnections = 16
-  /// The clock is looked at again at least that often, since poll's own stands still during suspend.
+  /// The clock is read at least this often, because the timeout of poll(2) does not count time in suspend.
   private static let longestWaitNanoseconds: Int64 = 10_000_000_000
 
-  /// Opens the port: the one that `redirectURI` names, else one that the system chooses.
+  /// Opens the port that `redirectURI` names, or one that the system chooses.
   /// - Parameters:
-  ///   - redirectURI: `http://127.0.0.1[:port]/path`, the same with `[::1]` or `localhost`; both addresses are listened
-  ///     on where the machine has them, and for `localhost` nobody else may have one of them.
-  ///   - look: of the page.
+  ///   - redirectURI: `http://127.0.0.1[:port]/path`, the same with `[::1]` or `localhost`. The listener uses both
+  ///     addresses if the machine has them. For `localhost` no other program may use one of them.
+  ///   - returnPage: the app's part of the page.
   /// - Throws: `.configuration` (not such a URL, or a port that needs privileges), `.busy` (the port is taken; no file
   ///   descriptor left), `.unsupported` (no such address on this machine).
-  public convenience init(redirectURI: String, look: ReturnPage = ReturnPage()) throws(EnrollError) {
+  public convenience init(redirectURI: String, returnPage: ReturnPage = ReturnPage()) throws(EnrollError) {
     let url = try LoopbackAddress.parse(redirectURI)
     let host = url.hostText ?? ""
     let event = try EventDescriptor()
     let sockets = try LoopbackSockets(
       isIPv6: ASCII.equals(host, "[::1]"), needsBoth: ASCII.equals(host, "localhost"),
       port: url.port.flatMap { UInt16(exactly: $0) })
-    self.init(LoopbackAddress(url, host: host, port: sockets.port), sockets, event, look)
+    self.init(LoopbackAddress(url, host: host, port: sockets.port), sockets, event, returnPage)
   }
 
   private init(
-    _ address: LoopbackAddress, _ sockets: LoopbackSockets, _ event: EventDescriptor, _ look: ReturnPage
+    _ address: LoopbackAddress, _ sockets: LoopbackSockets, _ event: EventDescriptor, _ returnPage: ReturnPage
   ) {
     self.address = address
     redirectURI = address.redirectURI
-    self.look = look
+    self.returnPage = returnPage
     self.event = event
     state = Guarded(State(sockets: sockets), by: Mutex())
   }
 
   deinit { closeEverything() }
 
-  /// Waits until `handle` has accepted a URL; then the browser has its page, and the port is closed.
+  /// Waits until `handle` has accepted a URL. Then the browser has its page, and the port is closed.
   ///
-  /// `handle` gets each URL that came to the right path, as ``redirectURI`` with the received query, runs on this thread
-  /// and may take its time: the browser waits for the outcome. A URL that it postpones is handed to it again. After a
-  /// deadline or a cancellation the port stays open, and the wait can be taken up again.
-  /// - Throws: what `handle` throws (the browser then shows ``LoopbackPage/failed``, and the port is closed);
-  ///   `.deadlineExceeded`; `.cancelled` (also when ``close()`` was called meanwhile); `.illegalState` (closed before, or
-  ///   another thread waits already); `.busy` (no file descriptor for the browser, or the system refuses poll(2)); `.forked`.
+  /// `handle` gets each URL that was requested at the right path, as ``redirectURI`` with the received query. It runs
+  /// on this thread and may take long: the browser waits for the result. A URL that it postpones is passed to it again.
+  /// After a deadline or a cancellation the port stays open, and this can be called again.
+  /// - Throws: the error of `handle` (the browser then shows ``LoopbackPage/failed``, and the port is closed);
+  ///   `.deadlineExceeded`; `.cancelled` (also if ``close()`` was called meanwhile); `.illegalState` (closed before, or
+  ///   another thread is waiting); `.busy` (no file descriptor for the browser, or the system refuses poll(2));
+  ///   `.forked`.
   public func wait(
     deadline: Instant, clock: any Clock, cancellation: (any Cancellation)? = nil,
     _ handle: (String) throws(EnrollError) -> LoopbackReply
@@ -119,7 +125,7 @@ public final class LoopbackListener: @unchecked Sendable {
     }
   }
 
-  /// Closes the port. A wait on another thread ends with `.cancelled`. Repeating it changes nothing.
+  /// Closes the port. A wait on another thread ends with `.cancelled`. Can be called again.
   public func close() {
     let isMine = state.withLock { state in
       switch state.phase {
@@ -168,7 +174,7 @@ public final class LoopbackListener: @unchecked Sendable {
   }
 }
 
-// One turn of the wait: poll, serve, accept.
+// One iteration of the wait: poll, serve, accept.
 extension LoopbackListener {
   /// The sockets that are ready.
   private struct Ready {
@@ -176,8 +182,8 @@ extension LoopbackListener {
     var connections: Set<Int32> = []
   }
 
-  /// - Parameter atMost: milliseconds; nil for as long as the clock says.
-  /// - Throws: `.busy` where the system refuses the wait: without memory, or by a sandbox's filter.
+  /// - Parameter atMost: the timeout in milliseconds; nil: computed from the clock.
+  /// - Throws: `.busy` if the system refuses the wait, for lack of memory or by a sandbox's filter.
   private func poll(
     _ sockets: [Int32], now: Instant, deadline: Instant, atMost: Int32? = nil
   ) throws(EnrollError) -> Ready {
@@ -188,12 +194,14 @@ extension LoopbackListener {
       descriptors.append(pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0))
       until = min(until, connection.deadline)
     }
-    // Rounded up, so that the time is really over.
+    // Rounded up, so that the time has passed when poll returns.
     let milliseconds = atMost ?? Int32(clamping: max(0, until.since(now)) / 1_000_000 + 1)
-    let outcome = ExitBarrier.outside { CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds) }
+    let outcome = ExitBarrier.allowingExit {
+      CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
+    }
     let number = enroll_posix_errno()
     if outcome < 0, number != EINTR, number != EAGAIN {
-      throw EnrollError(.busy, "poll(2) for the redirect failed: \(SystemError.words(number))")
+      throw EnrollError(.busy, "poll(2) for the redirect failed: \(SystemError.message(number))")
     }
     var ready = Ready()
     for (index, polled) in descriptors.enumerated() where index > 0 && polled.revents != 0 {
@@ -206,7 +214,8 @@ extension LoopbackListener {
     return ready
   }
 
-  /// Reads from every connection that has something; true once a URL was accepted.
+  /// Reads from every connection that has data.
+  /// - Returns: whether a URL was accepted.
   private func serve(
     _ ready: Ready, _ clock: any Clock, _ handle: (String) throws(EnrollError) -> LoopbackReply
   ) throws(EnrollError) -> Bool {
@@ -220,7 +229,7 @@ extension LoopbackListener {
       switch progress {
       case .waiting, .gone: break
       case .refused(let status):
-        connection.answer(LoopbackResponse.refusal(status, look))
+        connection.answer(LoopbackResponse.refusal(status, returnPage))
         isCut = status == 431
       case .head(let head):
         if try answer(head, on: connection, clock, handle) { return true }
@@ -236,10 +245,10 @@ extension LoopbackListener {
     guard let url = asked(head, on: connection) else { return false }
     do throws(EnrollError) {
       switch try handle(url) {
-      case .declined: connection.answer(LoopbackResponse.refusal(404, look))
+      case .declined: connection.answer(LoopbackResponse.refusal(404, returnPage))
       case .postponed(let page, let seconds):
         guard postponed.add(url, until: clock.instant().advanced(bySeconds: seconds)) else {
-          connection.answer(LoopbackResponse.refusal(404, look))
+          connection.answer(LoopbackResponse.refusal(404, returnPage))
           return false
         }
         show(page, on: connection)
@@ -250,39 +259,39 @@ extension LoopbackListener {
       }
       return false
     } catch {
-      show(.failed(look.language), on: connection)
+      show(.failed(returnPage.language), on: connection)
       throw error
     }
   }
 
-  /// The URL that is for the host to judge; nil when the request was answered here.
+  /// The URL that `handle` has to process; nil if the request was answered here.
   private func asked(_ head: ArraySlice<UInt8>, on connection: LoopbackConnection) -> String? {
     do throws(LoopbackRequest.Refusal) {
       let request = try LoopbackRequest(head: head)
       let url = try address.url(of: request)
       guard request.query == nil, let shown else { return url }
-      connection.answer(LoopbackResponse.bytes(200, shown, look))
+      connection.answer(LoopbackResponse.bytes(200, shown, returnPage))
     } catch {
-      connection.answer(LoopbackResponse.refusal(error.status, look))
+      connection.answer(LoopbackResponse.refusal(error.status, returnPage))
     }
     return nil
   }
 
-  /// The page is at the path without its query: neither the address bar nor the history keeps the code.
+  /// Shows the page at the path without the query, so that neither the address bar nor the history keeps the code.
   private func show(_ page: LoopbackPage, on connection: LoopbackConnection) {
     shown = page
     connection.answer(LoopbackResponse.redirect(to: address.base))
   }
 
-  /// Hands over what was postponed and is due.
-  /// - Returns: whether it was accepted.
+  /// Passes postponed URLs that are due to `handle` again.
+  /// - Returns: whether one of them was accepted.
   private func retry(
     _ clock: any Clock, _ handle: (String) throws(EnrollError) -> LoopbackReply
   ) throws(EnrollError) -> Bool {
     let now = clock.instant()
     for url in postponed.due(at: now) {
       switch try handle(url) {
-      // The browser that brought it has its page: the next one that asks for it is sent on.
+      // The browser that brought the URL already shows its page. If it requests the URL again, it is redirected then.
       case .declined, .redirected: postponed.remove(url)
       case .postponed(let page, let seconds):
         shown = page
@@ -293,7 +302,7 @@ extension LoopbackListener {
     return false
   }
 
-  /// The browser comes for its page, which it was redirected to.
+  /// Waits for the browser's request for its page, to which it was redirected.
   private func linger(_ sockets: [Int32], _ clock: any Clock, _ cancellation: (any Cancellation)?) {
     for _ in 1...Self.mostLingering {
       let now = clock.instant()
@@ -311,9 +320,9 @@ extension LoopbackListener {
         let connection = connections.remove(at: index)
         defer { connection.close() }
         guard case .head(let head) = progress else { continue }
-        // A second redirect has nothing more to say.
+        // A second redirect is not processed any more.
         if asked(head, on: connection) == nil { return }
-        connection.answer(LoopbackResponse.refusal(404, look))
+        connection.answer(LoopbackResponse.refusal(404, returnPage))
       }
       try? accept(ready, now: clock.instant())
     }

@@ -1,30 +1,31 @@
-// The page that the browser shows after the redirect. It holds nothing from the request, has no script, loads nothing
-// and keeps nothing (RFC 8252 §8.10 leaves the page to the app).
+// The page that the browser shows after the redirect. It has nothing from the request and no script, and it loads and
+// stores nothing (RFC 8252 §8.10 leaves the page to the app).
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 
 /// The reply to a URL that the listener received.
 public enum LoopbackReply: Equatable, Sendable {
-  /// Not a redirect of ours (R6): the browser is told so, and the wait goes on.
+  /// The redirect is not for this client (R6): the browser shows an error page, and the wait continues.
   case declined
-  /// Ours, and not to be settled now: the browser shows the page, the wait goes on, and the URL is handed over again after
-  /// so many seconds.
+  /// The redirect is for this client and cannot be processed now: the browser shows the page, the wait continues, and
+  /// the URL is passed to the handler again after `seconds`.
   case postponed(LoopbackPage, seconds: Int64)
-  /// Ours, and the sign-in goes on: the browser is sent to that URL, and the wait goes on.
+  /// The redirect is for this client and the sign-in continues: the browser is sent to this URL, and the wait
+  /// continues.
   case redirected(String)
-  /// Ours: the browser shows the page, and the listener closes.
+  /// The redirect is for this client: the browser shows the page, and the listener closes.
   case accepted(LoopbackPage)
 }
 
-/// Words for the user. Never put a secret, or anything that came with the URL, into them.
+/// Texts for the user. Do not put secrets, or anything from the URL, into them.
 public struct LoopbackPage: Equatable, Sendable {
   public var title: String
   public var message: String
   /// A language tag (RFC 5646) for screen readers.
   public var language: String
 
-  /// Texts longer than that are cut, each in bytes.
+  /// The most bytes of each text. Longer texts are cut.
   public static let longestText = 2_000
 
   public init(title: String, message: String, language: String = "en") {
@@ -33,20 +34,20 @@ public struct LoopbackPage: Equatable, Sendable {
     self.language = language
   }
 
-  /// The sign-in is done.
+  /// The user is signed in.
   public static let signedIn = signedIn(.english)
-  /// It is over, without a session.
+  /// The sign-in has failed.
   public static let failed = failed(.english)
 }
 
 /// A whole response of the listener, ready to send.
 enum LoopbackResponse {
-  /// - Parameter look: the app's own part of the page.
-  static func bytes(_ status: Int, _ page: LoopbackPage, _ look: ReturnPage = ReturnPage()) -> [UInt8] {
-    let style = LoopbackStyle.text(look)
-    let body = LoopbackHTML.bytes(page, look, style: style)
+  /// - Parameter returnPage: the app's own part of the page.
+  static func bytes(_ status: Int, _ page: LoopbackPage, _ returnPage: ReturnPage = ReturnPage()) -> [UInt8] {
+    let style = LoopbackStyle.text(returnPage)
+    let body = LoopbackHTML.bytes(page, returnPage, style: style)
     var source = LoopbackStyle.source(of: style).map { "; style-src \($0)" } ?? ""
-    if look.logo != nil { source += "; img-src data:" }
+    if returnPage.logo != nil { source += "; img-src data:" }
     var text = "HTTP/1.1 \(status) \(reason(status))\r\n"
     text += "Content-Type: text/html; charset=utf-8\r\n"
     text += "Content-Length: \(body.count)\r\n"
@@ -56,7 +57,7 @@ enum LoopbackResponse {
     return Array((text + always).utf8) + body
   }
 
-  /// To the path alone, or to where a sign-in goes on.
+  /// A redirect to the path without the query, or to the URL at which a sign-in continues.
   static func redirect(to address: String) -> [UInt8] {
     let text = "HTTP/1.1 303 \(reason(303))\r\nLocation: \(address)\r\nContent-Length: 0\r\n"
     return Array((text + always).utf8)
@@ -66,13 +67,16 @@ enum LoopbackResponse {
     "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
     + "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
 
-  /// A request that never reaches the host.
-  static func refusal(_ status: Int, _ look: ReturnPage = ReturnPage()) -> [UInt8] {
+  /// The answer to a request that does not reach the handler.
+  static func refusal(_ status: Int, _ returnPage: ReturnPage = ReturnPage()) -> [UInt8] {
     if status == 204 { return preflight }
-    return bytes(status, status == 431 ? .tooManyCookies(look.language) : .declined(look.language), look)
+    return bytes(
+      status, status == 431 ? .tooManyCookies(returnPage.language) : .declined(returnPage.language),
+      returnPage)
   }
 
-  /// Browsers ask before they follow a page of the Internet to this machine (Private Network Access §3.3).
+  /// Browsers send a preflight request before they follow a page of the Internet to this machine (Private Network
+  /// Access §3.3).
   private static var preflight: [UInt8] {
     let text =
       "HTTP/1.1 204 \(reason(204))\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Allow-Private-Network: true\r\n"

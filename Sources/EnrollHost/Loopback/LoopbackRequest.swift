@@ -1,33 +1,33 @@
-// The head of one request to the loopback listener, read strictly (RFC 9112 §2-§3), since any program and any web page
-// on the machine can send one. Refused, never repaired: line ends other than CRLF, control characters, folded lines, a
-// target that is not a path, a missing or second Host, anything that announces a body.
+// The head of one request to the loopback listener, parsed strictly (RFC 9112 §2-§3), because any program and any web
+// page on the machine can send one. Refused are: line ends other than CRLF, control characters, folded lines, a target
+// that is not a path, a missing or second Host, and any header that announces a body.
 
-import EnrollCore
+import EnrollRules
 
-/// A request as far as the listener cares.
+/// The parts of a request that the listener uses.
 struct LoopbackRequest: Equatable {
   var method: String
   var path: ArraySlice<UInt8>
-  /// Without the question mark; nil when there is none.
+  /// The query without the question mark; nil if there is no question mark.
   var query: ArraySlice<UInt8>?
   var host: ArraySlice<UInt8>
 
-  /// The status with which a head that breaks a rule is answered.
+  /// The HTTP status of the answer to a head that breaks a rule.
   struct Refusal: Error, Equatable {
     var status: Int
   }
 
-  /// The request line; what a redirect's own limit is, roughly.
+  /// Bytes of the request line, about the limit of a redirect URL.
   static let longestLine = 8 * 1024
-  /// The whole head: cookies of other local servers come along, since cookies do not know ports.
+  /// Bytes of the whole head. Cookies of other local servers count, because cookies do not depend on the port.
   static let longestHead = 64 * 1024
   static let mostHeaders = 100
 
-  /// Where the head that begins `bytes` ends, the empty line included; nil while more is needed. `scanned` bytes were
-  /// looked at before.
-  /// - Throws: when what came cannot become a head, or none of that length is taken.
+  /// The end of the head that begins `bytes`, after its empty line; nil while more bytes are needed. `scanned` bytes
+  /// were searched before.
+  /// - Throws: if the bytes cannot become a head, or the head is too long.
   static func end(in bytes: [UInt8], scanned: Int) throws(Refusal) -> Int? {
-    // TLS and other binary protocols show themselves at once.
+    // TLS and other binary protocols differ in their first byte.
     if let first = bytes.first, !ASCII.isLetter(first) { throw Refusal(status: 400) }
     var index = max(scanned - 3, 0)
     while index + 3 < bytes.count {
@@ -41,7 +41,7 @@ struct LoopbackRequest: Equatable {
     return nil
   }
 
-  /// - Parameter head: with the empty line that ends it.
+  /// - Parameter head: includes the empty line at its end.
   init(head: ArraySlice<UInt8>) throws(Refusal) {
     let lines = Self.lines(of: head)
     guard let first = lines.first else { throw Refusal(status: 400) }
@@ -65,7 +65,7 @@ struct LoopbackRequest: Equatable {
     host = try Self.host(in: lines.dropFirst())
   }
 
-  /// The lines between CRLFs. A CR or LF alone stays in its line, where no rule allows it.
+  /// The lines between CRLFs. A single CR or LF stays in its line, where every rule refuses it.
   private static func lines(of head: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     let text = head.dropLast(4)
@@ -84,7 +84,7 @@ struct LoopbackRequest: Equatable {
     return lines
   }
 
-  /// Checks every header, and finds the one Host.
+  /// Checks every header, and returns the value of the only Host header.
   private static func host(in lines: ArraySlice<ArraySlice<UInt8>>) throws(Refusal) -> ArraySlice<UInt8> {
     var host: ArraySlice<UInt8>?
     for line in lines {

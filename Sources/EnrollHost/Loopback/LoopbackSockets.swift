@@ -1,25 +1,25 @@
-// The sockets of a loopback listener: 127.0.0.1 and ::1 on one port, and no other interface ever (R4).
+// The sockets of a loopback listener: 127.0.0.1 and ::1 with the same port, and no other interface (R4).
 
 import CPosix
-import EnrollCore
+import EnrollRules
 import EnrollPosix
 
-/// One or two listening sockets; closed by ``close()``.
+/// One or two listening sockets, until ``close()``.
 struct LoopbackSockets {
   private(set) var descriptors: [Int32]
   let port: UInt16
 
-  /// A system-chosen port may be taken in the other family: so often another one is tried.
+  /// The most tries with a port that the system chooses: the port may be taken in the other address family.
   private static let attempts = 16
   private static let backlog: Int32 = 64
 
   /// - Parameters:
-  ///   - isIPv6: the family that the redirect names, which must be there; the other one is tried.
-  ///   - needsBoth: the redirect is to `localhost`, which a browser takes for either address: one must be there, and where the
-  ///     machine has both, another program must not have one of them (R4).
-  ///   - port: nil for one that the system chooses.
-  /// - Throws: `.busy` when the port is taken or no descriptor is left, `.unsupported` when the machine has no such
-  ///   address, `.configuration` when the port is not for us.
+  ///   - isIPv6: the address family of the redirect URI, which is required. The other family is used if possible.
+  ///   - needsBoth: the redirect URI is to `localhost`, which a browser resolves to either address. One address is
+  ///     required; if the machine has both, no other program may use the port at one of them (R4).
+  ///   - port: nil: the system chooses one.
+  /// - Throws: `.busy` if the port is taken or no descriptor is left, `.unsupported` if the machine has no such
+  ///   address, `.configuration` if this user may not use the port.
   init(isIPv6: Bool, needsBoth: Bool = false, port: UInt16?) throws(EnrollError) {
     var isIPv6 = isIPv6
     if needsBoth, !isIPv6, !Self.hasIPv4 { isIPv6 = true }
@@ -75,7 +75,7 @@ struct LoopbackSockets {
     case EMFILE, ENFILE, ENOBUFS, ENOMEM:
       return EnrollError(
         .busy,
-        "no socket can be opened for \(place): \(SystemError.words(number)). Close some files, then try again"
+        "no socket can be opened for \(place): \(SystemError.message(number)). Close some files, then try again"
       )
     case EACCES:
       return EnrollError(
@@ -84,7 +84,7 @@ struct LoopbackSockets {
         field: "redirectUri")
     default:
       return EnrollError(
-        .unsupported, "this machine cannot listen on \(place): \(SystemError.words(number))",
+        .unsupported, "this machine cannot listen on \(place): \(SystemError.message(number))",
         field: "redirectUri")
     }
   }

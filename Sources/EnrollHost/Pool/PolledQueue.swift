@@ -1,36 +1,37 @@
-// Jobs that wait for a thread of the host's: one that has an event loop, and polls a descriptor to know when there are
-// any. None is lost when the host gives the queue up: a thread of the queue's own takes over.
+// Jobs that wait for a thread of the host. The host has an event loop and polls a descriptor to learn that jobs wait.
+// If the host stops polling, a thread of the queue runs the jobs, so that none is lost.
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
+import EnrollSteps
 public import EnrollPosix
 
-/// Runs jobs one at a time, in the order in which they came, on the threads that call ``dispatch()``.
+/// Runs jobs one at a time, in their order, on the threads that call ``dispatch()``.
 public final class PolledQueue: @unchecked Sendable {
   // Unchecked: all state is only touched with `exclusion` held.
   private let event: EventDescriptor
   private let exclusion = Mutex()
   private let origin = ForkGuard()
   private var waiting = JobList()
-  /// The thread that runs jobs now. It may come again from inside of one: loops can be nested.
+  /// The thread that runs jobs now. It may call ``dispatch()`` again from a job, because event loops can be nested.
   private var runner: UInt?
   private var isRetired = false
   /// Runs the jobs of a retired queue.
   private let successor = WorkerPool(threads: 1, queue: .max, idleSeconds: 1)
 
-  /// - Throws: `.busy` when the process may open no more descriptors.
+  /// - Throws: `.busy` if the process cannot open another descriptor.
   public convenience init() throws(EnrollError) { self.init(try EventDescriptor()) }
 
   private init(_ event: EventDescriptor) { self.event = event }
 
-  /// Readable while jobs wait. Belongs to the queue.
+  /// Readable while jobs wait. The queue owns it.
   public var descriptor: Int32 { event.descriptor }
 
   /// - Throws: `.forked` in a child.
   public func requireUsable() throws(EnrollError) { try origin.check() }
 
-  /// - Parameter limit: jobs that may wait; one that comes when there are as many is refused.
-  /// - Returns: false when the job will never run.
+  /// - Parameter limit: the most jobs that may wait. A further job is refused.
+  /// - Returns: false if the job will never run.
   public func submit(_ job: @escaping WorkerPool.Job, limit: Int = .max) -> Bool {
     if origin.isForkedChild { return false }
     return exclusion.locked {
@@ -42,9 +43,10 @@ public final class PolledQueue: @unchecked Sendable {
     }
   }
 
-  /// Runs what waits now, on this thread; not what comes meanwhile, so that a loop gets on.
+  /// Runs the jobs that wait now, on this thread. Jobs that arrive meanwhile wait for the next call, so that the event
+  /// loop continues.
   /// - Returns: how many jobs ran.
-  /// - Throws: `.busy` while another thread does the same; `.forked` in a child that one of the jobs forked.
+  /// - Throws: `.busy` while another thread runs jobs of this queue; `.forked` in a child that one of the jobs forked.
   public func dispatch() throws(EnrollError) -> Int {
     let me = enroll_posix_this_thread()
     var outer: UInt?
@@ -65,15 +67,15 @@ public final class PolledQueue: @unchecked Sendable {
       ran += 1
     }
     exclusion.locked { runner = outer }
-    handOver()
+    passToSuccessor()
     return ran
   }
 
-  /// Nobody will call ``dispatch()`` any more.
+  /// The host will not call ``dispatch()`` any more.
   public func retire() {
     if origin.isForkedChild { return }
     exclusion.locked { isRetired = true }
-    handOver()
+    passToSuccessor()
   }
 
   private func next() -> WorkerPool.Job? {
@@ -87,19 +89,19 @@ public final class PolledQueue: @unchecked Sendable {
     return job
   }
 
-  /// Gives what waits in a retired queue to its successor, once no other thread runs any of it. A job for which the system
-  /// gives no thread runs here. During an exit nothing runs.
-  private func handOver() {
+  /// Passes the jobs of a retired queue to its successor, once no other thread runs a job. If no thread can be started
+  /// for a job, it runs here. During the process's exit no job runs.
+  private func passToSuccessor() {
     if ExitBarrier.isExiting { return }
-    while let job = exclusion.locked({ handedOverUntilRefused() }) {
+    while let job = exclusion.locked({ passUntilRefused() }) {
       job()
       if origin.isForkedChild { return }
       exclusion.locked { runner = nil }
     }
   }
 
-  /// - Returns: the job that the successor refused; this thread is the runner then. Called with `exclusion` held.
-  private func handedOverUntilRefused() -> WorkerPool.Job? {
+  /// - Returns: the job that the successor refused. This thread is the runner then. Called with `exclusion` held.
+  private func passUntilRefused() -> WorkerPool.Job? {
     guard isRetired, runner == nil else { return nil }
     while let job = waiting.next {
       let isAccepted = successor.submit(job)

@@ -1,6 +1,6 @@
-// Threads that belong together, each with one job: whoever ends their owner waits until all of them have ended.
+// Threads with one job each. Their owner waits at its end until all of them have ended.
 
-import EnrollCore
+import EnrollSteps
 import EnrollPosix
 
 /// Any number of plain threads.
@@ -10,10 +10,10 @@ final class ThreadGroup: @unchecked Sendable {
   private let origin = ForkGuard()
   private var running = 0
 
-  /// - Returns: false when the system gives no thread.
+  /// - Returns: false if no thread could be started.
   func start(_ job: @escaping @Sendable () -> Void) -> Bool {
     condition.locked { running += 1 }
-    let isStarted = PlainThread.start { [self] in
+    let isStarted = BackgroundThread.start { [self] in
       job()
       leave()
     }
@@ -28,10 +28,10 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
-  /// Whether a thread is left; false in a child of fork(), which has none of them.
+  /// Whether a thread is running; false in a child of fork(), which has none of them.
   var isBusy: Bool { !origin.isForkedChild && condition.locked { running > 0 } }
 
-  /// Returns when no thread is left. Not to be called from one of them.
+  /// Returns when no thread is running. Must not be called from one of them.
   func wait() {
     if origin.isForkedChild || ExitBarrier.isExiting { return }
     condition.locked { while running > 0 { condition.wait() } }

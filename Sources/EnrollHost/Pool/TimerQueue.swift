@@ -1,32 +1,33 @@
-// Deadlines of callers that hold no thread, by the clock that they were given. All queues of a process share one thread.
+// Deadlines of callers that block no thread, by the clock that was given. All queues of a process share one thread.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollPosix
 
-/// Runs short blocks when their time has come.
+/// Runs short blocks when they are due.
 public final class TimerQueue: Sendable {
-  private let thread = TimerThread.ofProcess.value
+  private let thread = TimerThread.perProcess.value
   private let clock: (any Clock)?
   private let slice: Int64
   private let origin = ForkGuard()
 
   /// - Parameters:
-  ///   - clock: nil: the machine's, by which the thread sleeps until a block is due.
+  ///   - clock: nil: the system's clock, by which the thread sleeps until a block is due.
   ///   - sliceNanoseconds: how soon a jump of another clock (the host's, a test's) is noticed.
   public init(clock: (any Clock)? = nil, sliceNanoseconds: Int64 = 1_000_000_000) {
     self.clock = clock
     slice = max(1, sliceNanoseconds)
   }
 
-  /// Runs `block` once, at `due` or soon after, on the thread of the timers. The block must be short: hand longer work
-  /// to a pool.
-  /// - Returns: a ticket for ``cancel(_:)``; nil when the system gives no thread, the process is ending, or after a fork.
+  /// Runs `block` once, at `due` or soon after, on the timer thread. The block must be short: hand longer work to a
+  /// pool.
+  /// - Returns: a ticket for ``cancel(_:)``; nil if no thread can be started, while the process exits, or after a fork.
   public func run(at due: Instant, _ block: @escaping @Sendable () -> Void) -> UInt64? {
     if origin.isForkedChild || ExitBarrier.isExiting { return nil }
     return thread.add(TimerThread.Entry(due: due, clock: clock, slice: slice, run: block))
   }
 
-  /// Forgets a block. It may be running while this returns.
+  /// Removes a block. The block may be running when this returns.
   public func cancel(_ ticket: UInt64) {
     if origin.isForkedChild { return }
     thread.cancel(ticket)

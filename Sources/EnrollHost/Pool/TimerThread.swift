@@ -1,44 +1,45 @@
-// The thread behind every timer of the process: started with the first, gone after the last, asleep until the next is due.
-// It waits by the clock that counts suspend (on Linux timerfd_create(2)), so that nothing has to be looked at meanwhile; only a
-// clock that the host or a test brought, which may jump, is looked at now and then.
+// The thread behind every timer of the process: it starts with the first timer, ends after the last, and sleeps until
+// the next one is due. It waits by a clock that counts suspend (timerfd_create(2) on Linux), so that it need not wake
+// in between. Only a clock of the host or of a test may jump, so such a clock is read at intervals.
 
 import CPosix
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
-/// Runs short blocks when their time has come.
+/// Runs short blocks when they are due.
 final class TimerThread: @unchecked Sendable {
   // Unchecked: all state is only touched with `condition` held.
   struct Entry: Sendable {
     var due: Instant
-    /// nil: the machine's.
+    /// nil: the system's clock.
     var clock: (any Clock)?
     /// How soon a jump of `clock` is noticed, in nanoseconds.
     var slice: Int64
     var run: @Sendable () -> Void
   }
 
-  static let ofProcess = PerProcess { TimerThread() }
+  static let perProcess = PerProcess { TimerThread() }
 
-  /// Without a descriptor, the thread looks at the clock this often.
-  private static let blindSlice: Int64 = 1_000_000_000
+  /// How often the thread reads the clock if it has no timer descriptor.
+  private static let pollingInterval: Int64 = 1_000_000_000
 
   private let condition = Condition()
   private var planned = TimerHeap()
-  /// By clocks that are not the machine's, the earliest first.
-  private var foreign: [(ticket: UInt64, entry: Entry)] = []
+  /// Timers with a clock of the host or of a test, the earliest first.
+  private var injected: [(ticket: UInt64, entry: Entry)] = []
   private var nextTicket: UInt64 = 1
   private var isRunning = false
-  /// A descriptor while the thread runs; else negative.
+  /// The timer descriptor while the thread runs and has one; otherwise negative.
   private var alarm: Int32 = -1
   private var armedFor = Instant(nanoseconds: .max)
 
-  /// - Returns: a ticket for ``cancel(_:)``; nil when the system gives no thread.
+  /// - Returns: a ticket for ``cancel(_:)``; nil if no thread can be started.
   func add(_ entry: Entry) -> UInt64? {
     condition.lock()
     defer { condition.unlock() }
     if !isRunning {
-      guard PlainThread.start({ self.work() }) else { return nil }
+      guard BackgroundThread.start({ self.work() }) else { return nil }
       isRunning = true
       alarm = enroll_posix_alarm()
     }
@@ -48,30 +49,30 @@ final class TimerThread: @unchecked Sendable {
       planned.add(ticket, due: entry.due, entry.run)
       if entry.due < armedFor { arm(for: entry.due) }
     } else {
-      let index = foreign.firstIndex { entry.due < $0.entry.due } ?? foreign.count
-      foreign.insert((ticket, entry), at: index)
+      let index = injected.firstIndex { entry.due < $0.entry.due } ?? injected.count
+      injected.insert((ticket, entry), at: index)
       arm(for: Instant(nanoseconds: .min))
     }
     return ticket
   }
 
-  /// Forgets a block. It may be running while this returns.
+  /// Removes a block. The block may be running when this returns.
   func cancel(_ ticket: UInt64) {
     condition.lock()
     defer { condition.unlock() }
-    foreign.removeAll { $0.ticket == ticket }
+    injected.removeAll { $0.ticket == ticket }
     planned.remove(ticket)
-    // The thread leaves.
-    if planned.first == nil, foreign.isEmpty { arm(for: Instant(nanoseconds: .min)) }
+    // No timer is left, so the thread wakes and ends.
+    if planned.first == nil, injected.isEmpty { arm(for: Instant(nanoseconds: .min)) }
   }
 
   private func work() {
     condition.lock()
-    while planned.first != nil || !foreign.isEmpty {
+    while planned.first != nil || !injected.isEmpty {
       armedFor = Instant(nanoseconds: .max)
       var next = runPlanned()
-      // Code of the host: called without the lock.
-      let clocks = foreign
+      // The clocks may be code of the host, so they are called without the lock.
+      let clocks = injected
       condition.unlock()
       let now = SystemClock.now()
       for (ticket, entry) in clocks {
@@ -80,12 +81,12 @@ final class TimerThread: @unchecked Sendable {
         if left > 0 {
           next = min(next, now.advanced(byNanoseconds: min(left, entry.slice)))
         } else {
-          run(foreign: ticket)
+          run(injected: ticket)
           next = now
         }
       }
       condition.lock()
-      if next > now, planned.first != nil || !foreign.isEmpty { sleep(until: min(next, armedFor)) }
+      if next > now, planned.first != nil || !injected.isEmpty { sleep(until: min(next, armedFor)) }
     }
     isRunning = false
     if alarm >= 0 { close(alarm) }
@@ -93,8 +94,8 @@ final class TimerThread: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Called with the condition held; lets go of it while a block runs.
-  /// - Returns: when the next is due.
+  /// Runs the blocks that are due. Called with the condition held; releases it while a block runs.
+  /// - Returns: when the next block is due.
   private func runPlanned() -> Instant {
     while let first = planned.first {
       guard first.due <= SystemClock.now() else { return first.due }
@@ -106,29 +107,31 @@ final class TimerThread: @unchecked Sendable {
     return Instant(nanoseconds: .max)
   }
 
-  private func run(foreign ticket: UInt64) {
+  private func run(injected ticket: UInt64) {
     condition.lock()
-    let index = foreign.firstIndex { $0.ticket == ticket }
-    let taken = index.map { foreign.remove(at: $0) }
+    let index = injected.firstIndex { $0.ticket == ticket }
+    let taken = index.map { injected.remove(at: $0) }
     condition.unlock()
     taken?.entry.run()
   }
 
-  /// Called with the condition held; lets go of it meanwhile.
+  /// Called with the condition held; releases it while it sleeps.
   private func sleep(until instant: Instant) {
     guard alarm >= 0 else {
       let left = instant.since(SystemClock.now())
-      return condition.wait(atMost: min(left, Self.blindSlice))
+      return condition.wait(atMost: min(left, Self.pollingInterval))
     }
     arm(for: instant)
     let alarm = alarm
     condition.unlock()
     var poller = pollfd(fd: alarm, events: Int16(POLLIN), revents: 0)
-    let outcome = ExitBarrier.outside { poll(&poller, 1, -1) }
+    let outcome = ExitBarrier.allowingExit { poll(&poller, 1, -1) }
     let isRefused = outcome < 0 && enroll_posix_errno() != EINTR
     condition.lock()
-    // By a sandbox's filter, say: the thread looks at the clock instead.
-    if isRefused { condition.wait(atMost: min(max(0, instant.since(SystemClock.now())), Self.blindSlice)) }
+    // The system refused poll(2), perhaps by a sandbox's filter: the thread reads the clock at intervals instead.
+    if isRefused {
+      condition.wait(atMost: min(max(0, instant.since(SystemClock.now())), Self.pollingInterval))
+    }
     enroll_posix_clear_alarm(alarm)
   }
 
@@ -148,7 +151,7 @@ private struct TimerHeap {
   }
 
   private var heap: [Timer] = []
-  /// Where in the heap a ticket is: thousands of callers may end in one moment, and each takes its timer out.
+  /// The index of each ticket in the heap: thousands of callers may end at the same moment, and each removes its timer.
   private var places: [UInt64: Int] = [:]
 
   var first: Timer? { heap.first }

@@ -1,12 +1,13 @@
-// One renewal of an account at a time in this process, and any number of callers that join it. Renewals for other audiences
-// wait behind it: all of them spend the same refresh token. A renewal belongs to nobody: a caller whose deadline passes leaves
-// alone, and the renewal runs to its end, because a refresh token that was sent is spent (reliability.md, One renewal, step by
-// step). Knows nothing of tokens.
+// One renewal of an account at a time in this process, and any number of callers that join it. Renewals for other
+// audiences wait for it, because all of them use the same refresh token. No caller owns a renewal: when a caller's
+// deadline passes, only that caller returns, and the renewal runs to its end, because a refresh token that was sent is
+// used up (reliability.md, One renewal, step by step). This type does not know tokens.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollPosix
 
-/// Runs a job once for all who ask for it, for the same audience, while it waits or runs.
+/// Runs a job once for all callers that ask for the same audience while the job waits or runs.
 public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   // Unchecked: all mutable state is only touched with `condition` held.
 
@@ -14,11 +15,11 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   public enum Answer: Sendable {
     /// The job ended while the caller waited.
     case finished(Outcome)
-    /// The caller's deadline passed first; the job goes on.
+    /// The caller's deadline passed first. The job continues.
     case deadlinePassed
-    /// The caller's cancellation came first; the job goes on.
+    /// The caller's cancellation came first. The job continues.
     case cancelled
-    /// No job was joined: `.forked`, or `.busy` when the system gives no thread or this coordinator is draining.
+    /// No job was joined: `.forked`, or `.busy` if no thread could be started or this coordinator is draining.
     case refused(EnrollError)
   }
 
@@ -34,31 +35,31 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   /// One run of the job.
   private final class Flight: @unchecked Sendable {
     // Unchecked: the mutable members are only touched with the coordinator's condition held.
-    var wish: RenewalWish
+    var request: RenewalRequest
     var hasStarted = false
     var callers: [UInt64: Caller] = [:]
 
-    init(_ wish: RenewalWish) { self.wish = wish }
+    init(_ request: RenewalRequest) { self.request = request }
   }
 
   private let pool: WorkerPool
   private let timers: TimerQueue
   private let clock: any Clock
-  private let job: @Sendable (RenewalWish) -> Outcome
+  private let job: @Sendable (RenewalRequest) -> Outcome
   private let origin = ForkGuard()
   private let condition = Condition()
-  /// The first one runs while ``hasThread``; the others wait.
+  /// The first flight runs while ``hasThread``; the others wait.
   private var flights: [Flight] = []
   private var hasThread = false
   private var nextID: UInt64 = 1
   private var running = 0
   private var isDraining = false
 
-  /// - Parameter job: runs on a thread of `pool`, or on a thread of its own while the pool is full: those who fill it
-  ///   may be waiting for this very job. It bounds its own time.
+  /// - Parameter job: runs on a thread of `pool`, or on a separate thread while the pool is full, because the
+  ///   pool's jobs may be waiting for this job. It limits its own time.
   public init(
     pool: WorkerPool, timers: TimerQueue, clock: any Clock,
-    job: @escaping @Sendable (RenewalWish) -> Outcome
+    job: @escaping @Sendable (RenewalRequest) -> Outcome
   ) {
     self.pool = pool
     self.timers = timers
@@ -66,40 +67,40 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     self.job = job
   }
 
-  /// Joins the audience's job, or starts one, without holding the caller's thread.
+  /// Joins the audience's job, or starts one, without blocking the caller's thread.
   /// - Parameters:
-  ///   - wish: added to those of a job that has not started yet.
+  ///   - request: added to the requests of a job that has not started yet.
   ///   - deadline: when the caller's timeout ends. A deadline that has passed already still starts the job.
-  ///   - completion: called exactly once, with no lock held, on a thread of the library or the one that cancels; may be
-  ///     called before this returns. It must be short: others wait behind it.
+  ///   - completion: called exactly once, with no lock held, on a thread of the library or on the thread that cancels;
+  ///     perhaps before this returns. It must be short, because other completions wait for it.
   public func join(
-    _ wish: RenewalWish = RenewalWish(), deadline: Instant, cancellation: (any Cancellation)? = nil,
+    _ request: RenewalRequest = RenewalRequest(), deadline: Instant, cancellation: (any Cancellation)? = nil,
     completion: @escaping Completion
   ) {
-    guard let (flight, id) = enter(wish, completion) else { return }
+    guard let (flight, id) = addCaller(request, completion) else { return }
     if deadline != .distantFuture {
-      let timer = timers.run(at: deadline) { self.leave(flight, id, .deadlinePassed) }
+      let timer = timers.run(at: deadline) { self.answerEarly(flight, id, .deadlinePassed) }
       guard let timer else {
-        leave(flight, id, .refused(Self.noThread))
+        answerEarly(flight, id, .refused(Self.noThread))
         return
       }
-      keepTimer(timer, flight, id)
+      setTimer(timer, flight, id)
     }
     watch(cancellation, flight, id)
   }
 
   /// Joins the audience's job, or starts one, and waits for it.
   public func join(
-    _ wish: RenewalWish = RenewalWish(), deadline: Instant, cancellation: (any Cancellation)? = nil
+    _ request: RenewalRequest = RenewalRequest(), deadline: Instant, cancellation: (any Cancellation)? = nil
   ) -> Answer {
-    let seat = Seat()
-    guard let (flight, id) = enter(wish, { seat.fill($0) }) else { return seat.answer() }
+    let blocked = BlockedCaller()
+    guard let (flight, id) = addCaller(request, { blocked.set($0) }) else { return blocked.answer() }
     watch(cancellation, flight, id)
-    if !seat.wait(until: deadline, by: clock) { leave(flight, id, .deadlinePassed) }
-    return seat.answer()
+    if !blocked.wait(until: deadline, by: clock) { answerEarly(flight, id, .deadlinePassed) }
+    return blocked.answer()
   }
 
-  /// Starts no more jobs, and returns when those that were started have ended and their callers are answered.
+  /// Starts no more jobs, and returns when the started jobs have ended and their callers have been answered.
   public func drain() {
     if origin.isForkedChild || ExitBarrier.isExiting { return }
     condition.lock()
@@ -108,8 +109,9 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     while running > 0 { condition.wait() }
   }
 
-  /// Gives the caller a place in the audience's job, and starts that job if there is none. nil after it was refused.
-  private func enter(_ wish: RenewalWish, _ completion: @escaping Completion) -> (Flight, UInt64)? {
+  /// Adds the caller to the audience's job, and starts that job if there is none.
+  /// - Returns: nil if the caller was refused, and answered.
+  private func addCaller(_ request: RenewalRequest, _ completion: @escaping Completion) -> (Flight, UInt64)? {
     if origin.isForkedChild {
       completion(.refused(EnrollError(.forked, "this process forked after the client was made")))
       return nil
@@ -121,13 +123,13 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     condition.lock()
     let id = nextID
     nextID += 1
-    if let flight = flights.first(where: { $0.wish.audience == wish.audience }) {
-      if !flight.hasStarted { flight.wish.add(wish) }
+    if let flight = flights.first(where: { $0.request.audience == request.audience }) {
+      if !flight.hasStarted { flight.request.add(request) }
       flight.callers[id] = Caller(completion: completion)
       condition.unlock()
       return (flight, id)
     }
-    let flight = Flight(wish)
+    let flight = Flight(request)
     guard !isDraining, hasThread || start(flight) else {
       let refusal = isDraining ? EnrollError(.busy, "the client is being closed") : Self.noThread
       condition.unlock()
@@ -149,23 +151,24 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     )
   }
 
-  /// Called with the condition held, so the job cannot end before the flight is known.
+  /// Called with the condition held, so that the job cannot end before the flight is in the list.
   private func start(_ flight: Flight) -> Bool {
     let run: @Sendable () -> Void = {
       var flight = flight
-      while let next = self.finish(flight, self.job(self.takeWish(flight))) { flight = next }
+      while let next = self.finish(flight, self.job(self.startedRequest(flight))) { flight = next }
     }
-    return pool.submitNow(run) || PlainThread.start(run)
+    return pool.submitNow(run) || BackgroundThread.start(run)
   }
 
-  /// Everything that callers of this flight want; later ones add nothing.
-  private func takeWish(_ flight: Flight) -> RenewalWish {
+  /// The requests of all callers of this flight. Callers that join later cannot change them.
+  private func startedRequest(_ flight: Flight) -> RenewalRequest {
     condition.locked {
       flight.hasStarted = true
-      return flight.wish
+      return flight.request
     }
   }
 
+  /// Answers the callers of a flight.
   /// - Returns: the flight that this thread runs next.
   private func finish(_ flight: Flight, _ outcome: Outcome) -> Flight? {
     condition.lock()
@@ -184,7 +187,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   }
 
   /// Answers one caller before the job ends, unless it was answered already.
-  private func leave(_ flight: Flight, _ id: UInt64, _ answer: Answer) {
+  private func answerEarly(_ flight: Flight, _ id: UInt64, _ answer: Answer) {
     condition.lock()
     let caller = flight.callers.removeValue(forKey: id)
     condition.unlock()
@@ -197,7 +200,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     caller.completion(answer)
   }
 
-  private func keepTimer(_ timer: UInt64, _ flight: Flight, _ id: UInt64) {
+  private func setTimer(_ timer: UInt64, _ flight: Flight, _ id: UInt64) {
     condition.lock()
     let isWaiting = flight.callers[id] != nil
     if isWaiting { flight.callers[id]?.timer = timer }
@@ -207,7 +210,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
 
   private func watch(_ cancellation: (any Cancellation)?, _ flight: Flight, _ id: UInt64) {
     guard let cancellation else { return }
-    let hook = cancellation.onCancel { self.leave(flight, id, .cancelled) }
+    let hook = cancellation.onCancel { self.answerEarly(flight, id, .cancelled) }
     condition.lock()
     let isWaiting = flight.callers[id] != nil
     if isWaiting {
@@ -218,24 +221,24 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
     if !isWaiting { cancellation.removeHook(hook) }
   }
 
-  /// Where a blocked caller's answer is put.
-  private final class Seat: @unchecked Sendable {
-    // Unchecked: `taken` is only touched with `condition` held.
+  /// Holds the answer for a caller that blocks its thread.
+  private final class BlockedCaller: @unchecked Sendable {
+    // Unchecked: `answered` is only touched with `condition` held.
     private let condition = Condition()
-    private var taken: Answer?
+    private var answered: Answer?
 
-    func fill(_ answer: Answer) {
+    func set(_ answer: Answer) {
       condition.lock()
-      taken = answer
+      answered = answer
       condition.wakeAll()
       condition.unlock()
     }
 
-    /// Whether there is an answer.
+    /// - Returns: whether there is an answer.
     func wait(until deadline: Instant, by clock: any Clock) -> Bool {
       condition.lock()
       defer { condition.unlock() }
-      while taken == nil {
+      while answered == nil {
         guard let limit = Timeout.left(until: deadline, by: clock) else { return false }
         condition.wait(atMost: limit)
       }
@@ -246,7 +249,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
       condition.lock()
       defer { condition.unlock() }
       while true {
-        if let taken { return taken }
+        if let answered { return answered }
         condition.wait()
       }
     }

@@ -1,10 +1,11 @@
-// Resources and their servers, with threads and timeouts: what a face calls before there is a client.
+// Resources and their authorization servers, with threads and timeouts, for the calls that need no client.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollPosix
 import EnrollStore
 
-/// How resources and servers are reached.
+/// Discovers resources and registers clients for them.
 public struct Resources: Sendable {
   private let transport: any Transport
   private let allowsLoopbackHTTP: Bool
@@ -13,10 +14,10 @@ public struct Resources: Sendable {
   private let timers: TimerQueue
 
   /// - Parameters:
-  ///   - transport: the host's own; nil for libcurl.
+  ///   - transport: the host's transport; nil: libcurl.
   ///   - caFile: for libcurl: a PEM file with the authorities to trust instead of the system's.
-  ///   - clock: the host's own; nil for the system's.
-  ///   - log: gets a line for each request; nil for no log.
+  ///   - clock: the host's clock; nil: the system's.
+  ///   - log: gets a line for each request; nil: no log.
   public init(
     transport: (any Transport)? = nil, allowsLoopbackHTTP: Bool = false, caFile: String? = nil,
     clock: (any Clock)? = nil, log: (any LogHandler)? = nil
@@ -44,30 +45,41 @@ public struct Resources: Sendable {
     clock.instant().advanced(bySeconds: seconds)
   }
 
-  /// Which servers give tokens for the resource, and what the chosen one can do. Registers and stores nothing.
-  /// - Parameter issuer: which of the servers; nil: the first one.
-  /// - Throws: as ``ResourceDirectory/discover(_:issuer:cancellation:)``; `.cancelled`, `.deadlineExceeded`.
+  /// The authorization servers of the resource, and the features of the chosen server. Registers and stores nothing.
+  /// - Parameters:
+  ///   - issuer: the chosen server; nil: the first one.
+  ///   - challenge: `WWW-Authenticate` of the resource, if the host has received one.
+  /// - Throws: as ``ResourceDirectory/discover(_:issuer:challenge:cancellation:)``; `.cancelled`, `.deadlineExceeded`.
   public func discover(
-    _ resource: String, issuer: String? = nil, until deadline: Instant, cancellation: (any Cancellation)?
+    _ resource: String, issuer: String? = nil, challenge: String? = nil, until deadline: Instant,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> ResourceDiscovery {
-    try bounds.run(until: deadline, cancellation) { (cancellation) throws(EnrollError) in
-      try directory(transport).discover(resource, issuer: issuer, cancellation: cancellation)
+    try limits.run(until: deadline, cancellation) { (cancellation) throws(EnrollError) in
+      try directory(transport).discover(
+        resource, issuer: issuer, challenge: challenge, cancellation: cancellation)
     }
   }
 
-  /// A configuration for the resource, with the app's own client, or with one that is registered and kept in the store. A
-  /// registration that was sent is kept, although its answer comes after the deadline.
+  /// A configuration for the resource, with the app's own client, or with a client that is registered and saved in the
+  /// store. If a registration was sent, its client is saved even if the answer comes after the deadline. During the first
+  /// registration for a loopback redirect URI its port is held: nobody could sign in if another program had it.
   /// - Parameter keys: the key provider of a store that is a directory.
-  /// - Throws: as ``ResourceRegistrar/register(_:cancellation:)``; `.cancelled`, `.deadlineExceeded`.
+  /// - Throws: as ``ResourceRegistrar/register(_:cancellation:preparing:)``; `.busy` when the port is taken; `.cancelled`,
+  ///   `.deadlineExceeded`.
   public func register(
     _ request: ResourceRequest, store: ClientOptions.StoreChoice, keys: KeyPlan, until deadline: Instant,
     cancellation caller: (any Cancellation)?
   ) throws(EnrollError) -> ResourceClient {
-    try bounds.run(until: deadline, caller) { (cancellation) throws(EnrollError) in
+    try limits.run(until: deadline, caller) { (cancellation) throws(EnrollError) in
       let opened = try store.opened(keys: keys, clock: clock, random: SystemRandomSource())
+      var port: LoopbackListener?
+      defer { port?.close() }
       return try ResourceRegistrar(
-        directory(FollowedTransport(transport, caller: caller)), store: opened, clock: clock, caFile: caFile
-      ).register(request, cancellation: cancellation)
+        directory(RegistrationTransport(transport, caller: caller)), store: opened, clock: clock,
+        caFile: caFile
+      ).register(request, cancellation: cancellation) { (redirectURI) throws(EnrollError) in
+        if !request.holdsPort { port = try LoopbackListener.reservingPort(of: redirectURI) }
+      }
     }
   }
 
@@ -77,5 +89,5 @@ public struct Resources: Sendable {
       allowsLoopbackHTTP: allowsLoopbackHTTP)
   }
 
-  private var bounds: StepBounds { StepBounds(clock: clock, timers: timers) }
+  private var limits: StepLimits { StepLimits(clock: clock, timers: timers) }
 }

@@ -1,25 +1,29 @@
-// HTTP over libcurl: TLS checked with no way around it (R19), bounded in time and size while the answer arrives (R20),
-// on a connection of its own where a request must not be repeated (R15), cancellable while it waits.
+// HTTP over libcurl: TLS is always checked (R19), time and size are limited while the answer arrives (R20), a request
+// that must not be repeated gets a new connection (R15), and a waiting request can be cancelled.
 //
-// libcurl repeats a request by itself when a kept connection turns out to be dead; `freshConnection` is what prevents it.
-// Proxies come from the environment as libcurl reads them (https_proxy, all_proxy, no_proxy, and their capitals), never
-// for loopback hosts. Copies of secrets inside libcurl's and TLS's own buffers cannot be wiped; the header lines are.
+// libcurl repeats a request by itself if a kept connection turns out to be closed; `freshConnection` prevents that.
+// Proxies come from the environment as libcurl reads them (https_proxy, all_proxy, no_proxy, and the same in capitals),
+// but not for loopback hosts. Copies of secrets in the buffers of libcurl and TLS cannot be wiped; the header lines are
+// wiped.
 //
-// After fork the child has no use of its parent's transport: it gets `.forked`, and its parent's connections stay whole.
+// A forked child cannot use its parent's transport: its calls throw `.forked`, and the parent's connections are not
+// disturbed.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollPosix
 
-/// The transport that is used where a host brings none. Any thread may send at any time.
+/// The transport that is used if the host brings none. Any thread may send at any time.
 public final class CurlTransport: Transport {
   public struct Options: Sendable {
-    /// http to `127.0.0.0/8`, `[::1]` and `localhost` (R19).
+    /// Allows http to `127.0.0.0/8`, `[::1]` and `localhost` (R19).
     public var allowsLoopbackHTTP: Bool
-    /// PEM certificates to trust instead of the system's; read when a connection is made.
+    /// A file with PEM certificates to trust instead of the system's; read for each connection. nil: the file that the
+    /// environment variable `SSL_CERT_FILE` names, if it is an absolute path; otherwise the system's certificates.
     public var caFile: String?
-    /// Until the connection, TLS included, is there.
+    /// The limit for the connection and its TLS handshake.
     public var connectTimeout: Milliseconds
-    /// For the whole request.
+    /// The limit for the whole request.
     public var totalTimeout: Milliseconds
 
     public init(
@@ -32,6 +36,11 @@ public final class CurlTransport: Transport {
       self.connectTimeout = connectTimeout
       self.totalTimeout = totalTimeout
     }
+
+    func totalTimeout(of request: HTTPRequest) -> Milliseconds {
+      guard let seconds = request.timeoutSeconds else { return totalTimeout }
+      return Milliseconds(min(totalTimeout.count, seconds * 1_000))
+    }
   }
 
   /// A span of time for libcurl, which counts in milliseconds.
@@ -40,7 +49,7 @@ public final class CurlTransport: Transport {
 
     public init(_ count: Int64) { self.count = count }
 
-    /// libcurl takes 0 for "its own default", and longs.
+    /// libcurl reads 0 as its own default, and expects a C long.
     var clamped: Int { Int(min(max(count, 1), Int64(Int32.max))) }
   }
 
@@ -49,7 +58,8 @@ public final class CurlTransport: Transport {
     var idle: [CurlSession] = []
   }
 
-  /// The system's authorities, or those of the file.
+  /// Names the trusted authorities (the system's, or the authorities in the configured file), and whether
+  /// loopback http is allowed.
   public var trust: String {
     (options.caFile.map { "file " + $0 } ?? "system") + (options.allowsLoopbackHTTP ? " loopback" : "")
   }
@@ -60,22 +70,29 @@ public final class CurlTransport: Transport {
   private let loading = LibraryLoading()
   private let fork = ForkGuard()
 
-  /// Sessions that wait for the next request; more than that are closed when their request is done.
+  /// The most sessions that are kept for later requests. Beyond that, the oldest is closed.
   private static let mostIdle = 8
 
-  /// Opens nothing: libcurl is loaded by the first request.
+  /// Does not load libcurl: the first request does.
   public convenience init(_ options: Options = Options()) {
     self.init(options, libraryNames: CurlLibrary.fileNames)
   }
 
   init(_ options: Options, libraryNames: [String]) {
+    var options = options
+    options.caFile = options.caFile ?? UserDirectories.certificateFile
     self.options = options
     self.libraryNames = libraryNames
   }
 
+  /// - Throws: `.configuration` (`caFile`) unless the file can be opened.
+  func requireCertificates() throws(EnrollError) {
+    if let caFile = options.caFile { try CertificateFile.check(caFile) }
+  }
+
   /// Sends one request and waits for the whole answer.
-  /// - Throws: what ``Transport/send(_:cancellation:)`` says; further `.invalidArgument` (a URL or header that is not
-  ///   acceptable; nothing was opened), `.configuration` (`caFile`), `.unsupported` (no libcurl), `.forked`, `.busy` and
+  /// - Throws: as ``Transport/send(_:cancellation:)``; also `.invalidArgument` (the URL or a header is not acceptable,
+  ///   and nothing was opened), `.configuration` (`caFile`), `.unsupported` (no libcurl), `.forked`, `.busy` and
   ///   `.outOfMemory`. Texts name scheme and host only (R40).
   public func send(
     _ request: HTTPRequest, cancellation: (any Cancellation)?
@@ -90,19 +107,19 @@ public final class CurlTransport: Transport {
       throw EnrollError(.cancelled, "the request to \(target.display) was cancelled before it was sent")
         .unsent()
     }
-    if let caFile = options.caFile { try CertificateFile.check(caFile) }
-    let session = try takeSession()
+    try requireCertificates()
+    let session = try borrowSession()
     let response = try PipeSignal.blocked { () throws(EnrollError) -> HTTPResponse in
       try session.run(
         request, headerLines: lines, target: target, options: options, cancellation: cancellation)
     }
-    // Only sessions whose request went well come back: what a failure left behind goes with its session.
-    if response.cut == nil { giveBack(session) }
+    // Only sessions whose request succeeded are reused, so that nothing of a failed request remains.
+    if response.cut == nil { returnSession(session) }
     return response
   }
 
-  /// The session used last, whose connection is most likely alive.
-  private func takeSession() throws(EnrollError) -> CurlSession {
+  /// The session that was used last, because its connection is most likely still open.
+  private func borrowSession() throws(EnrollError) -> CurlSession {
     if let idle = pool.withLock({ $0.idle.popLast() }) { return idle }
     return try CurlSession(library())
   }
@@ -114,8 +131,8 @@ public final class CurlTransport: Transport {
     return library
   }
 
-  /// Has the loader read libcurl on a thread of its own, if that is not done yet: a request that follows soon waits less. Nobody
-  /// waits for that thread but who calls ``becomeReady(cancellation:)``. If loading fails, the request tries again and reports the
+  /// Loads libcurl on another thread, unless it is loaded already, so that a request soon afterwards waits less. Only
+  /// ``becomeReady(cancellation:)`` waits for that thread. If loading fails, the request tries again and reports the
   /// error.
   func prepare() {
     guard !fork.isForkedChild, pool.withLock({ $0.library == nil }) else { return }
@@ -123,16 +140,16 @@ public final class CurlTransport: Transport {
   }
 
   public func becomeReady(cancellation: any Cancellation) {
-    // A child has no thread that would end the wait.
+    // A forked child does not have the thread that would end the wait.
     if !fork.isForkedChild { loading.wait(cancellation: cancellation) }
   }
 
-  /// Opens libcurl now: for a program that would rather not start than fail at its first request.
+  /// Opens libcurl now, for a program that prefers to fail at its start instead of at its first request.
   /// - Throws: `.unsupported` (no libcurl, or one that is too old), `.outOfMemory`.
   package static func checkLibrary() throws(EnrollError) { _ = try CurlLibrary.open() }
 
-  private func giveBack(_ session: CurlSession) {
-    // The session closed here, if any, is let go of after the lock.
+  private func returnSession(_ session: CurlSession) {
+    // A session that is closed here is released after the lock.
     let surplus = pool.withLock { (pool: inout Pool) -> CurlSession? in
       pool.idle.append(session)
       return pool.idle.count > Self.mostIdle ? pool.idle.removeFirst() : nil

@@ -1,24 +1,24 @@
-// libcurl is read from the disk on a thread of its own while a renewal writes its record. A request that must not be given up
-// once it is sent waits for that thread first, where it can still be given up: a disk may answer late.
+// Loads libcurl on its own thread while a renewal saves its record. A request that must not be abandoned after it was
+// sent first waits for that thread, while the request can still be abandoned: the disk may be slow.
 
-import EnrollCore
+import EnrollSteps
 import EnrollPosix
 
-/// Whether a thread loads the library now.
+/// Whether a thread is loading the library now.
 final class LibraryLoading: @unchecked Sendable {
   // Unchecked: `isUnderWay` is only touched with `condition` held.
   private let condition = Condition()
   private var isUnderWay = false
 
-  /// Runs `load` on a thread of its own, unless one does so already.
+  /// Runs `load` on its own thread, unless a thread is loading already.
   func start(_ load: @escaping @Sendable () -> Void) {
     let isFirst = condition.locked {
       defer { isUnderWay = true }
       return !isUnderWay
     }
     guard isFirst else { return }
-    let isStarted = PlainThread.start {
-      ExitBarrier.outside(load)
+    let isStarted = BackgroundThread.start {
+      ExitBarrier.allowingExit(load)
       self.end()
     }
     if !isStarted { end() }
@@ -31,7 +31,7 @@ final class LibraryLoading: @unchecked Sendable {
     }
   }
 
-  /// Returns when no thread loads, or when `cancellation` comes.
+  /// Returns when no thread is loading, or after a cancellation.
   func wait(cancellation: any Cancellation) {
     let hook = cancellation.onCancel { [condition] in condition.locked { condition.wakeAll() } }
     condition.locked {

@@ -1,18 +1,18 @@
-// The header lines of one request as libcurl wants them. Refuses what would end a line early, and the headers that
-// belong to the transport itself: those that frame the body, name the host or invite a compressed answer (R20).
+// The header lines of one request in libcurl's form. Refuses characters that would end a line, and headers that belong
+// to the transport: those that frame the body, name the host or allow a compressed answer (R20).
 
-import EnrollCore
+import EnrollRules
 
 enum RequestHeaders {
   private static let reserved = [
     "Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Accept-Encoding", "TE", "Upgrade",
     "Proxy-Authorization",
   ]
-  /// All lines together.
+  /// The most bytes of all headers together.
   static let longestHead = 64 * 1024
 
-  /// `Name: value` lines; libcurl's own `Expect` and its guess at a content type are switched off.
-  /// - Throws: `.invalidArgument` naming the header; its value is not repeated.
+  /// `Name: value` lines, and lines that switch off libcurl's own `Expect` and its guess of a content type.
+  /// - Throws: `.invalidArgument` with the header's name, but not its value.
   static func lines(_ headers: [HTTPHeader]) throws(EnrollError) -> [String] {
     var lines = ["Expect:"]
     var length = 0
@@ -33,7 +33,7 @@ enum RequestHeaders {
         throw EnrollError(.invalidArgument, "the request's headers are over \(longestHead) bytes")
       }
       hasContentType = hasContentType || ASCII.equalsIgnoringCase(header.name, "Content-Type")
-      // libcurl takes "Name:" as a wish to leave the header out, and "Name;" as one with an empty value.
+      // libcurl reads "Name:" as a request to leave the header out, and "Name;" as a header with an empty value.
       lines.append(header.value.isEmpty ? header.name + ";" : header.name + ": " + header.value)
     }
     if !hasContentType { lines.append("Content-Type:") }
@@ -41,7 +41,7 @@ enum RequestHeaders {
   }
 }
 
-/// The characters of header names and methods (RFC 9110 §5.6.2), on the way out and on the way in.
+/// The characters of header names (RFC 9110 §5.6.2), for requests that EnrollKit sends and for those that it receives.
 enum HTTPToken {
   static func contains(_ byte: UInt8) -> Bool {
     if ASCII.isLetter(byte) || ASCII.isDigit(byte) { return true }

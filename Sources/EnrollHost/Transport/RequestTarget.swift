@@ -1,18 +1,18 @@
-// Where a request goes, checked before anything is opened: https, or http to this very machine where the host switched
-// that on (R19). What URL parsers read in different ways never gets as far as libcurl's (R9).
+// The target of a request, checked before anything is opened: https, or http to this machine if the host allows that
+// (R19). A URL that parsers read in different ways never reaches libcurl (R9).
 
-import EnrollCore
+import EnrollRules
 
 /// A checked absolute URL.
 struct RequestTarget: Equatable {
-  /// http rather than https: loopback only.
+  /// The scheme is http, and the host is loopback.
   let isPlain: Bool
-  /// The host is a loopback address or `localhost`: never through a proxy.
+  /// The host is a loopback address or `localhost`, so no proxy is used.
   let isLoopback: Bool
   /// Scheme, host and port, all that an error may show (R40).
   let display: String
 
-  /// - Throws: `.invalidArgument` naming the rule that the URL breaks; its path and query are not repeated.
+  /// - Throws: `.invalidArgument` with the rule that the URL breaks, but not its path and query.
   init(_ text: String, allowsLoopbackHTTP: Bool) throws(EnrollError) {
     let url: StrictURL
     do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw Self.refused(error.text) }

@@ -1,41 +1,40 @@
-// One response while it arrives, line by line and piece by piece, within limits (R20): a head of 64 KiB, the request's
-// limit for the body, no compressed body. A response that breaks a rule ends the transfer at once; the fault is kept
-// here. Where an answer comes once, a body that is only said to be compressed is read, and one that is cut is kept as
-// it is (R30).
+// One response while it arrives, within limits (R20): a head of at most 64 KiB, a body up to the request's limit, no
+// compressed body. A response that breaks a rule ends the transfer at once, and the error is kept here. If an answer is
+// issued only once, a body that is declared compressed is still read, and a body that is cut off is kept (R30).
 
-import EnrollCore
+import EnrollRules
 
-/// Fed by libcurl's callbacks, on the thread that runs the transfer.
+/// Called by libcurl's callbacks, on the thread that runs the transfer.
 final class ResponseReader {
   private(set) var status = 0
   private(set) var headers: [HTTPHeader] = []
   private(set) var body: [UInt8] = []
-  /// Why the transfer was ended from our side.
+  /// Why EnrollKit ended the transfer; nil if it did not.
   private(set) var failure: EnrollError?
-  /// The head of the final response is complete; header lines after that are trailers, which nobody reads.
+  /// Whether the head of the final response is complete. Later header lines are trailers, which are ignored.
   private(set) var isHeadComplete = false
-  /// Bytes of head that came, interim responses included.
+  /// Bytes of all heads that arrived, including interim responses.
   private(set) var headLength = 0
 
   private let target: RequestTarget
   private let limit: Int
   private let keepsCut: Bool
-  /// The head says that the body is compressed.
+  /// The error for a body that its head declares compressed.
   private var encoding: EnrollError?
   private var isInsideHead = false
 
-  /// Status lines and headers, interim responses (RFC 9110 §15.2) included.
+  /// The most bytes of status lines and headers, including interim responses (RFC 9110 §15.2).
   static let longestHead = 64 * 1024
 
-  /// - Parameter keepsCut: whether a body that is cut, or said to be compressed, is of use.
+  /// - Parameter keepsCut: whether a body that is cut off, or declared compressed, is still useful.
   init(target: RequestTarget, limit: Int, keepsCut: Bool = false) {
     self.target = target
     self.limit = max(limit, 0)
     self.keepsCut = keepsCut
   }
 
-  /// The whole answer, once the transfer has ended well.
-  /// - Throws: `.responseInvalid` when no final response came.
+  /// The whole response, after the transfer has succeeded.
+  /// - Throws: `.responseInvalid` if no final response arrived.
   func finished() throws(EnrollError) -> HTTPResponse {
     guard isHeadComplete, (200...599).contains(status) else {
       throw EnrollError(.responseInvalid, "\(target.display) did not answer as HTTP does")
@@ -45,7 +44,7 @@ final class ResponseReader {
     return response
   }
 
-  /// The part of an answer that arrived before its transfer failed by `error`; nil if it is of no use.
+  /// The part of a response that arrived before its transfer failed with `error`; nil if it is not useful.
   func cut(by error: EnrollError) -> HTTPResponse? {
     guard keepsCut, failure == nil, isHeadComplete, !body.isEmpty, var response = try? finished() else {
       return nil
@@ -54,14 +53,14 @@ final class ResponseReader {
     return response
   }
 
-  /// A socket must not be opened: the name leads elsewhere than to this machine (R19).
+  /// The transfer fails because the host name resolved to an address that is not loopback (R19).
   func refuseAddress() {
     failure = EnrollError(
       .network, "\(target.display) does not lead to a loopback address; http goes nowhere else")
   }
 
-  /// One line of the head, with its end. False ends the transfer.
-  func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+  /// Reads one line of the head, including its line end. Returns false to end the transfer.
+  func readHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     headLength += line.count
     guard headLength <= Self.longestHead else {
       return refuse("sent a head of more than \(Self.longestHead) bytes")
@@ -80,10 +79,10 @@ final class ResponseReader {
       isHeadComplete = status >= 200
       return true
     }
-    return takeField(line, text)
+    return readField(line, text)
   }
 
-  private func takeField(_ line: UnsafeRawBufferPointer, _ text: Slice<UnsafeRawBufferPointer>) -> Bool {
+  private func readField(_ line: UnsafeRawBufferPointer, _ text: Slice<UnsafeRawBufferPointer>) -> Bool {
     if let first = line.first, first == 0x20 || first == 0x09, let last = headers.indices.last {
       // A folded line belongs to the one before (RFC 9112 §5.2).
       headers[last].value += " " + String(decoding: text, as: UTF8.self)
@@ -111,14 +110,14 @@ final class ResponseReader {
     return true
   }
 
-  /// A piece of the body. False ends the transfer.
-  func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  /// Reads a piece of the body. Returns false to end the transfer.
+  func readBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count <= limit - body.count else { return refuseLength() }
     body.append(contentsOf: bytes)
     return true
   }
 
-  /// The body is longer than the request allows, or says that it will be.
+  /// The body is longer than the request allows, or its announced length is.
   @discardableResult
   func refuseLength() -> Bool {
     refuse("sent more than \(limit) bytes")
@@ -133,7 +132,7 @@ final class ResponseReader {
     EnrollError(.responseInvalid, "\(target.display) \(what)", httpStatus: status >= 200 ? status : nil)
   }
 
-  /// The three digits after `HTTP/x.y `, which a blank or the end of the line follows (RFC 9112 §4), else 0.
+  /// The three digits after `HTTP/x.y `, followed by a space or the end of the line (RFC 9112 §4); otherwise 0.
   private static func status(of line: Slice<UnsafeRawBufferPointer>) -> Int {
     guard let space = line.firstIndex(of: 0x20) else { return 0 }
     let digits = line[(space + 1)...].prefix { $0 > 0x20 }
@@ -141,7 +140,7 @@ final class ResponseReader {
     return digits.count == 3 ? digits.reduce(0) { $0 * 10 + Int($1 - 0x30) } : 0
   }
 
-  /// Without the blanks and line ends around it.
+  /// The text without surrounding spaces and line ends.
   private static func trimmed(_ line: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
     var line = line
     while let byte = line.first, byte == 0x20 || byte == 0x09 { line = line.dropFirst() }

@@ -1,11 +1,11 @@
-// A registration with another app: init and complete for the app that registers, and a page that plays the other app.
-// Refused: data at init, an artefact of another session, a session used twice.
+// A registration with another app: init and complete for the app that registers, and a page that plays the other app. Refused:
+// data at init, an artefact of another session, a session that was used before.
 
 import EnrollJSON
 import Foundation
 
 extension Provider {
-  /// With empty data → `{sessionId, link}`, under the names that are wanted.
+  /// Answers an empty body with `{sessionId, link}`, under the configured names.
   func beginOtherApp(_ http: SandboxRequest) -> SandboxAnswer {
     guard http.body.isEmpty || http.json?.object?.isEmpty == true else {
       return Misbehaviour.refusal(.invalidRequest("init takes no data"))
@@ -19,7 +19,7 @@ extension Provider {
       ]))
   }
 
-  /// The page of the other app.
+  /// The page that plays the other app.
   func playOtherApp(_ http: SandboxRequest, effects: [Fault.Effect]) -> SandboxAnswer {
     guard let form = http.method == "POST" ? http.form : Form(encoded: http.query),
       let session = otherApp.session(ofRequest: form["request"], now: now)
@@ -60,8 +60,8 @@ extension Provider {
     }
   }
 
-  /// The effect of the user's approval in the other app, without its page.
-  /// - Throws: when the link is none that is waited for, or nobody has that name.
+  /// Approves in the other app without its page, and returns the resulting redirect.
+  /// - Throws: if no registration waits for the link, or no user has the name.
   public func approve(otherAppLink link: String, user name: String = "alice") throws -> String {
     let request = URLComponents(string: link)?.queryItems?.first { $0.name == "request" }?.value
     guard let session = otherApp.session(ofRequest: request, now: now) else {
@@ -82,7 +82,7 @@ extension Provider {
 
   private var appOfOtherApp: Client { options.clients.first ?? .sample }
 
-  /// The app's link that the other app returns by.
+  /// The app's link to which the other app returns.
   private var otherAppReturn: String {
     appOfOtherApp.redirectURIs.first { !$0.hasPrefix("http://") } ?? "com.example.app:/callback"
   }

@@ -1,10 +1,10 @@
-// The gateway of a registration with another app, in two steps (flows.md §9): a session for each init, and the artefact
-// that the other app brings for it. Pure: time and random texts come in.
+// The gateway of a registration with another app, in two steps (flows.md §9): a session for each init, and the artefact that
+// the other app returns for it. Pure: time and random texts are arguments.
 
 struct OtherAppSessions: Codable, Sendable {
   struct Session: Codable, Sendable {
     let id: String
-    /// The value in the other app's link: not the id, which stays between the app and the gateway.
+    /// The value in the other app's link. It is not the id, which only the app and the gateway know.
     let request: String
     let expiresAt: Int64
     var artefactID: String?
@@ -12,14 +12,14 @@ struct OtherAppSessions: Codable, Sendable {
     var isOver = false
   }
 
-  /// The names of the gateway's fields.
+  /// The field names of the gateway.
   struct Fields: Codable, Sendable, Equatable {
     var sessionID = "sessionId"
     var link = "link"
     var artefactID = "artefactId"
   }
 
-  /// The answer of complete.
+  /// The content of the answer of complete.
   enum Answer: String, CaseIterable, Codable, Sendable { case tokens, withoutIDToken, refreshTokenOnly }
 
   private(set) var sessions: [Session] = []
@@ -35,14 +35,14 @@ struct OtherAppSessions: Codable, Sendable {
     sessions.first { $0.request == request && !$0.isOver && $0.artefactID == nil && now <= $0.expiresAt }
   }
 
-  /// The user said in the other app who they are.
+  /// Records the user's choice in the other app.
   mutating func approve(_ request: String, userName: String, artefactID: String) {
     guard let index = sessions.firstIndex(where: { $0.request == request }) else { return }
     sessions[index].userName = userName
     sessions[index].artefactID = artefactID
   }
 
-  /// The user of a session, for the artefact that belongs to it. Works once; a wrong artefact ends the session as well.
+  /// The user of a session, if the artefact belongs to it. A session can be completed once; a wrong artefact ends it as well.
   mutating func complete(_ id: String, artefactID: String, now: Int64) throws(OAuthRefusal) -> String {
     guard let index = sessions.firstIndex(where: { $0.id == id }) else {
       throw .invalidGrant("the session is not known")

@@ -1,21 +1,20 @@
-// The test-control side as Swift: what a test in the same process says to its sandbox. `ControlEndpoint` says the
-// same over HTTP.
+// The test controls in Swift, for a test in the same process. `ControlEndpoint` offers the same over HTTP.
 
 import Foundation
 
-/// A session of a client, as tests see it.
+/// A session of a client, for tests.
 public struct SandboxSession: Sendable, Equatable {
   public var id: String
   public var user: String
   public var clientID: String
   public var scopes: [String]
-  /// How often the refresh token was replaced, counting the first; 0: there is none.
+  /// How many refresh tokens the session has had; 0: none.
   public var generation: Int
-  /// `reuse`, `codeReuse`, `revoked`, `signedOut`, `ended`; nil while it lives.
+  /// `reuse`, `codeReuse`, `revoked`, `signedOut`, `ended`; nil while the session is live.
   public var end: String?
 }
 
-/// A message with a code or a link that would have been sent, by e-mail or SMS.
+/// A message with a code or a link that a real provider would send, by e-mail or SMS.
 public struct SandboxMessage: Sendable, Equatable {
   public var to: String
   public var text: String
@@ -23,7 +22,7 @@ public struct SandboxMessage: Sendable, Equatable {
   public var link: String?
 }
 
-/// An e-mail that would have been sent.
+/// An e-mail that a real gateway would send.
 public struct SandboxMail: Sendable, Equatable {
   public var to: String
   public var subject: String
@@ -31,44 +30,44 @@ public struct SandboxMail: Sendable, Equatable {
   public var link: String?
 }
 
-/// A control request that cannot be done, and why.
+/// The reason why a control request failed.
 public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible {
   public var description: String
   init(_ description: String) { self.description = description }
 }
 
 extension Provider {
-  /// Plans a fault after those planned before.
+  /// Plans a fault after the faults planned before.
   public func add(_ fault: Fault) { plan.add(fault) }
 
   public func clearFaults() { plan.clear() }
 
-  /// Faults that have not struck yet as often as planned.
+  /// The faults that have not yet struck as often as planned.
   public var plannedFaults: [Fault] { plan.faults }
 
-  /// Makes new keys, which sign from now on.
-  /// - Parameter keepsOld: whether the set still shows the old ones, so that older id_tokens can be checked.
+  /// Generates new keys, which sign from now on.
+  /// - Parameter keepsOld: whether the key set still contains the old keys, so that older id_tokens can be verified.
   public func rotateKeys(keepsOld: Bool = true) throws { try keys.rotate(keepsOld: keepsOld) }
 
-  /// Requests that came to an endpoint, struck ones included.
+  /// How many requests an endpoint has received, including those that a fault struck.
   public func count(_ endpoint: Endpoint) -> Int { counts[endpoint, default: 0] }
 
-  /// Refreshes that came to the token endpoint since the start or ``resetCounts()``.
+  /// How many refresh requests the token endpoint has received since the start or ``resetCounts()``.
   public var refreshCount: Int {
     log.count { $0.endpoint == .token && $0.parameters.contains("grant_type=refresh_token") }
   }
 
-  /// Forgets the counters and the request log.
+  /// Clears the counters, the request log and the messages that the host's back end received.
   public func resetCounts() {
     counts = [:]
     log = []
     messages = []
   }
 
-  /// Lines of the request log, oldest first.
+  /// The lines of the request log, oldest first.
   public var requestLog: [String] { log.map(\.line) }
 
-  /// Sessions, oldest first.
+  /// The sessions, oldest first.
   public var sessions: [SandboxSession] {
     grants.families.values.sorted { $0.number < $1.number }.map { family in
       SandboxSession(
@@ -80,13 +79,13 @@ extension Provider {
   /// The messages that the host's back end received, oldest first.
   public var receivedMessages: [ReceivedMessage] { messages }
 
-  /// Makes a user unknown to the host's back end, or known again.
+  /// Makes a user unknown or known to the host's back end.
   public func setKnown(_ isKnown: Bool, user name: String) {
     if isKnown { unknownUsers.remove(name) } else { unknownUsers.insert(name) }
   }
 
-  /// The user follows the link in an e-mail: the address is verified from now on.
-  /// - Throws: when nobody has that name.
+  /// Acts as the user who follows the link in an e-mail: the address is verified from now on.
+  /// - Throws: if no user has the name.
   public func verifyEmail(of name: String) throws {
     guard let index = users.firstIndex(where: { $0.name == name }) else {
       throw ControlError("there is no user \(name)")
@@ -94,17 +93,14 @@ extension Provider {
     users[index].emailVerified = true
   }
 
-  /// Ends every session of every client, as an administrator would: refreshes get `invalid_grant`.
+  /// Ends every session of every client, as an administrator would: refreshes fail with `invalid_grant`.
   public func endSessions() { grants.finishAll(sessionID: nil, .ended) }
 
-  /// Signs every browser out; tokens stay.
+  /// Signs the user out in every browser; tokens stay valid.
   public func signOutBrowsers() { signedIn = [:] }
 
-  /// Accounts at the back end, oldest first.
-  public var bffAccounts: [BFFAccount] { bff.accounts }
-
   /// Sets the final answer of another app's gateway: `tokens`, `withoutIDToken` or `refreshTokenOnly`.
-  /// - Throws: for any other word.
+  /// - Throws: for any other name.
   public func answerOtherApp(with name: String) throws {
     guard let answer = OtherAppSessions.Answer(rawValue: name) else {
       let known = OtherAppSessions.Answer.allCases.map(\.rawValue).joined(separator: ", ")
@@ -113,31 +109,33 @@ extension Provider {
     otherApp.answer = answer
   }
 
-  /// Sets the names of the fields of another app's gateway.
+  /// Sets the field names of another app's gateway.
   public func nameOtherAppFields(sessionID: String, link: String, artefactID: String) {
     otherApp.fields = .init(sessionID: sessionID, link: link, artefactID: artefactID)
   }
 
-  /// The inbox, oldest first.
+  /// The e-mails in the inbox, oldest first.
   public var mails: [SandboxMail] {
     gateway.mails.map { SandboxMail(to: $0.to, subject: $0.subject, text: $0.text, link: $0.link) }
   }
 
-  /// A mail scanner opens every link and presses every button: all links are used up.
+  /// Acts as a mail scanner that opens every link and presses every button: all links are used up.
   public func scanMails() { gateway.burnLinks() }
 
-  /// Messages of passwordless sign-ins, oldest first.
+  /// The messages of passwordless sign-ins, oldest first.
   public var passwordlessMessages: [SandboxMessage] { passwordless.messages.map(\.content) }
 
-  /// Moves the sandbox's clock. Tokens expire, `Date` and `iat` move along.
+  /// Moves the sandbox's clock. Tokens expire; `Date` and `iat` change as well.
   public func advanceClock(seconds: Int64) {
     let limit = Self.integerLimit
     clockShiftSeconds = min(max(clockShiftSeconds + min(max(seconds, -limit), limit), -limit), limit)
   }
 
-  /// Signs a user in without pages: what a browser would be redirected to after everything was allowed.
-  /// - Parameter error: an OAuth error code to answer with instead.
-  /// - Throws: when the URL is not an authorize request of this sandbox that may be redirected, or nobody has that name.
+  /// Signs a user in without pages, and returns the URL to which a browser would be redirected after the user allowed
+  /// everything.
+  /// - Parameter error: an OAuth error code for the redirect instead.
+  /// - Throws: if the URL is not an authorization request of this sandbox that can be answered with a redirect, or no user has
+  ///   the name.
   public func settle(authorizeURL: String, user name: String = "alice", error: String? = nil) throws -> String
   {
     guard let parts = URLComponents(string: authorizeURL), parts.path == Endpoint.authorize.path,

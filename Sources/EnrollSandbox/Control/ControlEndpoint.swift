@@ -1,5 +1,5 @@
-// The test-control side over HTTP: `POST /_control` with one JSON object `{"do": …}`. The content type must be
-// application/json, which a page of a foreign site cannot send here.
+// The test controls over HTTP: `POST /_control` with one JSON object `{"do": …}`. The content type must be application/json,
+// which a page of another site cannot send to this origin.
 
 public import EnrollJSON
 
@@ -60,7 +60,6 @@ extension Provider {
       let redirect = try settle(
         authorizeURL: url, user: request["user"]?.string ?? "alice", error: request["error"]?.string)
       return .object([("redirect", .string(redirect))])
-    case .bffAccounts: return .object([("accounts", .array(bffAccounts.map(\.json)))])
     case .messages: return .object([("messages", .array(passwordlessMessages.map(\.json)))])
     case .device:
       guard let code = request["userCode"]?.string else {
@@ -123,17 +122,17 @@ extension Provider {
 
   private enum Action: String, CaseIterable {
     case fault, clearFaults, faults, rotateKeys, counts, resetCounts, log, sessions, endSessions,
-      signOutBrowsers, advanceClock, settle, device, messages, bffAccounts, otherApp, gateway,
+      signOutBrowsers, advanceClock, settle, device, messages, otherApp, gateway,
       register,
       mails,
       accounts, scanMails, received, setKnown, verifyEmail, memory, remember, forgetClients,
       configuration
   }
 
-  /// No sum of such numbers and of a date overflows.
+  /// A limit for numbers, so that their sum with a date cannot overflow.
   static let integerLimit: Int64 = 1_000_000_000_000
 
-  /// - Parameter requirement: the beginning of the error's text.
+  /// - Parameter requirement: the beginning of the error message.
   static func integer(_ value: JSON?, _ requirement: String) throws -> Int64 {
     guard let integer = value?.integer, (-integerLimit...integerLimit).contains(integer) else {
       throw ControlError("\(requirement) an integer from -\(integerLimit) to \(integerLimit)")

@@ -1,5 +1,5 @@
-// A sandbox's data about its clients, as JSON, so that another sandbox at the same address can continue: tokens, codes,
-// and sign-ins that wait. Keys, pages, messages and the back end's accounts are not included.
+// A sandbox's data about its clients as JSON, so that another sandbox at the same address can continue: tokens, codes, and
+// sign-ins in progress. Keys, pages and messages are not included.
 
 import EnrollJSON
 import Foundation
@@ -21,7 +21,7 @@ extension Provider {
     return try JSON.parse(Array(JSONEncoder().encode(memory)))
   }
 
-  /// - Throws: when it is not what ``memory()`` gives; nothing changes then.
+  /// - Throws: if the JSON is not a result of ``memory()``; nothing changes then.
   func remember(_ json: JSON) throws {
     let memory = try JSONDecoder().decode(Memory.self, from: Data(json.serialized()))
     grants = memory.grants

@@ -1,14 +1,14 @@
-// Misbehaviour as values: what goes wrong, at which endpoint, how often.
+// Faults as values: the kind of misbehaviour, the endpoint, and the number of requests.
 
 public import EnrollJSON
 
-/// A planned fault. It strikes matching requests in the order they come.
+/// A planned fault. It strikes matching requests in the order in which they arrive.
 public struct Fault: Sendable, Equatable {
   public var endpoint: Endpoint
   public var effects: [Effect]
-  /// Requests that go well before the first one is struck.
+  /// How many requests are answered correctly before the first one is struck.
   public var after: Int
-  /// Requests struck; nil: all, until the faults are cleared.
+  /// How many requests are struck; nil: all, until the faults are cleared.
   public var times: Int?
 
   public init(_ effects: Effect..., at endpoint: Endpoint, after: Int = 0, times: Int? = nil) {
@@ -22,80 +22,80 @@ public struct Fault: Sendable, Equatable {
     self.times = times
   }
 
-  /// One thing that goes wrong. ``FaultTable`` gives names to the useful ones.
+  /// One effect of a fault. ``FaultTable`` has names for the useful ones.
   public enum Effect: Sendable, Equatable {
-    // Instead of an answer: the request is not processed.
+    // Replace the answer: the request is not processed.
     /// The connection is closed; the request had no effect.
     case dropBefore
-    /// An empty answer with that status.
+    /// An empty answer with this status.
     case status(Int, retryAfter: String? = nil)
-    /// An OAuth error (RFC 6749 §5.2), or the same as a redirect from the authorize endpoint.
+    /// An OAuth error (RFC 6749 §5.2); at the authorization endpoint a redirect with this error.
     case oauthError(String, status: Int = 400)
-    /// A redirect that no client should follow on a POST (R20).
+    /// A redirect that a client must not follow for a POST (R20).
     case redirect(to: String, status: Int = 307)
     /// A body that is not JSON.
     case garbage
-    /// A 200 with nothing in it.
+    /// A 200 with an empty body.
     case emptyBody
-    /// A JSON body of that many bytes (R20).
+    /// A JSON body with this many bytes (R20).
     case hugeBody(bytes: Int)
-    /// JSON nested that deep (R37).
+    /// JSON nested this deeply (R37).
     case deepNesting(levels: Int)
 
-    // The answer of a JSON endpoint altered.
+    // Alter the answer of a JSON endpoint.
     case omitMember(String)
     case setMember(String, JSON)
-    /// The member occurs twice, with that value the second time (R37).
+    /// The member occurs twice, the second time with this value (R37).
     case repeatMember(String, JSON)
 
-    // The redirect of the authorize or end_session endpoint altered.
+    // Alter the redirect of the authorization or end_session endpoint.
     case omitParameter(String)
     case setParameter(String, String)
     case repeatParameter(String)
     case fragment(String)
 
-    // The id_token altered, then signed.
+    // Alter the id_token before it is signed.
     case omitClaim(String)
     case setClaim(String, JSON)
     /// One more audience, and no `azp`.
     case addAudience(String)
-    /// Seconds added to `iat`, `exp` and `auth_time`.
+    /// Adds this number of seconds to `iat`, `exp` and `auth_time`.
     case shiftTimes(seconds: Int64)
-    /// A header member replaced or, with nil, left out.
+    /// Replaces a header parameter, or removes it if the value is nil.
     case setHeader(String, JSON?)
     case sign(Signing)
 
-    // The set of keys altered.
+    // Alter the key set.
     case keySet(KeySetDefect)
 
-    // Token endpoint: the refresh token of the request stays the current one, and none is sent.
+    // Token endpoint: the request's refresh token stays valid, and the answer contains none.
     case noRotation
-    // Token endpoint: a Bearer token although a key was proven.
+    // Token endpoint: issues a Bearer token although the request has a DPoP proof.
     case unbound
-    // Another nonce is demanded, whatever the proof holds (RFC 9449 §8).
+    // Requires another nonce, whatever the proof contains (RFC 9449 §8).
     case demandNonce
 
-    // The way the answer is sent: the request was processed.
+    // Alter how the answer is sent: the request was processed.
     /// The connection is closed without a byte after the request took effect: "answer lost after rotation".
     case dropAfter
     case halfBody
     case delay(milliseconds: Int64)
-    /// `Content-Encoding: gzip` over a body that is not (R20).
+    /// `Content-Encoding: gzip` with a body that is not compressed (R20).
     case compressed
     case contentType(String)
-    /// Seconds added to the `Date` header.
+    /// Adds this number of seconds to the `Date` header.
     case dateOffset(seconds: Int64)
   }
 
-  /// How the id_token is signed instead of properly.
+  /// A wrong signature of the id_token.
   public enum Signing: String, Sendable, Equatable {
     /// `alg: none` and no signature.
     case none
     /// HS256 with the client id as the key.
     case hmac
-    /// The right algorithm, one bit of the signature turned.
+    /// The right algorithm, with one bit of the signature changed.
     case broken
-    /// A key that is not in the set, under the right `kid`.
+    /// Signed with a key that is not in the key set, under the right `kid`.
     case foreignKey
   }
 
@@ -114,7 +114,7 @@ public struct Fault: Sendable, Equatable {
 }
 
 extension Fault.Effect {
-  /// True when the request is answered without being processed.
+  /// True if the effect answers the request without processing it.
   var isInstead: Bool {
     switch self {
     case .dropBefore, .status, .oauthError, .redirect, .garbage, .emptyBody, .hugeBody, .deepNesting,
@@ -130,7 +130,7 @@ extension Fault.Effect {
   }
 }
 
-/// The faults still to come.
+/// The faults that have not yet struck as often as planned.
 struct FaultPlan: Sendable {
   private(set) var faults: [Fault] = []
 
@@ -142,7 +142,7 @@ struct FaultPlan: Sendable {
 
   mutating func clear() { faults = [] }
 
-  /// The effect on a request that has just arrived at that endpoint. Uses up one turn of every matching fault.
+  /// Returns the effects on a request that has just arrived at the endpoint. Counts the request for every matching fault.
   mutating func strike(_ endpoint: Endpoint) -> [Fault.Effect] {
     var effects: [Fault.Effect] = []
     for index in faults.indices where faults[index].endpoint == endpoint {

@@ -1,15 +1,15 @@
-// Every fault that the control side knows by name: one table, from which requests are read, `--faults` prints and
-// the tests go through all of them.
+// All named faults in one table. Control requests are read with it, `--faults` prints it, and the tests go through all of its
+// rows.
 
 import EnrollJSON
 
 /// A row of the table.
 struct NamedFault: Sendable {
   var name: String
-  /// Where it can strike; a request that names no endpoint means the first.
+  /// The endpoints where the fault can strike; the first one is the default.
   var endpoints: [Endpoint]
   var value: Value
-  /// One sentence; the rule it is meant for.
+  /// One sentence about the effect.
   var summary: String
   var make: @Sendable (Endpoint, Arguments) -> [Fault.Effect]
 
@@ -22,19 +22,19 @@ struct NamedFault: Sendable {
     var hasMember: Bool { [.member, .memberAndText, .memberAndAny].contains(self) }
   }
 
-  /// The request's parameters, already of the right kind.
+  /// The parameters of the control request, already of the right type.
   struct Arguments: Sendable {
     var integer: Int64 = 0
     var text = ""
     var any: JSON = .null
-    /// The member, claim or parameter meant by the general faults.
+    /// The member, claim or parameter to which a general fault applies.
     var member = ""
     var retryAfter: String?
   }
 }
 
 public enum FaultTable {
-  /// The table for people: name, where it strikes, its value, what it does.
+  /// The table as text: name, endpoints, value, effect.
   public static var text: String {
     rows.map { row in
       let value = row.value == .none ? "" : "  value: \(row.value.rawValue)"
@@ -45,12 +45,12 @@ public enum FaultTable {
     }.joined(separator: "\n")
   }
 
-  /// Endpoints that answer JSON to a client.
+  /// The endpoints that answer a client with JSON.
   static let data: [Endpoint] = [
-    .token, .discovery, .jwks, .userinfo, .pushed, .backendRedeem, .otherAppInit, .otherAppComplete,
+    .token, .discovery, .jwks, .userinfo, .pushed, .otherAppInit, .otherAppComplete,
     .registrationCheck, .introspection,
   ]
-  /// All that a fault may strike.
+  /// All endpoints where a fault may strike.
   static let every = data + Endpoint.allCases.filter { !data.contains($0) && $0 != .control }
   static let evil = "https://evil.example"
 
@@ -95,8 +95,8 @@ public enum FaultTable {
     row(
       "oauthError",
       [
-        .token, .authorize, .revocation, .userinfo, .pushed, .deviceAuthorization, .passwordless,
-        .backendRedeem, .otherAppInit, .otherAppComplete,
+        .token, .authorize, .revocation, .introspection, .userinfo, .pushed, .deviceAuthorization,
+        .passwordless, .otherAppInit, .otherAppComplete,
       ], .text,
       "that OAuth error code"
     ) {
@@ -162,10 +162,10 @@ public enum FaultTable {
     row("omitIssuer", [.authorize], "no `iss` in the redirect although announced") {
       [.omitParameter("iss")]
     },
-    row("wrongState", [.authorize, .endSession, .bffCallback, .otherApp], "another `state`") {
+    row("wrongState", [.authorize, .endSession, .otherApp], "another `state`") {
       [.setParameter("state", "other")]
     },
-    row("omitState", [.authorize, .endSession, .bffCallback, .otherApp], "no `state`") {
+    row("omitState", [.authorize, .endSession, .otherApp], "no `state`") {
       [.omitParameter("state")]
     },
     row("repeatCode", [.authorize], "`code` occurs twice") { [.repeatParameter("code")] },
@@ -174,13 +174,13 @@ public enum FaultTable {
     },
     row("fragment", [.authorize], .text, "a fragment on the redirect") { [.fragment($1.text)] },
     row(
-      "setParameter", [.authorize, .endSession, .bffCallback, .otherApp], .memberAndText,
+      "setParameter", [.authorize, .endSession, .otherApp], .memberAndText,
       "gives `member` of the redirect that value"
     ) {
       [.setParameter($1.member, $1.text)]
     },
     row(
-      "omitParameter", [.authorize, .endSession, .bffCallback, .otherApp], .member,
+      "omitParameter", [.authorize, .endSession, .otherApp], .member,
       "leaves out `member` of the redirect"
     ) {
       [.omitParameter($1.member)]

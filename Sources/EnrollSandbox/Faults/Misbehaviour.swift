@@ -1,10 +1,10 @@
-// How a fault's effects change an answer. Pure.
+// Applies the effects of faults to answers. Pure.
 
 import EnrollJSON
 import Foundation
 
 enum Misbehaviour {
-  /// The answer to a request that is not processed.
+  /// The answer to a request that is not processed; nil if no effect replaces the answer.
   static func instead(of endpoint: Endpoint, _ effects: [Fault.Effect]) -> SandboxAnswer? {
     for effect in effects where effect.isInstead {
       switch effect {
@@ -17,7 +17,7 @@ enum Misbehaviour {
         if let retryAfter { answer.setHeader("Retry-After", retryAfter) }
         return answer
       case .oauthError(let code, let status):
-        // The authorize endpoint says it by a redirect, once it knows where to.
+        // The authorization endpoint reports the error with a redirect, once it knows the redirect URI.
         if endpoint == .authorize { continue }
         return refusal(OAuthRefusal(code, "planned by the test", status: status))
       case .redirect(let target, let status):
@@ -53,7 +53,7 @@ enum Misbehaviour {
       ]), status: refusal.status)
   }
 
-  /// Alters an answer that was made properly, or the way it is sent.
+  /// Alters a correct answer, or how it is sent.
   static func apply(_ effects: [Fault.Effect], to answer: inout SandboxAnswer, now: Int64) {
     alterMembers(effects, of: &answer)
     for effect in effects {
@@ -92,7 +92,7 @@ enum Misbehaviour {
     }
   }
 
-  /// The address of a redirect, its parameters altered.
+  /// The URL of a redirect with altered parameters.
   static func location(_ uri: String, _ form: Form, effects: [Fault.Effect]) -> String {
     var form = form
     var fragment = ""
@@ -110,7 +110,7 @@ enum Misbehaviour {
     return uri + (uri.contains("?") ? "&" : "?") + form.encoded + fragment
   }
 
-  /// Bytes of a body that a fault may ask for.
+  /// The limit in bytes for the body that a fault makes.
   private static let sizeLimit = 64 << 20
 
   private static func huge(_ bytes: Int) -> [UInt8] {

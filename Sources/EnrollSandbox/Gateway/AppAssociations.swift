@@ -1,5 +1,4 @@
-// A site's statements about the apps that may claim its links: Android's Digital Asset Links, and Apple's association
-// file.
+// A site's statements about the apps that may claim its links: Android's Digital Asset Links, and Apple's association file.
 
 import EnrollJSON
 

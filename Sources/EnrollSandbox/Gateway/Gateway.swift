@@ -1,17 +1,17 @@
-// The gateway of a registration by e-mail link (flows.md §3, §4): it registers people by e-mail before the provider's
-// pages would, and leads the browser back. Pure: time and fresh random texts are arguments.
+// The gateway of a registration by e-mail link (flows.md §3, §4): it registers users by e-mail instead of the provider's pages,
+// and returns the browser to the provider. Pure: time and fresh random texts are arguments.
 
 import Foundation
 
-/// How the gateway behaves.
+/// The behaviour of the gateway.
 public struct GatewayOptions: Sendable {
-  /// True: whoever has to sign in is led to the gateway by the hosted login page's script.
+  /// True: the script of the hosted login page sends users who have to sign in to the gateway.
   public var isUsed = false
-  /// False: the script cannot read `fromURI`, and the gateway falls back to the app's own link.
+  /// False: the script cannot read `fromURI`, and the gateway uses the app's fallback URI.
   public var readsFromURI = true
-  /// The link in the e-mails, with `{activationToken}` in it; nil: this gateway's own welcome page.
+  /// The link in the e-mails, which contains `{activationToken}`; nil for this gateway's own welcome page.
   public var activationLink: String?
-  /// Seconds that the link of an e-mail works.
+  /// How many seconds the link of an e-mail is valid.
   public var activationLifetimeSeconds: Int64 = 86_400
 
   public init() {}
@@ -19,14 +19,14 @@ public struct GatewayOptions: Sendable {
 
 /// The gateway's data.
 struct Gateway: Sendable {
-  /// Of a user at the provider, in its words.
+  /// The status of a user in the provider's terms.
   enum Status: String, Codable, Sendable {
     case staged = "STAGED", provisioned = "PROVISIONED", active = "ACTIVE"
   }
 
   struct Account: Codable, Sendable {
     var status: Status
-    /// Every status so far.
+    /// Every status so far, including the current one.
     var history: [Status]
     var userName: String?
 
@@ -38,7 +38,7 @@ struct Gateway: Sendable {
 
   struct Activation: Codable, Sendable {
     var email: String
-    /// For which app the registration began.
+    /// The app for which the registration began.
     var clientID: String
     var expiresAt: Int64
     var isUsed = false
@@ -52,10 +52,10 @@ struct Gateway: Sendable {
     var at: Int64
   }
 
-  /// The gateway's own way through the provider, to make a session in the browser.
+  /// The gateway's own code flow at the provider, which creates a session in the browser.
   struct Login: Sendable {
     var verifier: String
-    /// Which authorize request to go on with; nil: the fallback.
+    /// The key of the authorization request that continues; nil for the fallback.
     var key: String?
     var clientID: String
     var begunAt: Int64
@@ -71,22 +71,22 @@ struct Gateway: Sendable {
   static let mailLimit = 200
 
   var settings: GatewayOptions
-  /// By e-mail address.
+  /// The accounts, by e-mail address.
   var accounts: [String: Account] = [:]
-  /// By token.
+  /// The activations, by token.
   var activations: [String: Activation] = [:]
   var mails: [Mail] = []
-  /// By state.
+  /// The logins, by state.
   var logins: [String: Login] = [:]
   var sessionTokens: [String: SessionToken] = [:]
-  /// Authorize requests that wait for a session, by `okta_key`.
+  /// Authorization requests that wait for a session, by `okta_key`.
   var waiting: [String: Interaction] = [:]
 }
 
 extension Gateway {
 
-  /// STAGED, then PROVISIONED with a token by e-mail; again for somebody who has not set a password yet. A user who has
-  /// an account gets an e-mail that says so; the page is the same in both cases.
+  /// Registers an address: STAGED, then PROVISIONED with a token by e-mail. A user without a password gets another token. A
+  /// user who has an account gets an e-mail that says so; the page is the same in both cases.
   mutating func register(
     _ email: String, clientID: String, isTaken: Bool, token: String, issuer: String, now: Int64
   ) {
@@ -100,7 +100,7 @@ extension Gateway {
     var account = accounts[email] ?? Account(status: .staged, history: [.staged])
     if account.status == .staged { account.become(.provisioned) }
     accounts[email] = account
-    // Only the newest link works.
+    // Only the newest link is valid.
     for (old, activation) in activations where activation.email == email { activations[old]?.isUsed = true }
     activations[token] = Activation(
       email: email, clientID: clientID, expiresAt: now + settings.activationLifetimeSeconds)
@@ -117,7 +117,7 @@ extension Gateway {
     mails.append(mail)
   }
 
-  /// Why a token does not work; nil when it does.
+  /// Why a token is invalid; nil if it is valid.
   func problem(with token: String, now: Int64) -> String? {
     guard let activation = activations[token] else { return "This link is not known here." }
     if activation.isUsed { return "This link was used before, perhaps in another browser." }
@@ -125,7 +125,7 @@ extension Gateway {
     return nil
   }
 
-  /// PROVISIONED to ACTIVE.
+  /// Changes the status from PROVISIONED to ACTIVE.
   mutating func activate(_ token: String, as user: User) {
     guard let email = activations[token]?.email else { return }
     activations[token]?.isUsed = true
@@ -133,7 +133,7 @@ extension Gateway {
     accounts[email]?.userName = user.name
   }
 
-  /// Acts as a mail scanner that presses every button: the links are used up, and no user is signed in.
+  /// Plays a mail scanner that presses every button: the links are used up, and no user is signed in.
   mutating func burnLinks() {
     for token in activations.keys { activations[token]?.isUsed = true }
   }

@@ -1,27 +1,27 @@
-// The gateway's doors. Its forms carry a mark of the browser that they were shown to: a form of a foreign site is refused.
-// `fromURI` is never followed: it only names, by its key, an authorize request that waits here.
+// The gateway's endpoints. Its forms contain a token for the browser that got them: a form of another site is refused.
+// `fromURI` is never followed: its key only names an authorization request that waits here.
 
 import EnrollCrypto
 import Foundation
 
-/// Where a form of the gateway came from, and where it leads in the end.
+/// The context of a form of the gateway: its browser, and the destination after the sign-in.
 struct GatewayContext {
-  /// The key of the authorize request that waits; nil: the fallback.
+  /// The key of the authorization request that waits; nil for the fallback.
   var key: String?
   var clientID: String
   var browserID: String
   var isNewBrowser: Bool
-  /// What `form-action` has to allow.
+  /// The targets that `form-action` has to allow.
   var formTargets: [String]
-  /// `fromURI`, when it is ours.
+  /// `fromURI`, if it names a request that waits here.
   var fromURI: String?
 
-  /// Proves that a form was shown to this browser.
+  /// The token which proves that this browser got the form.
   var mark: String {
     Encoding.base64URL((try? Digest.sha256.hash(Array(("gateway " + browserID).utf8))) ?? [])
   }
 
-  /// The query that keeps the context on the way to another page of the gateway.
+  /// The query that passes the context to another page of the gateway.
   var query: String {
     var form = Form()
     form.append("fromURI", fromURI)
@@ -31,7 +31,7 @@ struct GatewayContext {
 }
 
 extension Provider {
-  /// The gateway signs people in by a code flow of its own.
+  /// The gateway as a client: it signs users in with a separate code flow.
   var gatewayClient: Client {
     Client(
       id: Gateway.clientID, name: "Gateway", redirectURIs: [issuer + Gateway.path],
@@ -83,7 +83,7 @@ extension Provider {
 
   // MARK: The hosted login page
 
-  /// The provider's own login page, which does nothing but lead to the gateway.
+  /// The provider's own login page, which only redirects to the gateway.
   func leadToGateway(_ interaction: Interaction) -> SandboxAnswer {
     gateway.waiting[interaction.id] = interaction
     return .redirect(to: "\(Endpoint.hostedLogin.path)?okta_key=\(interaction.id)")
@@ -102,7 +102,7 @@ extension Provider {
     ).answer()
   }
 
-  /// `GET /authorize?okta_key=…`: goes on with a request that waited for a session.
+  /// `GET /authorize?okta_key=…`: continues a request that waited for a session.
   func resumeWaiting(_ key: String, _ http: SandboxRequest, effects: [Fault.Effect]) -> SandboxAnswer {
     guard var interaction = gateway.waiting[key] else {
       return Page.error("This sign-in is over: it was finished before, or took too long.").answer()
@@ -169,7 +169,7 @@ extension Provider {
     if http.method == "POST", form["action"] == "cancel" {
       return turnBack(context, gateway.problem(with: token, now: now) ?? "the user said no")
     }
-    // Looking at the page uses nothing up: scanners look.
+    // Opening the page uses nothing up, because mail scanners open links.
     if let problem = gateway.problem(with: token, now: now) {
       return Page.deadLink(context, token: token, reason: problem).answer()
     }
@@ -198,7 +198,7 @@ extension Provider {
 
   // MARK: The gateway's own sign-in
 
-  /// A session of the provider for this browser: by a session token and the gateway's own code flow.
+  /// Creates a session of the provider in this browser: with a session token and the gateway's own code flow.
   private func openSession(of user: User, _ context: GatewayContext) -> SandboxAnswer {
     let (token, state, verifier) = (
       Encoding.randomToken(), Encoding.randomToken(), Encoding.randomToken()
@@ -215,8 +215,8 @@ extension Provider {
     return .redirect(to: Endpoint.authorize.path + "?" + request.encoded)
   }
 
-  /// Spends the session token of an authorize request of the gateway.
-  /// - Returns: the browser's new cookie; nil when there is no such token.
+  /// Uses up the session token of an authorization request of the gateway.
+  /// - Returns: the browser's new cookie; nil if the token is invalid.
   func spendSessionToken(_ token: String) -> String? {
     guard let session = gateway.sessionTokens.removeValue(forKey: token), now <= session.expiresAt,
       user(session.userName) != nil
@@ -238,7 +238,7 @@ extension Provider {
       let family = try grants.redeem(
         code, clientID: Gateway.clientID, redirectURI: issuer + Gateway.path, verifier: login.verifier,
         refreshExpiresAt: nil, now: now)
-      // The gateway wanted the session, not the tokens.
+      // The gateway needs only the session, not the tokens.
       grants.finish(family.id, .ended)
     } catch {
       return Page.error("The gateway's code is not good: \(error.description).").answer()
@@ -250,7 +250,7 @@ extension Provider {
     return .redirect(to: fallback)
   }
 
-  /// Back to the app without having signed in.
+  /// Returns to the app without a sign-in.
   private func turnBack(_ context: GatewayContext, _ reason: String) -> SandboxAnswer {
     guard let key = context.key, let interaction = gateway.waiting.removeValue(forKey: key) else {
       return Page.backToApp.answer()

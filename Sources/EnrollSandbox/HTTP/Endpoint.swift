@@ -1,8 +1,8 @@
-// The provider's doors: one table of names and paths, from which routing, discovery and counters are made.
+// The provider's endpoints: one table of names and paths, from which routing, discovery and counters are made.
 
 /// One endpoint of the sandbox.
 public enum Endpoint: String, CaseIterable, Sendable {
-  /// The start page: users, passwords, how to configure a client.
+  /// The start page: users, passwords, and a configuration for clients.
   case home
   /// OpenID Connect Discovery §4.
   case discovery
@@ -10,7 +10,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case jwks
   /// RFC 6749 §3.1.
   case authorize
-  /// The pages in between: sign in, create an account, choose one, consent.
+  /// The pages before the redirect: sign in, create an account, choose an account, consent.
   case interaction
   /// RFC 9126 §2.
   case pushed
@@ -24,54 +24,46 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case introspection
   /// OpenID Connect RP-Initiated Logout §2.
   case endSession
-  /// The back end: choosing a provider.
-  /// The back end sends the browser to a provider.
-  case backendStart
-  /// The provider sends it back.
-  case bffCallback
-  /// An app redeems its one-time code.
-  case backendRedeem
-  /// The account of a browser that is signed in at the back end.
-  /// Where a device asks for a code (RFC 8628 §3.1).
+  /// A device asks for a code (RFC 8628 §3.1).
   case deviceAuthorization
-  /// The page on which its user types it (RFC 8628 §3.3).
+  /// The page on which the device's user types the code (RFC 8628 §3.3).
   case device
-  /// RFC 7591 §3.
+  /// Registration of clients (RFC 7591 §3).
   case clientRegistration
-  /// A resource that any token of this provider opens.
+  /// A resource that accepts any access token of this provider.
   case notes
-  /// Where that resource says so (RFC 9728 §3).
+  /// The metadata of that resource (RFC 9728 §3).
   case notesMetadata
-  /// The host's back end: does it know whoever holds this token? (flows.md §7)
+  /// The host's back end: is the token's user registered? (flows.md §7)
   case registrationCheck
   /// The host's back end: the profile that the user confirmed.
   case profileUpdate
-  /// The host's back end: a failure, without secrets.
+  /// The host's back end: a report of a failure, without secrets.
   case errorReport
-  /// Where Auth0's dialect has a code or link sent.
+  /// Sends a code or link, in Auth0's dialect.
   case passwordless
-  /// The page behind such a link.
+  /// The page of such a link.
   case passwordlessLink
-  /// Registration with another app, step one.
+  /// Registration with another app, first step.
   case otherAppInit
-  /// Step two.
+  /// Registration with another app, second step.
   case otherAppComplete
   /// A page that plays the other app.
   case otherApp
-  /// The provider's login page, whose script leads to the gateway.
+  /// The provider's login page, whose script sends the browser to the gateway.
   case hostedLogin
-  /// The gateway's own pages: sign in, register, wait for the e-mail, choose a password.
+  /// The gateway's own pages: sign in, register, e-mail sent, choose a password.
   case signIn, register, emailSent, welcome
-  /// Where the gateway's own sign-in at the provider ends.
+  /// The callback of the gateway's own sign-in at the provider.
   case gatewayCallback
-  /// The e-mails that would have been sent.
+  /// The e-mails that a real gateway would send.
   case inbox
-  /// Which apps may claim this site's links.
+  /// The statements about the apps that may claim this site's links.
   case assetLinks, appSiteAssociation
-  /// The test-control side; no fault ever strikes here.
+  /// The test controls; no fault ever strikes here.
   case control
 
-  /// One segment in braces stands for any text.
+  /// The path. A segment in braces matches any text.
   public var path: String {
     switch self {
     case .home: "/"
@@ -85,9 +77,6 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .revocation: "/revoke"
     case .introspection: "/introspect"
     case .endSession: "/end-session"
-    case .backendStart: "/v1/auth/{provider}"
-    case .bffCallback: "/v1/auth/{provider}/callback"
-    case .backendRedeem: "/v1/auth/{provider}/redeem"
     case .deviceAuthorization: "/device/authorize"
     case .device: "/device"
     case .clientRegistration: "/clients"
@@ -114,10 +103,10 @@ public enum Endpoint: String, CaseIterable, Sendable {
     }
   }
 
-  /// HTTP methods that it answers.
+  /// The HTTP methods that the endpoint answers.
   var methods: [String] {
     switch self {
-    case .home, .discovery, .jwks, .backendStart, .bffCallback, .hostedLogin, .emailSent,
+    case .home, .discovery, .jwks, .hostedLogin, .emailSent,
       .gatewayCallback, .inbox, .assetLinks, .appSiteAssociation, .notes, .notesMetadata:
       ["GET"]
     case .authorize, .interaction, .userinfo, .endSession, .device, .passwordlessLink,
@@ -125,7 +114,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
       .welcome, .otherApp:
       ["GET", "POST"]
     case .clientRegistration, .pushed, .token, .revocation, .introspection, .deviceAuthorization,
-      .passwordless, .backendRedeem,
+      .passwordless,
       .registrationCheck,
       .profileUpdate, .errorReport, .otherAppInit, .otherAppComplete, .control:
       ["POST"]
@@ -139,7 +128,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     self = found
   }
 
-  /// The text in the place of the braces; nil if the path belongs to another endpoint.
+  /// The text in place of the braces; nil if the path belongs to another endpoint.
   func parameter(of path: String) -> String? {
     let pattern = self.path.split(separator: "/", omittingEmptySubsequences: false)
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -155,7 +144,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     return found
   }
 
-  /// The path with `value` in the place of the braces.
+  /// The path with `value` in place of the braces.
   func path(with value: String) -> String {
     path.split(separator: "/", omittingEmptySubsequences: false).map { $0.hasPrefix("{") ? value[...] : $0 }
       .joined(separator: "/")

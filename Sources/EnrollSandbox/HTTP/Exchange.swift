@@ -1,4 +1,4 @@
-// A request and its answer as values, so that the provider can be used and tested without a socket.
+// Requests and answers as values, so that the provider can be used and tested without a socket.
 
 import EnrollJSON
 import Foundation
@@ -6,7 +6,7 @@ import Foundation
 /// A received request.
 public struct SandboxRequest: Sendable {
   public var method: String
-  /// Without the query.
+  /// The path of the URL, without the query.
   public var path: String
   /// Still percent-encoded, without the question mark.
   public var query: String
@@ -24,7 +24,7 @@ public struct SandboxRequest: Sendable {
     self.body = body
   }
 
-  /// The form of the body; nil unless it says that it is one and can be read.
+  /// The form in the body; nil for another content type, or if it cannot be parsed.
   var form: Form? {
     let type = headers["content-type"]?.split(separator: ";").first?.trimmingCharacters(in: .whitespaces)
     guard type?.lowercased() == "application/x-www-form-urlencoded" else { return nil }
@@ -32,7 +32,7 @@ public struct SandboxRequest: Sendable {
     return Form(encoded: text)
   }
 
-  /// The JSON of the body; nil unless it says that it is some and can be read.
+  /// The JSON in the body; nil for another content type, or if it cannot be parsed.
   var json: JSON? {
     let type = headers["content-type"]?.split(separator: ";").first?.trimmingCharacters(in: .whitespaces)
     return type?.lowercased() == "application/json" ? try? JSON.parse(body) : nil
@@ -41,7 +41,7 @@ public struct SandboxRequest: Sendable {
   /// The token of `Authorization: Bearer` (RFC 6750 §2.1).
   var bearer: String? { credentials.flatMap { $0.scheme == "bearer" ? $0.token : nil } }
 
-  /// Scheme, in lower case, and token of `Authorization` (RFC 6750 §2.1, RFC 9449 §7.1).
+  /// The scheme, in lower case, and the token of `Authorization` (RFC 6750 §2.1, RFC 9449 §7.1).
   var credentials: (scheme: String, token: String)? {
     guard let header = headers["authorization"] else { return nil }
     let parts = header.split(separator: " ", maxSplits: 1)
@@ -57,7 +57,7 @@ public struct SandboxRequest: Sendable {
     return nil
   }
 
-  /// True when the request names this machine, so that no page of a foreign site can reach it by a DNS trick.
+  /// True if `Host` names this machine: a page of another site cannot send that with DNS rebinding.
   var isForLoopback: Bool {
     guard let host = headers["host"]?.lowercased() else { return false }
     let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
@@ -65,20 +65,20 @@ public struct SandboxRequest: Sendable {
   }
 }
 
-/// The answer to send, and how to send it.
+/// An answer, and how it is sent.
 public struct SandboxAnswer: Sendable {
   public var status: Int
   public var headers: [(name: String, value: String)]
   public var body: [UInt8]
   public var delivery: Delivery = .whole
-  /// Time to wait before the first byte.
+  /// How long to wait before the first byte.
   public var delayMilliseconds: Int64 = 0
 
   public enum Delivery: Equatable, Sendable {
     case whole
-    /// The connection is closed without one byte.
+    /// The connection is closed without sending a byte.
     case nothing
-    /// All headers with the whole length, half of the body, then the connection is closed.
+    /// All headers with the whole length, then half of the body, then the connection is closed.
     case half
   }
 
@@ -97,9 +97,9 @@ public struct SandboxAnswer: Sendable {
       ], body: value.serialized())
   }
 
-  /// Lets clients use the document for five minutes, and tells those who have it that it is the same (RFC 9111).
+  /// Lets clients cache the document for five minutes, and answers 304 to clients that have this version (RFC 9111).
   mutating func allowCaching(asked request: SandboxRequest) {
-    // FNV-1a: a tag has to differ, and keeps nothing secret.
+    // FNV-1a: the tag only has to differ for different bodies; it is not for security.
     let hash = body.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     let tag = "\"" + String(hash, radix: 16) + "\""
     setHeader("Cache-Control", "public, max-age=300")

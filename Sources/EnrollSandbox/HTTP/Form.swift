@@ -1,6 +1,6 @@
-// Parameters of a query or of an `application/x-www-form-urlencoded` body (WHATWG URL §5), in the order they came.
-// The provider reads and writes them by itself, so that it shares no mistake with the library under test.
-// Refuses: more than 100 parameters. Names that occur twice are kept, for the endpoints to refuse (RFC 6749 §3.1).
+// Parameters of a query or of an `application/x-www-form-urlencoded` body (WHATWG URL §5), in the order in which they came. The
+// provider parses and writes them with its own code, so that it shares no defect with the library under test. Refused: more
+// than 100 parameters. Repeated names are kept; the endpoints refuse them (RFC 6749 §3.1).
 
 import Foundation
 
@@ -11,7 +11,7 @@ struct Form: Equatable, Sendable {
 
   init(_ pairs: [(name: String, value: String)] = []) { self.pairs = pairs }
 
-  /// Nil when there are too many parameters or one of them is not UTF-8 under its percent signs.
+  /// nil if there are too many parameters, or if one is not valid percent-encoded UTF-8.
   init?(encoded text: some StringProtocol) {
     let parts = text.split(separator: "&")
     guard parts.count <= Self.pairLimit else { return nil }
@@ -34,7 +34,7 @@ struct Form: Equatable, Sendable {
     return pairs.first { !seen.insert($0.name).inserted }?.name
   }
 
-  /// Space-separated words of one parameter, such as `scope` and `prompt`.
+  /// The space-separated words of one parameter, such as `scope` or `prompt`.
   func words(_ name: String) -> [String] {
     (self[name] ?? "").split(separator: " ").map(String.init)
   }
@@ -52,7 +52,7 @@ struct Form: Equatable, Sendable {
     append(name, value)
   }
 
-  /// `a=b&c=d`, everything but the unreserved characters of RFC 3986 §2.3 percent-encoded.
+  /// `a=b&c=d`. Everything but the unreserved characters of RFC 3986 §2.3 is percent-encoded.
   var encoded: String {
     pairs.map { Self.encoded($0.name) + "=" + Self.encoded($0.value) }.joined(separator: "&")
   }

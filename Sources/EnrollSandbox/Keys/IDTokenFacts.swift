@@ -1,19 +1,19 @@
-// The claims of an id_token (OpenID Connect Core §2), before anything is signed.
+// The claims of an id_token (OpenID Connect Core §2), before it is signed.
 
 import EnrollJSON
 
-/// The facts that an id_token is made from.
+/// The values from which an id_token is made.
 struct IDTokenFacts: Sendable {
   var issuer: String
   var user: User
   var grant: Grant
-  /// Nil on refresh (Core §12.2).
+  /// nil on refresh (Core §12.2).
   var nonce: String?
   var accessToken: String
   var now: Int64
   var lifetimeSeconds: Int64
 
-  /// The claims, altered by faults.
+  /// The claims, altered by the effects of faults.
   func claims(accessTokenHash: String, effects: [Fault.Effect]) -> JSONObject {
     var claims = JSONObject([
       ("iss", .string(issuer)), ("sub", .string(user.subject)), ("aud", .string(grant.clientID)),

@@ -1,20 +1,20 @@
-// The provider's keys: one for each kind that its algorithms want, in one set (RFC 7517), and new ones on demand.
+// The provider's keys: one for each key type of its algorithms, in one key set (RFC 7517); new ones on demand.
 
 import EnrollCrypto
 import EnrollJSON
 import Foundation
 
-/// A key pair with its name in the set.
+/// A key pair with its id in the key set.
 struct SigningKey: Sendable {
   let id: String
   let key: PrivateKey
 
-  /// The public half as a JSON Web Key (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2).
+  /// The public key as a JSON Web Key (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2).
   var published: JSONObject {
     func number(_ bytes: [UInt8]) -> JSON { .string(Encoding.base64URL(bytes)) }
     let members: [(String, JSON?)] =
       switch key.publicKey.components {
-      // One RSA key serves RS256 to PS512, so it names no algorithm.
+      // One RSA key is used for RS256 to PS512, so the JWK names no algorithm.
       case .rsa(let modulus, let exponent):
         [("kty", .string("RSA")), ("n", number(modulus)), ("e", number(exponent))]
       case .ec(let curve, let x, let y):
@@ -27,17 +27,17 @@ struct SigningKey: Sendable {
 }
 
 struct SigningKeys: Sendable {
-  /// The first one signs.
+  /// The first algorithm signs.
   let algorithms: [SignatureAlgorithm]
   private var current: [SigningKey] = []
-  /// From before a rotation, still shown.
+  /// Keys from before a rotation, which are still published.
   private var old: [SigningKey] = []
   private var generation = 0
 
-  /// Sets of keys that are kept after rotations.
+  /// The most old keys that are kept.
   private static let oldLimit = 20
 
-  /// - Throws: when OpenSSL cannot make a key.
+  /// - Throws: if OpenSSL cannot generate a key.
   init(_ algorithms: [SignatureAlgorithm]) throws(CryptoError) {
     self.algorithms = algorithms.isEmpty ? [.RS256] : algorithms
     try rotate(keepsOld: false)
@@ -64,7 +64,7 @@ struct SigningKeys: Sendable {
     }
   }
 
-  /// The set of keys, with what faults do to it.
+  /// The key set, altered by the effects of faults.
   func published(defects: [Fault.Effect]) -> JSON {
     var set = (current + old).map(\.published)
     for case .keySet(let defect) in defects {
@@ -96,8 +96,9 @@ struct SigningKeys: Sendable {
     return .object([("keys", .array(set.map { .object($0) }))])
   }
 
-  /// Signs claims as a JWS (RFC 7515 §3.1), by the first algorithm.
-  /// - Parameter accessToken: what `at_hash` is made of, unless a fault set or left out that claim.
+  /// Signs claims as a JWS (RFC 7515 §3.1); by default with the first algorithm.
+  /// - Parameter accessToken: the token that `at_hash` is computed from, unless a fault sets or omits that
+  ///   claim.
   func sign(
     _ facts: IDTokenFacts, algorithm: SignatureAlgorithm? = nil, effects: [Fault.Effect]
   ) throws(CryptoError) -> String {
@@ -146,8 +147,8 @@ struct SigningKeys: Sendable {
     }
   }
 
-  /// Whose id_token it is; nil unless one of our keys signed it for this issuer. It may have expired (RP-Initiated
-  /// Logout §2).
+  /// The client for which an id_token was issued; nil unless one of these keys signed it for this issuer. It may have expired
+  /// (RP-Initiated Logout §2).
   func audience(ofOwn token: String, issuer: String) -> String? {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),

@@ -1,10 +1,10 @@
-// The pages on which a user says who they are: sign in, create an account, choose an account.
+// The pages on which users identify themselves: sign in, create an account, choose an account.
 
 extension Page {
   /// - Parameters:
-  ///   - name: filled in beforehand, from `login_hint` or from the last try.
-  ///   - problem: why the last try failed, shown as an alert and tied to both fields.
-  ///   - asksCode: whether the second factor is wanted as well (`acr_values`).
+  ///   - name: the initial value, from `login_hint` or from the last try.
+  ///   - problem: why the last try failed. It is shown as an alert and linked to both fields.
+  ///   - asksCode: whether the second factor is also required (`acr_values`).
   static func signIn(
     _ interaction: Interaction, client: Client, users: [User], name: String, problem: String? = nil,
     asksCode: Bool = false

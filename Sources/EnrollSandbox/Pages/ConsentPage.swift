@@ -1,4 +1,4 @@
-// The page on which a user allows a client what it asks for.
+// The page on which a user allows the scopes that a client requests.
 
 extension Page {
   static func consent(_ interaction: Interaction, client: Client, user: User) -> Page {

@@ -1,7 +1,7 @@
-// The pages on which the user of a device without a browser types its code (RFC 8628 §3.3), and both endings.
+// The pages on which the user of a device without a browser types its code (RFC 8628 §3.3), and the two pages after that.
 
 extension Page {
-  /// - Parameter typed: from the address, or from the last try.
+  /// - Parameter typed: the initial value, from the URL or from the last try.
   static func enterDeviceCode(typed: String = "", problem: String? = nil) -> Page {
     let failed = problem != nil
     let described: HTML = failed ? "code-hint problem" : "code-hint"

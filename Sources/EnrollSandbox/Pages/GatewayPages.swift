@@ -1,7 +1,7 @@
-// The gateway's pages: sign in, register, e-mail sent, choose a password, a link that works no more.
+// The gateway's pages: sign in, register, e-mail sent, choose a password, an invalid link.
 
 extension Page {
-  /// The provider's login page: its script leads to the gateway, and so does a link for those who run none.
+  /// The provider's login page: its script redirects to the gateway; without scripts the user follows a link.
   static func hostedLogin(path: String, fromURI: String?, clientID: String) -> Page {
     var query = Form()
     query.append("fromURI", fromURI)
@@ -16,7 +16,7 @@ extension Page {
         """, script: hostedLoginScript)
   }
 
-  /// As `okta-login.js` does: no sign-in widget, but a way to the gateway's own pages.
+  /// Like `okta-login.js`: no sign-in widget, only a redirect to the gateway's own pages.
   private static let hostedLoginScript = """
     (function(){var d=document.getElementById('login').dataset,q=[];\
     if(d.fromUri)q.push('fromURI='+encodeURIComponent(d.fromUri));\
@@ -102,7 +102,7 @@ extension Page {
         """, formTargets: context.formTargets)
   }
 
-  /// Used, too old or unknown: what happened, and what can be done.
+  /// The page for a link that is used, expired or unknown: what happened, and what the user can do.
   static func deadLink(_ context: GatewayContext, token: String, reason: String) -> Page {
     Page(
       title: "This link works no more", status: 410,

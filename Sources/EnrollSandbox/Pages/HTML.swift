@@ -1,4 +1,4 @@
-// Markup in which every interpolated string is escaped; only other markup goes in as it is.
+// Markup in which every interpolated string is escaped; interpolated markup is not.
 
 /// A piece of HTML. `"<p>\(name)</p>"` escapes `name`.
 struct HTML: ExpressibleByStringInterpolation, Sendable {

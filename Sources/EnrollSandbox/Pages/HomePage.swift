@@ -1,4 +1,4 @@
-// The start page: what this is, who can sign in, and a configuration to copy.
+// The start page: a description, the users who can sign in, and a configuration to copy.
 
 extension Page {
   static func home(issuer: String, users: [User], configuration: String) -> Page {

@@ -1,10 +1,10 @@
-// The inbox: what the sandbox would send by e-mail and SMS, the newest first; and the page behind the link of a
-// passwordless sign-in.
+// The inbox: the e-mails and text messages that a real provider would send, the newest first; and the page of a passwordless
+// sign-in link.
 
-/// An e-mail or a text message that would have been sent.
+/// An e-mail or a text message that a real provider would send.
 struct Letter {
   var to: String
-  /// nil: a text message.
+  /// nil for a text message.
   var subject: String?
   var text: String
   var link: String?
@@ -22,7 +22,7 @@ struct Letter {
 }
 
 extension Page {
-  /// - Parameter letters: oldest first.
+  /// - Parameter letters: the oldest first.
   static func inbox(_ letters: [Letter]) -> Page {
     let items: [HTML] = letters.reversed().map { letter in
       let subject: HTML = letter.subject.map { "<strong>\($0)</strong>" } ?? "<strong>A text message</strong>"

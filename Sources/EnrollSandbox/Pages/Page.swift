@@ -1,23 +1,23 @@
-// The parts that all pages share: language, title, one main heading, landmarks, and security headers.
-// No script runs but that of the hosted login page, nothing is loaded from elsewhere, nobody may frame a page (RFC 9700 §4.16).
-// And the page of a request that must not be answered by a redirect: unknown client or redirect URI, an old link, a foreign form.
+// The parts that all pages share: language, title, one main heading, landmarks, and security headers. Only the hosted login
+// page has a script; pages load nothing from other origins and cannot be framed (RFC 9700 §4.16). Also the error page for a
+// request that must not be answered with a redirect: an unknown client or redirect URI, an old link, a form of another site.
 
 import EnrollCrypto
 import Foundation
 
-/// One page, ready to be sent.
+/// A page that is ready to send.
 struct Page {
-  /// Names the page; the browser's tab shows it before the product's name.
+  /// The page's title; the browser's tab shows it before the product's name.
   var title: String
   var status = 200
   var isWide = false
-  /// The content of the `main` landmark, beginning with the page's only `h1`.
+  /// The content of `main`, which begins with the page's only `h1`.
   var main: HTML
   /// Further landmarks between main and footer.
   var aside: HTML = .none
-  /// Where a form of this page may lead: browsers apply `form-action` to the redirects after a POST as well.
+  /// The URLs to which a form of this page may lead: browsers also apply `form-action` to redirects after a POST.
   var formTargets: [String] = []
-  /// Runs when the page is there; the same text each time, since the policy names it by its hash.
+  /// Runs when the page is loaded. It is always the same text, because the policy names it by its hash.
   var script: String?
 
   var markup: HTML {
@@ -67,14 +67,14 @@ struct Page {
     Data((try? Digest.sha256.hash(Array(text.utf8))) ?? []).base64EncodedString()
   }
 
-  /// A door left ajar; decoration, hence hidden from screen readers.
+  /// A half-open door. It is decoration, so it is hidden from screen readers.
   private static let mark: HTML = """
     <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="8" \
     fill="#0b5cad"/><path d="M9 25V8.5L19 6v20z" fill="#fff"/><path d="M20.5 8H23v16h-2.500" fill="none" \
     stroke="#bcdcff" stroke-width="2"/><circle cx="16.500" cy="16.500" r="1.300" fill="#0b5cad"/></svg>
     """
 
-  /// The value of `form-action` that allows a redirect to an address: `http://127.0.0.1:5000`, `com.example.app:`.
+  /// The value of `form-action` that allows a redirect to a URL: `http://127.0.0.1:5000`, `com.example.app:`.
   static func formTarget(of address: String) -> String? {
     guard let parts = URLComponents(string: address), let scheme = parts.scheme else { return nil }
     guard scheme == "http" || scheme == "https" else { return scheme + ":" }
@@ -84,13 +84,13 @@ struct Page {
 }
 
 extension HTML {
-  /// Trusted text that goes in unescaped: the style sheet and the script alone.
+  /// Trusted text that is not escaped: only the style sheet and the script.
   fileprivate init(verbatim text: String) { self.text = text }
 }
 
 extension Page {
   /// - Parameters:
-  ///   - reason: what was expected and what came, in words for the developer who watches.
+  ///   - reason: what was expected and what came, for the developer.
   static func error(_ reason: String, status: Int = 400) -> Page {
     Page(
       title: "Cannot continue", status: status,

@@ -1,7 +1,7 @@
-// The pages of RP-Initiated Logout: the question, and both endings.
+// The pages of RP-Initiated Logout: the question, and a page for each answer.
 
 extension Page {
-  /// - Parameter returnTo: where the answer leads afterwards, already checked against the client.
+  /// - Parameter returnTo: the URL to which the browser returns afterwards; it is registered for the client.
   static func signOut(user: User, client: Client?, parameters: Form, returnTo: String?) -> Page {
     let fields: [HTML] = parameters.pairs.map {
       "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">\n"

@@ -1,6 +1,6 @@
-// The look of every page: one inline style sheet, no script, no outside resource. Plain system fonts, light and
-// dark, readable from 320 pixels up and at 200 % zoom; text contrast at least 4.5 to 1, borders of controls 3 to 1,
-// targets at least 44 pixels high (WCAG 2.2 AA).
+// The style of every page: one inline style sheet, no script, no external resource. System fonts, light and dark, readable from
+// 320 pixels up and at 200 % zoom; text contrast at least 4.5 to 1, borders of controls 3 to 1, targets at least 44 pixels high
+// (WCAG 2.2 AA).
 
 enum Style {
   static let sheet = """

@@ -1,7 +1,7 @@
-// An authorize request, read and checked (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
-// Refuses: any flow but the code flow, a missing or `plain` challenge, repeated parameters.
+// An authorization request, parsed and checked (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). Refused: any
+// flow but the code flow, a missing or `plain` challenge, repeated parameters.
 
-/// The client's request.
+/// A checked request of a client.
 struct AuthorizationRequest: Sendable, Equatable {
   var clientID: String
   var redirectURI: String
@@ -13,14 +13,15 @@ struct AuthorizationRequest: Sendable, Equatable {
   var maxAgeSeconds: Int64?
   var loginHint: String?
   var acrValues: [String]
-  /// The token of the link in an e-mail (flows.md §3); nil if it cannot be one.
+  /// The token of the link in an e-mail (flows.md §3); nil if it is missing or has the wrong form.
   var activationToken: String?
-  /// The thumbprint of the key that the code belongs to (RFC 9449 §10).
+  /// The thumbprint of the key to which the code is bound (RFC 9449 §10).
   var thumbprint: String?
 
   enum Prompt: String, CaseIterable { case none, login, consent, create, selectAccount = "select_account" }
 
-  /// Why a request is refused. Without a client or redirect to trust, the user sees a page; else the client is told.
+  /// Why a request is refused. Without a valid client and redirect URI the user sees a page; otherwise the client gets the
+  /// error.
   enum Refusal: Error, Equatable {
     case page(String)
     case redirect(to: String, state: String?, OAuthRefusal)
@@ -44,14 +45,14 @@ struct AuthorizationRequest: Sendable, Equatable {
         "The redirect URI \(redirectURI) is not registered for \(client.name). Registered: \(known).")
     }
     do throws(OAuthRefusal) {
-      return try read(form, clientID: clientID, redirectURI: redirectURI)
+      return try read(form, client, redirectURI: redirectURI)
     } catch {
       throw .redirect(to: redirectURI, state: form["state"], error)
     }
   }
 
   private static func read(
-    _ form: Form, clientID: String, redirectURI: String
+    _ form: Form, _ client: Client, redirectURI: String
   ) throws(OAuthRefusal) -> AuthorizationRequest {
     if let name = form.repeatedName { throw .invalidRequest("\(name) occurs twice") }
     for name in ["request", "request_uri"] where form[name] != nil {
@@ -69,6 +70,9 @@ struct AuthorizationRequest: Sendable, Equatable {
     }
     let scopes = form.words("scope")
     guard scopes.count <= 50 else { throw OAuthRefusal("invalid_scope", "too many scopes") }
+    if let allowed = client.scopes, let other = scopes.first(where: { !allowed.contains($0) }) {
+      throw OAuthRefusal("invalid_scope", "the client is not registered for the scope \(other)")
+    }
     var prompts: Set<Prompt> = []
     for word in form.words("prompt") {
       guard let prompt = Prompt(rawValue: word) else { throw .invalidRequest("prompt \(word) is not known") }
@@ -86,7 +90,7 @@ struct AuthorizationRequest: Sendable, Equatable {
       throw .invalidRequest("dpop_jkt must be 43 characters of base64url")
     }
     return AuthorizationRequest(
-      clientID: clientID, redirectURI: redirectURI, scopes: scopes, state: form["state"],
+      clientID: client.id, redirectURI: redirectURI, scopes: scopes, state: form["state"],
       nonce: form["nonce"], codeChallenge: challenge, prompts: prompts, maxAgeSeconds: maxAge,
       loginHint: form["login_hint"], acrValues: form.words("acr_values"),
       activationToken: form["activation_token"].flatMap { PKCE.isChallenge($0) ? $0 : nil },
@@ -94,7 +98,7 @@ struct AuthorizationRequest: Sendable, Equatable {
   }
 }
 
-/// Authentication context classes (OpenID Connect Core §2, `acr`), weakest first.
+/// Authentication context classes (OpenID Connect Core §2, `acr`), the weakest first.
 enum ContextClass: String, CaseIterable, Codable, Comparable, Sendable {
   case password = "urn:enroll:password"
   case twoFactors = "urn:enroll:two-factors"

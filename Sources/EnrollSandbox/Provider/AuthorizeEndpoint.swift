@@ -1,5 +1,5 @@
-// The authorize endpoint: read the request, send the browser to the pages, or answer at once (`prompt=none`).
-// RFC 6749 §4.1, OpenID Connect Core §3.1.2, RFC 9207.
+// The authorization endpoint: reads the request, redirects the browser to the pages, or answers at once (`prompt=none`). RFC
+// 6749 §4.1, OpenID Connect Core §3.1.2, RFC 9207.
 
 import Foundation
 
@@ -39,8 +39,7 @@ extension Provider {
     _ request: AuthorizationRequest, browser: (id: String, isNew: Bool), effects: [Fault.Effect]
   ) -> SandboxAnswer {
     forgetOldInteractions()
-    var interaction = Interaction(request, id: Encoding.randomToken(), browserID: browser.id, now: now)
-    if request.clientID == backendClient.id { interaction.onwardTargets = backendOnwardTargets }
+    let interaction = Interaction(request, id: Encoding.randomToken(), browserID: browser.id, now: now)
     let step = nextStep(interaction)
     if step == .done, let session = signedIn[browser.id] {
       return grant(request, to: session, effects: effects)
@@ -65,7 +64,7 @@ extension Provider {
     return answer
   }
 
-  /// Sends the browser back with a code.
+  /// Redirects the browser to the client with a code.
   func grant(_ request: AuthorizationRequest, to session: SignedIn, effects: [Fault.Effect]) -> SandboxAnswer
   {
     let code = Encoding.randomToken()
@@ -82,7 +81,7 @@ extension Provider {
     return redirect(to: request.redirectURI, answer, effects: effects)
   }
 
-  /// Sends the browser back with an error.
+  /// Redirects the browser to the client with an error.
   func refuse(
     _ refusal: OAuthRefusal, redirectURI: String, state: String?, effects: [Fault.Effect]
   ) -> SandboxAnswer {
@@ -117,7 +116,7 @@ extension Provider {
     }
   }
 
-  // Cookies do not know ports: the name carries it, so that two sandboxes get along in one browser.
+  // Cookies are not bound to a port, so the name contains it: two sandboxes can be used in one browser.
   var cookieName: String { "enroll_sandbox_" + (issuer.split(separator: ":").last ?? "") }
 
   func browserID(_ request: SandboxRequest) -> (id: String, isNew: Bool) {

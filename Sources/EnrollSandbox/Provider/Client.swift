@@ -1,4 +1,5 @@
-// The apps that the provider knows. All are public clients (RFC 8252 §8.4): no secret, PKCE always.
+// The apps that are registered at the provider. They are public clients (RFC 8252 §8.4) unless they have a secret; PKCE is
+// always required.
 
 import Foundation
 
@@ -7,14 +8,16 @@ public struct Client: Sendable, Equatable {
   public var id: String
   /// The client's secret, accepted in the body or in the header (RFC 6749 §2.3.1); nil for a public client.
   public var secret: String?
-  /// As the pages show it.
+  /// The name on the pages.
   public var name: String
   /// Compared byte by byte; a loopback address matches with any port (RFC 8252 §7.3).
   public var redirectURIs: [String]
-  /// As ``redirectURIs``.
+  /// Compared as ``redirectURIs``.
   public var postLogoutRedirectURIs: [String]
-  /// Where the gateway leads when it does not know the way back (flows.md §4).
+  /// The URI to which the gateway returns if it does not know the way back (flows.md §4).
   public var fallbackURI: String?
+  /// The scopes that it may ask for; nil: any.
+  public var scopes: [String]?
 
   public init(
     id: String, name: String, redirectURIs: [String], postLogoutRedirectURIs: [String],
@@ -46,7 +49,7 @@ public struct Client: Sendable, Equatable {
     postLogoutRedirectURIs.contains { Self.matches(registered: $0, requested: postLogoutRedirectURI) }
   }
 
-  /// Equal byte by byte, apart from the port of a loopback IP literal.
+  /// Equal byte by byte, except for the port of a loopback IP literal.
   static func matches(registered: String, requested: String) -> Bool {
     if registered.utf8.elementsEqual(requested.utf8) { return true }
     for host in ["http://127.0.0.1", "http://[::1]"] {
@@ -59,7 +62,7 @@ public struct Client: Sendable, Equatable {
     return false
   }
 
-  /// `/path?query` of `:port/path?query`; nil when something else follows the host.
+  /// `/path?query` of `:port/path?query`; nil if anything else follows the host.
   private static func withoutPort(_ rest: Substring) -> Substring? {
     guard rest.hasPrefix(":") else { return rest.isEmpty || rest.hasPrefix("/") ? rest : nil }
     let digits = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }

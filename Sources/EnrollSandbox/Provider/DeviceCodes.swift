@@ -1,7 +1,7 @@
-// Device codes and the rules of their use (RFC 8628 §3.2-§3.5): short-lived, polled no faster than agreed, worth tokens
-// once. Pure: time and fresh random texts are arguments.
+// Device codes and the rules for them (RFC 8628 §3.2-§3.5): they expire soon, may be polled only at the agreed interval, and
+// are redeemed once. Pure: time and fresh random texts are arguments.
 
-/// A device's request, and its user's decision.
+/// A device's request, and the decision of its user.
 struct DeviceRequest: Codable, Sendable {
   enum Decision: Codable, Sendable {
     case none, denied
@@ -13,7 +13,7 @@ struct DeviceRequest: Codable, Sendable {
   let scopes: [String]
   let expiresAt: Int64
   var intervalSeconds: Int64
-  /// Polls before that are too fast.
+  /// A poll before this time is too fast.
   var nextPollAt: Int64
   var decision = Decision.none
 }
@@ -23,7 +23,7 @@ struct DeviceCodes: Codable, Sendable {
 
   static let limit = 1000
 
-  /// - Returns: false when too many are waiting.
+  /// - Returns: false if too many requests wait.
   mutating func add(_ request: DeviceRequest, as deviceCode: String, now: Int64) -> Bool {
     requests = requests.filter { now - $0.value.expiresAt < 600 }
     guard requests.count < Self.limit else { return false }
@@ -31,7 +31,7 @@ struct DeviceCodes: Codable, Sendable {
     return true
   }
 
-  /// The device code behind what a user typed: letters of any case, with or without the hyphen.
+  /// The device code for the user code that a user typed, in upper or lower case, with or without the hyphen.
   func deviceCode(userCode typed: String, now: Int64) -> String? {
     let wanted = Self.plain(typed)
     return requests.first { _, request in
@@ -44,8 +44,8 @@ struct DeviceCodes: Codable, Sendable {
     requests[deviceCode]?.decision = decision
   }
 
-  /// One poll.
-  /// - Returns: what the user allowed; the code is used up then.
+  /// Handles one poll.
+  /// - Returns: the grant that the user allowed; the code is then used up.
   mutating func poll(_ deviceCode: String, clientID: String, now: Int64) throws(OAuthRefusal) -> Grant {
     guard var request = requests[deviceCode] else { throw .invalidGrant("the device code is not known") }
     guard request.clientID == clientID else { throw .invalidGrant("the device code is another client's") }
@@ -66,7 +66,7 @@ struct DeviceCodes: Codable, Sendable {
     }
   }
 
-  /// Easy to type, no vowels, nothing that looks like something else (RFC 8628 §6.1).
+  /// A user code that is easy to type: no vowels, and no letters that look like others (RFC 8628 §6.1).
   static func newUserCode() -> String {
     var generator = SystemRandomNumberGenerator()
     let letters = Array("BCDFGHJKLMNPQRSTVWXZ")

@@ -1,5 +1,5 @@
-// The two ends of the device grant (RFC 8628): where a device asks for a code, and the page on which its user types it.
-// After the code come the pages of any sign-in; they end on a page here instead of a redirect.
+// The two endpoints of the device grant (RFC 8628): a device asks for a code, and its user types the code on a page. After the
+// code come the pages of any sign-in; they end with a page instead of a redirect.
 
 import EnrollJSON
 
@@ -31,7 +31,7 @@ extension Provider {
     }
   }
 
-  /// The page: with a code in the address it is filled in, and the user still has to say that it is theirs (§3.3.1).
+  /// The page for the code. A code in the URL is filled in, but the user still has to confirm it (§3.3.1).
   func device(_ http: SandboxRequest) -> SandboxAnswer {
     guard let form = http.method == "POST" ? http.form : Form(encoded: http.query) else {
       return Page.error("The form cannot be read.").answer()
@@ -67,7 +67,7 @@ extension Provider {
     return answer
   }
 
-  /// The user is done: the device gets what was allowed, or is told no.
+  /// Stores the user's decision: the device gets the grant, or an error.
   func finishDevice(_ deviceCode: String, _ request: AuthorizationRequest, session: SignedIn?)
     -> SandboxAnswer
   {
@@ -84,7 +84,7 @@ extension Provider {
     return Page.deviceAllowed.answer()
   }
 
-  /// The grant of the token endpoint.
+  /// The device grant of the token endpoint.
   func redeemDevice(
     _ form: Form, clientID: String, key: String?, effects: [Fault.Effect]
   ) throws(OAuthRefusal) -> SandboxAnswer {
@@ -92,8 +92,8 @@ extension Provider {
     return open(try deviceCodes.poll(code, clientID: clientID, now: now), key: key, effects: effects)
   }
 
-  /// The decision of a device's user, without pages.
-  /// - Throws: when no device waits with that code, or nobody has that name.
+  /// Decides for a device's user without pages.
+  /// - Throws: if no device waits with that code, or no user has the name.
   public func settleDevice(userCode: String, user name: String = "alice", denies: Bool = false) throws {
     guard let deviceCode = deviceCodes.deviceCode(userCode: userCode, now: now),
       let request = deviceCodes.requests[deviceCode]

@@ -1,4 +1,4 @@
-// Text forms of bytes and of time that the provider sends.
+// Text encodings of bytes and times that the provider sends.
 
 import Foundation
 
@@ -9,7 +9,7 @@ enum Encoding {
       .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
   }
 
-  /// Nil for anything that is not base64url.
+  /// nil if the text is not base64url.
   static func bytes(base64URL text: Substring) -> [UInt8]? {
     guard !text.contains(where: { "+/=".contains($0) }) else { return nil }
     let standard = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
@@ -17,8 +17,7 @@ enum Encoding {
     return Data(base64Encoded: standard + padding).map(Array.init)
   }
 
-  /// An identifier of 256 random bits.
-  /// The client's id and secret in a header `Authorization` (RFC 6749 §2.3.1); nil where it holds none.
+  /// The client's id and secret in the header `Authorization` (RFC 6749 §2.3.1); nil if it contains none.
   static func basicCredentials(_ header: String) -> (String, String)? {
     guard header.hasPrefix("Basic "), let bytes = Data(base64Encoded: String(header.dropFirst(6))) else {
       return nil
@@ -28,6 +27,7 @@ enum Encoding {
     return parts.count == 2 ? (parts[0], parts[1]) : nil
   }
 
+  /// An identifier with 256 random bits.
   static func randomToken() -> String {
     var generator = SystemRandomNumberGenerator()
     return base64URL((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

@@ -1,5 +1,5 @@
-// RP-Initiated Logout §2: ask, end the session and what stems from it, return to the app.
-// Refuses: a post_logout_redirect_uri that no known client registered, an id_token_hint that is not ours.
+// RP-Initiated Logout §2: asks the user, ends the session with its grants, and returns to the app. Refused: a
+// post_logout_redirect_uri that is not registered for the client, an id_token_hint that this provider did not issue.
 
 import EnrollJSON
 

@@ -1,6 +1,6 @@
-// Codes, refresh tokens and access tokens, and the rules of their use: a code works once (RFC 6749 §4.1.2), a refresh
-// token is replaced at each use, and one that was replaced ends its whole family (RFC 9700 §4.14.2). Pure: time and
-// fresh random texts are arguments.
+// Codes, refresh tokens and access tokens, and the rules for them: a code can be redeemed once (RFC 6749 §4.1.2), a refresh
+// token is replaced at each use, and reuse of a replaced one ends its whole family (RFC 9700 §4.14.2). Pure: time and fresh
+// random texts are arguments.
 
 /// The access that a user granted to a client.
 struct Grant: Codable, Sendable, Equatable {
@@ -13,22 +13,22 @@ struct Grant: Codable, Sendable, Equatable {
   var sessionID: String
 }
 
-/// All tokens that stem from one code.
+/// All tokens that come from one code.
 struct Family: Codable, Sendable, Equatable {
   enum End: String, Codable, Sendable { case reuse, codeReuse, revoked, signedOut, ended }
 
   let id: String
   let grant: Grant
-  /// How many began before it.
+  /// How many families began before it.
   let number: Int
-  /// The generation of the current refresh token; 0 if there never was one.
+  /// The generation of the current refresh token; 0 if there was never one.
   var generation = 0
   var refreshToken: String?
   var rotatedAt: Int64
   var refreshExpiresAt: Int64
-  /// The thumbprint of the key that its refresh token is bound to.
+  /// The thumbprint of the key to which its refresh token is bound.
   var thumbprint: String?
-  /// Why nothing of it works any more.
+  /// Why all its tokens are invalid; nil while they are valid.
   var end: End?
 }
 
@@ -37,7 +37,7 @@ struct Grants: Codable, Sendable {
     var grant: Grant
     var redirectURI: String
     var codeChallenge: String
-    /// The thumbprint of the key that it belongs to.
+    /// The thumbprint of the key to which the code is bound.
     var thumbprint: String?
     var expiresAt: Int64
     var familyID: String?
@@ -46,9 +46,9 @@ struct Grants: Codable, Sendable {
   struct AccessToken: Codable, Sendable {
     var familyID: String
     var thumbprint: String?
-    /// Those of a renewal that asked for fewer; nil: all that were granted.
+    /// The token's scopes, if a refresh asked for fewer; nil for all granted scopes.
     var scopes: [String]?
-    /// The resource server that it is for (RFC 8707); nil for none.
+    /// The resource server for which the token was issued (RFC 8707); nil if the request named none.
     var resource: String?
     var expiresAt: Int64
     var isRevoked = false
@@ -67,8 +67,8 @@ struct Grants: Codable, Sendable {
   mutating func add(_ code: Code, as text: String) { codes[text] = code }
 
   /// - Parameters:
-  ///   - thumbprint: of the key that the request proved.
-  ///   - refreshExpiresAt: nil when no refresh token is to be given.
+  ///   - thumbprint: the thumbprint of the key in the request's proof.
+  ///   - refreshExpiresAt: nil if no refresh token is issued.
   mutating func redeem(
     _ text: String, clientID: String, redirectURI: String?, verifier: String?, thumbprint: String? = nil,
     refreshExpiresAt: Int64?, now: Int64
@@ -96,10 +96,10 @@ struct Grants: Codable, Sendable {
     return family
   }
 
-  /// Begins a family without a code.
+  /// Starts a family without a code.
   /// - Parameters:
-  ///   - thumbprint: of the key that the request proved.
-  ///   - refreshExpiresAt: nil when no refresh token is to be given.
+  ///   - thumbprint: the thumbprint of the key in the request's proof.
+  ///   - refreshExpiresAt: nil if no refresh token is issued.
   mutating func open(
     _ grant: Grant, thumbprint: String?, refreshExpiresAt: Int64?, now: Int64
   ) -> Family {
@@ -112,9 +112,9 @@ struct Grants: Codable, Sendable {
   }
 
   /// - Parameters:
-  ///   - rotates: false leaves the current token current.
-  ///   - graceSeconds: how long the token before the current one may be sent again; the answer then carries the
-  ///     current one, as if the lost answer were repeated.
+  ///   - rotates: false: the current refresh token stays valid.
+  ///   - graceSeconds: how long the previous token may be sent again; the answer then contains the current one, like a
+  ///     repetition of the lost answer.
   mutating func refresh(
     _ text: String, clientID: String, thumbprint: String?, rotates: Bool, graceSeconds: Int64,
     refreshExpiresAt: Int64, now: Int64
@@ -165,14 +165,14 @@ struct Grants: Codable, Sendable {
     return text
   }
 
-  /// The grant behind a working access token.
+  /// The grant of a valid access token.
   func grant(ofAccessToken text: String, now: Int64) -> Grant? {
     guard let token = accessTokens[text], !token.isRevoked, now < token.expiresAt else { return nil }
     guard let family = families[token.familyID], family.end == nil else { return nil }
     return family.grant
   }
 
-  /// The family whose current refresh token it is, while that works.
+  /// The family whose current, valid refresh token this is.
   func liveFamily(ofRefreshToken text: String, now: Int64) -> Family? {
     guard let token = refreshTokens[text], let family = families[token.familyID], family.end == nil,
       token.generation == family.generation, now <= family.refreshExpiresAt
@@ -180,7 +180,8 @@ struct Grants: Codable, Sendable {
     return family
   }
 
-  /// RFC 7009 §2.1: a refresh token ends its family, an access token only itself. Unknown tokens are no error.
+  /// RFC 7009 §2.1: revoking a refresh token ends its family, revoking an access token only that token. Unknown tokens are no
+  /// error.
   mutating func revoke(_ text: String, clientID: String) throws(OAuthRefusal) {
     let familyID = refreshTokens[text]?.familyID ?? accessTokens[text]?.familyID
     guard let familyID, let family = families[familyID] else { return }
@@ -194,7 +195,7 @@ struct Grants: Codable, Sendable {
     if families[familyID]?.end == nil { families[familyID]?.end = end }
   }
 
-  /// Ends every family that began in that browser session; nil: every family at all.
+  /// Ends every family that began in this browser session; nil for all families.
   mutating func finishAll(sessionID: String?, _ end: Family.End) {
     for family in families.values where sessionID == nil || family.grant.sessionID == sessionID {
       finish(family.id, end)

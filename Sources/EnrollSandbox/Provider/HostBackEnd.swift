@@ -1,12 +1,12 @@
-// The host's own back end, as back-end.md describes it: it is asked whether it knows a registration, told the confirmed
-// profile, and told of failures. Input is not trusted: JSON objects only, and a working access token where one is due.
+// The host's own back end, as back-end.md describes it: it checks registrations, and receives confirmed profiles and reports of
+// failures. It checks its input: only JSON objects, and a valid access token where one is required.
 
 public import EnrollJSON
 
-/// The parts of a request that the back end keeps for tests.
+/// A request that the back end keeps for tests.
 public struct ReceivedMessage: Sendable, Equatable {
   public var endpoint: Endpoint
-  /// Whose access token came with it.
+  /// The user of the request's access token.
   public var user: String?
   public var body: JSON
 }
@@ -14,7 +14,7 @@ public struct ReceivedMessage: Sendable, Equatable {
 extension Provider {
   static let messageLimit = 1000
 
-  /// `{"sub": …, "email": …}` of whoever holds the token, or `{"unknownAccount": true}` for a user who was made unknown.
+  /// Answers `{"sub": …, "email": …}` for the token's user, or `{"unknownAccount": true}` if the test made the user unknown.
   func checkRegistration(_ http: SandboxRequest) -> SandboxAnswer {
     guard let user = bearerOf(http) else { return unauthorized() }
     guard let body = message(http) else { return Self.notAnObject }

@@ -1,20 +1,20 @@
-// One authorize request on its way through the pages. The next page is a pure function of the state.
+// An authorization request while the user is on the pages. The next page is a pure function of this state.
 
-/// A pending authorize request, bound to one browser.
+/// A pending authorization request, bound to one browser.
 struct Interaction: Sendable {
   let id: String
   let request: AuthorizationRequest
-  /// The cookie value of the browser that began it.
+  /// The cookie value of the browser in which it began.
   var browserID: String
   let begunAt: Int64
-  /// The device that waits for its end, instead of a redirect.
+  /// The device code that is decided at the end, instead of a redirect.
   var deviceCode: String?
   /// Whether the request's `prompt` still requires a new account.
   var mustCreate: Bool
   var mustChoose: Bool
   var mustSignIn: Bool
   var mustConsent: Bool
-  /// The user typed a password within this interaction: `max_age` is satisfied.
+  /// True if the user typed a password within this interaction, which satisfies `max_age`.
   var signedInHere = false
 
   enum Step: String, Sendable { case create, signIn, choose, consent, done }
@@ -30,14 +30,14 @@ struct Interaction: Sendable {
     mustConsent = request.prompts.contains(.consent)
   }
 
-  /// The strongest context class asked for that the sandbox knows.
+  /// The first requested context class that the sandbox knows.
   var contextClass: ContextClass {
     request.acrValues.compactMap(ContextClass.init).first ?? .password
   }
 
   /// - Parameters:
-  ///   - signedIn: who is signed in in this browser.
-  ///   - hasConsented: whether that user allowed these scopes to this client before.
+  ///   - signedIn: the session in this browser.
+  ///   - hasConsented: whether its user has allowed these scopes to this client before.
   func nextStep(signedIn: SignedIn?, hasConsented: Bool, now: Int64) -> Step {
     if mustCreate { return .create }
     guard let signedIn else { return .signIn }
@@ -47,16 +47,11 @@ struct Interaction: Sendable {
     return mustConsent || !hasConsented ? .consent : .done
   }
 
-  /// Where its redirect may lead on from the client, by a redirect of the client's own.
-  var onwardTargets: [String] = []
-
-  /// Where its pages' forms may lead in the end.
-  var formTargets: [String] {
-    (Page.formTarget(of: request.redirectURI).map { [$0] } ?? []) + onwardTargets
-  }
+  /// The URLs to which the forms of its pages may lead in the end.
+  var formTargets: [String] { Page.formTarget(of: request.redirectURI).map { [$0] } ?? [] }
 }
 
-/// The session of one browser.
+/// The session in one browser.
 struct SignedIn: Sendable {
   var userName: String
   var authTime: Int64

@@ -1,5 +1,5 @@
-// The pages between an authorize request and its redirect. Each form carries the id of its interaction, and the
-// browser's cookie must be the one that began it: a form of a foreign site is refused.
+// The pages between an authorization request and its redirect. Each form contains the id of its interaction, and must come with
+// the cookie of the browser in which it began: a form of another site is refused.
 
 extension Provider {
   func interact(_ http: SandboxRequest) -> SandboxAnswer {
@@ -44,7 +44,7 @@ extension Provider {
     case (.choose, _):
       interaction.mustChoose = false
     case (.consent, _):
-      // The user who allows must be the one who was asked: no other user may have signed in since.
+      // The user who allows must be the one who was asked: another user may have signed in meanwhile.
       guard nextStep(interaction) == .consent, let session = signedIn[interaction.browserID] else { break }
       interaction.mustConsent = false
       consents[[session.userName, client.id], default: []].formUnion(interaction.request.scopes)
@@ -80,7 +80,7 @@ extension Provider {
     return enter(made, interaction, client: client)
   }
 
-  /// Starts a session under a new cookie, so that an old one, known to somebody else, gains nothing.
+  /// Starts a session under a new cookie, so that a cookie that somebody else knows becomes useless.
   private func enter(_ user: User, _ old: Interaction, client: Client) -> SandboxAnswer {
     var interaction = old
     let before = signedIn.removeValue(forKey: interaction.browserID)
@@ -98,8 +98,8 @@ extension Provider {
     return answer
   }
 
-  /// The page for the next step, or the redirect when there is none. A form is answered by a redirect to its page, so
-  /// that going back or loading again repeats nothing.
+  /// The page of the next step, or the redirect if there is none. A submitted form is answered with a redirect to the page, so
+  /// that going back or reloading repeats nothing.
   private func next(_ interaction: Interaction, client: Client, afterForm: Bool = false) -> SandboxAnswer {
     let step = nextStep(interaction)
     let session = signedIn[interaction.browserID]

@@ -3,7 +3,7 @@
 public import EnrollJSON
 
 extension Provider {
-  /// What EnrollKit needs to use this sandbox (for the first client).
+  /// The configuration with which EnrollKit uses this sandbox (for the first client).
   public var configuration: JSON {
     let client = options.clients.first ?? .sample
     return .object([
@@ -24,7 +24,7 @@ extension Provider {
     return "{\n" + (members ?? []).joined(separator: ",\n") + "\n}"
   }
 
-  /// One line of JSON: the issuer, who can sign in, and the configuration.
+  /// One line of JSON: the issuer, the control endpoint, the users and the configuration.
   public var readyLine: String {
     let people = users.map { user in
       JSON.object([("name", .string(user.name)), ("password", .string(user.password))])

@@ -1,5 +1,5 @@
-// Introspection (RFC 7662): a client asks about its own tokens, and shows one of them as its credentials (§2.1), or its secret. Of a
-// token that does not work, or is another client's, nothing is told but that.
+// Introspection (RFC 7662): a client asks about its own tokens, and authenticates with one of them (§2.1) or with its secret.
+// For a token that is invalid or belongs to another client, the answer is only `"active": false`.
 
 import EnrollJSON
 

@@ -1,19 +1,19 @@
-// One line per request: what was asked and what came of it, without tokens, codes, passwords or states.
+// One log line for each request: the request and its result, without tokens, codes, passwords or states.
 
 import EnrollJSON
 
-/// A line of the request log.
+/// An entry of the request log.
 struct LogEntry: Sendable {
   var time: Int64
   var endpoint: Endpoint
   var method: String
   var status: Int
-  /// Parameters whose values are no secrets, and the names of the rest.
+  /// Harmless parameters with their values, and the names of all others.
   var parameters: String
-  /// A fault struck.
+  /// True if a fault struck.
   var struck: Bool
 
-  /// Entries that are kept.
+  /// The most entries that are kept.
   static let limit = 1000
   private static let harmless: Set<String> = [
     "client_id", "grant_type", "prompt", "response_type", "scope", "max_age", "acr_values", "action", "step",

@@ -57,7 +57,6 @@ extension Provider {
   }
 
   func userinfo(_ http: SandboxRequest) -> SandboxAnswer {
-    if let claims = backendClaims(ofSession: http.bearer) { return .json(claims) }
     var answer: SandboxAnswer
     do throws(OAuthRefusal) {
       answer = .json(try userClaims(http))
@@ -76,8 +75,8 @@ extension Provider {
     return .object([("sub", .string(user.subject))] + user.claims(for: grant.scopes))
   }
 
-  /// Whose access token the request shows. A token that is bound to a key needs a proof that covers it, and is refused
-  /// as a Bearer token (RFC 9449 §7).
+  /// The grant of the request's access token. A token that is bound to a key needs a proof that covers it, and is refused as a
+  /// Bearer token (RFC 9449 §7).
   func shown(_ http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> Grant {
     guard let (scheme, text) = http.credentials, let token = grants.accessTokens[text],
       let grant = grants.grant(ofAccessToken: text, now: now)

@@ -1,6 +1,6 @@
-// A refusal in OAuth's words (RFC 6749 §4.1.2.1 and §5.2).
+// An OAuth error (RFC 6749 §4.1.2.1 and §5.2).
 
-/// An error code and a description for the developer, never a secret.
+/// An error code and a description for the developer, which contains no secret.
 struct OAuthRefusal: Error, Equatable, Sendable {
   var code: String
   var description: String

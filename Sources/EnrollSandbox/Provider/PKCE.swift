@@ -1,15 +1,15 @@
-// The server's half of RFC 7636, S256 only.
+// The server's part of RFC 7636, only S256.
 
 import EnrollCrypto
 
 enum PKCE {
-  /// 43 characters of base64url: a SHA-256 hash.
+  /// Whether the text has 43 characters of base64url, as a SHA-256 hash.
   static func isChallenge(_ text: String) -> Bool {
     text.utf8.count == 43
       && text.utf8.allSatisfy { isUnreserved($0) && $0 != UInt8(ascii: "~") && $0 != UInt8(ascii: ".") }
   }
 
-  /// 43 to 128 unreserved characters (RFC 7636 §4.1).
+  /// Whether the text has 43 to 128 unreserved characters (RFC 7636 §4.1).
   static func isVerifier(_ text: String) -> Bool {
     (43...128).contains(text.utf8.count) && text.utf8.allSatisfy(isUnreserved)
   }

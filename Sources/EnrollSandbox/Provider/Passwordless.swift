@@ -1,5 +1,5 @@
-// One-time codes and links, and the rules of their use: the newest alone works, for a few minutes, and few wrong tries
-// are forgiven. Pure: time and fresh random texts are arguments.
+// One-time codes and links, and the rules for them: only the newest is valid, for a few minutes, and few wrong tries are
+// allowed. Pure: time and fresh random texts are arguments.
 
 struct Passwordless: Codable, Sendable {
   struct Code: Codable, Sendable {
@@ -15,7 +15,7 @@ struct Passwordless: Codable, Sendable {
     var expiresAt: Int64
   }
 
-  /// As it would be sent.
+  /// A message for the inbox.
   struct Message: Sendable {
     var content: SandboxMessage
     var isEmail: Bool
@@ -27,16 +27,16 @@ struct Passwordless: Codable, Sendable {
   static let maximumTries = 3
   static let messageLimit = 200
 
-  /// Links and messages are not remembered.
+  /// Links and messages are not in the saved data.
   private enum CodingKeys: String, CodingKey { case codes }
 
-  /// By address or number.
+  /// The codes, by address or number.
   private var codes: [String: Code] = [:]
-  /// By ticket.
+  /// The links, by ticket.
   private var links: [String: Link] = [:]
   private(set) var messages: [Message] = []
 
-  /// - Returns: the code, which takes the place of an older one.
+  /// Sends a code, which replaces an older one.
   mutating func sendCode(to address: String, realm: String, clientID: String, now: Int64) {
     var generator = SystemRandomNumberGenerator()
     let digits = String(Int.random(in: 1_000_000...1_999_999, using: &generator)).dropFirst()
@@ -60,7 +60,7 @@ struct Passwordless: Codable, Sendable {
       isEmail: true, now)
   }
 
-  /// Uses a code up.
+  /// Redeems a code, which is then used up.
   mutating func redeem(
     _ typed: String, of address: String, realm: String, clientID: String, now: Int64
   ) throws(OAuthRefusal) {

@@ -1,6 +1,5 @@
-// Passwordless sign-in as Auth0 does it: `POST /passwordless/start`, the one-time code at the token endpoint, and the
-// page behind the link of an e-mail. That page waits for a button, so that a mail scanner which opens the link does not
-// use it up.
+// Passwordless sign-in as in Auth0: `POST /passwordless/start`, the one-time code at the token endpoint, and the page of an
+// e-mail link. That page has a button, so that a mail scanner that opens the link does not use it up.
 
 import EnrollJSON
 
@@ -28,7 +27,7 @@ extension Provider {
     var clientID: String
     var realm: String
     var address: String
-    /// The request that a link continues.
+    /// The authorization request that the link continues; nil for a code.
     var authorization: AuthorizationRequest?
   }
 
@@ -45,7 +44,7 @@ extension Provider {
         throw OAuthRefusal("bad.email", "email must be an e-mail address")
       }
       var wish = Wish(clientID: client.id, realm: "email", address: address.lowercased())
-      // As Auth0: a link where nothing is said.
+      // As in Auth0, a link is the default.
       if body["send"]?.string != "code" { wish.authorization = try authorization(body["authParams"], client) }
       return wish
     case "sms":
@@ -72,7 +71,7 @@ extension Provider {
     }
   }
 
-  /// The grant of the token endpoint.
+  /// The passwordless grant of the token endpoint.
   func redeemOneTimeCode(
     _ form: Form, clientID: String, key: String?, effects: [Fault.Effect]
   ) throws(OAuthRefusal) -> SandboxAnswer {
@@ -107,7 +106,7 @@ extension Provider {
     return grant(link.request, to: session, effects: [])
   }
 
-  /// The user who has that address; a new account if there is none.
+  /// The user with that address; a new user if there is none.
   private func member(_ address: String, realm: String) -> User {
     if realm == "email", let known = users.first(where: { $0.email.lowercased() == address }) { return known }
     let letters = address.lowercased().filter { ($0.isLetter || $0.isNumber) && $0.isASCII }

@@ -1,23 +1,23 @@
-// The server's half of DPoP (RFC 9449): a proof is for one request and works once; codes, refresh tokens and access
-// tokens stay with the key that they were given to. Written from the specification alone.
+// The server's part of DPoP (RFC 9449): a proof is valid for one request and only once; codes, refresh tokens and access tokens
+// are bound to the key for which they were issued. Written from the specification alone.
 
 import EnrollCrypto
 import EnrollJSON
 import Foundation
 
-/// The key that a request proved.
+/// A verified DPoP proof.
 struct KeyProof: Sendable, Equatable {
   /// The thumbprint of the key (RFC 7638).
   var thumbprint: String
   var nonce: String?
   var id: String
-  /// The hash of the access token that it covers.
+  /// The hash of the access token in the proof.
   var accessTokenHash: String?
 
-  /// How far `iat` may be from the server's clock.
+  /// The largest difference between `iat` and the server's clock.
   static let toleranceSeconds: Int64 = 60
 
-  /// Reads and checks a proof (§4.3), all but its nonce and whether it was seen before.
+  /// Parses and checks a proof (§4.3), except for its nonce and whether it was used before.
   init(_ text: String, method: String, url: String, now: Int64) throws(OAuthRefusal) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
@@ -62,15 +62,15 @@ struct KeyProof: Sendable, Equatable {
   }
 }
 
-/// Proofs that were seen, and the nonces that the next ones must hold (§8).
+/// The proofs that were used, and the nonces that are accepted (§8).
 struct ProofMemory: Sendable {
   private var seen: Set<String> = []
-  /// The newest is last. A nonce that was just replaced still works, because requests overlap.
+  /// The newest is last. The nonce before it is still accepted, because requests overlap.
   private var nonces: [String] = []
 
   static let seenLimit = 10_000
 
-  /// - Returns: false for a proof that was used before.
+  /// - Returns: false if the proof was used before.
   mutating func use(_ id: String) -> Bool {
     if seen.count >= Self.seenLimit { seen = [] }
     return seen.insert(id).inserted
@@ -85,7 +85,7 @@ struct ProofMemory: Sendable {
 }
 
 extension Provider {
-  /// The key that the request proves; nil if it has no proof.
+  /// The request's DPoP proof; nil if it has none.
   func proof(of http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> KeyProof? {
     guard options.dpop != .off, let text = http.headers["dpop"] else {
       if options.dpop == .required { throw KeyProof.refusal("the header DPoP is missing") }
@@ -99,7 +99,7 @@ extension Provider {
     return proof
   }
 
-  /// A nonce goes with every answer where proofs need one (§8.2).
+  /// If proofs need a nonce, every answer has a new one (§8.2).
   func addNonce(to answer: inout SandboxAnswer) {
     if options.demandsNonces, options.dpop != .off { answer.setHeader("DPoP-Nonce", proofs.newNonce()) }
   }

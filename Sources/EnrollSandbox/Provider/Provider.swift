@@ -1,27 +1,26 @@
-// The provider itself: its state, and the way from a request to its answer. Knows nothing of sockets.
+// The provider: its state, and the processing of requests. It knows nothing of sockets.
 
-/// An OpenID provider in memory. An actor, because requests come at once and every one reads and changes the state.
+/// An OpenID provider in memory. It is an actor, because concurrent requests read and change the state.
 public actor Provider {
   public nonisolated let options: SandboxOptions
-  /// Set when the port is known; metadata, `iss` and redirects are built from it.
+  /// Set when the port is known; metadata, `iss` and redirects are made from it.
   public internal(set) var issuer: String
 
   var users: [User]
   var keys: SigningKeys
   var grants = Grants()
-  /// By the name that the client got.
+  /// The pushed requests by their `request_uri`.
   var pushedRequests: [String: PushedRequest] = [:]
   var proofs = ProofMemory()
-  var bff: BFF
   var deviceCodes = DeviceCodes()
   var otherApp = OtherAppSessions()
   var passwordless = Passwordless()
   var interactions: [String: Interaction] = [:]
-  /// By the value of the browser's cookie.
+  /// The browser sessions, by the value of the cookie.
   var signedIn: [String: SignedIn] = [:]
-  /// Scopes that a user allowed to a client, by user name and client id.
+  /// The scopes that a user granted to a client, by user name and client id.
   var consents: [[String]: Set<String>] = [:]
-  /// Faults of the redirect that were struck when the page was asked for, by interaction or browser.
+  /// Effects on the redirect that were struck when the page was requested, by interaction, browser or other-app request.
   var redirectEffects: [String: [Fault.Effect]] = [:]
   var gateway: Gateway
   var plan = FaultPlan()
@@ -30,24 +29,23 @@ public actor Provider {
   var log: [LogEntry] = []
   /// The messages that the host's back end received.
   var messages: [ReceivedMessage] = []
-  /// Those that registered themselves.
+  /// The clients that registered themselves.
   var registeredClients: [Client] = []
   /// Users whom the host's back end does not know.
   var unknownUsers: Set<String> = []
 
-  /// - Throws: when OpenSSL cannot make the keys.
+  /// - Throws: if OpenSSL cannot generate the keys.
   public init(_ options: SandboxOptions = SandboxOptions(), issuer: String = "http://127.0.0.1") throws {
     self.options = options
     self.issuer = issuer
     users = options.users
     gateway = Gateway(settings: options.gateway)
     keys = try SigningKeys(options.algorithms)
-    bff = try BFF()
   }
 
   var now: Int64 { options.clock() + clockShiftSeconds }
 
-  /// Answers one request: counts it, lets planned faults strike, writes the log.
+  /// Answers one request: counts it, applies planned faults, writes the log.
   public func answer(_ request: SandboxRequest) -> SandboxAnswer {
     guard request.isForLoopback else {
       return Page.error("The Host header must name 127.0.0.1, [::1] or localhost.", status: 403).answer()
@@ -88,9 +86,6 @@ public actor Provider {
     case .revocation: revoke(request)
     case .introspection: introspect(request)
     case .endSession: endSession(request, effects: effects)
-    case .backendStart: startBackendSignIn(request)
-    case .bffCallback: finishBackendSignIn(request, effects: effects)
-    case .backendRedeem: redeemBackendCode(request)
     case .deviceAuthorization: authorizeDevice(request)
     case .device: device(request)
     case .clientRegistration: registerClient(request)
@@ -113,13 +108,13 @@ public actor Provider {
     }
   }
 
-  /// The e-mails and messages sent so far, by the gateway and by passwordless sign-ins, oldest first.
+  /// The e-mails and messages of the gateway and of passwordless sign-ins, oldest first.
   private var letters: [Letter] {
     (gateway.mails.map(Letter.init) + passwordless.messages.map(Letter.init)).sorted { $0.at < $1.at }
   }
 
-  /// Those that were set up, and the sandbox's own.
-  var clients: [Client] { options.clients + registeredClients + [backendClient, gatewayClient] }
+  /// The configured and the registered clients, and the sandbox's own.
+  var clients: [Client] { options.clients + registeredClients + [gatewayClient] }
 
   func client(_ id: String?) -> Client? { clients.first { $0.id == id } }
 

@@ -1,9 +1,9 @@
-// Pushed authorization requests (RFC 9126): checked when they are pushed, named by a URI that works once and for a
-// minute, for the client that pushed.
+// Pushed authorization requests (RFC 9126). They are checked when they are pushed. The `request_uri` is valid once and for a
+// minute, only for the client that pushed.
 
 import EnrollJSON
 
-/// Parameters that wait for a browser.
+/// The parameters of a pushed request.
 struct PushedRequest: Sendable {
   var form: Form
   var clientID: String
@@ -28,7 +28,7 @@ extension Provider {
       guard form["request_uri"] == nil else {
         throw .invalidRequest("request_uri is what comes of it (RFC 9126 §2.1)")
       }
-      // RFC 9449 §10.1: a proof does what `dpop_jkt` does.
+      // RFC 9449 §10.1: a proof has the same effect as `dpop_jkt`.
       if http.headers["dpop"] != nil, let key = try proof(of: http, at: .pushed)?.thumbprint {
         guard form["dpop_jkt"] ?? key == key else { throw KeyProof.refusal("dpop_jkt is another key's") }
         form.set("dpop_jkt", key)
@@ -47,7 +47,7 @@ extension Provider {
     }
   }
 
-  /// Nothing is pushed that could not be sent through a browser.
+  /// Checks a pushed request with the same rules as one in a browser.
   private func check(_ form: Form) throws(OAuthRefusal) {
     do throws(AuthorizationRequest.Refusal) {
       _ = try AuthorizationRequest.read(form, clients: clients)
@@ -59,7 +59,8 @@ extension Provider {
     }
   }
 
-  /// The request that the browser brings: the request itself, or the name of a pushed one, which is used up.
+  /// The authorization request of the browser: its own parameters, or the parameters of a pushed request,
+  /// which cannot be used again.
   func authorizationRequest(_ form: Form) throws(AuthorizationRequest.Refusal) -> AuthorizationRequest {
     guard options.pushedRequests != .off, let name = form["request_uri"],
       name.hasPrefix(PushedRequest.namePrefix)

@@ -1,13 +1,13 @@
-// A protected resource that says where its tokens come from (RFC 9728), and the registration of its clients (RFC 7591): for
+// A protected resource whose metadata name the authorization server (RFC 9728), and the registration of clients (RFC 7591), for
 // apps that know neither the provider nor a client id.
 
 import EnrollJSON
 
 extension Provider {
-  /// The resource, as its metadata and its tokens name it.
+  /// The URL of the resource, which its metadata and tokens name.
   var notes: String { issuer + Endpoint.notes.path }
 
-  /// Notes of whoever holds the token; without one, where the metadata is (RFC 9728 §5.1).
+  /// Answers the notes of the token's user; without a valid token, the URL of the metadata (RFC 9728 §5.1).
   func readNotes(_ http: SandboxRequest) -> SandboxAnswer {
     guard let token = http.bearer, let grant = grants.grant(ofAccessToken: token, now: now) else {
       var answer = SandboxAnswer.json(.object([("error", .string("invalid_token"))]), status: 401)
@@ -18,7 +18,7 @@ extension Provider {
     return .json(.object([("user", .string(grant.userName)), ("notes", .array([.string("Buy milk")]))]))
   }
 
-  /// RFC 9728 §2.
+  /// The resource's metadata (RFC 9728 §2).
   var notesMetadata: JSON {
     .object([
       ("resource", .string(notes)), ("authorization_servers", .array([.string(issuer)])),
@@ -28,7 +28,7 @@ extension Provider {
     ])
   }
 
-  /// RFC 7591 §3: any public native client.
+  /// RFC 7591 §3: any public native client. One that names its scopes gets no others, as at many servers.
   func registerClient(_ http: SandboxRequest) -> SandboxAnswer {
     guard options.registersClients else {
       return Self.refusal("invalid_client_metadata", "nobody is registered")
@@ -46,9 +46,10 @@ extension Provider {
     guard registeredClients.count < 1000 else {
       return Self.refusal("invalid_client_metadata", "too many clients")
     }
-    let client = Client(
+    var client = Client(
       id: Encoding.randomToken(), name: body["client_name"]?.string ?? "An app", redirectURIs: uris,
       postLogoutRedirectURIs: [])
+    client.scopes = body["scope"]?.string?.split(separator: " ").map(String.init)
     registeredClients.append(client)
     guard var answer = body.object else { return Self.refusal("invalid_client_metadata", "no object") }
     answer["client_id"] = .string(client.id)

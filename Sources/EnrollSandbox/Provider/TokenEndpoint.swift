@@ -1,5 +1,5 @@
-// The token endpoint: code, refresh_token and device_code grants (RFC 6749 §3.2, §4.1.3, §6, RFC 8628 §3.4), and revocation
-// (RFC 7009). Refuses repeated parameters, any other grant, and a client secret of a client that has none.
+// The token endpoint: code, refresh_token, device_code and passwordless grants (RFC 6749 §3.2, §4.1.3, §6, RFC 8628 §3.4), and
+// revocation (RFC 7009). Refused: repeated parameters, any other grant, and a client secret of a client that has none.
 
 import EnrollJSON
 
@@ -56,7 +56,7 @@ extension Provider {
       }
       return (form, client.id)
     }
-    // In one way and no other (RFC 6749 §2.3).
+    // The client must use only one authentication method (RFC 6749 §2.3).
     guard pair == nil || form["client_secret"] == nil, (pair?.1 ?? form["client_secret"]) == secret else {
       throw OAuthRefusal(
         "invalid_client", "the client's secret is missing, wrong or sent in two ways", status: 401)
@@ -101,7 +101,7 @@ extension Provider {
       effects: effects)
   }
 
-  /// Tokens of a grant without a code.
+  /// Issues the first tokens of a grant that did not begin with an authorization code, such as a device grant.
   func open(_ grant: Grant, key: String?, effects: [Fault.Effect]) -> SandboxAnswer {
     let isOffline = grant.scopes.contains("offline_access")
     let family = grants.open(
@@ -115,7 +115,8 @@ extension Provider {
     _ family: Family, key: String?, scopes: [String], resource: String? = nil, nonce: String?,
     sendsRefreshToken: Bool, effects: [Fault.Effect]
   ) -> SandboxAnswer {
-    // §5: a token that is not bound to a key says so by its type; the refresh token is bound all the same.
+    // RFC 9449 §5: `token_type` says that the access token is not bound to a key; the refresh token is bound
+    // anyway.
     let bound = effects.contains(.unbound) ? nil : key
     let accessToken = grants.addAccessToken(
       for: family, thumbprint: bound, scopes: scopes, resource: resource,

@@ -1,11 +1,11 @@
-// The users who can sign in. Passwords are part of the sandbox's documentation, not secrets.
+// The users who can sign in. Their passwords are documented, and no secrets.
 
 import EnrollJSON
 import Foundation
 
-/// A person in the sandbox.
+/// A user of the sandbox.
 public struct User: Sendable, Equatable {
-  /// The name to type at sign-in; the `preferred_username`.
+  /// The user name, which is also the `preferred_username`.
   public var name: String
   public var givenName: String
   public var familyName: String
@@ -13,7 +13,7 @@ public struct User: Sendable, Equatable {
   public var emailVerified: Bool
   public var password: String
 
-  /// - Parameter password: `NAME-password` when nil.
+  /// - Parameter password: nil for `NAME-password`.
   public init(
     _ name: String, givenName: String? = nil, familyName: String = "Example", email: String? = nil,
     emailVerified: Bool = true, password: String? = nil
@@ -27,17 +27,17 @@ public struct User: Sendable, Equatable {
   }
 
   public static let alice = User("alice")
-  /// His address is not verified, for the flows that ask for one that is.
+  /// The address is not verified, for flows that require a verified one.
   public static let bob = User("bob", familyName: "Builder", emailVerified: false)
 
   public var fullName: String { familyName.isEmpty ? givenName : "\(givenName) \(familyName)" }
-  /// The `sub` claim: not the name, so that nobody relies on the two being one.
+  /// The `sub` claim. It differs from the name, so that nobody relies on the two being equal.
   public var subject: String { "user-\(name)" }
 
-  /// The code to type as the second factor.
+  /// The second factor of every user.
   static let confirmationCode = "246810"
 
-  /// The claims of OpenID Connect Core §5.4 that these scopes ask for.
+  /// The claims of OpenID Connect Core §5.4 for these scopes.
   func claims(for scopes: [String]) -> [(String, JSON?)] {
     var claims: [(String, JSON?)] = []
     if scopes.contains("profile") {
@@ -54,12 +54,12 @@ public struct User: Sendable, Equatable {
   }
 }
 
-/// The checked input of the page that makes an account.
+/// The checked input of the page that creates an account.
 struct NewAccount {
   struct Problem: Equatable {
-    /// The form's field.
+    /// The name of the form's field.
     var field: String
-    /// Its name as the page says it, in small letters.
+    /// The field's label on the page, in lower case.
     var label: String
     var text: String
   }
@@ -70,7 +70,7 @@ struct NewAccount {
       && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
   }
 
-  /// The user, or what has to be corrected.
+  /// The user, or the problems to correct.
   static func check(_ form: Form, taken: (String) -> Bool) -> (user: User?, problems: [Problem]) {
     var problems: [Problem] = []
     let name = form["username"] ?? ""

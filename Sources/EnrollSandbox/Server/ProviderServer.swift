@@ -1,13 +1,12 @@
-// The provider behind the HTTP server: its settings, a request read into a value, an answer sent as it says, also when that
-// is to be late or cut short.
+// Runs the provider on the HTTP server: its settings, the conversion of requests, and of answers with their delay and delivery.
 
-import EnrollCore
+import EnrollRules
 import EnrollHTTP
 
 enum ProviderServer {
   private static let bodyLimit = 256 << 10
 
-  /// - Parameter port: 0: the system chooses.
+  /// - Parameter port: with 0, the system chooses one.
   static func start(_ provider: Provider, port: UInt16) throws(ServerError) -> HTTPServer {
     try HTTPServer.start(settings(port: port)) { request in
       response(await provider.answer(Self.request(request)))
@@ -15,13 +14,13 @@ enum ProviderServer {
   }
 
   private static func settings(port: UInt16) -> ServerSettings {
-    // The provider judges names and methods itself, and says what is wrong by a page.
+    // The provider checks hosts and methods itself, and answers with an error page.
     var settings = ServerSettings(addresses: ["127.0.0.1"], port: Int(port), hosts: .any)
     settings.methods = Set(WebRequest.Method.allCases)
     settings.date = .ofApplication
     settings.eventLoops = 1
     settings.limits.bodyBytes = bodyLimit
-    // Every client is at this address. The times are for a machine on which clients get little time to work.
+    // All clients have this address. The timeouts are long, because clients may run on a busy machine.
     settings.limits.connectionsPerAddress = settings.limits.connections
     settings.limits.headerTimeoutMilliseconds = 600_000
     settings.limits.bodyTimeoutMilliseconds = 600_000
@@ -33,7 +32,7 @@ enum ProviderServer {
     var headers: [String: String] = [:]
     for header in request.headers {
       let name = header.name.lowercased()
-      // Lines of one name are one list (RFC 9110 §5.3).
+      // Header lines with the same name form one list (RFC 9110 §5.3).
       headers[name] = headers[name].map { $0 + ", " + header.value } ?? header.value
     }
     return SandboxRequest(
@@ -43,7 +42,7 @@ enum ProviderServer {
 
   private static func response(_ answer: SandboxAnswer) -> WebResponse {
     let headers = answer.headers.map { name, value in
-      // A fault may put any text there.
+      // A fault may set any text here.
       HTTPHeader(name, String(value.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }))
     }
     var response = WebResponse(answer.status, headers: headers, body: answer.body)

@@ -1,14 +1,15 @@
-// One account of a store: its sealed file, what this process knows of it, its two locks (store.md, Locks), its PIN.
+// One account of a store: its sealed file, this process's copy of it, its two locks (store.md, Locks) and its PIN.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollJSON
 import EnrollPosix
 import Synchronization
 
-final class AccountFile: RenewalGround, Sendable {
-  /// One save of the record.
-  private struct Milestone {
+final class AccountFile: RenewableAccount, Sendable {
+  /// The lineage and generation under which the record was saved.
+  private struct SavedGeneration {
     var lineage: String
     var generation: UInt64
   }
@@ -19,14 +20,14 @@ final class AccountFile: RenewalGround, Sendable {
   private let form: StoreForm<JSONObject>
   private let writing: StoreLock
   private let gate = RenewalGate()
-  private let known: RecordCache
+  private let cache: RecordCache
   /// Disk space reserved for the next save of tokens.
   private let reserved = Guarded<ReservedSpace?>(nil, by: Mutex())
   /// Calls that use this object now.
   let users = Atomic<Int>(0)
 
   init(
-    tag: [UInt8], folder: StoreFolder, ring: KeyRing, clock: any Clock, random: any RandomSource,
+    tag: [UInt8], folder: StoreFolder, ring: StoreKeyRing, clock: any Clock, random: any RandomSource,
     forms: StoreForms
   ) {
     names = AccountFileNames(tag: tag)
@@ -35,52 +36,53 @@ final class AccountFile: RenewalGround, Sendable {
       form: forms.sealed)
     self.clock = clock
     form = forms.account
-    known = RecordCache(file, clock: clock, form: forms.account)
+    cache = RecordCache(file, clock: clock, form: forms.account)
     writing = StoreLock(names.writeLock, in: folder)
   }
 
   // MARK: Reading
 
-  /// - Parameter fresh: look at the disk now.
+  /// - Parameter fresh: true reads the disk now; false accepts content that is at most a second old.
   func document(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     let damage: EnrollError
     do {
-      return try known.look(fresh: fresh)
+      return try cache.read(fresh: fresh)
     } catch {
       guard error.code == .storeCorrupt else { throw error }
       damage = error
     }
-    // Under the lock, because only its holder may touch the file; perhaps it has mended the damage already.
+    // Only the holder of the write lock may rename the file. It is read again, because the last holder may have
+    // replaced the damaged file.
     let held: StoreLock.Held
-    do { held = try writing.take() } catch { throw damage }
+    do { held = try writing.acquire() } catch { throw damage }
     defer { held.release() }
-    return try lookOrSetAside()
+    return try readOrSetAside()
   }
 
-  /// As it is on the disk now; damage is left where it is.
-  func present() throws(EnrollError) -> AccountDocument? { try known.look(fresh: true) }
+  /// Reads the document from the disk. A damaged file is not set aside.
+  func documentOnDisk() throws(EnrollError) -> AccountDocument? { try cache.read(fresh: true) }
 
-  /// - Throws: `.storeLocked`, field `pin`, while its PIN was not given to this process.
+  /// - Throws: `.storeLocked`, field `pin`, if the account has a PIN that this process was not given.
   func record(fresh: Bool) throws(EnrollError) -> AccountRecord? {
-    try document(fresh: fresh).map { document throws(EnrollError) in try known.record(of: document) }
+    try document(fresh: fresh).map { document throws(EnrollError) in try cache.record(of: document) }
   }
 
   func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64? { try record(fresh: fresh)?.tokenEpoch }
 
   /// Called with the write lock held.
-  private func lookOrSetAside() throws(EnrollError) -> AccountDocument? {
+  private func readOrSetAside() throws(EnrollError) -> AccountDocument? {
     do {
-      return try known.look(fresh: true)
+      return try cache.read(fresh: true)
     } catch {
       guard error.code == .storeCorrupt else { throw error }
-      known.forget()
+      cache.forget()
       throw file.setAside(error)
     }
   }
 
-  /// From now on no copy of what was there before is of use.
-  private func anchor(_ milestone: Milestone) {
-    file.ring.anchor(for: file.tag)?.raise(to: milestone.generation, of: milestone.lineage)
+  /// Raises the rollback anchor: from now on older copies of the record are refused (store.md, Rollback).
+  private func raiseAnchor(to saved: SavedGeneration) {
+    file.ring.anchor(for: file.tag)?.raise(to: saved.generation, of: saved.lineage)
   }
 
   // MARK: Writing
@@ -89,37 +91,37 @@ final class AccountFile: RenewalGround, Sendable {
     _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord {
     let (record, signedOut) = try changed(account, change)
-    // A keyring takes its time: nobody waits for the lock meanwhile.
-    if let signedOut { anchor(signedOut) }
+    // The anchor is saved after the lock is released, because a keyring may be slow.
+    if let signedOut { raiseAnchor(to: signedOut) }
     return record
   }
 
-  /// - Returns: the record, and as what it was saved if that took its tokens away.
+  /// - Returns: the record; if the change removed its tokens, also the lineage and generation of the save.
   private func changed(
     _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
-  ) throws(EnrollError) -> (record: AccountRecord, signedOut: Milestone?) {
-    let held = try writing.take()
+  ) throws(EnrollError) -> (record: AccountRecord, signedOut: SavedGeneration?) {
+    let held = try writing.acquire()
     defer { held.release() }
-    let before = try lookOrSetAside()
+    let before = try readOrSetAside()
     var record: AccountRecord
-    if let before { record = try known.record(of: before) } else { record = try .blank(file.random) }
+    if let before { record = try cache.record(of: before) } else { record = try .blank(file.random) }
     let old = record
     try change(&record)
     guard record != old else { return (record, nil) }
 
     var document = AccountDocument(account: account, lineage: before?.lineage ?? "", record: record)
     if before == nil { document.lineage = Base64URL.encode(try file.random.bytes(16)) }
-    if case .underPIN(let envelope, _, _) = before?.content { try shut(&document, record, envelope) }
+    if case .underPIN(let envelope, _, _) = before?.content { try sealUnderPIN(&document, record, envelope) }
     let saved = try save(document, record, changesTokens: record.tokenEpoch != old.tokenEpoch)
     gate.noteChange()
     return (record, old.hasTokens && !record.hasTokens ? saved : nil)
   }
 
   /// Called with the write lock held.
-  private func shut(
+  private func sealUnderPIN(
     _ document: inout AccountDocument, _ record: AccountRecord, _ envelope: PINEnvelope
   ) throws(EnrollError) {
-    guard let key = known.pinKey else { throw RecordCache.isShut }
+    guard let key = cache.pinKey else { throw RecordCache.lockedByPIN }
     document.content = .underPIN(
       envelope,
       sealed: try PINSeal.seal(record, key: key, lineage: document.lineage, random: file.random),
@@ -130,34 +132,34 @@ final class AccountFile: RenewalGround, Sendable {
   @discardableResult
   private func save(
     _ document: AccountDocument, _ record: AccountRecord?, changesTokens: Bool
-  ) throws(EnrollError) -> Milestone {
+  ) throws(EnrollError) -> SavedGeneration {
     let plaintext = document.encoded(as: form)
     // Bytes that could not be read again must not replace a readable file.
     guard try AccountDocument(decoding: plaintext, as: form) == document else {
       throw EnrollError(.internal, "the record would not read back as it was written")
     }
     do {
-      // The reserve is for tokens that came or have to go, never for anything that can wait.
+      // The reserved space is only for saves that store or remove tokens. Every other save can be repeated later.
       let saved = try file.save(
-        plaintext, after: known.generation, reserve: changesTokens ? reserved.withLock { $0 } : nil)
-      known.keep(document, record, saved)
-      return Milestone(lineage: document.lineage, generation: saved.generation)
+        plaintext, after: cache.generation, reserve: changesTokens ? reserved.withLock { $0 } : nil)
+      cache.keep(document, record, saved)
+      return SavedGeneration(lineage: document.lineage, generation: saved.generation)
     } catch {
-      // Whether the old or the new one is there now, the disk knows.
-      known.forget()
+      // The disk may have the old or the new file now, so the next read reads it.
+      cache.forget()
       throw error
     }
   }
 
   /// Seals the file again with the current key. A file that cannot be opened is left as it is.
   func reseal() throws(EnrollError) {
-    let held = try writing.take()
+    let held = try writing.acquire()
     defer { held.release() }
     do throws(EnrollError) {
       guard let content = try file.read() else { return }
       let (plaintext, generation) = try file.open(content)
       _ = try file.save(plaintext, after: generation)
-      known.forget()
+      cache.forget()
     } catch {
       guard error.code == .storeCorrupt || error.code == .storeKey else { throw error }
     }
@@ -167,24 +169,24 @@ final class AccountFile: RenewalGround, Sendable {
     let last = try removed()
     if var last {
       last.generation &+= 1
-      anchor(last)
+      raiseAnchor(to: last)
     }
   }
 
-  /// - Returns: as what it was saved last; nil where that cannot be told.
-  private func removed() throws(EnrollError) -> Milestone? {
-    let held = try writing.take()
+  /// - Returns: lineage and generation of the last save; nil if there is no readable record.
+  private func removed() throws(EnrollError) -> SavedGeneration? {
+    let held = try writing.acquire()
     defer { held.release() }
-    let document = try? known.look(fresh: true)
-    let last = document.map { Milestone(lineage: $0.lineage, generation: known.generation) }
+    let document = try? cache.read(fresh: true)
+    let last = document.map { SavedGeneration(lineage: $0.lineage, generation: cache.generation) }
     try erase()
     return last
   }
 
   /// Called with the write lock held.
   private func erase() throws(EnrollError) {
-    known.pinKey = nil
-    known.forget()
+    cache.pinKey = nil
+    cache.forget()
     reserved.withLock { $0 = nil }
     for name in [names.record, names.temporary, names.reserve] { try file.folder.discard(name) }
     try file.folder.sync()
@@ -192,48 +194,49 @@ final class AccountFile: RenewalGround, Sendable {
   }
 
   func reserveSpace() throws(EnrollError) {
-    let held = try writing.take()
+    let held = try writing.acquire()
     defer { held.release() }
-    let space = try file.folder.reserve(names.reserve, try room())
+    let space = try file.folder.reserve(names.reserve, try reserveSize())
     reserved.withLock { $0 = space }
     held.keepFileOpen()
   }
 
-  /// A record grows by a token response; whatever it grows by, a record has a limit.
-  private func room() throws(EnrollError) -> Int64 {
+  /// The record's size plus 64 KiB for a token response, but no more than a sealed file may have.
+  private func reserveSize() throws(EnrollError) -> Int64 {
     min((try file.folder.status(names.record)?.size ?? 0) + (64 << 10), Int64(SealedFormat.fileLimit))
   }
 
-  /// Nothing is kept: another process's renewal may have reserved its own.
+  /// Checks that a save would find disk space, and frees that space again. The temporary file's name is used, because
+  /// another process's renewal may hold the reserve.
   func requireSpace() throws(EnrollError) {
-    let held = try writing.take()
+    let held = try writing.acquire()
     defer { held.release() }
-    _ = try file.folder.reserve(names.temporary, try room())
+    _ = try file.folder.reserve(names.temporary, try reserveSize())
     try file.folder.discard(names.temporary)
   }
 
-  /// Frees the space that was reserved for a turn that is over.
+  /// Frees the reserved space at the end of a renewal turn.
   private func endReserve() {
     reserved.withLock { $0 = nil }
-    writing.closeBetweenTakings()
+    writing.closeWhileUnlocked()
     try? file.folder.discard(names.reserve)
   }
 
-  /// Removes what a process that died left behind.
-  func tidy() { file.folder.tidy([names.temporary, names.reserve]) }
+  /// Removes the temporary file and the reserve that a dead process left behind.
+  func removeLeftovers() { file.folder.removeLeftovers([names.temporary, names.reserve]) }
 
   // MARK: PIN
 
-  /// nil without a PIN.
+  /// Whether this process has the PIN's key; nil if the account has no PIN.
   func isUnlocked() throws(EnrollError) -> Bool? {
     guard case .underPIN = try document(fresh: true)?.content else { return nil }
-    return known.pinKey != nil
+    return cache.pinKey != nil
   }
 
   func setPIN(_ pin: Secret) throws(EnrollError) {
-    let held = try writing.take()
+    let held = try writing.acquire()
     defer { held.release() }
-    guard var document = try lookOrSetAside() else {
+    guard var document = try readOrSetAside() else {
       throw EnrollError(.illegalState, "there is nothing yet for a PIN to protect", field: "pin")
     }
     guard case .open(let record) = document.content else {
@@ -241,21 +244,21 @@ final class AccountFile: RenewalGround, Sendable {
     }
     let key = try PINSeal.makeKey(file.random)
     let envelope = try PINSeal.wrap(key, under: pin, lineage: document.lineage, random: file.random)
-    known.pinKey = key
+    cache.pinKey = key
     do {
-      try shut(&document, record, envelope)
-      anchor(try save(document, record, changesTokens: false))
+      try sealUnderPIN(&document, record, envelope)
+      raiseAnchor(to: try save(document, record, changesTokens: false))
     } catch {
-      known.pinKey = nil
+      cache.pinKey = nil
       throw error
     }
     gate.noteChange()
   }
 
   func usePIN(_ pin: Secret, to change: PINChange) throws(EnrollError) -> PINAnswer {
-    let held = try writing.take()
+    let held = try writing.acquire()
     defer { held.release() }
-    guard var document = try lookOrSetAside(),
+    guard var document = try readOrSetAside(),
       case .underPIN(var envelope, let sealed, let version) = document.content
     else { throw EnrollError(.illegalState, "the account has no PIN", field: "pin") }
     let moment = clock.moment()
@@ -264,10 +267,10 @@ final class AccountFile: RenewalGround, Sendable {
       return PINAnswer(.tooSoon, triesLeft: envelope.triesLeft, retryAfterSeconds: wait)
     }
 
-    // Counted first, and on disk: killing the process gains nobody a try.
+    // The attempt is counted on disk before the PIN is checked, so that killing the process gains no attempt.
     envelope.count(at: moment)
     document.content = .underPIN(envelope, sealed: sealed, form: version)
-    anchor(try save(document, nil, changesTokens: false))
+    raiseAnchor(to: try save(document, nil, changesTokens: false))
     guard let key = try PINSeal.unwrap(envelope, with: pin, lineage: document.lineage) else {
       if envelope.triesLeft > 0 {
         return PINAnswer(
@@ -278,11 +281,11 @@ final class AccountFile: RenewalGround, Sendable {
       return PINAnswer(.erased, triesLeft: 0)
     }
 
-    guard let record = try known.unsealed(document, with: key) else {
+    guard let record = try cache.unsealed(document, with: key) else {
       throw EnrollError(
         .storeCorrupt, "the PIN is right, but the account that it seals does not open", field: "pin")
     }
-    known.pinKey = key
+    cache.pinKey = key
     envelope.forgive()
     switch change {
     case .unlock: document.content = .underPIN(envelope, sealed: sealed, form: version)
@@ -293,7 +296,7 @@ final class AccountFile: RenewalGround, Sendable {
     case .remove: document.content = .open(record)
     }
     try save(document, record, changesTokens: false)
-    if change == .remove { known.pinKey = nil }
+    if change == .remove { cache.pinKey = nil }
     gate.noteChange()
     return PINAnswer(.unlocked, triesLeft: PINPolicy.tries)
   }
@@ -304,9 +307,9 @@ final class AccountFile: RenewalGround, Sendable {
     epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
     _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
-    try gate.turn(epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, ground: self) {
+    try gate.turn(epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, account: self) {
       () throws(EnrollError) in
-      // The reserve was for what the turn brings, unless that still waits for the disk.
+      // A turn that is kept has tokens that are not saved yet, so its reserve stays.
       defer { if !gate.isKept { endReserve() } }
       try body()
     }
@@ -317,7 +320,7 @@ final class AccountFile: RenewalGround, Sendable {
     if gate.keep(isKept) { endReserve() }
   }
 
-  /// Whether it must not be forgotten.
+  /// Whether the object must stay in memory: a call uses it, or its renewal turn is kept.
   var isInUse: Bool { users.load(ordering: .acquiring) > 0 || gate.isKept }
 
   func openTurnLock() throws(EnrollError) -> FileLock? {

@@ -1,14 +1,16 @@
-// The store's registered clients: a sealed file for each, named after the tag of what it was registered for. Each has two locks of
-// its own (store.md, Locks). One is held across the registration: a crowd of processes registers one client, and no other
-// registration waits. The other one is held for a save, as that of an account.
+// The store's registered clients, each in a sealed file. The file's name is a tag derived from what the client was
+// registered for (`RegistrationName`). Each client has two locks (store.md, Locks). The registration lock is held
+// during the registration, across the network: many processes then register one client, and other registrations do not
+// wait. The write lock is held for one save, as for an account.
 
-public import EnrollCore
+public import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 
 extension FileTokenStore {
   public func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient? {
-    try inPlace { (store) throws(EnrollError) in try ClientFile(name, in: store).look() }
+    try withCurrentStore { (store) throws(EnrollError) in try ClientFile(name, in: store).readOrSetAside() }
   }
 
   @discardableResult
@@ -16,7 +18,7 @@ extension FileTokenStore {
     _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> RegisteredClient? {
     var isUnderWay = false
-    return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
+    return try withCurrentStore(unless: { isUnderWay }) { (store) throws(EnrollError) in
       let file = try ClientFile(name, in: store)
       let (client, refusal) = try file.turn { (client: inout RegisteredClient?) throws(EnrollError) in
         isUnderWay = true
@@ -24,7 +26,8 @@ extension FileTokenStore {
         defer { registering.withLock { $0[name] = nil } }
         try change(&client)
       }
-      // The folder was replaced meanwhile: the client is kept in the new one, where other processes look.
+      // The folder was replaced during the change, so the client is saved in the new folder, where other processes
+      // look.
       if let refusal {
         guard let fresh = reopened(instead: store) else { throw refusal }
         try ClientFile(name, in: fresh).save(client)
@@ -33,7 +36,8 @@ extension FileTokenStore {
     }
   }
 
-  /// Keeps what the save of the client needs, disk space and descriptors, until the end of the change that calls this.
+  /// Reserves the disk space and the descriptors that the save of the client needs, until the change that calls this
+  /// ends.
   public func reserveSpace(_ name: RegistrationName) throws(EnrollError) {
     guard let file = registering.withLock({ $0[name] }) else {
       throw EnrollError(.internal, "space for a client is reserved while it is registered")
@@ -42,9 +46,9 @@ extension FileTokenStore {
   }
 }
 
-/// One client's file, during one call.
+/// One client's file, used by one call.
 final class ClientFile: @unchecked Sendable {
-  // Unchecked: only the thread that made it uses it.
+  // Unchecked: only the thread that made the object uses it.
   private let name: RegistrationName
   private let names: ClientFileNames
   private let file: SealedFile
@@ -65,8 +69,8 @@ final class ClientFile: @unchecked Sendable {
     writing = StoreLock(names.writeLock, in: store.folder)
   }
 
-  /// The client that is kept. Takes no lock, unless the file is damaged.
-  func look() throws(EnrollError) -> RegisteredClient? {
+  /// The saved client; nil if there is none. Takes no lock, unless the file is damaged.
+  func readOrSetAside() throws(EnrollError) -> RegisteredClient? {
     let damage: EnrollError
     do {
       return try read()
@@ -74,9 +78,10 @@ final class ClientFile: @unchecked Sendable {
       guard error.code == .storeCorrupt else { throw error }
       damage = error
     }
-    // Under the lock, because only its holder may touch the file; perhaps it has mended the damage already.
+    // Only the holder of the write lock may rename the file. It is read again, because the last holder may have
+    // replaced the damaged file.
     let held: StoreLock.Held
-    do { held = try writing.take() } catch { throw damage }
+    do { held = try writing.acquire() } catch { throw damage }
     defer { held.release() }
     do {
       return try read()
@@ -94,17 +99,18 @@ final class ClientFile: @unchecked Sendable {
     return try RegisteredClient.decode(plaintext, of: name)
   }
 
-  /// Runs `change` alone among all threads and processes, across the network, and saves what it made.
-  /// - Returns: what it made, and why that could not be saved.
+  /// Runs `change` while no other thread or process runs one for this client, even across network requests, and saves
+  /// the changed client.
+  /// - Returns: the changed client, and the error if that client could not be saved.
   func turn(
     _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> (client: RegisteredClient?, refusal: EnrollError?) {
-    file.folder.tidy([names.temporary, names.reserve])
+    file.folder.removeLeftovers([names.temporary, names.reserve])
     let lock = try FileLock(names.registrationLock, in: file.folder)
     defer { lock.close() }
     try lock.lockDuringCall()
     defer { endReserve() }
-    let before = try look()
+    let before = try readOrSetAside()
     var after = before
     try change(&after)
     guard after != before else { return (after, nil) }
@@ -112,15 +118,16 @@ final class ClientFile: @unchecked Sendable {
     return (after, nil)
   }
 
-  /// Whatever is there: it may have been made in another folder.
+  /// Saves the client over any present content: it may have been registered while another folder was open.
   func save(_ client: RegisteredClient?) throws(EnrollError) {
-    let held = try writing.take()
+    let held = try writing.acquire()
     defer { held.release() }
     guard let client else {
       try file.folder.discard(names.client)
       return try file.folder.sync()
     }
-    // The store's keys may have been replaced meanwhile, and the file sealed anew.
+    // The store's keys may have been replaced since the file was read, and the file sealed again with a higher
+    // generation.
     if try !file.folder.status(names.client).isSame(as: status) {
       let content = try file.read()
       generation = try content.map { content throws(EnrollError) in try file.open(content).generation } ?? 0
@@ -129,7 +136,7 @@ final class ClientFile: @unchecked Sendable {
   }
 
   func reserveSpace() throws(EnrollError) {
-    let held = try writing.take()
+    let held = try writing.acquire()
     defer { held.release() }
     reserved = try file.folder.reserve(names.reserve, (status?.size ?? 0) + (64 << 10))
     held.keepFileOpen()
@@ -138,7 +145,7 @@ final class ClientFile: @unchecked Sendable {
   private func endReserve() {
     guard reserved != nil else { return }
     reserved = nil
-    writing.closeBetweenTakings()
+    writing.closeWhileUnlocked()
     try? file.folder.discard(names.reserve)
   }
 }

@@ -1,16 +1,18 @@
-// How a file of the store is replaced, so that after a crash at any moment the old content or the new one is there, and the new
-// one whenever the save was acknowledged (store.md, Durable writes).
+// The durable replacement of one of the store's files. After a crash at any moment the file has its old content or its
+// new content; once the save has returned, it has the new content (store.md, Durable writes).
 
 import CPosix
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 
 extension StoreFolder {
-  /// Replaces a file durably: exclusive temporary file → write → sync → read back → rename → sync the folder. After a failed
-  /// sync the temporary file is thrown away and written anew: syncing it again could succeed without its data being on the
-  /// disk. The same when it does not read back as it was written. A call that was interrupted has not failed, and goes on.
-  /// - Parameter reserve: made by ``reserve(_:_:)``, and used when the disk is full or no file can be opened.
+  /// Replaces a file durably: exclusive temporary file → write → sync → read back → rename → sync the folder. If the
+  /// sync fails, or the file does not read back as it was written, the temporary file is deleted and written once more:
+  /// a second sync of the same file could succeed without the data being on disk. A call that was interrupted (EINTR)
+  /// is repeated.
+  /// - Parameter reserve: from ``reserve(_:_:)``. It is used if the disk is full or no file can be opened.
   /// - Returns: the status of the new file.
   func replace(
     _ name: String, with bytes: [UInt8], temporary: String, reserve: ReservedSpace? = nil
@@ -20,12 +22,12 @@ extension StoreFolder {
       return try write(bytes, to: temporary, andNameIt: name, over: nil)
     } catch {
       try? discard(temporary)
-      // It stands where the new file is to be written.
+      // The error names the file that failed: unlink and open work on the temporary file.
       let name = error.operation == .unlink || error.operation == .open ? temporary : name
-      if error.isForWantOfRoom {
-        guard let reserve, reserve.isThere else { throw StoreFault.error(error, name, in: path) }
+      if error.isLackOfSpace {
+        guard let reserve, reserve.isOpen else { throw StoreFault.error(error, name, in: path) }
         spare = reserve
-      } else if !error.isMendedByWritingAnew {
+      } else if !error.needsNewFile {
         throw StoreFault.error(error, name, in: path)
       }
     }
@@ -41,8 +43,8 @@ extension StoreFolder {
     _ bytes: [UInt8], to temporary: String, andNameIt name: String, over reserve: ReservedSpace?
   ) throws(FileFault) -> FileStatus {
     let status = try write(bytes, to: temporary, over: reserve)
-    try StoreFault.patiently { () throws(FileFault) in try system.rename(temporary, to: name, in: folder) }
-    try StoreFault.patiently { () throws(FileFault) in try system.sync(folder) }
+    try StoreFault.retrying { () throws(FileFault) in try system.rename(temporary, to: name, in: folder) }
+    try StoreFault.retrying { () throws(FileFault) in try system.sync(folder) }
     return status
   }
 
@@ -53,25 +55,26 @@ extension StoreFolder {
     defer { system.close(descriptor) }
     try fill(descriptor, bytes)
     if reserve != nil {
-      try StoreFault.patiently { () throws(FileFault) in
+      try StoreFault.retrying { () throws(FileFault) in
         try system.truncate(descriptor, to: Int64(bytes.count))
       }
     }
-    try StoreFault.patiently { () throws(FileFault) in try system.sync(descriptor) }
-    let status = try StoreFault.patiently { () throws(FileFault) in try system.status(descriptor) }
+    try StoreFault.retrying { () throws(FileFault) in try system.sync(descriptor) }
+    let status = try StoreFault.retrying { () throws(FileFault) in try system.status(descriptor) }
     try readBack(descriptor, status, bytes)
     return status
   }
 
-  /// Nothing but what was written may get the file's name: another part of the program may have written to the descriptor.
+  /// Requires that the file has exactly the bytes that were written: another part of the program may have written to
+  /// the descriptor. Only then is the file renamed to its name.
   private func readBack(_ descriptor: Int32, _ status: FileStatus, _ bytes: [UInt8]) throws(FileFault) {
     guard status.size == Int64(bytes.count) else { throw FileFault(.readBack, EIO) }
     var found = [UInt8](repeating: 0, count: min(bytes.count, 1 << 16))
-    // A key file passes here as well.
+    // The bytes may come from a key file.
     defer { found.withUnsafeMutableBytes { Wipe.bytes($0) } }
     var compared = 0
     while compared < bytes.count {
-      let count = try StoreFault.patiently { () throws(FileFault) in
+      let count = try StoreFault.retrying { () throws(FileFault) in
         try found.withUnsafeMutableBytes { buffer in
           Result { () throws(FileFault) in
             try system.readBack(descriptor, at: Int64(compared), into: buffer)
@@ -92,7 +95,7 @@ extension StoreFolder {
   private func fill(_ descriptor: Int32, _ bytes: [UInt8]) throws(FileFault) {
     var written = 0
     while written < bytes.count {
-      let count = try StoreFault.patiently { () throws(FileFault) in
+      let count = try StoreFault.retrying { () throws(FileFault) in
         try bytes.withUnsafeBytes { buffer in
           let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
           return Result { () throws(FileFault) in try system.write(descriptor, rest) }
@@ -104,9 +107,9 @@ extension StoreFolder {
   }
 
   private func openTemporary(_ name: String, over reserve: ReservedSpace?) throws(FileFault) -> Int32 {
-    if let reserve, let descriptor = reserve.take() {
+    if let reserve, let descriptor = reserve.takeDescriptor() {
       do {
-        try StoreFault.patiently { () throws(FileFault) in
+        try StoreFault.retrying { () throws(FileFault) in
           try system.rename(reserve.name, to: name, in: folder)
         }
         return descriptor
@@ -116,19 +119,19 @@ extension StoreFolder {
       }
     }
     do {
-      return try StoreFault.patiently { () throws(FileFault) in
+      return try StoreFault.retrying { () throws(FileFault) in
         try system.open(name, in: folder, for: .making)
       }
     } catch {
       guard error.number == EEXIST else { throw error }
     }
-    // Left by a process that died: whoever writes this name holds the account's lock, so nobody is using it.
-    try StoreFault.patiently { () throws(FileFault) in try system.unlink(name, in: folder) }
-    return try StoreFault.patiently { () throws(FileFault) in try system.open(name, in: folder, for: .making)
+    // A process that died left this file. The caller holds the lock of this name, so no other process is using it.
+    try StoreFault.retrying { () throws(FileFault) in try system.unlink(name, in: folder) }
+    return try StoreFault.retrying { () throws(FileFault) in try system.open(name, in: folder, for: .making)
     }
   }
 
-  /// Makes a file of `count` bytes whose space is really there, and keeps it open.
+  /// Creates a file, allocates disk space for `count` bytes, and keeps the file open.
   /// - Throws: `.storeFull`.
   func reserve(_ name: String, _ count: Int64) throws(EnrollError) -> ReservedSpace {
     try discard(name)
@@ -145,20 +148,20 @@ extension StoreFolder {
     return space
   }
 
-  /// Makes a file that must not be there yet, durably.
-  /// - Returns: false where there is one, which is left as it is.
+  /// Creates a file durably, if none with that name exists.
+  /// - Returns: false if the file exists already. It is not changed.
   func make(_ name: String, with bytes: [UInt8], temporary: String) throws(EnrollError) -> Bool {
     do throws(FileFault) {
       do throws(FileFault) {
         _ = try write(bytes, to: temporary)
       } catch {
-        guard error.isMendedByWritingAnew else { throw error }
+        guard error.needsNewFile else { throw error }
         try? discard(temporary)
         _ = try write(bytes, to: temporary)
       }
-      try StoreFault.patiently { () throws(FileFault) in try system.renameNew(temporary, to: name, in: folder)
+      try StoreFault.retrying { () throws(FileFault) in try system.renameNew(temporary, to: name, in: folder)
       }
-      try StoreFault.patiently { () throws(FileFault) in try system.sync(folder) }
+      try StoreFault.retrying { () throws(FileFault) in try system.sync(folder) }
       return true
     } catch {
       try? discard(temporary)
@@ -167,26 +170,27 @@ extension StoreFolder {
     }
   }
 
-  /// Unlinks a file that need not be there, without making that durable.
+  /// Removes a file, if it exists. The removal is not synced.
   func discard(_ name: String) throws(EnrollError) {
     _ = try attempt(name) { () throws(FileFault) in
-      try StoreFault.absent { () throws(FileFault) in try system.unlink(name, in: folder) }
+      try StoreFault.nilIfMissing { () throws(FileFault) in try system.unlink(name, in: folder) }
     }
   }
 
-  /// Makes what was renamed and unlinked durable.
+  /// Makes earlier renames and removals durable, by a sync of the folder.
   func sync() throws(EnrollError) {
     try attempt(nil) { () throws(FileFault) in try system.sync(folder) }
   }
 
-  /// Gives a damaged file another name, over nothing that exists.
+  /// Renames a damaged file. Fails if the new name exists already.
   func setAside(_ name: String, as other: String) throws(EnrollError) {
     try attempt(name) { () throws(FileFault) in try system.renameNew(name, to: other, in: folder) }
     try sync()
   }
 }
 
-/// A file whose space is there, and the descriptor to write to it: what a save needs that must not fail for want of either.
+/// Allocated disk space and an open descriptor for it, so that a save can succeed on a full disk or in a process
+/// without free descriptors.
 final class ReservedSpace: Sendable {
   let name: String
   private let system: any FileSystem
@@ -198,12 +202,12 @@ final class ReservedSpace: Sendable {
     self.descriptor = Guarded(descriptor, by: Mutex())
   }
 
-  deinit { if let descriptor = take() { system.close(descriptor) } }
+  deinit { if let descriptor = takeDescriptor() { system.close(descriptor) } }
 
-  var isThere: Bool { descriptor.withLock { $0 != nil } }
+  var isOpen: Bool { descriptor.withLock { $0 != nil } }
 
-  /// The descriptor, which is the caller's to close; nil once it was taken.
-  fileprivate func take() -> Int32? {
+  /// The descriptor, which the caller then has to close; nil after the first call.
+  fileprivate func takeDescriptor() -> Int32? {
     descriptor.withLock { descriptor in
       defer { descriptor = nil }
       return descriptor
@@ -212,8 +216,8 @@ final class ReservedSpace: Sendable {
 }
 
 extension FileFault {
-  /// Whether what was reserved helps.
-  fileprivate var isForWantOfRoom: Bool { [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number) }
-  /// Whether another try with a new file may succeed, and the same file must not be tried again.
-  fileprivate var isMendedByWritingAnew: Bool { operation == .sync || operation == .readBack }
+  /// Whether the reserved space and descriptor would help.
+  fileprivate var isLackOfSpace: Bool { [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(number) }
+  /// Whether a new file must be written because the same file must not be synced or read again.
+  fileprivate var needsNewFile: Bool { operation == .sync || operation == .readBack }
 }

@@ -1,7 +1,8 @@
-// One lock file, open. The file is never unlinked by us; should somebody else do so, a lock on the old one excludes nobody, so
-// that is checked after locking. Closing frees the lock, also when the process dies; a forked child closes it by itself.
+// An open lock file. EnrollKit never removes lock files. If something else removes one, a lock on the removed file
+// excludes no other process, so the name is checked after locking. Closing the descriptor frees the lock, also when the
+// process dies. A forked child closes its copy in the fork handler.
 
-import EnrollCore
+import EnrollRules
 import EnrollPosix
 
 /// A lock file that this process has open, locked or not.
@@ -24,20 +25,21 @@ final class FileLock {
 
   deinit { close() }
 
-  /// May be called again while it is locked. Then a folder that is not in its place does not free it: the folder may come back.
-  /// - Returns: false while another process, or another store of this process, has the lock.
+  /// You can call it again while the lock is held. If the folder was replaced since, the lock stays held, because the
+  /// folder may return to its path.
+  /// - Returns: false if another process, or another store object of this process, has the lock.
   func tryLock() throws(EnrollError) -> Bool {
     guard try folder.lock(descriptor) else { return false }
     if try folder.isNamed(name, descriptor) {
-      // In a folder that is somewhere else by now the lock excludes nobody.
-      guard try folder.isInPlace() else {
+      // The open folder is no longer at the store's path, so a lock in it excludes no other process.
+      guard try folder.isAtPath() else {
         if !isLocked { unlock() }
         throw StoreFolder.replaced
       }
       isLocked = true
       return true
     }
-    // Locked a file that is not there any more.
+    // The locked file no longer has this name. The next try locks the file that has the name now.
     let fresh = try folder.openLock(name)
     folder.closeLock(descriptor)
     descriptor = fresh
@@ -46,7 +48,8 @@ final class FileLock {
   }
 
   /// Waits for the lock.
-  /// - Throws: `.busy`; `.cancelled`, `.deadlineExceeded` once the call on this thread is not to wait any longer.
+  /// - Throws: `.busy` after `seconds`; `.cancelled`, `.deadlineExceeded` if the current call is cancelled or timed
+  ///   out.
   func lock(atMost seconds: Int64 = TimedMutex.timeoutSeconds) throws(EnrollError) {
     let end = SystemClock.monotonic() + seconds * 1_000_000_000
     var pause = PollingPause(longest: 8_000_000)
@@ -60,7 +63,8 @@ final class FileLock {
     }
   }
 
-  /// Waits for a lock that is held across the network, as long as the call on this thread is to wait.
+  /// Waits for a lock that another process may hold across network requests, until the current call is cancelled or
+  /// timed out.
   /// - Throws: `.cancelled`, `.deadlineExceeded`.
   func lockDuringCall() throws(EnrollError) {
     var pause = PollingPause(longest: 100_000_000)
@@ -70,7 +74,7 @@ final class FileLock {
     }
   }
 
-  /// Frees the lock; the file stays open for the next one.
+  /// Frees the lock. The file stays open for the next use.
   func unlock() {
     isLocked = false
     do { try folder.unlock(descriptor) } catch { close() }
@@ -80,7 +84,7 @@ final class FileLock {
   var isOpen: Bool { descriptor >= 0 }
 
   func close() {
-    // In a forked child the descriptor was closed at once, and its number may be somebody else's by now.
+    // The fork handler closed the descriptor in a forked child, where its number may belong to another file now.
     guard descriptor >= 0, !origin.isForkedChild else { return }
     folder.closeLock(descriptor)
     descriptor = -1

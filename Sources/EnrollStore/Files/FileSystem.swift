@@ -1,18 +1,16 @@
-// All access of the store to the disk goes through these operations and no others, so that a test can count them, fail
-// any of them, tear a write or kill the process between two. Each is one system call and does nothing else, but for the rights
-// that a umask takes from the owner of what is made (`OwnerAccess`): repeating
-// after EINTR, finishing short writes and understanding errors is the business of ``StoreFolder``.
+// All disk access of the store goes through these operations, so that a test can count them, make any of them fail,
+// tear a write, or kill the process between two of them. Each operation is one system call, except that creating a file
+// or folder also restores the owner's rights that a umask removed (`OwnerPermissions`). ``StoreFolder`` and ``StoreFault``
+// repeat calls after EINTR, finish short writes and translate errors.
 
-import EnrollCore
-
-/// The operations by name: what a fault is injected into.
+/// The operations by name, so that a test can choose the operation that fails.
 public enum FileOperation: String, Sendable, CaseIterable {
   case makeFolder, openFolder, open, openLock, close, closeLock, read, write, allocate, truncate, sync,
     readBack, rename, renameNew
   case unlink, status, statusByName, statusByPath, kind, list, lock, unlock
 }
 
-/// A system call said no.
+/// A system call failed.
 public struct FileFault: Error, Equatable, Sendable {
   public var operation: FileOperation
   /// `errno`.
@@ -24,12 +22,13 @@ public struct FileFault: Error, Equatable, Sendable {
   }
 }
 
-/// How a file is opened. Always close-on-exec, never following a symbolic link, never waiting for a pipe's other end.
+/// How a file is opened. The descriptor is close-on-exec. A symbolic link is not followed, and the call does
+/// not wait for a pipe's other end.
 public enum FileAccess: Sendable {
   case reading
-  /// For writing and reading back, made by this call with mode 0600: fails with EEXIST where there is one.
+  /// Creates the file with mode 0600, for writing and reading back. Fails with EEXIST if the file exists.
   case making
-  /// For writing and reading back, there already.
+  /// Opens a file that exists, for writing and reading back.
   case writing
 }
 
@@ -64,55 +63,59 @@ public struct FileStatus: Equatable, Sendable {
   }
 }
 
-/// The disk. Names are single path components inside an open folder. Any operation may throw EINTR.
+/// The disk. A name is one path component inside an open folder. Any operation may throw EINTR.
 public protocol FileSystem: AnyObject, Sendable {
   /// mkdir(2) with mode 0700. `path` is absolute.
   func makeFolder(_ path: String) throws(FileFault)
-  /// A descriptor of a folder. `path` is absolute; a symbolic link at its end is not followed.
+  /// Opens a folder. `path` is absolute; a symbolic link at its end is not followed.
   func openFolder(_ path: String) throws(FileFault) -> Int32
-  /// A descriptor of a file in a folder.
+  /// Opens a file in a folder.
   func open(_ name: String, in folder: Int32, for access: FileAccess) throws(FileFault) -> Int32
-  /// A file that only serves as a lock, made with mode 0600 if there is none. A forked child loses it at once.
+  /// Opens a file that serves only as a lock, and creates it with mode 0600 if it does not exist. A forked child closes
+  /// it at once.
   func openLock(_ name: String, in folder: Int32) throws(FileFault) -> Int32
-  /// Never fails as the store sees it: everything that matters was synced before.
+  /// Ignores errors: everything that matters was synced before.
   func close(_ descriptor: Int32)
-  /// Closes what ``openLock(_:in:)`` opened, and so frees the lock.
+  /// Closes a descriptor from ``openLock(_:in:)``, and so frees the lock.
   func closeLock(_ descriptor: Int32)
-  /// Bytes read at the descriptor's position, 0 at the end.
+  /// Reads at the descriptor's position.
+  /// - Returns: the number of bytes; 0 at the end.
   func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int
-  /// Bytes read from the byte at `offset` on, 0 at the end. The descriptor's position stays (pread).
+  /// Reads from the byte at `offset` on, without changing the descriptor's position (pread).
+  /// - Returns: the number of bytes; 0 at the end.
   func readBack(
     _ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileFault) -> Int
-  /// Bytes written at the descriptor's position; may be fewer than asked.
+  /// Writes at the descriptor's position.
+  /// - Returns: the number of bytes written, perhaps fewer than were passed.
   func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(FileFault) -> Int
-  /// Disk space for the first `count` bytes, which the file then has (posix_fallocate).
+  /// Allocates disk space for the first `count` bytes, and makes the file at least that long (posix_fallocate).
   func allocate(_ descriptor: Int32, _ count: Int64) throws(FileFault)
   /// Makes the file exactly `count` bytes long (ftruncate).
   func truncate(_ descriptor: Int32, to count: Int64) throws(FileFault)
-  /// Of a file or a folder (fsync).
+  /// Syncs a file or a folder (fsync).
   func sync(_ descriptor: Int32) throws(FileFault)
-  /// Gives the file another name in the same folder, in the place of whatever had it.
+  /// Renames a file within the folder, and replaces a file that has the new name.
   func rename(_ old: String, to new: String, in folder: Int32) throws(FileFault)
-  /// As ``rename(_:to:in:)``, but fails with EEXIST where `new` exists.
+  /// As ``rename(_:to:in:)``, but fails with EEXIST if `new` exists.
   func renameNew(_ old: String, to new: String, in folder: Int32) throws(FileFault)
   /// Removes the name of a file (unlinkat).
   func unlink(_ name: String, in folder: Int32) throws(FileFault)
-  /// Of an open descriptor (fstat).
+  /// The status of an open file or folder (fstat).
   func status(_ descriptor: Int32) throws(FileFault) -> FileStatus
   /// The status of the name itself: a symbolic link is not followed.
   func status(_ name: String, in folder: Int32) throws(FileFault) -> FileStatus
-  /// Of what is at an absolute path: a symbolic link at its end is not followed.
+  /// The status of an absolute path. A symbolic link at its end is not followed.
   func status(ofPath path: String) throws(FileFault) -> FileStatus
   /// The magic number of the filesystem (statfs(2)).
   func kind(_ descriptor: Int32) throws(FileFault) -> UInt32
-  /// Names in the folder, in no order, without `.` and `..`.
+  /// Names in the folder, unsorted, without `.` and `..`.
   func list(_ folder: Int32) throws(FileFault) -> [String]
-  /// Takes the exclusive lock without waiting (flock(2)).
-  /// - Returns: false while somebody else has it.
+  /// Tries to lock the file exclusively, without waiting (flock(2)).
+  /// - Returns: false if another open file description has the lock.
   func lock(_ descriptor: Int32) throws(FileFault) -> Bool
   /// Frees the lock; the file stays open.
   func unlock(_ descriptor: Int32) throws(FileFault)
-  /// The user as whom files are made.
+  /// The effective user id, which owns the files that are made.
   var user: UInt32 { get }
 }

@@ -1,14 +1,13 @@
-// Sealed records in files, one per account, shared by threads and processes (store.md). The parts: StoreFolder (what is
-// refused, how a file is replaced), SealedFormat (how it is sealed), KeyRing (with what), AccountFile (one account's memory and
-// locks), RenewalGate (turns at renewal), OpenStore (all of these for the folder that is open).
+// Sealed records in files, one per account, shared by threads and processes (store.md). OpenStore combines its parts.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollPosix
 
 /// The durable store.
-public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
-  /// How long a reader may go without a look at what is at the store's path (store.md, Memory and the disk).
+public final class FileTokenStore: TokenStore, PINStore, Sendable {
+  /// How long a reader trusts that the open folder is still at the store's path (store.md, Memory and the disk).
   private static let trustedNanoseconds: Int64 = 1_000_000_000
 
   /// The folder that is open, and the renewals that run in it.
@@ -16,7 +15,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     var store: OpenStore
     /// When the folder was last seen at its path.
     var seen: Instant
-    /// Whose turn runs in which folder.
+    /// The folder in which each account's renewal turn runs.
     var turns: [AccountName: OpenStore] = [:]
   }
 
@@ -27,12 +26,11 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   /// Clients that are being registered.
   let registering = Guarded<[RegistrationName: ClientFile]>([:], by: Mutex())
 
-  /// Opens the folder; its keys are opened by the first call that needs them. A folder that is put in its place later is
-  /// opened by the next call.
+  /// Opens the folder, but not yet the keys. If the folder is replaced later, the next call opens the new one.
   /// - Parameters:
-  ///   - path: absolute. The folder is made, with mode 0700, where its parent exists.
+  ///   - path: absolute. The folder is created with mode 0700, if its parent exists.
   ///   - keys: the store's key provider.
-  ///   - allowsNetworkFilesystem: also where locks may not hold between machines.
+  ///   - allowsNetworkFilesystem: accepts filesystems whose locks may not hold between machines.
   ///   - system: the disk, for tests.
   /// - Throws: `.invalidArgument` for a relative path; `.storeRefused` for a folder that is not acceptable; `.storeIO`,
   ///   `.storeFull`.
@@ -46,7 +44,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
       system: system, forms: .today)
   }
 
-  /// With the forms of another program, for tests.
+  /// Tests use this, with the file formats of another version.
   convenience init(
     path: String, keys: KeyPlan, clock: any Clock, random: any RandomSource, allowsNetworkFilesystem: Bool,
     system: any FileSystem, forms: StoreForms
@@ -56,12 +54,12 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     self.init(OpenStore(folder, chooser, clock: clock, random: random, forms: forms), clock, random)
   }
 
-  /// The store in a folder that is there; nil if there is none. Makes no folder.
+  /// The store in an existing folder; nil if there is none. Creates no folder.
   /// - Throws: as ``init(path:keys:clock:random:allowsNetworkFilesystem:system:)``.
   public static func existing(
     path: String, keys: KeyPlan, clock: any Clock, system: any FileSystem = PosixFileSystem()
   ) throws(EnrollError) -> FileTokenStore? {
-    guard try StoreFolder.isThere(path, system: system) else { return nil }
+    guard try StoreFolder.exists(path, system: system) else { return nil }
     return try FileTokenStore(path: path, keys: keys, clock: clock, system: system)
   }
 
@@ -71,17 +69,17 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     current = Guarded(Current(store: store, seen: clock.instant()), by: Mutex())
   }
 
-  /// Opens the keys now, so that a locked store is known before anything depends on it.
+  /// Opens the keys now, so that the caller learns early whether the store is locked.
   /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeVersion`, `.storeRefused`, `.storeIO`, `.forked`.
   public func unlock() throws(EnrollError) {
-    try inPlace { (store) throws(EnrollError) in _ = try store.keys() }
+    try withCurrentStore { (store) throws(EnrollError) in _ = try store.keys() }
   }
 
   // MARK: The folder that is open
 
-  /// Runs `body` with the open folder; when that fails because another folder is in its place now, with that one.
-  /// - Parameter isUnderWay: whether `body` has come so far that it must not run twice.
-  func inPlace<Value>(
+  /// Runs `body` with the open folder. If that fails because another folder is at the path now, runs it with that one.
+  /// - Parameter isUnderWay: whether `body` has had effects that must not happen twice.
+  func withCurrentStore<Value>(
     unless isUnderWay: () -> Bool = { false }, _ body: (OpenStore) throws(EnrollError) -> Value
   ) throws(EnrollError) -> Value {
     try origin.check()
@@ -94,12 +92,12 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     }
   }
 
-  /// - Returns: nil where `store` is still at its path, or nothing that can be opened is there.
+  /// - Returns: nil if `store` is still at its path, or if no usable folder is there.
   func reopened(instead store: OpenStore) -> OpenStore? {
     let now = current.withLock { $0.store }
-    // Another thread was faster.
+    // Another thread has reopened the store already.
     guard now === store else { return now }
-    guard let isInPlace = try? store.folder.isInPlace(), !isInPlace, let fresh = try? store.reopened() else {
+    guard let isAtPath = try? store.folder.isAtPath(), !isAtPath, let fresh = try? store.reopened() else {
       return nil
     }
     let instant = clock.instant()
@@ -112,32 +110,32 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     }
   }
 
-  /// Readers take no lock, which would tell them of another folder: they look at the path once a second.
-  private func requireSeen() throws(EnrollError) {
+  /// Checks once a second that the folder is still at its path. Only readers need this: a lock checks it.
+  private func checkPath() throws(EnrollError) {
     let now = clock.instant()
     let store = current.withLock { current -> OpenStore? in
       guard !(0..<Self.trustedNanoseconds).contains(now.since(current.seen)) else { return nil }
       current.seen = now
       return current.store
     }
-    guard let store, try !store.folder.isInPlace() else { return }
+    guard let store, try !store.folder.isAtPath() else { return }
     guard reopened(instead: store) != nil else { throw StoreFolder.replaced }
   }
 
-  /// The sealed files, as they are. Called for a store that has keys.
+  /// The sealed files, for diagnosis. The store must have keys.
   func inspect() throws(EnrollError) -> StoredFiles { try current.withLock { $0.store }.inspect() }
 
   // MARK: Keys
 
-  /// Moves the store's key to another provider, or has the same one wrap it anew; nothing is lost wherever that is
-  /// interrupted. Other processes go on meanwhile.
+  /// Moves the store's keys to another key provider, or has the same provider wrap them again. An interruption loses
+  /// nothing, and other processes can use the store meanwhile.
   /// - Parameters:
   ///   - keys: the key provider from now on.
-  ///   - newDataKey: also make a new key and seal every file with it. Files that cannot be opened, and those that were
-  ///     set aside, stay as they are, and the older keys then stay with them.
+  ///   - newDataKey: also make a new data key and seal every file with it. A file that cannot be opened or was set aside stays
+  ///     as it is. Then the older keys stay too.
   /// - Returns: the name of the provider that has the key now.
-  /// - Throws: `.notFound` for a store without keys; `.storeLocked` and its kin where the key cannot be opened, or the
-  ///   new provider cannot take it: then nothing has changed, or both open the store.
+  /// - Throws: `.notFound` for a store without keys; `.storeLocked` and related errors if the key cannot be opened, or if the
+  ///   new provider cannot store it. Then nothing has changed, or both providers open the store.
   @discardableResult
   public func replaceKeys(_ keys: KeyPlan, newDataKey: Bool = false) throws(EnrollError) -> String {
     try origin.check()
@@ -145,8 +143,8 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     let chooser = try keys.chooser(
       forStoreAt: store.folder.path, random: random, system: store.folder.system)
     let provider = try store.ring.replace(with: chooser, reseal: nil)
-    store.ring.tidy()
-    // A step of its own: between the two, whoever can open the store before or after can open it.
+    store.ring.removeLeftovers()
+    // The new data key is a separate step. Until it starts, the provider is all that has changed.
     guard newDataKey else { return provider }
     return try store.ring.replace(with: chooser) { () throws(EnrollError) in try store.reseal() }
   }
@@ -155,8 +153,8 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
 
   public func read(_ account: AccountName) throws(EnrollError) -> AccountRecord? {
     try origin.check()
-    try requireSeen()
-    // One look at the file's status: what may be served without is the client's to say (TokenCache).
+    try checkPath()
+    // Looks at the status of the file. Only the client may return a token without that (TokenCache).
     return try with(account) { (file) throws(EnrollError) in try file.record(fresh: true) }
   }
 
@@ -165,7 +163,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord {
     var isUnderWay = false
-    return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
+    return try withCurrentStore(unless: { isUnderWay }) { (store) throws(EnrollError) in
       try store.with(account) { (file) throws(EnrollError) in
         try file.update(account) { (record) throws(EnrollError) in
           isUnderWay = true
@@ -180,7 +178,7 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
     var isUnderWay = false
-    return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
+    return try withCurrentStore(unless: { isUnderWay }) { (store) throws(EnrollError) in
       try store.with(account) { (file) throws(EnrollError) in
         try file.renewalTurn(epoch: epoch, deadline: deadline, cancellation: cancellation) {
           () throws(EnrollError) in
@@ -193,8 +191,8 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     }
   }
 
-  /// Keeps what the next update that changes the epoch needs, disk space and descriptors, until the end of the renewal
-  /// turn. Refused where another folder has taken the place of the one in which the turn runs: nobody is kept out there.
+  /// Reserves the disk space and descriptors that the next change of the epoch needs, until the renewal turn ends.
+  /// Fails if the folder was replaced since the turn began: a lock in the old folder excludes no other process.
   public func reserveSpace(_ account: AccountName) throws(EnrollError) {
     try origin.check()
     let (store, turn) = current.withLock { ($0.store, $0.turns[account]) }
@@ -212,12 +210,12 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     try with(account) { (file) throws(EnrollError) in try file.remove() }
   }
 
-  /// Erases the accounts of that name, whichever provider and client they belong to.
-  /// - Throws: once they are gone, what kept any other record from being opened: it may be of that name.
+  /// Erases all accounts of that name, at every provider and client.
+  /// - Throws: after erasing, the error of the first record that could not be read: its account may have that name.
   public func remove(named text: String) throws(EnrollError) {
     var failure: EnrollError?
     var meant: [AccountName] = []
-    try inPlace { (store) throws(EnrollError) in
+    try withCurrentStore { (store) throws(EnrollError) in
       try store.forEachRecord { file throws(EnrollError) in
         do throws(EnrollError) {
           if let document = try file.document(fresh: true), ASCII.equals(document.account.text, text) {
@@ -234,11 +232,11 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     if let failure { throw failure }
   }
 
-  /// Opens every record: names stand only inside. Those that are damaged are all set aside, and reported by one error; the next
-  /// call leaves them out.
+  /// Opens every record, because account names are only inside the sealed files. All damaged records are set aside and
+  /// reported by one error; the next call succeeds without them.
   public func accounts() throws(EnrollError) -> [AccountName] { try accounts { !$0.isAttemptsAlone } }
 
-  /// Damage is left where it is: it is for ``accounts()`` to report.
+  /// Does not set damaged records aside. ``accounts()`` does that and reports them.
   public func accountsWithAttempts() throws(EnrollError) -> [AccountName] {
     try accounts(setsAside: false) { _ in true }
   }
@@ -247,14 +245,16 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     setsAside: Bool = true, where isMeant: (AccountDocument) -> Bool
   ) throws(EnrollError) -> [AccountName] {
     try origin.check()
-    try requireSeen()
-    return try inPlace { (store) throws(EnrollError) in
+    try checkPath()
+    return try withCurrentStore { (store) throws(EnrollError) in
       var names: [AccountName] = []
       var damage: EnrollError?
       var others = 0
       try store.forEachRecord { file throws(EnrollError) in
         do throws(EnrollError) {
-          if let document = try setsAside ? file.document(fresh: true) : file.present(), isMeant(document) {
+          if let document = try setsAside ? file.document(fresh: true) : file.documentOnDisk(),
+            isMeant(document)
+          {
             names.append(document.account)
           }
         } catch {
@@ -276,12 +276,12 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   private func with<Value>(
     _ name: AccountName, _ body: (AccountFile) throws(EnrollError) -> Value
   ) throws(EnrollError) -> Value {
-    try inPlace { (store) throws(EnrollError) in try store.with(name, body) }
+    try withCurrentStore { (store) throws(EnrollError) in try store.with(name, body) }
   }
 
   // MARK: PINs
 
-  public var pins: (any PINKeeper)? { self }
+  public var pins: (any PINStore)? { self }
 
   public func isUnlocked(_ account: AccountName) throws(EnrollError) -> Bool? {
     try with(account) { (file) throws(EnrollError) in try file.isUnlocked() }
@@ -300,9 +300,9 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   // MARK: Store-level files
 
   public func installationID() throws(EnrollError) -> String {
-    try inPlace { (store) throws(EnrollError) in
+    try withCurrentStore { (store) throws(EnrollError) in
       let file = try store.file(StoreNames.installation)
-      let held = try store.lock.take()
+      let held = try store.lock.acquire()
       defer { held.release() }
       let (present, generation) = try store.open(file) { (text) throws(EnrollError) in
         try InstallationDocument.decode(text, as: store.forms.installation)
@@ -315,15 +315,15 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
   }
 
   public func resetInstallationID() throws(EnrollError) {
-    try inPlace { (store) throws(EnrollError) in
-      let held = try store.lock.take()
+    try withCurrentStore { (store) throws(EnrollError) in
+      let held = try store.lock.acquire()
       defer { held.release() }
       try store.folder.discard(StoreNames.installation)
       try store.folder.sync()
     }
   }
 
-  /// A message can do without the outbox: nobody waits long for a process that holds it.
+  /// Sending a message does not depend on the outbox, so a call waits only briefly for its lock.
   private static let outboxSeconds: Int64 = 1
 
   @discardableResult
@@ -331,9 +331,9 @@ public final class FileTokenStore: TokenStore, PINKeeper, Sendable {
     _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
   ) throws(EnrollError) -> [OutboxEntry] {
     var isUnderWay = false
-    return try inPlace(unless: { isUnderWay }) { (store) throws(EnrollError) in
+    return try withCurrentStore(unless: { isUnderWay }) { (store) throws(EnrollError) in
       let file = try store.file(StoreNames.outbox)
-      let held = try store.lock.take(atMost: Self.outboxSeconds)
+      let held = try store.lock.acquire(atMost: Self.outboxSeconds)
       defer { held.release() }
       let (present, generation) = try store.open(file) { (text) throws(EnrollError) in
         try OutboxDocument.decode(text, as: store.forms.outbox)

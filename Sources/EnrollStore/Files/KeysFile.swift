@@ -1,10 +1,11 @@
-// The `keys` file as text and as a value: the store's keys, each wrapped once per slot. The checksum in its first line tells
-// damage from a wrong key; that nobody put other slots in is the wrapping's business.
+// The `keys` file as text and as a value: the store's keys, each wrapped once per slot. The checksum in the first line
+// distinguishes damage from a wrong key. It does not detect forged slots; the encryption of each slot does.
 //
-// One line `enrollkit-keys 1 CHECKSUM`, then one JSON object: storeID, active (the id of the key that seals), and slots, each
-// with the provider that wrapped it, the id of the key, and what the provider gave.
+// One line `enrollkit-keys 1 CHECKSUM`, then one JSON object: storeID, active (the id of the key that seals), and
+// slots, each with the provider, the id of the key, and the wrapped key in the provider's format.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollJSON
 
@@ -52,11 +53,12 @@ struct KeysFile {
     return start + Base64URL.encodedBytes(checksum) + [0x0A]
   }
 
-  /// nil if there is none.
+  /// Reads the file.
+  /// - Returns: nil if there is none.
   static func read(
     _ folder: StoreFolder, as form: StoreForm<JSONObject> = form
   ) throws(EnrollError) -> (file: KeysFile, status: FileStatus)? {
-    guard let (bytes, status) = try folder.read(KeyRing.fileName, limit: 1 << 16) else { return nil }
+    guard let (bytes, status) = try folder.read(StoreKeyRing.fileName, limit: 1 << 16) else { return nil }
     return (try KeysFile(bytes, as: form), status)
   }
 

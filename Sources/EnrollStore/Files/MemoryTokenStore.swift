@@ -1,7 +1,8 @@
-// A store that lives as long as its process: for hosts' tests, and for hosts that keep nothing. The same rules of
-// exclusion between threads as the files; other processes never see it.
+// A store in memory that ends with its process: for hosts' tests, and for hosts that store nothing. Locking between
+// threads follows the same rules as for files. Other processes do not see this store.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollPosix
 
 /// Account records in memory.
@@ -50,7 +51,7 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
     try origin.check()
     let account = account(name)
     return try account.gate.turn(
-      epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, ground: account, body)
+      epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, account: account, body)
   }
 
   public func reserveSpace(_ name: AccountName) throws(EnrollError) { try origin.check() }
@@ -143,13 +144,13 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
   }
 
   private final class Registration: Sendable {
-    /// Held across the network.
+    /// Held across network requests.
     let turn = TimedMutex()
     let client = Guarded<RegisteredClient?>(nil, by: Mutex())
   }
 
-  private final class Account: RenewalGround, @unchecked Sendable {
-    // Unchecked: every part brings its own lock.
+  private final class Account: RenewableAccount, @unchecked Sendable {
+    // Unchecked: each member has its own lock.
     let writing = TimedMutex()
     let gate = RenewalGate()
     private let record = Guarded<AccountRecord?>(nil, by: Mutex())
@@ -167,8 +168,8 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
 }
 
 extension AccountRecord {
-  /// The record of an account that has none. Its epoch begins anywhere: a renewal of an account that was removed and
-  /// made again meanwhile must not take the new one for its own.
+  /// An empty record. Its epoch is random: if an account is removed and created again during a renewal, the epoch of
+  /// the new record differs, and the renewal's tokens are not stored in it.
   static func blank(_ random: any RandomSource) throws(EnrollError) -> AccountRecord {
     var record = AccountRecord()
     for byte in try random.bytes(6) { record.tokenEpoch = record.tokenEpoch << 8 | UInt64(byte) }
@@ -177,7 +178,7 @@ extension AccountRecord {
 }
 
 extension AccountName {
-  /// By bytes.
+  /// The names, sorted by their bytes.
   static func sorted(_ names: [AccountName]) -> [AccountName] {
     names.sorted { $0.qualifiedName.utf8.lexicographicallyPrecedes($1.qualifiedName.utf8) }
   }

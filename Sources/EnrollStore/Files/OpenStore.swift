@@ -1,23 +1,24 @@
-// One opening of a store's folder, with the keys, locks and accounts that belong to it. A folder that is put in the place of the
-// open one (a restore, a tool that synchronises) is another store: it is opened anew, and this one ends with its last call.
+// An open store folder, with its keys, locks and accounts. If a restore or a file synchronizer replaces the folder, the
+// new folder is opened as another OpenStore, and this object ends with its last call.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 import Synchronization
 
-/// A store's folder as it is open.
+/// One opened store folder.
 final class OpenStore: Sendable {
-  /// Accounts that are remembered; more are forgotten once nobody uses them.
+  /// Account objects that are kept in memory. Beyond this number, those that are not in use are released.
   private static let rememberedLimit = 1024
 
   let folder: StoreFolder
-  let ring: KeyRing
+  let ring: StoreKeyRing
   let lock: StoreLock
   let forms: StoreForms
   private let clock: any Clock
   private let random: any RandomSource
-  private let isTidied = Atomic<Bool>(false)
+  private let hasRemovedLeftovers = Atomic<Bool>(false)
   private let table = Guarded<[AccountName: AccountFile]>([:], by: Mutex())
 
   init(
@@ -29,27 +30,29 @@ final class OpenStore: Sendable {
     self.random = random
     self.forms = forms
     lock = StoreLock(StoreNames.lock, in: folder)
-    ring = KeyRing(folder: folder, chooser: chooser, random: random, storeLock: lock, form: forms.keys)
+    ring = StoreKeyRing(folder: folder, chooser: chooser, random: random, storeLock: lock, form: forms.keys)
   }
 
-  /// The store that is at this path now.
-  /// - Throws: as the opening of a store does; a folder that is not there is not made.
+  /// Opens the folder that is at the path now.
+  /// - Throws: as opening a store does. A missing folder is an error and is not created.
   func reopened() throws(EnrollError) -> OpenStore {
     OpenStore(try folder.reopened(), ring.currentChooser, clock: clock, random: random, forms: forms)
   }
 
-  /// The keys. The first time, what processes that died left of the store's own files is removed.
+  /// The keys. The first call also removes temporary files that dead processes left.
   func keys() throws(EnrollError) -> StoreKeys {
     let keys = try ring.open()
-    if !isTidied.exchange(true, ordering: .relaxed) { folder.tidy(StoreNames.ownTemporaries) }
+    if !hasRemovedLeftovers.exchange(true, ordering: .relaxed) {
+      folder.removeLeftovers(StoreNames.ownTemporaries)
+    }
     return keys
   }
 
-  /// The names of all files, for a call that is about all of them. Files that dead processes left behind are removed.
+  /// The names of all files, for calls that read the whole folder. Files that dead processes left are removed.
   func names() throws(EnrollError) -> [String] {
     let names = try folder.names()
-    folder.tidy(names)
-    ring.tidy()
+    folder.removeLeftovers(names)
+    ring.removeLeftovers()
     return names
   }
 
@@ -71,8 +74,9 @@ final class OpenStore: Sendable {
     }
     if let present { return present }
     let made = account(try keys().tag("account", name.qualifiedName))
-    // Not at every save, and not by a look at the whole folder: what is left behind has one of two names.
-    made.tidy()
+    // This runs only at an account's first use, and only for the two names that can be left over: reading the
+    // folder would cost too much.
+    made.removeLeftovers()
     return table.withLock { files in
       let file = files[name] ?? made
       file.users.add(1, ordering: .acquiring)
@@ -84,12 +88,12 @@ final class OpenStore: Sendable {
     }
   }
 
-  /// Of that tag, not remembered.
+  /// A new object for that tag, which `table` does not keep.
   private func account(_ tag: [UInt8]) -> AccountFile {
     AccountFile(tag: tag, folder: folder, ring: ring, clock: clock, random: random, forms: forms)
   }
 
-  /// Runs `body` for every record that is there, one after the other: what was read of one is gone before the next.
+  /// Runs `body` for every record, one after the other. Each record is released before the next is read.
   func forEachRecord(_ body: (AccountFile) throws(EnrollError) -> Void) throws(EnrollError) {
     _ = try keys()
     for name in try names() {
@@ -103,14 +107,14 @@ final class OpenStore: Sendable {
     sealedFile(name, try keys().tag("store", name))
   }
 
-  /// A file of the store as a whole.
+  /// A sealed file that is not an account's record.
   func sealedFile(_ name: String, _ tag: [UInt8]) -> SealedFile {
     SealedFile(
       name: name, temporary: StoreNames.temporary(name), tag: tag, folder: folder, ring: ring, random: random,
       form: forms.sealed)
   }
 
-  /// Called with the store's lock held. A damaged file is set aside.
+  /// Reads and decodes a file. Sets it aside if it is damaged. Called with the store's lock held.
   func open<Value>(
     _ file: SealedFile, _ decode: (Secret) throws(EnrollError) -> Value
   ) throws(EnrollError) -> (value: Value?, generation: UInt64) {
@@ -123,13 +127,13 @@ final class OpenStore: Sendable {
     }
   }
 
-  // MARK: Sealing anew
+  // MARK: Sealing again
 
-  /// Seals every file with the key that seals now.
-  /// - Returns: whether nothing needs the older keys any more.
+  /// Seals every file with the active data key.
+  /// - Returns: whether no file needs an older key.
   func reseal() throws(EnrollError) -> Bool {
-    // A record or client that is being saved for the first time this moment has its lock already; one that was put back from
-    // a copy may have none.
+    // The search includes write locks: a record or client that is just being saved for the first time has a lock, and
+    // perhaps no file yet. A file that was restored from a copy may have no lock.
     var tags: Set<[UInt8]> = []
     for name in try names() {
       if let tag = AccountFileNames.tag(ofWriteLock: name) ?? AccountFileNames.tag(ofRecord: name)
@@ -137,28 +141,28 @@ final class OpenStore: Sendable {
       {
         tags.insert(tag)
       }
-      // Not worth more: the provider is asked again.
+      // Provider documents are only a cache: they are deleted, and the provider is asked again.
       if StoreNames.tag(ofProvider: name) != nil { try folder.discard(name) }
     }
     for tag in tags {
       try account(tag).reseal()
       try resealClient(tag)
     }
-    let held = try lock.take()
+    let held = try lock.acquire()
     defer { held.release() }
     for name in [StoreNames.installation, StoreNames.outbox] { try reseal(try file(name)) }
     return try isResealed()
   }
 
-  /// A registration that is under way is not waited for.
+  /// Does not wait for a registration that is in progress, because it takes only the write lock.
   private func resealClient(_ tag: [UInt8]) throws(EnrollError) {
     let names = ClientFileNames(tag: tag)
-    let held = try StoreLock(names.writeLock, in: folder).take()
+    let held = try StoreLock(names.writeLock, in: folder).acquire()
     defer { held.release() }
     try reseal(sealedFile(names.client, tag))
   }
 
-  /// Called with the file's lock held. A file that cannot be opened is left as it is.
+  /// Seals the file again. A file that cannot be opened is not changed. Called with the file's lock held.
   private func reseal(_ file: SealedFile) throws(EnrollError) {
     do throws(EnrollError) {
       guard let content = try file.read() else { return }
@@ -169,8 +173,8 @@ final class OpenStore: Sendable {
     }
   }
 
-  /// Whether every sealed file says itself that the key that seals now has sealed it: looked for on the disk once more,
-  /// because a key that goes takes with it whatever was overlooked.
+  /// Whether the header of every sealed file names the active key. All files on disk are checked once more, because a
+  /// file that was overlooked could not be opened after the older keys are removed.
   private func isResealed() throws(EnrollError) -> Bool {
     let keys = try ring.open()
     for name in try folder.names() where StoreNames.isSealed(name) {

@@ -1,7 +1,8 @@
-// The seal of a PIN (store.md, PIN): scrypt makes a key from the PIN, which opens the account's own key, which
-// opens the record. A short PIN does not resist somebody who holds the store's data key.
+// The encryption of an account under its PIN (store.md, PIN): scrypt derives a key from the PIN. That key wraps the
+// account's own key, which encrypts the record. A short PIN does not resist an attacker who has the store's data key.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 
 enum PINSeal {
@@ -9,7 +10,7 @@ enum PINSeal {
   private static let saltCount = 32
   private static let blockSize: UInt32 = 8
   private static let parallelism: UInt32 = 1
-  /// Derivations that are dearer than this were not written by us (256 MiB).
+  /// log2 of scrypt's N. EnrollKit writes no cost outside this range; 2^18 needs 256 MiB.
   private static let costs: ClosedRange<Int64> = 14...18
 
   /// A new key for an account.
@@ -40,7 +41,7 @@ enum PINSeal {
     return try open(envelope.wrappedKey, wrapping, "key", lineage)
   }
 
-  /// Under a key for this one write, so that no nonce meets a key twice.
+  /// Encrypts with a key that is derived for this write alone, so that no key is used twice with one nonce.
   static func seal(
     _ record: AccountRecord, key: Secret, lineage: String, random: any RandomSource
   ) throws(EnrollError) -> [UInt8] {
@@ -48,7 +49,7 @@ enum PINSeal {
     return salt + (try seal(record.encoded(), try oneWrite(key, salt), "record", lineage, random))
   }
 
-  /// - Returns: nil when it was sealed with another key.
+  /// - Returns: nil if the record was sealed with another key, or was changed.
   static func open(_ sealed: [UInt8], key: Secret, lineage: String) throws(EnrollError) -> Secret? {
     guard sealed.count > saltCount else { return nil }
     return try open(
@@ -78,7 +79,7 @@ enum PINSeal {
     }
   }
 
-  /// - Returns: nil when the key is not the one that sealed it, or it was changed.
+  /// - Returns: nil if the bytes were sealed with another key, or were changed.
   private static func open(
     _ sealed: [UInt8], _ key: Secret, _ purpose: String, _ lineage: String
   ) throws(EnrollError) -> Secret? {
@@ -93,7 +94,7 @@ enum PINSeal {
     }
   }
 
-  /// A sealed part fits its own account and place alone.
+  /// The associated data, which binds the sealed bytes to their purpose and to the account's lineage.
   private static func associated(_ purpose: String, _ lineage: String) -> [UInt8] {
     Array("enrollkit pin 1 \(purpose) \(lineage)".utf8)
   }

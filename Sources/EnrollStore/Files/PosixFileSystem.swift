@@ -1,7 +1,6 @@
 // The operations of FileSystem as system calls, one each.
 
 import CPosix
-import EnrollCore
 import EnrollPosix
 
 /// The machine's disk.
@@ -12,7 +11,7 @@ public final class PosixFileSystem: FileSystem {
 
   public func makeFolder(_ path: String) throws(FileFault) {
     try check(mkdir(path, 0o700), .makeFolder)
-    OwnerAccess.complete(folder: path)
+    OwnerPermissions.restore(folder: path)
   }
 
   public func openFolder(_ path: String) throws(FileFault) -> Int32 {
@@ -29,7 +28,7 @@ public final class PosixFileSystem: FileSystem {
       case .writing: O_RDWR
       }
     let fd = try check(enroll_posix_openat(folder, name, flags | always, 0o600), .open)
-    if case .making = access { OwnerAccess.complete(file: fd) }
+    if case .making = access { OwnerPermissions.restore(file: fd) }
     return fd
   }
 
@@ -42,7 +41,7 @@ public final class PosixFileSystem: FileSystem {
       return fd
     }
     guard fd >= 0 else { throw FileFault(.openLock, number == 0 ? ENOMEM : number) }
-    OwnerAccess.complete(file: fd)
+    OwnerPermissions.restore(file: fd)
     return fd
   }
 
@@ -59,7 +58,7 @@ public final class PosixFileSystem: FileSystem {
   public func readBack(
     _ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileFault) -> Int {
-    // Without bytes to fill there may be no address, which not every C library takes.
+    // An empty buffer may have no address, and some C libraries do not accept a null pointer.
     guard let start = buffer.baseAddress else { return 0 }
     let count = pread(descriptor, start, buffer.count, off_t(offset))
     if count < 0 { throw FileFault(.readBack, enroll_posix_errno()) }
@@ -120,7 +119,7 @@ public final class PosixFileSystem: FileSystem {
   }
 
   public func list(_ folder: Int32) throws(FileFault) -> [String] {
-    // A descriptor of its own: closedir closes it, and the position of a shared one would be shared.
+    // `closedir` closes the descriptor that it reads, and a copy made by `dup` would share the read position.
     let copy = try check(enroll_posix_openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), .list)
     guard let stream = fdopendir(copy) else {
       let number = enroll_posix_errno()
@@ -135,7 +134,7 @@ public final class PosixFileSystem: FileSystem {
       let name = String(cString: start)
       if name != ".", name != ".." { names.append(name) }
     }
-    // Some names only would say that the others are not there.
+    // A partial list would make the files that it lacks look missing.
     guard number == 0 else { throw FileFault(.list, number) }
     return names
   }

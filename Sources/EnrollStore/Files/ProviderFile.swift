@@ -3,14 +3,14 @@
 // waits for the lock, and a failed save is ignored.
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
 
 extension FileTokenStore {
   public func providerDocuments(_ provider: ProviderName) -> ProviderDocuments? {
     do throws(EnrollError) {
-      return try inPlace { (store) throws(EnrollError) in
-        // Asking makes no store.
-        guard try store.folder.status(KeyRing.fileName) != nil else { return nil }
+      return try withCurrentStore { (store) throws(EnrollError) in
+        // A read must not create a store.
+        guard try store.folder.status(StoreKeyRing.fileName) != nil else { return nil }
         return try store.read(try store.providerFile(provider), provider)?.documents
       }
     } catch {
@@ -22,7 +22,7 @@ extension FileTokenStore {
     _ provider: ProviderName, _ change: (inout ProviderDocuments) -> Void
   ) {
     do throws(EnrollError) {
-      try inPlace { (store) throws(EnrollError) in
+      try withCurrentStore { (store) throws(EnrollError) in
         let file = try store.providerFile(provider)
         let lock = try FileLock(StoreNames.lock, in: store.folder)
         defer { lock.close() }
@@ -35,7 +35,7 @@ extension FileTokenStore {
         _ = try file.save(after.encoded(of: provider), after: kept?.generation ?? 0)
       }
     } catch {
-      // The provider is asked again.
+      // Nothing is lost: the next call asks the provider again.
     }
   }
 }

@@ -1,41 +1,42 @@
-// This process's copy of one account: the last content of its sealed file, and the key derived from its PIN (store.md,
-// Memory and the disk). The file's status shows whether another process has changed it; threads that wait for a renewal
-// check it once a second. Takes no lock on the file, and changes nothing there.
+// This process's copy of one account: the last content of its sealed file, and the account's key if its PIN was given
+// (store.md, Memory and the disk). The file's status shows whether another process has changed the file; threads that
+// wait for a renewal check it once a second. Takes no file lock and does not change the file.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollJSON
 import EnrollPosix
 
 /// One account's record as it was last seen.
 final class RecordCache: @unchecked Sendable {
-  // Unchecked: `known`, `isAnchored` and `key` are only touched with `reading` held.
+  // Unchecked: `entry`, `isAnchored` and `key` are only touched with `reading` held.
 
-  /// The known state of the file.
-  private struct Known {
-    /// nil: there is no record.
+  /// The last known state of the file.
+  private struct Entry {
+    /// The record as read from its file; nil if there is no record.
     var document: AccountDocument?
-    /// The document's, once it was opened; nil too while a PIN keeps it shut.
+    /// The decoded record; nil until it was decoded, and while the PIN locks it. Only set for an account with a PIN.
     var record: AccountRecord?
     var generation: UInt64 = 0
     var header: [UInt8] = []
     var status: FileStatus?
-    /// The file was so old when it was read that every later change shows in its status.
+    /// Whether the file was old enough, when it was read, for its status to show every later change.
     var isSettled = true
     var checked: Instant
   }
 
   /// How long a record is served from memory to threads that wait for a renewal (store.md, Memory and the disk).
-  private static let trusted: Int64 = 1_000_000_000
-  /// Coarser than any filesystem's time stamps.
+  private static let trustedNanoseconds: Int64 = 1_000_000_000
+  /// A file younger than this is read again, since timestamps may be too coarse to show a second change.
   private static let settlingNanoseconds: Int64 = 1_000_000_000
 
   private let file: SealedFile
   private let clock: any Clock
   private let form: StoreForm<JSONObject>
   private let reading = Condition()
-  private var known: Known?
-  /// Whether the record that was there first is known not to be one that was put back.
+  private var entry: Entry?
+  /// Whether the first record that was read has been compared with the rollback anchor.
   private var isAnchored = false
   private var key: Secret?
 
@@ -45,25 +46,27 @@ final class RecordCache: @unchecked Sendable {
     self.form = form
   }
 
-  /// The account's own key, since its PIN was given to this process.
+  /// The account's own key; nil until its PIN was given to this process.
   var pinKey: Secret? {
     get { locked { key } }
     set { locked { key = newValue } }
   }
 
-  /// Of what was read or saved last; 0 without a record.
-  var generation: UInt64 { locked { known?.generation ?? 0 } }
+  /// The generation that was read or saved last; 0 without a record.
+  var generation: UInt64 { locked { entry?.generation ?? 0 } }
 
   /// The content of the file, at most a second old.
-  /// - Parameter fresh: look at the disk now.
-  func look(fresh: Bool) throws(EnrollError) -> AccountDocument? {
+  /// - Parameter fresh: true: read the disk now.
+  func read(fresh: Bool) throws(EnrollError) -> AccountDocument? {
     reading.lock()
     defer { reading.unlock() }
     let now = clock.instant()
-    if let known, !fresh, (0..<Self.trusted).contains(now.since(known.checked)) { return known.document }
-    if let known, known.isSettled, try file.folder.status(file.name).isSame(as: known.status) {
-      self.known?.checked = now
-      return known.document
+    if let entry, !fresh, (0..<Self.trustedNanoseconds).contains(now.since(entry.checked)) {
+      return entry.document
+    }
+    if let entry, entry.isSettled, try file.folder.status(file.name).isSame(as: entry.status) {
+      self.entry?.checked = now
+      return entry.document
     }
     return try reread(now)
   }
@@ -74,49 +77,52 @@ final class RecordCache: @unchecked Sendable {
     do throws(EnrollError) {
       found = try file.read()
     } catch {
-      // A process without descriptors, or a disk in trouble: what was read last still is what is there.
-      guard error.code == .storeIO, let known, let document = known.document,
-        try file.folder.status(file.name).isSame(as: known.status)
+      // The process has no free descriptors, or the disk fails. The status has not changed, so the last content is
+      // still current.
+      guard error.code == .storeIO, let entry, let document = entry.document,
+        try file.folder.status(file.name).isSame(as: entry.status)
       else { throw error }
       return document
     }
     guard let content = found else {
-      known = Known(checked: now)
+      entry = Entry(checked: now)
       return nil
     }
     let age = realTime.subtractingReportingOverflow(content.status.modified)
     let isSettled = age.overflow || age.partialValue.magnitude >= Self.settlingNanoseconds.magnitude
-    // The same write under the same name: nothing to open.
-    if let known, let document = known.document, known.header == content.header {
-      self.known?.status = content.status
-      self.known?.isSettled = isSettled
-      self.known?.checked = now
+    // The header is the same, so the content is the same and need not be decrypted.
+    if let entry, let document = entry.document, entry.header == content.header {
+      self.entry?.status = content.status
+      self.entry?.isSettled = isSettled
+      self.entry?.checked = now
       return document
     }
-    // The process that wrote the file may not have synced the folder yet. Tokens that are handed out must survive a crash
+    // The process that wrote the file may not have synced the folder yet. Tokens that are returned must survive a crash
     // (flows.md §8).
     if !isSettled { try? file.folder.sync() }
     let (plaintext, generation) = try file.open(content)
     let document = try AccountDocument(decoding: plaintext, as: form)
-    if let known, let last = known.document, ASCII.equals(last.lineage, document.lineage),
-      generation < known.generation
+    if let entry, let last = entry.document, ASCII.equals(last.lineage, document.lineage),
+      generation < entry.generation
     {
       throw EnrollError(
         .storeRefused,
-        "the record was replaced by an older copy: it has generation \(generation), \(known.generation) was seen",
+        "the record was replaced by an older copy: it has generation \(generation), \(entry.generation) was seen",
         field: "store")
     }
     try refuseRolledBack(document, generation)
-    known = Known(
+    entry = Entry(
       document: document, generation: generation, header: content.header, status: content.status,
       isSettled: isSettled, checked: now)
     return document
   }
 
-  /// The record that a process finds, held against what its key's provider knows. Later ones are held against that one.
+  /// Compares the first record that this process reads with the rollback anchor. Later records are compared with that
+  /// first one.
   private func refuseRolledBack(_ document: AccountDocument, _ generation: UInt64) throws(EnrollError) {
     guard !isAnchored, document.guardsSomething else { return }
-    if let kept = file.ring.anchor(for: file.tag)?.generationKept(for: document.lineage), generation < kept {
+    if let kept = file.ring.anchor(for: file.tag)?.minimumGeneration(for: document.lineage), generation < kept
+    {
       throw EnrollError(
         .storeCorrupt,
         "the record was replaced by a copy from before a sign-out or a PIN attempt:"
@@ -126,26 +132,26 @@ final class RecordCache: @unchecked Sendable {
     isAnchored = true
   }
 
-  /// - Throws: `.storeLocked`, field `pin`, while its PIN was not given to this process.
+  /// - Throws: `.storeLocked`, field `pin`, if the account has a PIN that this process was not given.
   func record(of document: AccountDocument) throws(EnrollError) -> AccountRecord {
     switch document.content {
     case .open(let record): return record
     case .underPIN:
       reading.lock()
       defer { reading.unlock() }
-      guard let key else { throw Self.isShut }
-      if let known, let record = known.record, known.document == document { return record }
+      guard let key else { throw Self.lockedByPIN }
+      if let entry, let record = entry.record, entry.document == document { return record }
       guard let record = try unsealed(document, with: key) else {
-        // Another process took the PIN away and set a new one: this key is no more.
+        // Another process removed the PIN and set a new one, so this key is out of date.
         self.key = nil
-        throw Self.isShut
+        throw Self.lockedByPIN
       }
-      if known?.document == document { known?.record = record }
+      if entry?.document == document { entry?.record = record }
       return record
     }
   }
 
-  /// - Returns: nil when it was sealed with another key, or not at all.
+  /// - Returns: nil if the record was sealed with another key, or is not under a PIN.
   func unsealed(
     _ document: AccountDocument, with key: Secret
   ) throws(EnrollError) -> AccountRecord? {
@@ -155,7 +161,7 @@ final class RecordCache: @unchecked Sendable {
     }
   }
 
-  static var isShut: EnrollError {
+  static var lockedByPIN: EnrollError {
     EnrollError(.storeLocked, "the account is locked by its PIN", field: "pin")
   }
 
@@ -165,16 +171,16 @@ final class RecordCache: @unchecked Sendable {
     _ saved: (generation: UInt64, header: [UInt8], status: FileStatus)
   ) {
     locked {
-      known = Known(
+      entry = Entry(
         document: document, record: record, generation: saved.generation, header: saved.header,
         status: saved.status, isSettled: false, checked: clock.instant())
     }
   }
 
-  /// The next look reads the file.
+  /// Forgets the content, so that the next ``read(fresh:)`` reads the file.
   func forget() {
     locked {
-      known = nil
+      entry = nil
       isAnchored = false
     }
   }
@@ -187,7 +193,7 @@ final class RecordCache: @unchecked Sendable {
 }
 
 extension FileStatus? {
-  /// Whether two looks at a name found the same content, as far as a status can tell.
+  /// Whether two statuses of a name belong to the same content, as far as a status can tell.
   func isSame(as other: FileStatus?) -> Bool {
     guard let self, let other else { return self == nil && other == nil }
     return self.inode == other.inode && self.device == other.device && self.size == other.size

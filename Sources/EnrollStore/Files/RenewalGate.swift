@@ -1,33 +1,34 @@
-// The turn at renewal as the threads of one process see it: one holds it or polls for it, the others are parked
-// (reliability.md, Renewal across threads and processes). Waiters watch the account's epoch: a waiter leaves as soon as another
-// renewal, or a logout, has changed the tokens.
+// The renewal turn within one process: one thread holds the turn or polls for it, the other threads sleep
+// (reliability.md, Renewal across threads and processes). Waiting threads watch the account's epoch: a thread stops
+// waiting as soon as another renewal, or a logout, has changed the tokens.
 
 import CPosix
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
 /// The operations of an account that the gate needs.
-protocol RenewalGround: AnyObject {
+protocol RenewableAccount: AnyObject {
   /// The epoch of the committed record; nil without a record.
-  /// - Parameter fresh: look at the disk now. Otherwise what was known within the last second will do.
+  /// - Parameter fresh: true reads the disk now; false accepts a value that is at most a second old.
   func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64?
 
-  /// The lock that keeps other processes out, not yet taken; nil where no other process can come.
+  /// Opens the lock that excludes other processes, without locking it; nil if no other process uses the store.
   func openTurnLock() throws(EnrollError) -> FileLock?
 }
 
-/// One account's turns in this process.
+/// The renewal turns of one account in this process.
 final class RenewalGate: @unchecked Sendable {
   // Unchecked: all mutable state is only touched with `condition` held.
   private let condition = Condition()
-  private var isOccupied = false
+  private var isInUse = false
   private var changes: UInt64 = 0
-  /// Whether other processes are kept out after the turn, too.
+  /// Whether the lock stays held after the turn, so that other processes cannot renew.
   private var keepsTurn = false
-  /// The lock of a turn that is over and kept.
+  /// The lock of the last turn, while it stays held after the turn.
   private var kept: FileLock?
 
-  /// The account's record changed in this process: waiters look again.
+  /// Wakes the waiting threads, because this process changed the account's record.
   func noteChange() {
     condition.lock()
     changes &+= 1
@@ -38,109 +39,110 @@ final class RenewalGate: @unchecked Sendable {
   /// See `TokenStore.renewalTurn`.
   func turn(
     epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?, clock: any Clock,
-    ground: any RenewalGround, _ body: () throws(EnrollError) -> Void
+    account: any RenewableAccount, _ body: () throws(EnrollError) -> Void
   ) throws(EnrollError) -> RenewalTurn {
     let wait = Wait(
-      epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, ground: ground)
+      epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, account: account)
     let hook = cancellation?.onCancel { self.noteChange() }
     defer { if let hook { cancellation?.removeHook(hook) } }
-    if let end = try park(wait) { return end }
-    defer { leave() }
-    let earlier = takeKept()
+    if let end = try waitForThread(wait) { return end }
+    defer { release() }
+    let earlier = reclaimLock()
     var isHeld = earlier != nil
     let lock: FileLock?
-    if let earlier { lock = earlier } else { lock = try ground.openTurnLock() }
-    defer { if !isHeld || !keepAfterTurn(lock) { lock?.close() } }
-    if let end = try poll(lock, wait) { return end }
+    if let earlier { lock = earlier } else { lock = try account.openTurnLock() }
+    defer { if !isHeld || !keepLock(lock) { lock?.close() } }
+    if let end = try waitForProcess(lock, wait) { return end }
     isHeld = true
     try body()
     return .taken
   }
 
-  /// The condition that one thread waits for, and its timeout.
+  /// One thread's wait: the epoch it expects and its limits.
   private struct Wait {
     let epoch: UInt64
     let deadline: Instant
     let cancellation: (any Cancellation)?
     let clock: any Clock
-    let ground: any RenewalGround
+    let account: any RenewableAccount
 
     var isCancelled: Bool { cancellation?.isCancelled ?? false }
 
     /// - Throws: `.cancelled`.
-    func requireWanted() throws(EnrollError) {
+    func checkCancellation() throws(EnrollError) {
       if isCancelled { throw EnrollError(.cancelled, "the wait for another renewal was cancelled") }
     }
   }
 
   // MARK: Turns that are kept
 
-  /// Whether other processes stay kept out when the turn ends.
+  /// Whether the lock stays held when the turn ends.
   var isKept: Bool {
     condition.lock()
     defer { condition.unlock() }
     return keepsTurn
   }
 
-  /// From now on other processes are kept out between turns, too; or no longer.
-  /// - Returns: whether a turn that was kept has ended by this.
+  /// Sets whether the lock stays held between turns.
+  /// - Returns: whether this call released a lock that was kept.
   func keep(_ isKept: Bool) -> Bool {
     condition.lock()
     keepsTurn = isKept
-    let ended = isKept || isOccupied ? nil : kept
+    let ended = isKept || isInUse ? nil : kept
     if ended != nil { kept = nil }
     condition.unlock()
     ended?.close()
     return ended != nil
   }
 
-  /// Called by whoever occupies the gate.
-  private func takeKept() -> FileLock? {
+  /// The lock of the last turn, if it is still held. Called by the thread that has the gate.
+  private func reclaimLock() -> FileLock? {
     condition.lock()
     defer { condition.unlock() }
     defer { kept = nil }
     return kept
   }
 
-  /// - Returns: false where the turn just ends.
-  private func keepAfterTurn(_ lock: FileLock?) -> Bool {
+  /// Keeps the lock, if it is to stay held after the turn.
+  /// - Returns: false if the lock is not kept.
+  private func keepLock(_ lock: FileLock?) -> Bool {
     condition.lock()
     defer { condition.unlock() }
     if keepsTurn { kept = lock }
     return keepsTurn
   }
 
-  /// Waits until no other thread of this process holds or polls.
-  /// - Returns: nil when the gate is ours.
-  private func park(_ wait: Wait) throws(EnrollError) -> RenewalTurn? {
+  /// Waits until no other thread of this process holds the turn or polls for it.
+  /// - Returns: nil once this thread has the gate.
+  private func waitForThread(_ wait: Wait) throws(EnrollError) -> RenewalTurn? {
     defer { CallTimeout.report(.proceeding) }
     condition.lock()
     defer { condition.unlock() }
-    while isOccupied {
+    while isInUse {
       CallTimeout.report(.waiting)
-      try wait.requireWanted()
+      try wait.checkCancellation()
       let seen = changes
       condition.unlock()
       let result: Result<UInt64?, EnrollError>
       do {
-        result = .success(try wait.ground.tokenEpoch(fresh: false))
+        result = .success(try wait.account.tokenEpoch(fresh: false))
       } catch {
         result = .failure(error)
       }
       condition.lock()
       guard try result.get() == wait.epoch else { return .overtaken }
-      guard isOccupied else { break }
+      guard isInUse else { break }
       guard seen == changes else { continue }
       guard let limit = Timeout.left(until: wait.deadline, by: wait.clock) else { return .deadlinePassed }
       condition.wait(atMost: limit)
     }
-    isOccupied = true
+    isInUse = true
     return nil
   }
 
-  private func leave() {
+  private func release() {
     condition.lock()
-    isOccupied = false
+    isInUse = false
     changes &+= 1
     let ended = keepsTurn ? nil : kept
     if ended != nil { kept = nil }
@@ -150,16 +152,16 @@ final class RenewalGate: @unchecked Sendable {
   }
 
   /// Waits until no other process holds the turn, with the pauses of ``PollingPause``.
-  /// - Returns: nil when the turn is ours.
-  private func poll(_ lock: FileLock?, _ wait: Wait) throws(EnrollError) -> RenewalTurn? {
+  /// - Returns: nil once this process holds the turn.
+  private func waitForProcess(_ lock: FileLock?, _ wait: Wait) throws(EnrollError) -> RenewalTurn? {
     defer { CallTimeout.report(.proceeding) }
     var pause = PollingPause(longest: 100_000_000)
     while true {
-      try wait.requireWanted()
-      guard try wait.ground.tokenEpoch(fresh: true) == wait.epoch else { return .overtaken }
+      try wait.checkCancellation()
+      guard try wait.account.tokenEpoch(fresh: true) == wait.epoch else { return .overtaken }
       if try lock?.tryLock() ?? true {
         // The last holder may have changed the account before it released the lock.
-        return try wait.ground.tokenEpoch(fresh: true) == wait.epoch ? nil : .overtaken
+        return try wait.account.tokenEpoch(fresh: true) == wait.epoch ? nil : .overtaken
       }
       CallTimeout.report(.waiting)
       let left = wait.deadline.since(wait.clock.instant())
@@ -171,8 +173,9 @@ final class RenewalGate: @unchecked Sendable {
   }
 }
 
-/// Pauses between two looks at a lock that another process holds: a millisecond at first, 4 milliseconds as long as a provider
-/// usually takes to answer, then ever longer. So the last process goes on within milliseconds of the first.
+/// Pauses between two attempts to lock a file that another process holds: one millisecond at first; 4 milliseconds
+/// after a quarter of a second, until the usual time of a provider's answer has passed; then doubled up to a limit. The
+/// last waiting process therefore continues within milliseconds of the first.
 struct PollingPause {
   private static let eagerNanoseconds: Int64 = 250_000_000
   private static let usualNanoseconds: Int64 = 5_000_000_000

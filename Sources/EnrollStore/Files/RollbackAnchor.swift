@@ -1,24 +1,26 @@
-// A store that is put back from a copy must not undo a sign-out, nor give back a try at a PIN (store.md, Rollback). No
-// file can tell: so how far an account had come by then is kept where its key is, in the desktop's keyring or with the host.
-// A session that was live in the copy goes on: its refresh token may be spent, which is the provider's to say. A key file
-// cannot do this, nor a passphrase: whoever puts the store back puts them back with it, or never had to.
+// The rollback anchor (store.md, Rollback). Restoring an older copy of the store must not undo a sign-out or give back
+// attempts at a PIN. No file in the store can reveal that, so the generation that an account had reached is kept where
+// the store's key is, in the desktop's keyring or with the host. A session that was active in the copy continues. Its
+// refresh token may be used up; the provider decides that. With a key file or a passphrase no anchor is possible,
+// because an attacker who restores the store can restore the key file, and the passphrase does not change.
 //
-// No call fails because of this: a keyring that is locked stores nothing and returns nothing.
+// No call fails because of the anchor: a locked keyring stores nothing and returns nothing.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 
-/// How far one account had come at its last sign-out, or at the last use of its PIN.
+/// The generation of one account's record at its last sign-out, its erasure or the last use of its PIN.
 struct RollbackAnchor {
   private static let generationCount = 8
-  /// Together with the generation the 32 bytes that keepers take.
+  /// The bytes of the HMAC. With the generation they make 32 bytes, the size that a `SecretStore` accepts.
   private static let sealCount = 24
-  /// 96 bits of the account's tag, as long as the names of keys.
+  /// 96 bits of the account's tag, the length of the names of wrapping keys.
   private static let itemCount = 12
 
-  let keeper: any SecretStore
+  let store: any SecretStore
   let keys: StoreKeys
-  /// The account's.
+  /// The tag of the account.
   let tag: [UInt8]
 
   private var name: SecretName {
@@ -26,22 +28,22 @@ struct RollbackAnchor {
       storeID: Base64URL.encode(keys.storeID), item: Base64URL.encode(Array(tag.prefix(Self.itemCount))))
   }
 
-  /// Records of the lineage that are older than `generation` are of no use from now on.
+  /// Refuses records of this lineage that are older than `generation` from now on.
   func raise(to generation: UInt64, of lineage: String) {
-    guard (generationKept(for: lineage) ?? 0) < generation else { return }
+    guard (minimumGeneration(for: lineage) ?? 0) < generation else { return }
     let bytes = withUnsafeBytes(of: generation.bigEndian) { Array($0) }
     guard let seal = seal(bytes, lineage) else { return }
-    try? keeper.save(Secret(bytes + seal), as: name)
+    try? store.save(Secret(bytes + seal), as: name)
   }
 
-  /// The oldest generation of the lineage that is of use; nil where nothing is known.
-  func generationKept(for lineage: String) -> UInt64? {
-    guard let kept = try? keeper.load(name), kept.count == Self.generationCount + Self.sealCount else {
+  /// The oldest generation of the lineage that is accepted; nil if no anchor is known.
+  func minimumGeneration(for lineage: String) -> UInt64? {
+    guard let kept = try? store.load(name), kept.count == Self.generationCount + Self.sealCount else {
       return nil
     }
     let content = kept.revealBytes()
     let bytes = Array(content[..<Self.generationCount])
-    // Another lineage's, or not ours at all.
+    // The value is for another lineage, or EnrollKit did not write it.
     guard let seal = seal(bytes, lineage), ConstantTime.equal(seal, Array(content[Self.generationCount...]))
     else {
       return nil

@@ -1,17 +1,18 @@
-// One sealed file of the store: read and opened, sealed and replaced, set aside when it is damaged.
+// One sealed file of the store: how it is read and opened, sealed and replaced, or set aside if it is damaged.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 
-/// A sealed file under a fixed name. Knows nothing of what is inside, and takes no lock.
+/// A sealed file under a fixed name. Does not decode the content, and takes no lock.
 struct SealedFile: Sendable {
   let name: String
   let temporary: String
   /// The tag that the file must have.
   let tag: [UInt8]
   let folder: StoreFolder
-  let ring: KeyRing
+  let ring: StoreKeyRing
   let random: any RandomSource
   let form: StoreForm<SealedBytes>
 
@@ -34,7 +35,7 @@ struct SealedFile: Sendable {
     } catch {
       guard error.code == .storeKey else { throw error }
     }
-    // Another process may have put a new key in place, and sealed the file anew since it was read.
+    // Another process may have replaced the data key, and sealed the file with the new key since it was read.
     var content = content
     while true {
       do throws(EnrollError) {
@@ -49,10 +50,10 @@ struct SealedFile: Sendable {
     }
   }
 
-  /// Seals and saves durably, under the lock that guards the file.
+  /// Seals and saves durably. Called with the lock of the file held.
   /// - Parameters:
   ///   - last: the generation that is being replaced, 0 for none.
-  ///   - reserve: what was kept for this, for a disk that is full or a process without descriptors.
+  ///   - reserve: reserved space, which is used if the disk is full or the process has no free descriptor.
   /// - Returns: the generation, header and status of the new file.
   func save(
     _ plaintext: Secret, after last: UInt64, reserve: ReservedSpace? = nil
@@ -60,15 +61,15 @@ struct SealedFile: Sendable {
     let (generation, overflow) = last.addingReportingOverflow(1)
     guard !overflow else { throw EnrollError(.storeIO, "\(name) has run out of generations", field: "store") }
     let sealed = try SealedFormat.seal(
-      plaintext, tag: tag, generation: generation, keys: try ring.forSealing(), random: random,
+      plaintext, tag: tag, generation: generation, keys: try ring.keysForSealing(), random: random,
       as: form)
     let status = try folder.replace(
       name, with: sealed, temporary: temporary, reserve: reserve)
     return (generation, Array(sealed[..<SealedHeader.count]), status)
   }
 
-  /// Gives the damaged file another name, under the lock that guards it.
-  /// - Returns: what to tell: the damage, and where the file is now.
+  /// Renames the damaged file. Called with the lock of the file held.
+  /// - Returns: the error for the caller: the damage, and the file's new name.
   func setAside(_ damage: EnrollError) -> EnrollError {
     do {
       let other = StoreNames.setAside(name, try random.bytes(8))

@@ -1,8 +1,9 @@
-// Sealing: AES-256-GCM with a key made for this one write, the whole header as associated data (store.md, Format). So a file
-// that was renamed, relabelled, given another generation or mixed from two is refused. A wrong key and a damaged file are
-// different errors: the header's checksum finds accidents, the commitment finds the wrong key.
+// Sealing: AES-256-GCM with a new key for each write and the whole header as associated data (store.md, Format). A file
+// that was renamed, given another generation or combined from two files cannot be opened. A wrong key and a damaged
+// file are different errors: the header's checksum detects accidental damage, the commitment detects the wrong key.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 
 /// The keys of an open store.
@@ -11,18 +12,18 @@ struct StoreKeys: Sendable {
   static let keyCount = 32
 
   struct DataKey: Sendable {
-    /// Random; names the key in headers.
+    /// A random id, by which headers name the key.
     var id: [UInt8]
     var key: Secret
   }
 
-  /// Random, made with the store.
+  /// A random id, made when the store is created.
   var storeID: [UInt8]
-  /// Hides account names in file names; stays when data keys are replaced.
+  /// The key of the HMAC that hides account names in file names. It stays when data keys are replaced.
   var nameKey: Secret
-  /// Seals what is written.
+  /// The key that seals new files.
   var active: DataKey
-  /// Still opens what was sealed before a replacement.
+  /// The keys that open files from before a replacement.
   var older: [DataKey] = []
 
   func dataKey(_ id: [UInt8]) -> DataKey? {
@@ -30,7 +31,7 @@ struct StoreKeys: Sendable {
     return older.first { $0.id == id }
   }
 
-  /// 128 bits of HMAC: what a file is about, and its name.
+  /// 128 bits of HMAC over a purpose and a name. The tag is in the file's name and in its header.
   func tag(_ purpose: String, _ name: String) throws(EnrollError) -> [UInt8] {
     try SealedFormat.crypto { () throws(CryptoError) in
       Array(try HMAC.sha256(key: nameKey, Array((purpose + ":" + name).utf8))[..<Self.idCount])
@@ -38,7 +39,7 @@ struct StoreKeys: Sendable {
   }
 }
 
-/// A sealed file, with what opens it.
+/// A sealed file, with the keys that open it.
 struct SealedBytes: Sendable {
   var file: [UInt8]
   /// The tag that the file must have.
@@ -47,7 +48,7 @@ struct SealedBytes: Sendable {
 }
 
 enum SealedFormat {
-  /// A step opens a file of the older form, and seals what was in it in the next one.
+  /// An upgrade step opens a file of the older form, and seals its content in the next form.
   static let form = StoreForm<SealedBytes>("sealed file", newest: 1)
 
   /// Bytes of plaintext.
@@ -68,7 +69,8 @@ enum SealedFormat {
     let drawn = try random.bytes(32)
     let nonce = try random.bytes(AESGCM.nonceCount)
     return try crypto { () throws(CryptoError) in
-      // Hedged with the content: a generator that repeats itself (a cloned machine) repeats no key for other content.
+      // The salt also depends on the content: a random generator that repeats itself (a cloned virtual machine) repeats
+      // no key for different content.
       var seed = drawn
       SealedHeader.append(generation, 8, to: &seed)
       seed += tag
@@ -85,7 +87,7 @@ enum SealedFormat {
     }
   }
 
-  /// - Parameter tag: what the file has to be about.
+  /// - Parameter tag: the tag that the file must have.
   /// - Throws: `.storeCorrupt`; `.storeKey` when an intact file was sealed with another store's key; `.storeVersion`.
   static func open(
     _ file: [UInt8], tag: [UInt8], keys: StoreKeys, as form: StoreForm<SealedBytes> = form
@@ -123,7 +125,7 @@ enum SealedFormat {
     }
   }
 
-  /// A key for one file, and the value that commits to it.
+  /// Derives the key for one file, and the value that commits to the key.
   private static func derive(
     _ dataKey: StoreKeys.DataKey, _ salt: [UInt8], _ storeID: [UInt8]
   ) throws(CryptoError) -> (key: Secret, commitment: [UInt8]) {
@@ -132,7 +134,7 @@ enum SealedFormat {
         key: dataKey.key, salt: salt, info: Array("enrollkit file 1".utf8) + storeID + dataKey.id, count: 64))
   }
 
-  /// The first half as key, the second as commitment, which is no secret.
+  /// Splits the derived bytes: the first half is the key, the second half is the commitment, which is not secret.
   static func split(_ derived: Secret) -> (key: Secret, commitment: [UInt8]) {
     derived.withBytes { bytes in
       let half = bytes.count / 2

@@ -1,31 +1,32 @@
-// The readable part of a sealed file (store.md, Format). All of it is associated data of the encryption, so that nothing in
-// it can be changed; the checksum at its end only tells an accident from a wrong key. Numbers are big-endian.
+// The readable part of a sealed file (store.md, Format). The whole header is associated data of the encryption, so that
+// nothing in it can be changed unnoticed. The checksum at its end only distinguishes accidental damage from a wrong
+// key. Numbers are big-endian.
 //
 //   0 magic 8 │ 8 version 2 │ 10 header length 2 │ 12 zero 4 │ 16 store id 16 │ 32 key id 16 │ 48 tag 16
 //  64 generation 8 │ 72 salt 32 │ 104 nonce 12 │ 116 plaintext length 4 │ 120 key commitment 32 │ 152 checksum 8
 // 160 ciphertext, then its tag of 16
 
-import EnrollCore
+import EnrollRules
 import EnrollCrypto
 
 struct SealedHeader: Equatable {
   static let magic: [UInt8] = Array("ENROLLED".utf8)
   static let count = 160
   static let checksumCount = 8
-  /// Magic, version, length.
+  /// Bytes of magic, version and length.
   private static let fixedCount = 12
 
   var version: Int64
   var storeID: [UInt8]
   var keyID: [UInt8]
-  /// HMAC of what the file is about; its file's name as well.
+  /// HMAC of the file's purpose and name. The file's name has it too.
   var tag: [UInt8]
-  /// Grows with every write.
+  /// Increases by one with every write.
   var generation: UInt64
   var salt: [UInt8]
   var nonce: [UInt8]
   var plaintextCount: UInt32
-  /// Only the key that sealed the file gives this value.
+  /// A value that only the sealing key produces.
   var commitment: [UInt8]
 
   /// The 160 bytes.
@@ -47,13 +48,13 @@ struct SealedHeader: Equatable {
     return bytes
   }
 
-  /// The number of the form of a sealed file, and how long its header is: of any form, also a newer one.
+  /// The number of the form of a sealed file, and the length of its header. Works for any form, also a newer one.
   /// - Throws: `.storeCorrupt`.
   private static func form(of file: [UInt8]) throws(EnrollError) -> (version: Int64, count: Int) {
     guard file.count >= fixedCount, file[..<8].elementsEqual(Self.magic) else {
       throw damage("does not begin like a sealed file")
     }
-    // Every form ends its header with the checksum, so that damage of these two numbers is seen as damage.
+    // In every form the header ends with the checksum, so that damage of these two numbers is reported as damage.
     let count = Int(truncatingIfNeeded: number(file[10..<fixedCount]))
     let body = count - checksumCount
     guard body >= fixedCount, file.count >= count else { throw damage("is cut off in its header") }

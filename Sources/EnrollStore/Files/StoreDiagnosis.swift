@@ -1,31 +1,33 @@
-// How a store is, told without changing it: nothing is made, locked, repaired or set aside, and nothing secret is in it.
+// A report on the state of a store. It changes nothing: no file is made, locked, repaired or set aside. It has no
+// secrets.
 
 import CPosix
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 import EnrollPosix
 
 /// Facts about the folder of a store.
 public struct StoreDiagnosis: Equatable, Sendable {
-  /// Files in ``files``, and in ``wrongModes``.
+  /// The most entries of ``files``, and of ``wrongModes``.
   public static let fileLimit = 1000
 
   public var owner: UInt32
   /// Permission bits, 0o7777.
   public var permissions: UInt32
-  /// Names of the providers that guard the store's key; empty for a store that has none yet.
+  /// Names of the providers that have the store's key; empty if the store has no keys yet.
   public var keyProviders: [String] = []
-  /// Which provider would get the key of a new store here, and why.
+  /// The provider that would get the key of a new store at this path, and the reason.
   public var keyDecision: KeyDecision?
-  /// The providers that were looked at for that.
+  /// The providers that were examined for the decision.
   public var keyCandidates: [KeyCandidate] = []
   /// Sealed records, readable or not.
   public var accountCount = 0
   /// Damaged files that were set aside.
   public var setAsideCount = 0
-  /// The sealed files by name, at most ``fileLimit``: first those that do not open or were set aside. None while the store's
-  /// key is unavailable.
+  /// The sealed files by name, at most ``fileLimit``: files that do not open or were set aside come first. Empty while
+  /// the store's key is unavailable.
   public var files: [StoredFile] = []
-  /// The sealed files that are not in ``files``, because there are more.
+  /// The number of sealed files that did not fit into ``files``.
   public var omittedFileCount = 0
   /// The store's own files whose permissions are not 0600, at most ``fileLimit``.
   public var wrongModes: [WrongMode] = []
@@ -34,7 +36,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
 
   /// A file whose permissions are not 0600.
   public struct WrongMode: Equatable, Sendable {
-    /// In the store's folder; tells no account's name.
+    /// The name within the store's folder. It does not reveal the account's name.
     public var name: String
     /// Permission bits, 0o7777.
     public var permissions: UInt32
@@ -42,10 +44,10 @@ public struct StoreDiagnosis: Equatable, Sendable {
 
   /// - Parameters:
   ///   - path: absolute.
-  ///   - keys: with what the key is looked for.
+  ///   - keys: the key providers with which the key is looked for.
   /// - Returns: nil if there is no such folder.
-  /// - Throws: `.invalidArgument` for a relative path; `.storeRefused`, `.storeIO` for what is no folder, or cannot be
-  ///   looked into.
+  /// - Throws: `.invalidArgument` for a relative path; `.storeRefused`, `.storeIO` if the path is not a folder or
+  ///   cannot be read.
   public static func examine(
     path: String, keys: KeyPlan = .file, system: any FileSystem = PosixFileSystem()
   ) throws(EnrollError) -> StoreDiagnosis? {
@@ -54,17 +56,17 @@ public struct StoreDiagnosis: Equatable, Sendable {
     }
     do throws(FileFault) {
       guard
-        let folder = try StoreFault.absent({ () throws(FileFault) in try system.openFolder(path) })
+        let folder = try StoreFault.nilIfMissing({ () throws(FileFault) in try system.openFolder(path) })
       else { return nil }
       defer { system.close(folder) }
-      let status = try StoreFault.patiently { () throws(FileFault) in try system.status(folder) }
-      let names = try StoreFault.patiently { () throws(FileFault) in try system.list(folder) }
+      let status = try StoreFault.retrying { () throws(FileFault) in try system.status(folder) }
+      let names = try StoreFault.retrying { () throws(FileFault) in try system.list(folder) }
       var found = StoreDiagnosis(owner: status.owner, permissions: status.permissions)
       found.count(names)
-      found.look(atModesOf: names, in: folder, system)
-      found.consider(keys, path, system)
-      found.look(into: path, names, keys, system)
-      if found.problem == nil { found.problem = StoreObstacle.find(in: folder, at: path, names, system) }
+      found.examineModes(of: names, in: folder, system)
+      found.decideKeys(keys, path, system)
+      found.examineFiles(at: path, names, keys, system)
+      if found.problem == nil { found.problem = StoreWriteCheck.find(in: folder, at: path, names, system) }
       return found
     } catch {
       if error.number == ENOTDIR || error.number == ELOOP {
@@ -81,12 +83,12 @@ public struct StoreDiagnosis: Equatable, Sendable {
     }
   }
 
-  /// A file that is gone by now, or cannot be looked at, is passed over.
-  private mutating func look(atModesOf names: [String], in folder: Int32, _ system: any FileSystem) {
+  /// Skips files that were removed since, or whose status cannot be read.
+  private mutating func examineModes(of names: [String], in folder: Int32, _ system: any FileSystem) {
     for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) })
     where wrongModes.count < Self.fileLimit && StoreNames.isOwn(name) {
       guard
-        let status = try? StoreFault.patiently({ () throws(FileFault) in
+        let status = try? StoreFault.retrying({ () throws(FileFault) in
           try system.status(name, in: folder)
         }), status.kind == .file, status.permissions & 0o777 != 0o600
       else { continue }
@@ -94,7 +96,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
     }
   }
 
-  private mutating func consider(_ keys: KeyPlan, _ path: String, _ system: any FileSystem) {
+  private mutating func decideKeys(_ keys: KeyPlan, _ path: String, _ system: any FileSystem) {
     guard let chooser = try? keys.chooser(forStoreAt: path, random: SystemRandomSource(), system: system)
     else {
       return
@@ -103,9 +105,9 @@ public struct StoreDiagnosis: Equatable, Sendable {
     keyDecision = chooser.decision(keyCandidates)
   }
 
-  /// Finds the first problem that using the store would meet.
-  private mutating func look(
-    into path: String, _ names: [String], _ plan: KeyPlan, _ system: any FileSystem
+  /// Finds the first problem that a use of the store would have.
+  private mutating func examineFiles(
+    at path: String, _ names: [String], _ plan: KeyPlan, _ system: any FileSystem
   ) {
     do throws(EnrollError) {
       let folder = try StoreFolder(path, system: system, allowsNetworkFilesystem: false)

@@ -1,12 +1,12 @@
 // The error for a failed system call of the store.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 import EnrollPosix
 
 enum StoreFault {
-  /// Repeats after an interruption, but not for ever.
-  static func patiently<Value>(_ body: () throws(FileFault) -> Value) throws(FileFault) -> Value {
+  /// Repeats a call after EINTR, at most 100 times.
+  static func retrying<Value>(_ body: () throws(FileFault) -> Value) throws(FileFault) -> Value {
     var tries = 0
     while true {
       do {
@@ -18,8 +18,9 @@ enum StoreFault {
     }
   }
 
-  /// nil where the file does not exist.
-  static func absent<Value>(_ body: () throws(FileFault) -> Value) throws(FileFault) -> Value? {
+  /// Runs `body`.
+  /// - Returns: nil if the file does not exist.
+  static func nilIfMissing<Value>(_ body: () throws(FileFault) -> Value) throws(FileFault) -> Value? {
     do {
       return try body()
     } catch {
@@ -28,12 +29,12 @@ enum StoreFault {
     }
   }
 
-  /// Says what cannot be done where, why, and what helps.
+  /// The error. Its text says which operation failed on which file, why, and what helps.
   /// - Parameters:
   ///   - name: of a file in the store's folder; nil for the folder itself.
   ///   - folder: the store's path.
   static func error(_ fault: FileFault, _ name: String?, in folder: String) -> EnrollError {
-    let place = shown(folder)
+    let place = printable(folder)
     let what = name.map { "\($0) in the store's folder \(place)" } ?? "the store's folder \(place)"
     if fault.operation == .readBack, fault.number == EIO {
       return EnrollError(
@@ -43,27 +44,28 @@ enum StoreFault {
         field: "store")
     }
     let (code, reason) = reason(fault, of: name, in: folder)
-    return EnrollError(code, "\(what) cannot be \(tried(fault.operation)): \(reason)", field: "store")
+    return EnrollError(code, "\(what) cannot be \(participle(fault.operation)): \(reason)", field: "store")
   }
 
-  /// Why mkdir(2) of the store's folder gave ENOENT: its parent is missing or, as /proc, takes no folders.
-  static func unmade(_ path: String, _ system: any FileSystem) -> EnrollError {
+  /// The error if mkdir(2) of the store's folder returned ENOENT: the parent is missing, or does not allow new folders,
+  /// as in /proc.
+  static func creationError(_ path: String, _ system: any FileSystem) -> EnrollError {
     let parent = parent(of: path)
-    // The dot follows a symbolic link, as mkdir(2) does.
+    // The dot makes the system follow a symbolic link, as mkdir(2) does.
     let exists = (try? system.status(ofPath: parent + "/."))?.kind == .folder
     let why =
       exists
-      ? "\(shown(parent)) exists, but the system makes no folder in it. Name a store elsewhere"
-      : "the folder \(shown(parent)), which should hold it, does not exist."
-        + " Run mkdir -p \(shown(parent)), or name a store elsewhere"
+      ? "\(printable(parent)) exists, but the system makes no folder in it. Name a store elsewhere"
+      : "the folder \(printable(parent)), which should hold it, does not exist."
+        + " Run mkdir -p \(printable(parent)), or name a store elsewhere"
     return EnrollError(
-      .storeRefused, "the store's folder \(shown(path)) cannot be made: \(why)", field: "store")
+      .storeRefused, "the store's folder \(printable(path)) cannot be made: \(why)", field: "store")
   }
 
   private static func reason(
     _ fault: FileFault, of name: String?, in folder: String
   ) -> (EnrollError.Code, String) {
-    let place = shown(folder)
+    let place = printable(folder)
     switch fault.number {
     case ENOSPC:
       return (.storeFull, "no space is left on its file system. Free some space, or name a store elsewhere")
@@ -74,7 +76,7 @@ enum StoreFault {
       if fault.operation == .makeFolder {
         return (
           .storeRefused,
-          refused + "Make \(shown(parent(of: folder))) writable for this user, or name a store elsewhere"
+          refused + "Make \(printable(parent(of: folder))) writable for this user, or name a store elsewhere"
         )
       }
       let modes =
@@ -95,18 +97,18 @@ enum StoreFault {
     case ENOLCK, EOPNOTSUPP:
       return (
         .storeRefused,
-        "its file system lacks what the store needs (\(SystemError.words(fault.number)))."
+        "its file system lacks what the store needs (\(SystemError.message(fault.number)))."
           + " Name a store on a local file system"
       )
     case EMFILE, ENFILE:
       return (.storeIO, "too many files are open. Close some, or raise the limit (ulimit -n)")
-    case EIO: return (.storeIO, "\(SystemError.words(EIO)). Check the disk")
-    default: return (.storeIO, SystemError.words(fault.number))
+    case EIO: return (.storeIO, "\(SystemError.message(EIO)). Check the disk")
+    default: return (.storeIO, SystemError.message(fault.number))
     }
   }
 
   /// The operation as the end of a sentence: “the file cannot be …”.
-  private static func tried(_ operation: FileOperation) -> String {
+  private static func participle(_ operation: FileOperation) -> String {
     switch operation {
     case .makeFolder: "made"
     case .openFolder: "opened"
@@ -121,7 +123,7 @@ enum StoreFault {
     }
   }
 
-  static func shown(_ path: String) -> String { PrintableText.bounded(path, maximumBytes: 300) }
+  static func printable(_ path: String) -> String { PrintableText.bounded(path, maximumBytes: 300) }
 
   static func parent(of path: String) -> String {
     let bytes = Array(path.utf8)
@@ -130,9 +132,9 @@ enum StoreFault {
   }
 }
 
-/// Filesystems whose locks and renames do not hold between machines, or of which that cannot be known.
+/// Filesystems whose locks and renames do not hold between machines, or may not.
 enum NetworkFilesystem {
-  /// nil for a local one. Numbers as in linux/magic.h and the drivers' sources.
+  /// nil for a local filesystem. The numbers are from linux/magic.h and the drivers' sources.
   static func name(of kind: UInt32) -> String? {
     switch kind {
     case 0x6969: "NFS"

@@ -1,8 +1,9 @@
-// The store's folder: what it refuses to use, and how its files are read (store.md, Damage and refusal). Refused: relative
-// paths, symbolic links, hard links, other owners, permissions for others, network filesystems unless allowed.
+// The store's folder: the checks before it is used, and how its files are read (store.md, Damage and refusal). Refused
+// are relative paths, symbolic links, hard links, other owners, permissions for other users, and network filesystems
+// unless the caller allows them.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 
 /// An open folder of mode 0700 in which plain files of mode 0600 are kept.
 final class StoreFolder: Sendable {
@@ -11,7 +12,7 @@ final class StoreFolder: Sendable {
   let folder: Int32
   private let allowsNetworkFilesystem: Bool
 
-  /// Opens the folder, making it where only its last component is missing.
+  /// Opens the folder. Creates it if only its last component is missing.
   /// - Throws: `.invalidArgument` for a path that is not absolute; `.storeRefused`; `.storeIO`; `.storeFull`.
   convenience init(
     _ path: String, system: any FileSystem, allowsNetworkFilesystem: Bool
@@ -25,29 +26,30 @@ final class StoreFolder: Sendable {
   ) throws(EnrollError) {
     self.init(
       path, system, allowsNetworkFilesystem, owning: try StoreFolder.open(path, system, makes: makes))
-    // From here on deinit closes it.
+    // If the check throws, deinit closes the folder.
     try checkFolder()
   }
 
-  /// Opens the folder that is at the path now, without making one.
+  /// Opens the folder that is at the path now. Creates none.
   func reopened() throws(EnrollError) -> StoreFolder {
     try StoreFolder(path, system, allowsNetworkFilesystem, makes: false)
   }
 
-  /// Opens a folder of somebody else's, in which only the files themselves are looked at.
+  /// Opens a folder that is not a store, such as the folder of a key file. The owner and the permissions of
+  /// the folder are not checked, only those of its files.
   /// - Throws: `.storeRefused`, also if there is no folder.
   convenience init(foreign path: String, system: any FileSystem) throws(EnrollError) {
     let path = try StoreFolder.absolute(path)
     self.init(path, system, true, owning: try StoreFolder.open(path, system, makes: false))
   }
 
-  /// Whether anything exists at a path, be it a store or not.
+  /// Whether anything exists at a path, whether it is a store or not.
   /// - Throws: `.invalidArgument` for a path that is not absolute; `.storeIO`.
-  static func isThere(_ path: String, system: any FileSystem) throws(EnrollError) -> Bool {
+  static func exists(_ path: String, system: any FileSystem) throws(EnrollError) -> Bool {
     let path = try absolute(path)
     do {
-      let status = try StoreFault.patiently { () throws(FileFault) in
-        try StoreFault.absent { () throws(FileFault) in try system.status(ofPath: path) }
+      let status = try StoreFault.retrying { () throws(FileFault) in
+        try StoreFault.nilIfMissing { () throws(FileFault) in try system.status(ofPath: path) }
       }
       return status != nil
     } catch {
@@ -70,7 +72,7 @@ final class StoreFolder: Sendable {
     guard bytes.first == UInt8(ascii: "/"), bytes.count < 4096, !bytes.contains(0) else {
       throw EnrollError(.invalidArgument, "the store needs an absolute path", field: "store")
     }
-    // A slash at the end would follow a symbolic link.
+    // With a slash at the end, the system would follow a symbolic link.
     while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -81,20 +83,20 @@ final class StoreFolder: Sendable {
     _ path: String, _ system: any FileSystem, makes: Bool
   ) throws(EnrollError) -> Int32 {
     do throws(FileFault) {
-      if let folder = try StoreFault.patiently({ () throws(FileFault) in
-        try StoreFault.absent { () throws(FileFault) in try system.openFolder(path) }
+      if let folder = try StoreFault.retrying({ () throws(FileFault) in
+        try StoreFault.nilIfMissing { () throws(FileFault) in try system.openFolder(path) }
       }) {
         return folder
       }
       guard makes else { throw FileFault(.openFolder, ENOENT) }
       do throws(FileFault) {
-        try StoreFault.patiently { () throws(FileFault) in try system.makeFolder(path) }
+        try StoreFault.retrying { () throws(FileFault) in try system.makeFolder(path) }
         try syncParent(of: path, system)
       } catch {
-        // Another process was faster: good as well.
+        // Another process created the folder first, which is fine.
         guard error.number == EEXIST else { throw error }
       }
-      return try StoreFault.patiently { () throws(FileFault) in try system.openFolder(path) }
+      return try StoreFault.retrying { () throws(FileFault) in try system.openFolder(path) }
     } catch {
       throw refusal(error, path, system, makes: makes)
     }
@@ -103,9 +105,9 @@ final class StoreFolder: Sendable {
   private static func refusal(
     _ fault: FileFault, _ path: String, _ system: any FileSystem, makes: Bool
   ) -> EnrollError {
-    let place = StoreFault.shown(path)
+    let place = StoreFault.printable(path)
     switch fault.number {
-    case ENOENT where makes: return StoreFault.unmade(path, system)
+    case ENOENT where makes: return StoreFault.creationError(path, system)
     case ENOENT: return EnrollError(.storeRefused, "the folder \(place) does not exist", field: "store")
     case ENOTDIR, ELOOP, EEXIST: return notAFolder(path)
     default: return StoreFault.error(fault, nil, in: path)
@@ -115,7 +117,7 @@ final class StoreFolder: Sendable {
   static func notAFolder(_ path: String) -> EnrollError {
     EnrollError(
       .storeRefused,
-      "\(StoreFault.shown(path)) is a symbolic link or no folder. Name a folder as the store, or a path where none is yet",
+      "\(StoreFault.printable(path)) is a symbolic link or no folder. Name a folder as the store, or a path where none is yet",
       field: "store")
   }
 
@@ -123,22 +125,22 @@ final class StoreFolder: Sendable {
     let parent = StoreFault.parent(of: path)
     let folder: Int32
     do {
-      folder = try StoreFault.patiently { () throws(FileFault) in try system.openFolder(parent) }
+      folder = try StoreFault.retrying { () throws(FileFault) in try system.openFolder(parent) }
     } catch {
-      // A parent that may be written but not read, or is itself reached by a link: nothing to sync by.
+      // The parent cannot be opened: it is writable but not readable, or a symbolic link. Then it cannot be synced.
       return
     }
     defer { system.close(folder) }
-    try StoreFault.patiently { () throws(FileFault) in try system.sync(folder) }
+    try StoreFault.retrying { () throws(FileFault) in try system.sync(folder) }
   }
 
   private func checkFolder() throws(EnrollError) {
     let status = try attempt(nil) { () throws(FileFault) in try system.status(folder) }
     guard status.kind == .folder else {
-      throw EnrollError(.storeRefused, "\(StoreFault.shown(path)) is not a folder", field: "store")
+      throw EnrollError(.storeRefused, "\(StoreFault.printable(path)) is not a folder", field: "store")
     }
     try StoreFolder.checkOwner(
-      status, user: system.user, "the store's folder \(StoreFault.shown(path))", at: path, wanted: "700")
+      status, user: system.user, "the store's folder \(StoreFault.printable(path))", at: path, wanted: "700")
     guard !allowsNetworkFilesystem else { return }
     let kind = try attempt(nil) { () throws(FileFault) in try system.kind(folder) }
     if let name = NetworkFilesystem.name(of: kind) {
@@ -163,15 +165,15 @@ final class StoreFolder: Sendable {
       throw EnrollError(
         .storeRefused,
         "\(what) has mode 0\(String(status.permissions, radix: 8)), which lets other users in; expected 0\(wanted)."
-          // No command for a folder: closing a home or /tmp to others would do harm.
+          // Does not advise chmod for a folder: closing a home folder or /tmp to other users would do harm.
           + (wanted == "700"
             ? " Name a folder that holds the store alone, or, if this one does, give it mode 700"
-            : " Run chmod \(wanted) \(StoreFault.shown(path))"),
+            : " Run chmod \(wanted) \(StoreFault.printable(path))"),
         field: "store")
     }
   }
 
-  /// Whether a file is one of ours. A file without a name was replaced while it was open, which is no harm.
+  /// Checks that a file is safe to use. A file without links was replaced while it was open, which is allowed.
   private func check(_ status: FileStatus, _ name: String) throws(EnrollError) {
     guard status.kind == .file else {
       throw EnrollError(.storeRefused, "\(name) is not a plain file", field: "store")
@@ -182,19 +184,19 @@ final class StoreFolder: Sendable {
     try Self.checkOwner(status, user: system.user, name, at: path + "/" + name, wanted: "600")
   }
 
-  /// One operation, repeated after interruptions, with its errors in the store's words.
+  /// Runs one operation, again after EINTR, and translates its error.
   /// - Parameter name: of a file in the folder; nil for the folder itself.
   func attempt<Value>(
     _ name: String?, _ body: () throws(FileFault) -> Value
   ) throws(EnrollError) -> Value {
     do {
-      return try StoreFault.patiently(body)
+      return try StoreFault.retrying(body)
     } catch {
       throw StoreFault.error(error, name, in: path)
     }
   }
 
-  // MARK: Its place
+  // MARK: The path
 
   static var replaced: EnrollError {
     EnrollError(
@@ -204,12 +206,12 @@ final class StoreFolder: Sendable {
       field: "store")
   }
 
-  /// Whether the folder that is open still is the one at its path: otherwise whoever opens the path uses other files and
-  /// other locks. Where the path may not be looked at, nothing can be told, and nothing is refused.
-  func isInPlace() throws(EnrollError) -> Bool {
+  /// Whether the open folder is still the folder at its path. If not, other processes use other files and other locks.
+  /// If the path cannot be examined for lack of permission, the answer is true.
+  func isAtPath() throws(EnrollError) -> Bool {
     let open = try attempt(nil) { () throws(FileFault) in try system.status(folder) }
     do {
-      let there = try StoreFault.patiently { () throws(FileFault) in try system.status(ofPath: path) }
+      let there = try StoreFault.retrying { () throws(FileFault) in try system.status(ofPath: path) }
       return there.inode == open.inode && there.device == open.device
     } catch {
       switch error.number {
@@ -229,7 +231,9 @@ final class StoreFolder: Sendable {
       let descriptor = try attempt(
         name,
         { () throws(FileFault) in
-          try StoreFault.absent { () throws(FileFault) in try system.open(name, in: folder, for: .reading) }
+          try StoreFault.nilIfMissing { () throws(FileFault) in
+            try system.open(name, in: folder, for: .reading)
+          }
         })
     else {
       try checkPresent()
@@ -241,7 +245,7 @@ final class StoreFolder: Sendable {
     guard status.size <= Int64(limit) else {
       throw EnrollError(.storeCorrupt, "\(name) has \(status.size) bytes, more than \(limit)", field: "store")
     }
-    // One byte more than expected, so that growth is noticed.
+    // Room for one more byte, so that a growing file is noticed.
     var bytes = [UInt8](repeating: 0, count: Int(status.size) + 1)
     var count = 0
     while count < bytes.count {
@@ -254,7 +258,7 @@ final class StoreFolder: Sendable {
       if got <= 0 { break }
       count += got
     }
-    // A disk that gives less than it says it has is in trouble; the file is not damaged by that.
+    // The disk returned fewer bytes than the file's status says. That is a failing disk, not a damaged file.
     guard count >= Int(status.size) else {
       throw EnrollError(
         .storeIO, "\(name) has \(status.size) bytes, of which the disk gave \(count)", field: "store")
@@ -266,7 +270,7 @@ final class StoreFolder: Sendable {
   /// nil if there is no such file.
   func status(_ name: String) throws(EnrollError) -> FileStatus? {
     let status = try attempt(name) { () throws(FileFault) in
-      try StoreFault.absent { () throws(FileFault) in try system.status(name, in: folder) }
+      try StoreFault.nilIfMissing { () throws(FileFault) in try system.status(name, in: folder) }
     }
     if status == nil { try checkPresent() }
     return status
@@ -276,7 +280,7 @@ final class StoreFolder: Sendable {
     try attempt(nil) { () throws(FileFault) in try system.list(folder) }
   }
 
-  /// A file that is not there means nothing when the whole folder was removed under us.
+  /// Requires that the open folder still exists: in a removed folder every file looks missing.
   private func checkPresent() throws(EnrollError) {
     let status = try attempt(nil) { () throws(FileFault) in try system.status(folder) }
     guard status.links > 0 else {
@@ -308,7 +312,7 @@ final class StoreFolder: Sendable {
 
   func closeLock(_ descriptor: Int32) { system.closeLock(descriptor) }
 
-  /// Whether `name` still is the name of the open file.
+  /// Whether the open file still has the name `name`.
   func isNamed(_ name: String, _ descriptor: Int32) throws(EnrollError) -> Bool {
     let open = try attempt(name) { () throws(FileFault) in try system.status(descriptor) }
     guard let named = try status(name) else { return false }
@@ -316,13 +320,14 @@ final class StoreFolder: Sendable {
   }
 }
 
-// Removes files that a process left in the store's folder when it died while saving: half-written files, and space reserved for
-// tokens that never came. The next save of the same file replaces them. Otherwise they are removed at the first use of the same
-// account by another process, and whenever a call reads the whole folder; no call reads it only for this.
+// Removes files that a process left when it died during a save: half-written files, and reserved space. The next save
+// of the same file also replaces them. They are removed at the first use of the same account by another process, and
+// whenever a call reads the whole folder anyway.
 extension StoreFolder {
-  /// Removes what nobody uses any more: whoever does holds its lock. Fails without a word, because nothing depends on it.
-  /// - Parameter names: of files that may be there.
-  func tidy(_ names: [String]) {
+  /// Removes those files that no process uses: a process that uses one holds its locks. Ignores errors, because nothing
+  /// depends on the removal.
+  /// - Parameter names: names of files that may exist.
+  func removeLeftovers(_ names: [String]) {
     for name in names {
       guard let locks = StoreNames.locks(ofTemporary: name), (try? status(name)) != .some(.none) else {
         continue

@@ -1,9 +1,10 @@
-// The forms of everything that a store keeps, in one value: what one program writes, and what older ones wrote that it reads.
+// The forms of every kind of content of a store: the form that this program writes, and the older forms that it can
+// read.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
-/// A program's forms. Tests have those of a program of tomorrow.
+/// The formats of the documents that a program writes. Tests use the formats of a later version.
 struct StoreForms: Sendable {
   var sealed = SealedFormat.form
   var account = AccountDocument.form

@@ -1,12 +1,12 @@
-// What is asked before something is spent: which store is at the path, since a session that is gone may have gone with its store;
-// and whether it has room.
+// Two checks before a code or a token is used. The identity shows whether the store was replaced, because that may be
+// the only reason why a session is missing. The other check is whether the store has space.
 
-public import EnrollCore
+public import EnrollRules
 
 extension FileTokenStore {
   public func identity() throws(EnrollError) -> String {
-    try inPlace { (store) throws(EnrollError) in
-      guard try store.folder.isInPlace(), let identity = try store.identity() else {
+    try withCurrentStore { (store) throws(EnrollError) in
+      guard try store.folder.isAtPath(), let identity = try store.identity() else {
         throw StoreFolder.replaced
       }
       return identity
@@ -16,14 +16,15 @@ extension FileTokenStore {
 
 extension FileTokenStore {
   public func requireSpace(_ account: AccountName) throws(EnrollError) {
-    try inPlace { (store) throws(EnrollError) in
+    try withCurrentStore { (store) throws(EnrollError) in
       try store.with(account) { (file) throws(EnrollError) in try file.requireSpace() }
     }
   }
 }
 
 extension OpenStore {
-  /// nil where the folder has been emptied. A copy that was restored is another store: it may be older than the session.
+  /// The identity of the store; nil if the folder has no `keys` file. A restored copy in another folder is another
+  /// store, because it may be older than the session.
   fileprivate func identity() throws(EnrollError) -> String? {
     guard let (file, _) = try KeysFile.read(folder, as: forms.keys) else { return nil }
     let status = try folder.attempt(nil) { () throws(FileFault) in try folder.system.status(folder.folder) }

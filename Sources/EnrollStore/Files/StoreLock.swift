@@ -1,15 +1,15 @@
-// A lock on something of the store, against the threads of this process and against other processes: first the mutex, then the
-// file. Freed in the opposite order.
+// A lock of the store, between the threads of this process and between processes: a thread locks the mutex first, then
+// the lock file, and unlocks them in the opposite order.
 
-import EnrollCore
+import EnrollRules
 
-/// One lock file and the mutex before it.
+/// A lock file, and the mutex that a thread locks first.
 final class StoreLock: @unchecked Sendable {
   // Unchecked: `spare` and `staysOpen` are only touched with `mutex` held.
   private let folder: StoreFolder
   private let name: String
   private let mutex = TimedMutex()
-  /// The lock file, open between two takings.
+  /// The lock file, if it stays open while the lock is free.
   private var spare: FileLock?
   private var staysOpen = false
 
@@ -18,9 +18,9 @@ final class StoreLock: @unchecked Sendable {
     self.folder = folder
   }
 
-  /// - Throws: `.busy` when another held it for `seconds`; `.cancelled`, `.deadlineExceeded` as ``FileLock/lock()``; what
-  ///   files can throw.
-  func take(atMost seconds: Int64 = TimedMutex.timeoutSeconds) throws(EnrollError) -> Held {
+  /// - Throws: `.busy` if another thread or process held the lock for `seconds`; `.cancelled`, `.deadlineExceeded` as
+  ///   ``FileLock/lock()``; the errors of files.
+  func acquire(atMost seconds: Int64 = TimedMutex.timeoutSeconds) throws(EnrollError) -> Held {
     try mutex.lock(atMost: seconds)
     do {
       let file: FileLock
@@ -33,9 +33,9 @@ final class StoreLock: @unchecked Sendable {
     }
   }
 
-  /// The lock file is open only while the lock is held, as usual.
-  func closeBetweenTakings() {
-    // A holder that keeps the lock for so long frees it with the file open, which does no harm.
+  /// Ends the effect of ``Held/keepFileOpen()``: the lock file is open only while the lock is held.
+  func closeWhileUnlocked() {
+    // If another thread holds the mutex too long, the file stays open, which does no harm.
     guard (try? mutex.lock()) != nil else { return }
     staysOpen = false
     spare?.close()
@@ -47,7 +47,7 @@ final class StoreLock: @unchecked Sendable {
     fileprivate let lock: StoreLock
     fileprivate let file: FileLock
 
-    /// From now on the lock can be taken in a process that has no descriptor left.
+    /// Keeps the file open after the lock is released, so that a process without free descriptors can lock it again.
     func keepFileOpen() { lock.staysOpen = true }
 
     func release() {

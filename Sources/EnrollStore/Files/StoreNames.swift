@@ -1,6 +1,6 @@
-// The names of a store's files. Names of accounts never appear: a file is named after the account's tag.
+// The names of a store's files. Account names never appear in them: a file is named after the account's tag.
 
-import EnrollCore
+import EnrollRules
 
 /// The names that belong to one account.
 struct AccountFileNames {
@@ -15,9 +15,9 @@ struct AccountFileNames {
   init(tag: [UInt8]) { stem = StoreNames.hex(tag) }
 
   var record: String { stem + Self.recordSuffix }
-  /// The file while it is being written.
+  /// The record while it is being written.
   var temporary: String { stem + Self.temporarySuffix }
-  /// Space kept for the next change of tokens.
+  /// Disk space that is reserved for the next change of tokens.
   var reserve: String { stem + Self.reserveSuffix }
   var renewLock: String { stem + ".renew" }
   var writeLock: String { stem + Self.writeLockSuffix }
@@ -25,11 +25,11 @@ struct AccountFileNames {
   /// The tag in the name of a record; nil for any other file.
   static func tag(ofRecord name: String) -> [UInt8]? { tag(name, recordSuffix) }
 
-  /// The tag in the name of a write lock, which is there before its record is; nil for any other file.
+  /// The tag in the name of a write lock, which exists before the record does; nil for any other file.
   static func tag(ofWriteLock name: String) -> [UInt8]? { tag(name, writeLockSuffix) }
 
-  /// The locks, in the order in which they are taken, that whoever writes the temporary file or fills the reserve holds;
-  /// nil for any other file.
+  /// The locks that a process holds while it writes this temporary file or fills this reserve, in the order in which
+  /// they are locked; nil for any other file.
   static func locks(ofTemporary name: String) -> [String]? {
     if let tag = tag(name, temporarySuffix) { return [AccountFileNames(tag: tag).writeLock] }
     guard let tag = tag(name, reserveSuffix) else { return nil }
@@ -38,7 +38,7 @@ struct AccountFileNames {
   }
 
   fileprivate static func tag(_ name: String, _ suffix: String) -> [UInt8]? {
-    // Most names are another file's: nothing is allocated for them.
+    // Most names belong to other files, so this check allocates nothing.
     guard name.utf8.count == 32 + suffix.utf8.count, StoreNames.ends(name, suffix) else { return nil }
     let bytes = Array(name.utf8)
     var tag: [UInt8] = []
@@ -59,7 +59,7 @@ struct ClientFileNames {
   private static let reserveSuffix = clientSuffix + StoreNames.reserveSuffix
 
   private let stem: String
-  /// As that of an account.
+  /// The name of the write lock, as for an account.
   let writeLock: String
 
   init(tag: [UInt8]) {
@@ -68,9 +68,9 @@ struct ClientFileNames {
   }
 
   var client: String { stem + Self.clientSuffix }
-  /// The file while it is being written.
+  /// The client's file while it is being written.
   var temporary: String { stem + Self.temporarySuffix }
-  /// Space kept for the client that is being registered.
+  /// Disk space that is reserved for the client that is being registered.
   var reserve: String { stem + Self.reserveSuffix }
   /// Held while the client is registered.
   var registrationLock: String { stem + ".register" }
@@ -88,7 +88,7 @@ struct ClientFileNames {
 }
 
 enum StoreNames {
-  /// Whether it is the name of a lock.
+  /// Whether a lock file has this name.
   static func isLock(_ name: String) -> Bool {
     [".write", ".renew", ".register", ".lock"].contains { ends(name, $0) }
   }
@@ -99,20 +99,20 @@ enum StoreNames {
   /// Held while keys are replaced.
   static let keysLock = "keys.lock"
   static let keys = "keys"
-  /// The key file, where the store's key is in one beside it.
+  /// The key file, if the store's key is in a file in the store's folder.
   static let key = "key"
 
   private static let providerSuffix = ".provider"
   private static let temporarySuffix = ".temp"
   fileprivate static let reserveSuffix = ".reserve"
 
-  /// The documents of the provider with that tag.
+  /// The file of the documents of the provider with that tag.
   static func provider(_ tag: [UInt8]) -> String { hex(tag) + providerSuffix }
 
-  /// The tag in the name of such a file; nil for any other.
+  /// The tag in the name of a provider's file; nil for any other file.
   static func tag(ofProvider name: String) -> [UInt8]? { AccountFileNames.tag(name, providerSuffix) }
 
-  /// A file of the whole store while it is being written.
+  /// The name of a file while it is being written.
   static func temporary(_ name: String) -> String { name + temporarySuffix }
 
   /// The temporary names of the store's own files.
@@ -127,31 +127,31 @@ enum StoreNames {
     return ClientFileNames.locks(ofTemporary: name) ?? AccountFileNames.locks(ofTemporary: name)
   }
 
-  /// Whether the file means nothing without the store's key.
+  /// Whether the file cannot be read without the store's keys. Provider files do not count.
   static func isSealed(_ name: String) -> Bool {
     AccountFileNames.tag(ofRecord: name) != nil || ClientFileNames.tag(ofClient: name) != nil
       || ASCII.equals(name, outbox) || ASCII.equals(name, installation) || isSetAside(name)
   }
 
-  /// Whether the store makes a file of that name, and keeps it.
+  /// Whether a file of that name belongs to the store permanently.
   static func isOwn(_ name: String) -> Bool {
     if isSealed(name) || tag(ofProvider: name) != nil { return true }
     for own in [keys, key, lock, keysLock] where ASCII.equals(name, own) { return true }
     return [".renew", ".write", ".register"].contains { AccountFileNames.tag(name, $0) != nil }
   }
 
-  /// A name for a damaged file that no other has.
+  /// A unique name for a damaged file.
   static func setAside(_ name: String, _ random: [UInt8]) -> String { name + corrupt + hex(random) }
 
   static func isSetAside(_ name: String) -> Bool { endOfOriginal(name) != nil }
 
-  /// The name that a file had before it was set aside; its own for any other.
+  /// The name that a file had before it was set aside; for any other file, its name.
   static func original(_ name: String) -> String {
     guard let end = endOfOriginal(name) else { return name }
     return String(decoding: name.utf8.prefix(end), as: UTF8.self)
   }
 
-  /// How many bytes of a name stand before the mark; nil without the mark.
+  /// The number of bytes before the mark in a name; nil without the mark.
   private static func endOfOriginal(_ name: String) -> Int? {
     let bytes = name.utf8
     var start = bytes.startIndex
@@ -164,7 +164,7 @@ enum StoreNames {
     return nil
   }
 
-  /// Whether a name has this end.
+  /// Whether a name ends with the suffix.
   fileprivate static func ends(_ name: String, _ suffix: String) -> Bool {
     let bytes = name.utf8
     guard bytes.count >= suffix.utf8.count else { return false }

@@ -1,7 +1,8 @@
-// The sealed files of a store one by one, for diagnosis: which files open, which do not and why, and which were set aside
-// and could be put back. Nothing is changed, and no secret and no name of an account is in the result.
+// The sealed files of a store one by one, for diagnosis: which files open, which do not and why, and which were set
+// aside and can be put back. Nothing is changed. The result has no secret and no account name.
 
-public import EnrollCore
+public import EnrollRules
+import EnrollSteps
 public import EnrollJSON
 import EnrollPosix
 
@@ -9,15 +10,15 @@ import EnrollPosix
 public struct StoredFile: Equatable, Sendable {
   public enum Kind: String, Sendable { case account, outbox, installation, provider, client }
 
-  /// In the store's folder; tells no account's name.
+  /// The name within the store's folder. It does not reveal the account's name.
   public var name: String
   public var kind: Kind
-  /// Where the file was before it was set aside as damaged; nil for one that was not. Renaming it back, while nobody uses the
-  /// store, is how it is put back.
+  /// The file's name before it was set aside as damaged; nil if it was not set aside. To put the file back, rename it
+  /// to this name while no process uses the store.
   public var originalName: String?
-  /// Grows by one with every save; nil where the header cannot be read.
+  /// Increases by one with every save; nil if the header cannot be read.
   public var generation: UInt64?
-  /// Why it does not open; nil: it does.
+  /// Why the file does not open; nil if it opens.
   public var problem: EnrollError?
   /// The content of an account's record, without secrets; nil while a PIN locks it, and if the file holds no record.
   public var account: JSONObject?
@@ -26,33 +27,33 @@ public struct StoredFile: Equatable, Sendable {
   public var entryCount: Int?
 }
 
-/// The sealed files of a store, by name. Of thousands of accounts not every one is kept: those that do not open, and those
-/// that were set aside, before those that open.
+/// The sealed files of a store, by name. Only the first ``StoreDiagnosis/fileLimit`` are kept; files that do not open
+/// or were set aside have precedence.
 struct StoredFiles {
-  private var troubled: [StoredFile] = []
-  private var well: [StoredFile] = []
-  /// Files that are not in ``all``.
+  private var unreadable: [StoredFile] = []
+  private var readable: [StoredFile] = []
+  /// The number of files that are not in ``all``.
   private(set) var omittedCount = 0
 
   mutating func append(_ file: StoredFile) {
     if file.problem != nil || file.originalName != nil {
-      if troubled.count < StoreDiagnosis.fileLimit { troubled.append(file) } else { omittedCount += 1 }
+      if unreadable.count < StoreDiagnosis.fileLimit { unreadable.append(file) } else { omittedCount += 1 }
     } else {
-      well.append(file)
+      readable.append(file)
     }
-    if troubled.count + well.count > StoreDiagnosis.fileLimit {
-      well.removeLast()
+    if unreadable.count + readable.count > StoreDiagnosis.fileLimit {
+      readable.removeLast()
       omittedCount += 1
     }
   }
 
   var all: [StoredFile] {
-    (troubled + well).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    (unreadable + readable).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 }
 
 extension OpenStore {
-  /// The sealed files, as they are; nothing is removed.
+  /// The sealed files, for diagnosis. Removes nothing.
   func inspect() throws(EnrollError) -> StoredFiles {
     let keys = try ring.open()
     let moment = SystemClock().moment()
@@ -77,7 +78,7 @@ extension OpenStore {
       var file = StoredFile(name: name, kind: kind)
       if StoreNames.isSetAside(name) { file.originalName = original }
       do throws(EnrollError) {
-        try look(into: &file, tag, keys, moment)
+        try examine(into: &file, tag, keys, moment)
       } catch {
         file.problem = error
       }
@@ -86,7 +87,7 @@ extension OpenStore {
     return found
   }
 
-  private func look(
+  private func examine(
     into file: inout StoredFile, _ tag: [UInt8], _ keys: StoreKeys, _ moment: Moment
   ) throws(EnrollError) {
     guard let (bytes, _) = try folder.read(file.name, limit: SealedFormat.fileLimit) else {

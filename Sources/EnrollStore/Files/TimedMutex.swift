@@ -1,25 +1,26 @@
-// The in-process half of a store lock: threads queue here before one of them goes for the file lock, which threads of one
-// process would otherwise fight over with a descriptor each.
+// The part of a store lock within the process: threads queue here, and only one of them tries the file lock. Otherwise
+// every waiting thread would poll the file with its own descriptor.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
 /// A mutex that may be held across IO, with a limit to the wait for it.
 final class TimedMutex: @unchecked Sendable {
   // Unchecked: `isHeld` is only touched with `condition` held.
-  /// Longer than any save takes; what holds a lock longer is stopped or hangs.
+  /// Longer than any save takes. A thread or process that holds a lock longer is stopped or hangs.
   static let timeoutSeconds: Int64 = 30
 
   private let condition = Condition()
   private var isHeld = false
 
-  /// - Throws: `.busy` after `seconds`; `.cancelled`, `.deadlineExceeded` once the call on this thread is not to wait
-  ///   any longer.
+  /// - Throws: `.busy` after `seconds`; `.cancelled`, `.deadlineExceeded` if the current call is cancelled or timed
+  ///   out.
   func lock(atMost seconds: Int64 = timeoutSeconds) throws(EnrollError) {
     let cancellation = CallTimeout.cancellation
     let hook = cancellation?.onCancel { self.condition.locked { self.condition.wakeAll() } }
     defer { if let hook { cancellation?.removeHook(hook) } }
-    // By the machine's clock, whatever clock the store was given: this is about threads that hang, not about tokens.
+    // Measured by the system's clock, not the store's: the limit is for hanging threads, not for tokens.
     let end = SystemClock.monotonic() + seconds * 1_000_000_000
     condition.lock()
     defer { condition.unlock() }

@@ -1,16 +1,16 @@
-// The kernel's keyring of the user (keyrings(7)): bytes that live in the kernel's memory until they expire, the user's last
-// process ends or the machine stops. Every process of the user can read them, no other user can.
+// The user's keyring in the kernel (keyrings(7)): bytes that stay in kernel memory until they expire, the user's last
+// process ends or the machine stops. Every process of the user can read them; other users cannot.
 
 import CPosix
-public import EnrollCore
+public import EnrollSteps
 public import EnrollCrypto
 import EnrollPosix
 
 /// Remembers opened keys in the user's keyring.
 public final class KernelKeyring: SessionKeyMemory {
-  /// More than any key of a store.
+  /// The most bytes that are read, more than any key of a store has.
   private static let contentLimit = 512
-  // KEY_SPEC_THREAD_KEYRING and KEY_SPEC_USER_KEYRING.
+  // The numbers of KEY_SPEC_THREAD_KEYRING and KEY_SPEC_USER_KEYRING.
   private static let ownThread = -1
   private static let ownUser = -4
 
@@ -20,7 +20,7 @@ public final class KernelKeyring: SessionKeyMemory {
     if let reason = enroll_posix_missing_keyring() { return .absent(String(cString: reason)) }
     if control(enroll_posix_key_find, Self.ownUser, 1) { return .present }
     return .absent(
-      "the kernel refuses its keyring (\(SystemError.words(enroll_posix_errno()))): it was built without, or a sandbox forbids it"
+      "the kernel refuses its keyring (\(SystemError.message(enroll_posix_errno()))): it was built without, or a sandbox forbids it"
     )
   }
 
@@ -35,13 +35,13 @@ public final class KernelKeyring: SessionKeyMemory {
 
   public func remember(_ secret: Secret, as name: String, seconds: Int64) {
     guard seconds > 0, seconds <= KeyPlan.longestSessionSeconds else { return }
-    // Made where no other thread finds it, and shown once it is bound to end: a process that is killed in between leaves
-    // nothing behind.
+    // The key is added to the thread's keyring, where no other thread finds it. It is linked to the user's keyring only
+    // after its expiry is set: if the process is killed in between, nothing is left behind.
     let key = secret.withBytes { enroll_posix_key_add(name, $0.baseAddress, $0.count) }
     guard key >= 0 else { return }
     defer { _ = control(enroll_posix_key_unlink, key, Self.ownThread) }
     guard control(enroll_posix_key_set_timeout, key, Int(seconds)),
-      // Processes of the user need not possess it: sessions have keyrings of their own.
+      // Processes of other login sessions do not possess the key, so the user gets the permissions.
       control(enroll_posix_key_set_permissions, key, enroll_posix_key_own)
     else { return }
     _ = control(enroll_posix_key_link, key, Self.ownUser)

@@ -1,26 +1,27 @@
-// Picks a store's key provider: for a new store the best provider that is present, and for one that is there the provider
-// that has its key. A provider that is locked is waited for, not passed over: nobody would notice that the next best one got
-// the key (no silent downgrade).
+// Chooses a store's key provider: for a new store the best available provider, for an existing store the provider that
+// has its key. A locked provider is an error and is not skipped: otherwise the key would silently go to a weaker
+// provider.
 
-public import EnrollCore
+import EnrollRules
+public import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 
-/// A provider that was looked at, and what was found.
+/// A provider that was examined, and the result.
 public struct KeyCandidate: Equatable, Sendable {
   public var name: String
   public var presence: KeyPresence
 }
 
-/// The chosen provider, and why.
+/// The chosen provider, and the reason.
 public struct KeyDecision: Equatable, Sendable {
-  /// nil where the choice waits for somebody to unlock something.
+  /// nil if no provider can be chosen: one is locked, or none is present.
   public var provider: String?
   /// One sentence.
   public var reason: String
 }
 
-/// Providers in the order in which they are preferred.
+/// Key providers, the preferred one first.
 final class KeyChooser: Sendable {
   let candidates: [any KeyProvider]
   private let isAutomatic: Bool
@@ -34,16 +35,16 @@ final class KeyChooser: Sendable {
     candidates.map { KeyCandidate(name: $0.name, presence: $0.presence()) }
   }
 
-  /// For a store that is new or moves.
-  /// - Throws: `.storeLocked` where the best provider is locked, or the only one is absent; `.cancelled`, `.deadlineExceeded` where
-  ///   the caller did not wait for its answer.
+  /// The provider for a new store, or for a store that moves.
+  /// - Throws: `.storeLocked` if the best provider is locked, or if none is present; `.cancelled`, `.deadlineExceeded`
+  ///   if the call ended before the provider answered.
   func best() throws(EnrollError) -> any KeyProvider {
     var failure: EnrollError?
     for candidate in candidates {
       switch candidate.presence() {
       case .present: return candidate
       case .locked(let why):
-        // A caller that does not wait for the answer has none.
+        // The call may have been cancelled or timed out before the provider answered.
         try CallTimeout.check("while the key provider \(candidate.name) was asked")
         let advice = isAutomatic ? "; or choose another key provider" : ""
         throw EnrollError(.storeLocked, why + advice, field: "keys")
@@ -55,7 +56,7 @@ final class KeyChooser: Sendable {
     throw failure ?? EnrollError(.invalidArgument, "no key provider was given", field: "keys")
   }
 
-  /// The decision that follows from a survey.
+  /// The choice that follows from the survey.
   func decision(_ survey: [KeyCandidate]) -> KeyDecision {
     guard isAutomatic else {
       return KeyDecision(provider: candidates.first?.name, reason: "it was chosen by the program or its user")
@@ -73,9 +74,10 @@ final class KeyChooser: Sendable {
     return KeyDecision(provider: nil, reason: "none is present: " + passed.joined(separator: "; "))
   }
 
-  /// Unwraps one key with whichever candidate has a slot for it.
-  /// - Returns: nil where no slot is for any of them.
-  /// - Throws: what the candidates threw, if none could: what waiting or unlocking would mend, before anything else.
+  /// Unwraps one key with the first candidate that can open a slot of it.
+  /// - Returns: nil if no slot is for any candidate.
+  /// - Throws: if every attempt failed, the first error; `.storeLocked` is preferred, because the user can unlock the
+  ///   provider.
   func open(_ keyID: [UInt8], in file: KeysFile) throws(EnrollError) -> Secret? {
     var failure: EnrollError?
     for candidate in candidates {
@@ -93,7 +95,7 @@ final class KeyChooser: Sendable {
     return nil
   }
 
-  /// Why a store cannot be opened whose slots are for other providers.
+  /// The error for a store whose slots are all for other providers.
   func mismatch(_ file: KeysFile) -> EnrollError {
     var owners: [String] = []
     for slot in file.slots where !owners.contains(where: { ASCII.equals($0, slot.provider) }) {
@@ -109,7 +111,7 @@ final class KeyChooser: Sendable {
 }
 
 extension KeyPlan {
-  /// Nothing is opened or asked yet.
+  /// Checks the plan. Opens no provider yet.
   /// - Throws: `.invalidArgument`.
   func chooser(
     forStoreAt folder: String, random: any RandomSource, system: any FileSystem
@@ -126,7 +128,7 @@ extension KeyPlan {
     }
     func keyring() -> any KeyProvider {
       SecretStoreKeyProvider(
-        name: SecretService.providerName, title: SecretService.title, keeper: SecretService(), random: random)
+        name: SecretService.providerName, title: SecretService.title, store: SecretService(), random: random)
     }
     let providers: [any KeyProvider]
     var isAutomatic = false
@@ -138,9 +140,9 @@ extension KeyPlan {
     case .file(let path): providers = [try file(path)]
     case .secretService: providers = [keyring()]
     case .passphrase: providers = [PassphraseKeyProvider(passphrase, random: random)]
-    case .host(let keeper):
+    case .host(let store):
       providers = [
-        SecretStoreKeyProvider(name: "host", title: "the host's secret store", keeper: keeper, random: random)
+        SecretStoreKeyProvider(name: "host", title: "the host's secret store", store: store, random: random)
       ]
     case .custom(let own): providers = [own]
     }

@@ -1,25 +1,27 @@
-// The key is in a file of mode 0600: the default if there is no keyring. A copy of the store's other files cannot be
-// read without it; everybody who can read the user's files can read both (SECURITY.md).
+// The store's key in a file of mode 0600: the default if there is no keyring. A copy of the store's other files cannot
+// be read without it. A program that can read the user's files can read both (SECURITY.md).
 //
-// The file holds `ENROLLKEY1`, one key of 32 bytes or several, the newest first, and the first 8 bytes of the SHA-256 of all
-// that. Several only while a store is moved from one to the next, or where several stores share the file.
+// The file has `ENROLLKEY1`, one or more keys of 32 bytes with the newest first, and the first 8 bytes of the SHA-256
+// of all that. It has several keys only while a store moves from one key to the next, or if several stores share the
+// file.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 public import EnrollPosix
 
-/// Guards the store with a key file.
+/// Wraps the store's keys with a key file.
 public final class KeyFileProvider: KeyProvider {
   public static let providerName = "file"
 
   private static let magic: [UInt8] = Array("ENROLLKEY1".utf8)
   private static let checksumCount = 8
-  /// Keys in one file.
+  /// The most keys in one file.
   private static let keyLimit = 16
-  /// Random bytes in the name of what is being written.
+  /// Random bytes in the name of a temporary file.
   private static let temporaryCount = 12
-  /// No write takes as long: an hour.
+  /// One hour, longer than any write takes.
   private static let temporaryLifetimeNanoseconds: Int64 = 3_600_000_000_000
 
   public let name = KeyFileProvider.providerName
@@ -30,8 +32,8 @@ public final class KeyFileProvider: KeyProvider {
   private let random: any RandomSource
 
   /// - Parameters:
-  ///   - path: absolute; made when a store is made with it and it does not exist, in a folder that does.
-  ///   - isShared: other stores may use the file too: no key is ever taken out of it.
+  ///   - path: absolute. The file is created with a new store, if it does not exist; its folder must exist.
+  ///   - isShared: whether other stores may use the file. Then no key is ever removed from it.
   /// - Throws: `.invalidArgument` for a path that is not absolute.
   public convenience init(
     path: String, isShared: Bool = true, random: any RandomSource = SystemRandomSource(),
@@ -64,7 +66,8 @@ public final class KeyFileProvider: KeyProvider {
     let folder = try openFolder()
     let wrappingKey: Secret
     if let present = try read(folder)?.first { wrappingKey = present } else { wrappingKey = try make(folder) }
-    // Another process may have made it this moment: the store must not outlive its key. Not every folder can be synced.
+    // Another process may have created the key file this moment. It must be durable before a store depends on it. Some
+    // folders cannot be synced.
     try? folder.sync()
     return try KeyWrapping.wrap(key, under: wrappingKey, slot: slot, provider: name, random: random)
   }
@@ -73,7 +76,7 @@ public final class KeyFileProvider: KeyProvider {
     guard let keys = try read(try openFolder()) else {
       throw EnrollError(
         .storeLocked,
-        "the key file is missing: \(StoreFault.shown(folderPath + "/" + fileName)). Without it the store cannot be read. Restore it"
+        "the key file is missing: \(StoreFault.printable(folderPath + "/" + fileName)). Without it the store cannot be read. Restore it"
           + " from a backup, or move the store away and sign in again",
         field: "store")
     }
@@ -112,7 +115,8 @@ public final class KeyFileProvider: KeyProvider {
     guard !isShared else { return }
     let folder = try openFolder()
     guard let keys = try read(folder), let newest = keys.first else { return }
-    // The newest is what wraps: if it wrapped what is gone, the store has moved away, otherwise all others are done with.
+    // The newest key wraps. If it wrapped the discarded slot, the store has moved to another provider, and the file is
+    // removed. Otherwise only the newest key is still needed.
     guard try unwrap(wrapped, slot, keys).index == 0 else { return try replace(folder, [newest]) }
     try folder.discard(fileName)
     try folder.sync()
@@ -154,7 +158,7 @@ public final class KeyFileProvider: KeyProvider {
     var content = try encoded([Secret(material)])
     defer { content.withUnsafeMutableBytes { Wipe.bytes($0) } }
     _ = try folder.make(fileName, with: content, temporary: try temporaryName())
-    // Ours, or that of somebody who was faster.
+    // The key of this call, or of a process that created the file first.
     guard let key = try read(folder)?.first else {
       throw EnrollError(.storeIO, "the key file vanished while it was made", field: "store")
     }
@@ -167,15 +171,15 @@ public final class KeyFileProvider: KeyProvider {
     _ = try folder.replace(fileName, with: content, temporary: try temporaryName())
   }
 
-  /// A name of its own: two stores may be made with one key file at the same time.
+  /// A unique name: two stores may be created with one key file at the same time.
   private func temporaryName() throws(EnrollError) -> String {
     temporaryMark + Base64URL.encode(try random.bytes(Self.temporaryCount))
   }
 
   private var temporaryMark: String { fileName + ".temp-" }
 
-  /// By their age, because no lock excludes other stores that use the file.
-  public func tidy() {
+  /// Removes old temporary files by their age, because no lock excludes other stores that share the file.
+  public func removeLeftovers() {
     guard let folder = try? openFolder(), let names = try? folder.names() else { return }
     let mark = Array(temporaryMark.utf8)
     for name in names where name.utf8.starts(with: mark) {

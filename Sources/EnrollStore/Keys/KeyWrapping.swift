@@ -1,6 +1,7 @@
-// How providers that have a key of 32 bytes wrap with it: the way in which the store seals its files, bound to the slot.
+// Wrapping for the providers that have a key of 32 bytes: encryption as for the store's files, bound to the slot.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 
@@ -58,7 +59,7 @@ public enum KeyWrapping {
   }
 
   private static func context(_ slot: KeySlot, _ provider: String) -> [UInt8] {
-    // No part holds a line feed: no two slots have one context.
+    // No part has a line feed, so no two slots have the same context.
     Array((provider + "\n" + slot.storeID + "\n" + slot.keyID).utf8)
   }
 

@@ -1,19 +1,22 @@
-// The key from a passphrase that the user types: scrypt (RFC 7914) at N = 2^17, r = 8, p = 1, which takes a good part of a
-// second and 128 MiB. Nothing is kept on the machine; whoever copies the store can only guess, at that price for each try.
+// A key that is derived from a passphrase: scrypt (RFC 7914) with N = 2^17, r = 8, p = 1, which takes most of a second
+// and 128 MiB. Nothing is stored on the machine. An attacker who copies the store has to guess the passphrase, at that
+// cost for each guess.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 public import EnrollPosix
 
-/// Guards the store with a passphrase.
+/// Wraps the store's keys with a passphrase.
 public final class PassphraseKeyProvider: KeyProvider {
   public static let providerName = "passphrase"
 
   private static let saltCount = 32
   /// log2 of N.
   private static let cost: Int64 = 17
-  /// A higher cost was not written by EnrollKit (256 MiB); a lower one is no protection.
+  /// The costs that are accepted. EnrollKit writes no higher cost (2^18 needs 256 MiB); a lower cost does not
+  /// protect the key.
   private static let costs: ClosedRange<Int64> = 14...18
 
   private struct Derived {
@@ -25,10 +28,10 @@ public final class PassphraseKeyProvider: KeyProvider {
   public let name = PassphraseKeyProvider.providerName
   private let passphrase: Secret?
   private let random: any RandomSource
-  /// The last one: making a store and opening it again derive one key twice.
+  /// The last derived key: creating a store and opening it again need the same key twice.
   private let derived = Guarded<Derived?>(nil, by: Mutex())
 
-  /// - Parameter passphrase: nil where the user was not asked; then a store that has one stays locked.
+  /// - Parameter passphrase: nil if there is none. Then a store with a passphrase stays locked.
   public init(_ passphrase: Secret?, random: any RandomSource = SystemRandomSource()) {
     self.passphrase = passphrase
     self.random = random

@@ -1,22 +1,25 @@
-// The keyring of a desktop session, by the Secret Service API of freedesktop.org (gnome-keyring, KWallet, KeePassXC), which
-// libsecret speaks. It never asks the user to unlock anything, because a renewal in the background would ask without a
-// visible reason. A locked keyring is reported as locked, and works again once the user has unlocked it.
+// The keyring of a desktop session, through the Secret Service API of freedesktop.org (gnome-keyring, KWallet,
+// KeePassXC) and libsecret. EnrollKit never has the keyring ask the user to unlock it, because a renewal in the
+// background would ask without a visible reason. A locked keyring is reported as locked, and works again once the user
+// has unlocked it.
 //
-// Every use has a connection of its own, so that a service that was restarted in between is no matter, and a thread of its
-// own with all signals blocked, because GLib's threads inherit the mask; its caller waits for so long and no longer.
+// Every call makes a new connection, so that a restart of the service does not matter. It runs on a separate
+// thread with all signals blocked, because GLib's threads inherit the signal mask. The caller waits for that
+// thread for a limited time.
 
 import CPosix
 import CSecret
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 import EnrollPosix
 
-/// Keeps secrets in the default collection of the Secret Service.
+/// Stores secrets in the default collection of the Secret Service.
 public final class SecretService: SecretStore {
   public static let providerName = "secret-service"
   static let title = "the Secret Service"
 
-  /// How long a caller waits for the service: a message has 25 seconds by itself.
+  /// How long a caller waits for the service. D-Bus itself allows 25 seconds for a message.
   private static let timeoutSeconds: Int64 = 30
 
   public init() {}
@@ -24,32 +27,32 @@ public final class SecretService: SecretStore {
   public func presence() -> KeyPresence {
     if let missing = Self.missingBus() { return .absent(missing) }
     do throws(EnrollError) {
-      return try converse { (conversation) throws(EnrollError) in conversation.presence() }
+      return try withConnection { (connection) throws(EnrollError) in connection.presence() }
     } catch {
-      // Nobody would notice that a key file got the key (no silent downgrade).
+      // Locked, not absent: otherwise the key would silently go to a key file.
       return error.code == .unsupported ? .absent(error.message) : .locked(error.message)
     }
   }
 
   public func load(_ name: SecretName) throws(EnrollError) -> Secret? {
-    try reachable { (conversation) throws(EnrollError) in try conversation.load(name) }
+    try lockedIfMissing { (connection) throws(EnrollError) in try connection.load(name) }
   }
 
   public func save(_ secret: Secret, as name: SecretName) throws(EnrollError) {
-    // Into a locked collection libsecret would ask the user.
-    try reachable { (conversation) throws(EnrollError) in
-      if case .locked(let why) = conversation.presence() {
+    // libsecret would ask the user to unlock a locked collection.
+    try lockedIfMissing { (connection) throws(EnrollError) in
+      if case .locked(let why) = connection.presence() {
         throw EnrollError(.storeLocked, why, field: "keys")
       }
-      try conversation.save(secret, as: name)
+      try connection.save(secret, as: name)
     }
   }
 
   public func remove(_ name: SecretName) throws(EnrollError) {
-    try reachable { (conversation) throws(EnrollError) in try conversation.remove(name) }
+    try lockedIfMissing { (connection) throws(EnrollError) in try connection.remove(name) }
   }
 
-  /// Why there cannot be a session bus; nil where there may be one. Without an address GLib would start a bus.
+  /// Why no session bus can exist; nil if one may exist. Without an address GLib would start a bus.
   private static func missingBus() -> String? {
     if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 { return nil }
     if let folder = getenv("XDG_RUNTIME_DIR"), folder.pointee != 0,
@@ -60,9 +63,9 @@ public final class SecretService: SecretStore {
     return "there is no session bus: neither DBUS_SESSION_BUS_ADDRESS nor $XDG_RUNTIME_DIR/bus"
   }
 
-  /// For keys that are there: a service that is not is locked, not absent.
-  private func reachable<Value: Sendable>(
-    _ body: @escaping @Sendable (SecretConversation) throws(EnrollError) -> Value
+  /// Runs `body` for a store whose key is in the service: a missing service is reported as a locked store.
+  private func lockedIfMissing<Value: Sendable>(
+    _ body: @escaping @Sendable (SecretServiceConnection) throws(EnrollError) -> Value
   ) throws(EnrollError) -> Value {
     if let missing = Self.missingBus() {
       throw EnrollError(
@@ -70,43 +73,43 @@ public final class SecretService: SecretStore {
         field: "keys")
     }
     do throws(EnrollError) {
-      return try converse(body)
+      return try withConnection(body)
     } catch {
       guard error.code == .unsupported else { throw error }
       throw EnrollError(.storeLocked, "the store's key is in \(Self.title): \(error.message)", field: "keys")
     }
   }
 
-  /// State that the two threads share. A class because both hold it.
-  private final class Meeting<Value: Sendable>: Sendable {
+  /// The result that the caller and the service's thread share. A class, because both hold it.
+  private final class SharedResult<Value: Sendable>: Sendable {
     let result = Guarded<Result<Value, EnrollError>?>(nil, by: Mutex())
     let over = Event()
   }
 
-  private func converse<Value: Sendable>(
-    _ body: @escaping @Sendable (SecretConversation) throws(EnrollError) -> Value
+  private func withConnection<Value: Sendable>(
+    _ body: @escaping @Sendable (SecretServiceConnection) throws(EnrollError) -> Value
   ) throws(EnrollError) -> Value {
     let cancellable = SecretCancellable(try SecretServiceLibrary.functions())
-    let meeting = Meeting<Value>()
-    let isStarted = PlainThread.start {
+    let shared = SharedResult<Value>()
+    let isStarted = BackgroundThread.start {
       let result: Result<Value, EnrollError>
       do throws(EnrollError) {
-        result = .success(try body(try SecretConversation(cancellable)))
+        result = .success(try body(try SecretServiceConnection(cancellable)))
       } catch {
         result = .failure(error)
       }
-      meeting.result.withLock { $0 = result }
-      meeting.over.set()
+      shared.result.withLock { $0 = result }
+      shared.over.set()
     }
     guard isStarted else { throw EnrollError(.busy, "no thread could be started", field: "keys") }
     let clock = SystemClock()
     let timeout = CallTimeout.nanoseconds(atMost: Self.timeoutSeconds * 1_000_000_000)
     let deadline = clock.instant().advanced(byNanoseconds: timeout)
     let cancellation = CallTimeout.cancellation
-    let hook = cancellation?.onCancel { meeting.over.set() }
-    meeting.over.wait(until: deadline, by: clock)
+    let hook = cancellation?.onCancel { shared.over.set() }
+    shared.over.wait(until: deadline, by: clock)
     if let hook { cancellation?.removeHook(hook) }
-    guard let result = meeting.result.withLock({ $0 }) else {
+    guard let result = shared.result.withLock({ $0 }) else {
       cancellable.cancel()
       try CallTimeout.check("before \(Self.title) answered")
       throw EnrollError(
@@ -118,9 +121,9 @@ public final class SecretService: SecretStore {
   }
 }
 
-/// A GCancellable: ends what another thread waits for.
+/// A GCancellable, with which one thread ends another thread's wait.
 private final class SecretCancellable: @unchecked Sendable {
-  // Unchecked: GCancellable is made to be shared.
+  // Unchecked: a GCancellable may be shared between threads.
   let functions: UnsafePointer<enroll_secret>
   let object: UnsafeMutableRawPointer?
 
@@ -135,7 +138,7 @@ private final class SecretCancellable: @unchecked Sendable {
 }
 
 /// One connection to the service with a session for secrets, used by one thread.
-private final class SecretConversation {
+private final class SecretServiceConnection {
   private static let label = "EnrollKit: key of a token store"
   private static let schema = "org.enrollkit.StoreKey"
 
@@ -143,9 +146,9 @@ private final class SecretConversation {
   private let cancellable: SecretCancellable
   private let service: UnsafeMutableRawPointer
 
-  /// The process shares one connection to the bus, and GLib hands an error of whoever opens it to everybody who waits for
-  /// it. It is therefore opened first, and never cancelled: a call that is cancelled must not fail another one, here or in
-  /// the host. A bus that does not answer holds this thread, and not its caller.
+  /// Opens the connection to the bus first, and does not let this call cancel that: the whole process shares the
+  /// connection, and GLib reports a cancelled opening to every thread that waits for it, including the threads of the
+  /// host. If the bus does not answer, only this worker thread blocks; the caller can still cancel.
   convenience init(_ cancellable: SecretCancellable) throws(EnrollError) {
     let functions = cancellable.functions
     var fault: UnsafeMutablePointer<enroll_secret_error>?
@@ -218,7 +221,7 @@ private final class SecretConversation {
       return Secret(UnsafeRawBufferPointer(start: bytes, count: count))
     }
     if isLocked { throw EnrollError(.storeLocked, Self.lockedText, field: "keys") }
-    // Some services show nothing of a collection that is shut.
+    // Some services do not list the items of a locked collection.
     if items == nil, case .locked(let why) = presence() {
       throw EnrollError(.storeLocked, why, field: "keys")
     }
@@ -243,7 +246,7 @@ private final class SecretConversation {
 
   func remove(_ name: SecretName) throws(EnrollError) {
     var fault: UnsafeMutablePointer<enroll_secret_error>?
-    // False without an error: there was none.
+    // The function returns false without an error if there was no such item.
     _ = with(name) { attributes in
       functions.pointee.secret_service_clear_sync(service, nil, attributes, cancellable.object, &fault)
     }
@@ -256,7 +259,7 @@ private final class SecretConversation {
     "the keyring of \(SecretService.title) is locked: unlock it, and try again"
   }
 
-  /// The attributes by which an item is found, for the time of one call.
+  /// Calls `body` with the attributes that identify the item.
   private func with<Value>(_ name: SecretName, _ body: (UnsafeMutableRawPointer?) -> Value) -> Value {
     var texts: [UnsafeMutablePointer<CChar>?] = []
     let table = enroll_secret_new_table(functions)
@@ -282,8 +285,8 @@ private final class SecretConversation {
     functions.pointee.g_list_free(items)
   }
 
-  /// Takes the fault over.
-  /// - Returns: `.storeLocked` instead of `code` where there was no answer: the service may be there.
+  /// Frees the fault.
+  /// - Returns: `.storeLocked` instead of `code` if the service did not answer, because it may still exist.
   private static func error(
     _ code: EnrollError.Code, _ text: String, _ fault: UnsafeMutablePointer<enroll_secret_error>?,
     _ functions: UnsafePointer<enroll_secret>

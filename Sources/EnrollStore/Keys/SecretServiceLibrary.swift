@@ -1,25 +1,26 @@
-// libsecret, opened on first use and never linked: whoever does not choose the Secret Service gets neither it nor GLib's
-// threads into the process. Never closed again.
+// libsecret, opened at first use and not linked: a program that does not choose the Secret Service loads neither
+// libsecret nor GLib's threads. It is never closed.
 
 import CPosix
 import CSecret
-import EnrollCore
+import EnrollRules
 import EnrollPosix
 
-/// The functions of libsecret and of the GLib under it.
+/// The functions of libsecret and GLib.
 enum SecretServiceLibrary {
   static let fileName = ENROLL_POSIX_LIBSECRET
 
   private struct Opened: @unchecked Sendable {
     // Unchecked: written once, before it is handed out, and never freed.
     var functions: UnsafePointer<enroll_secret>
-    /// GLib's threads are not there in a forked child, where its connections wait for them for ever.
+    /// A forked child does not have GLib's threads, so a call on its connections would hang.
     var origin = ForkGuard()
   }
 
   private static let library = open(fileName)
 
-  /// - Throws: `.unsupported` where it is not installed or too old; `.forked` in a child of the process that opened it.
+  /// - Throws: `.unsupported` if the library is not installed or too old; `.forked` in a child of the process that
+  ///   opened it.
   static func functions() throws(EnrollError) -> UnsafePointer<enroll_secret> {
     let opened = try library.get()
     try opened.origin.check()

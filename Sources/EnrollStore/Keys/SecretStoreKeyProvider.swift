@@ -1,32 +1,34 @@
-// The key in a keeper of secrets: the Secret Service, or what the host has.
+// The store's key in a `SecretStore`: the Secret Service, or the host's.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 public import EnrollPosix
 
-/// Guards the store with secrets in a keeper: a new one for each slot, so that replacing a slot never endangers the old.
+/// Wraps the store's keys with secrets in a `SecretStore`: each slot gets a new secret, so that replacing a slot never
+/// endangers the old one.
 public final class SecretStoreKeyProvider: KeyProvider {
   private static let itemCount = 12
 
   public let name: String
-  private let keeper: any SecretStore
+  private let store: any SecretStore
   private let random: any RandomSource
-  /// How error messages call the keeper: "the Secret Service".
+  /// The name of the `SecretStore` in error messages: "the Secret Service".
   private let title: String
 
   public init(
-    name: String, title: String, keeper: any SecretStore, random: any RandomSource = SystemRandomSource()
+    name: String, title: String, store: any SecretStore, random: any RandomSource = SystemRandomSource()
   ) {
     self.name = name
     self.title = title
-    self.keeper = keeper
+    self.store = store
     self.random = random
   }
 
-  public func presence() -> KeyPresence { keeper.presence() }
+  public func presence() -> KeyPresence { store.presence() }
 
-  public var anchors: (any SecretStore)? { keeper }
+  public var anchors: (any SecretStore)? { store }
 
   public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
     let item = SecretName(
@@ -34,9 +36,9 @@ public final class SecretStoreKeyProvider: KeyProvider {
     var material = try random.bytes(KeyWrapping.keyCount)
     defer { material.withUnsafeMutableBytes { Wipe.bytes($0) } }
     let wrappingKey = Secret(material)
-    try keeper.save(wrappingKey, as: item)
+    try store.save(wrappingKey, as: item)
     // A key that cannot be read back must not protect a store.
-    guard try keeper.load(item) == wrappingKey else {
+    guard try store.load(item) == wrappingKey else {
       throw EnrollError(.storeIO, "\(title) stored a secret but does not return it", field: "keys")
     }
     var wrapped = try KeyWrapping.wrap(key, under: wrappingKey, slot: slot, provider: name, random: random)
@@ -46,7 +48,7 @@ public final class SecretStoreKeyProvider: KeyProvider {
 
   public func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret {
     let item = try itemName(wrapped, slot)
-    guard let wrappingKey = try keeper.load(item) else {
+    guard let wrappingKey = try store.load(item) else {
       throw EnrollError(
         .storeLocked,
         "\(title) has no item \(item.text): restore it; without it the store cannot be opened",
@@ -62,7 +64,7 @@ public final class SecretStoreKeyProvider: KeyProvider {
   }
 
   public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {
-    try keeper.remove(try itemName(wrapped, slot))
+    try store.remove(try itemName(wrapped, slot))
   }
 
   private func itemName(_ wrapped: JSONObject, _ slot: KeySlot) throws(EnrollError) -> SecretName {

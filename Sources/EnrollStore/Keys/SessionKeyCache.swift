@@ -1,21 +1,22 @@
-// An opened key is remembered for a while outside the process, so that the next one need not ask the user again. In front of
-// a provider, never instead of one: what is remembered can vanish at any moment, and nothing is lost.
+// Remembers an opened key for a limited time outside the process, so that the next process need not ask the user again.
+// The cache is used in addition to a provider. A cached key can vanish at any moment without loss.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 
-/// Where opened keys are remembered.
+/// Storage outside the process that remembers opened keys.
 public protocol SessionKeyMemory: AnyObject, Sendable {
   func presence() -> KeyPresence
   /// nil if there is no key, or if it cannot be read.
   func recall(_ name: String) -> Secret?
-  /// May fail without a word: it is asked for nothing that matters.
+  /// Ignores errors, because nothing depends on the cache.
   func remember(_ secret: Secret, as name: String, seconds: Int64)
   func forget(_ name: String)
 }
 
-/// A provider whose opened keys are remembered.
+/// A key provider with a cache of its opened keys.
 public final class SessionKeyCache: KeyProvider {
   private static let checksumCount = 8
 
@@ -33,38 +34,40 @@ public final class SessionKeyCache: KeyProvider {
   public func presence() -> KeyPresence { provider.presence() }
 
   public func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject {
-    // A caller that wraps a key anew checks that the provider opens it, not this cache.
-    memory.forget(place(slot))
+    // The provider has to open the new slot when the caller reads it back, not the cache.
+    memory.forget(memoryName(slot))
     return try provider.wrap(key, slot: slot)
   }
 
   public func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret {
-    let place = place(slot)
-    if let key = memory.recall(place).flatMap({ Self.key(in: $0, place) }) { return key }
+    let memoryName = memoryName(slot)
+    if let key = memory.recall(memoryName).flatMap({ Self.key(in: $0, memoryName) }) { return key }
     let key = try provider.unwrap(wrapped, slot: slot)
-    if let content = Self.content(key, place) { memory.remember(content, as: place, seconds: seconds) }
+    if let content = Self.content(key, memoryName) {
+      memory.remember(content, as: memoryName, seconds: seconds)
+    }
     return key
   }
 
   public func renew() throws(EnrollError) { try provider.renew() }
 
-  public func tidy() { provider.tidy() }
+  public func removeLeftovers() { provider.removeLeftovers() }
 
   public var anchors: (any SecretStore)? { provider.anchors }
 
   public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {
-    memory.forget(place(slot))
+    memory.forget(memoryName(slot))
     try provider.discard(wrapped, slot: slot)
   }
 
-  /// By provider too: who moves a store to another one wants the old one's memory gone with it.
-  private func place(_ slot: KeySlot) -> String {
+  /// The name includes the provider, so that a move to another provider also forgets the cached key of the old one.
+  private func memoryName(_ slot: KeySlot) -> String {
     "enrollkit:" + name + ":" + slot.storeID + ":" + slot.keyID
   }
 
-  /// Checksummed, so that what is not ours is not taken for a key. Nobody but the same user could have put it there.
-  private static func content(_ key: Secret, _ place: String) -> Secret? {
-    guard let checksum = checksum(key, place) else { return nil }
+  /// Adds a checksum, so that other content is not mistaken for a key. Only the same user can put content there.
+  private static func content(_ key: Secret, _ memoryName: String) -> Secret? {
+    guard let checksum = checksum(key, memoryName) else { return nil }
     return key.withBytes { bytes in
       var content = Array(bytes)
       defer { content.withUnsafeMutableBytes { Wipe.bytes($0) } }
@@ -73,16 +76,16 @@ public final class SessionKeyCache: KeyProvider {
     }
   }
 
-  private static func key(in content: Secret, _ place: String) -> Secret? {
+  private static func key(in content: Secret, _ memoryName: String) -> Secret? {
     guard content.count > checksumCount else { return nil }
     let key = content.withBytes { Secret(UnsafeRawBufferPointer(rebasing: $0.dropLast(checksumCount))) }
-    guard let expected = checksum(key, place),
+    guard let expected = checksum(key, memoryName),
       content.withBytes({ ConstantTime.equal(Array($0.suffix(checksumCount)), expected) })
     else { return nil }
     return key
   }
 
-  private static func checksum(_ key: Secret, _ place: String) -> [UInt8]? {
-    (try? HMAC.sha256(key: key, Array(place.utf8))).map { Array($0[..<checksumCount]) }
+  private static func checksum(_ key: Secret, _ memoryName: String) -> [UInt8]? {
+    (try? HMAC.sha256(key: key, Array(memoryName.utf8))).map { Array($0[..<checksumCount]) }
   }
 }

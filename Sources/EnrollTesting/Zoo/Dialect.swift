@@ -1,15 +1,16 @@
-// How one provider differs from a plain OpenID provider with public clients. A member that is absent means: as the
-// specifications have it.
+// The differences of one provider from a standard OpenID provider with public clients. An absent member means the behaviour of
+// the specifications.
 
 import EnrollJSON
 
-/// The dialect of one provider, as ``ZooProvider`` plays it.
+/// The dialect of one provider, which ``FakeProvider`` speaks.
 public struct Dialect: Sendable {
-  /// As a configuration names it; `<…>` is a place that ``ZooProvider`` fills in.
+  /// The issuer to configure. ``FakeProvider`` replaces the placeholders `<…>` in it.
   public let issuer: String
   let discovery: Discovery
   let urls: [String: String]
   let client: Client
+  let refusals: Refusals
   let redirect: Redirect
   let scope: Scope
   let authorize: Authorize
@@ -25,13 +26,13 @@ public struct Dialect: Sendable {
   let par: PAR
 
   struct Discovery: Sendable {
-    /// Instead of 200.
+    /// The status of the discovery document instead of 200.
     let status: Int64?
-    /// Where it is, if not at the issuer's path for OpenID.
+    /// The URL or path of the document, if it is not the OpenID path under the issuer.
     let url, path: String?
-    /// It is at the issuer's path, too.
+    /// Whether the document is also at the issuer's path.
     let isAtIssuer: Bool
-    /// `issuer` of the document.
+    /// The `issuer` in the document.
     let issuer: String?
     let omit: [String]
     let extra: JSONObject
@@ -40,65 +41,91 @@ public struct Dialect: Sendable {
   struct Client: Sendable {
     enum Secret: String, CaseIterable, Sendable { case none, required, refused, requiredUnlessDevice }
     enum PKCE: String, CaseIterable, Sendable { case supported, required, refused }
+    /// The provider's reaction to a correct secret that was sent with a method for which the client is not registered.
+    enum WrongMethod: String, CaseIterable, Sendable { case refused, spendsCode }
     let code, refresh, device: Secret
     let methods: [String]
     let pkce: PKCE
+    let wrongMethod: WrongMethod
+  }
+
+  /// The answers to refused requests; nil for the answers that the specifications define.
+  struct Refusals: Sendable {
+    struct Answer: Sendable {
+      let status: Int64
+      let error: String?
+    }
+    /// The answers to a used code, to a wrong secret, to an unknown client, and to a renewal with scopes that
+    /// were not granted.
+    let code, secret, client, scope: Answer?
+    /// The answer to the revocation of an unknown token.
+    let revocation: Answer?
   }
 
   struct Redirect: Sendable {
     enum Port: String, CaseIterable, Sendable { case any, exact }
-    /// nil: every loopback address, and localhost.
+    /// The hosts that are accepted in a loopback redirect; nil for every loopback address and localhost.
     let loopbackHosts: [String]?
     let port: Port
-    /// Patterns in which `<…>` is any text; nil: every scheme; empty: none.
+    /// The accepted custom schemes, as patterns in which `<…>` is any text; nil: every scheme is accepted;
+    /// empty: no scheme is accepted.
     let customSchemes: [String]?
     let isHTTPSOnly, addsSlash: Bool
   }
 
   struct Scope: Sendable {
     let refused: [String]
-    /// nil: all that are not refused.
+    /// The accepted scopes; nil for all scopes that are not refused.
     let accepted: [String]?
-    /// Scopes of which one brings a refresh token; nil: every session has one; empty: none has.
+    /// A session gets a refresh token if it has one of these scopes; nil: every session gets one; empty: none does.
     let offline: [String]?
     let `default`: [String]
     let needsOpenID: Bool
+    /// Whether `offline_access` needs `prompt=consent` (OpenID Connect Core §11).
+    let offlineNeedsConsent: Bool
   }
 
   struct Authorize: Sendable {
-    enum UnknownPrompt: String, CaseIterable, Sendable { case ignored, errorPage }
+    enum UnknownPrompt: String, CaseIterable, Sendable { case ignored, errorPage, redirect }
     enum ResponseMode: String, CaseIterable, Sendable { case query, formPostForProfile }
-    /// nil: those of OpenID Connect.
+    /// The accepted values of `prompt`; nil for the values of OpenID Connect.
     let prompts: [String]?
     let unknownPrompt: UnknownPrompt
     let responseMode: ResponseMode
+    /// Whether the next sign-in in the same browser finds the user signed in.
+    let keepsSession: Bool
   }
 
   struct Token: Sendable {
     enum AccessToken: String, CaseIterable, Sendable { case always, forAPIScope }
-    /// nil: `expires_in` is absent.
+    /// The value of `expires_in`; nil if it is absent.
     let expiresIn: JSON?
     let scopeSeparator, type: String?
     let errorStatus: Int64?
-    /// A template with `<error>` and `<error_description>`.
+    /// The body of an error, as a template with `<error>` and `<error_description>`.
     let errorShape: JSON?
     let extra: JSONObject
     let accessToken: AccessToken
     let isFormUnlessAccepted: Bool
+    /// The header of a 429 with the time to wait; nil for Retry-After.
+    let retryHeader: String?
   }
 
   struct IDToken: Sendable {
     enum Presence: String, CaseIterable, Sendable { case openid, never }
-    enum Claims: String, CaseIterable, Sendable { case full, thin }
+    /// Which claims the id_token has: name and e-mail address, only the name, or neither.
+    enum Claims: String, CaseIterable, Sendable { case full, name, thin }
     enum Shape: String, CaseIterable, Sendable { case boolean, text, absent }
+    enum AuthTime: String, CaseIterable, Sendable { case always, whenAsked, absent }
     let presence: Presence
-    /// With `<tid>` for the user's tenant.
+    /// The `iss` of id_tokens, with `<tid>` for the user's tenant.
     let issuer: String?
     let audience: [String]?
     let hasAzp, hasNonce, hasTenant: Bool
     let algorithm: String
     let profileClaims: Claims
     let emailVerified: Shape
+    let authTime: AuthTime
   }
 
   struct Refresh: Sendable {
@@ -106,6 +133,8 @@ public struct Dialect: Sendable {
     enum Reuse: String, CaseIterable, Sendable { case refused, family, keepsWorking }
     enum AuthTime: String, CaseIterable, Sendable { case same, new, absent }
     enum Audience: String, CaseIterable, Sendable { case same, grows }
+    enum Scope: String, CaseIterable, Sendable { case narrows, narrowsForGood, ignored }
+    enum SpentCode: String, CaseIterable, Sendable { case refused, endsSession }
     let isIssued: Bool
     let rotation: Rotation
     let graceSeconds: Int64
@@ -113,23 +142,29 @@ public struct Dialect: Sendable {
     let bringsRefreshToken, bringsIDToken: Bool
     let authTime: AuthTime
     let audience: Audience
+    /// The effect of `scope` in a renewal.
+    let scope: Scope
+    /// Whether a renewed id_token has the `nonce` of the sign-in.
+    let hasNonce: Bool
+    /// The effect of the second use of a code on its session.
+    let spentCode: SpentCode
     let errorStatus: Int64?
     let error, errorDescription: String?
   }
 
   struct Userinfo: Sendable {
     enum SubjectType: String, CaseIterable, Sendable { case text, number, url }
-    /// A path with dots.
+    /// The path of the subject in the answer, with dots between its names.
     let subject: String
     let subjectType: SubjectType
     let wrapper: String?
-    /// The members that are told; nil: all.
+    /// The members of the answer; nil for all.
     let claims: [String]?
-    /// Other names for claims.
+    /// Provider-specific names of claims.
     let names: [String: String]
     let emailVerified: IDToken.Shape
     let requiresUserAgent: Bool
-    /// Of a second request, for the e-mail addresses.
+    /// The URL of a second request for the e-mail addresses.
     let emails: String?
   }
 
@@ -142,7 +177,7 @@ public struct Dialect: Sendable {
   }
 
   struct Revocation: Sendable {
-    /// `token`: a token alone is enough; `own`: not RFC 7009.
+    /// `token`: the token alone is enough; `own`: a proprietary protocol instead of RFC 7009.
     enum Style: String, CaseIterable, Sendable { case rfc7009, token, own, none }
     enum PublicClient: String, CaseIterable, Sendable { case accepted, refused }
     let style: Style
@@ -156,16 +191,19 @@ public struct Dialect: Sendable {
     let pendingStatus, slowDownStatus: Int64?
     let bringsInterval, hasCompleteURI: Bool
     let deniedError, expiredError: String
+    let publicClient: Revocation.PublicClient
+    /// Scopes that are accepted only in the code flow.
+    let refused: [String]
   }
 
   struct Keys: Sendable {
-    enum Encryption: String, CaseIterable, Sendable { case sameKid }
+    enum Encryption: String, CaseIterable, Sendable { case sameKid, otherKid }
     enum Issuers: String, CaseIterable, Sendable { case template }
     let algorithmsOfOneKid: [String]
     let issuerPerKey: Issuers?
     let encryption: Encryption?
     let isEmpty: Bool
-    /// nil: all that RFC 7517 has.
+    /// The members of a published key; nil for all members of RFC 7517.
     let members: [String]?
   }
 
@@ -178,6 +216,36 @@ public struct Dialect: Sendable {
 }
 
 extension Dialect {
-  /// Whether the provider signs in a device without a browser (RFC 8628).
+  /// The dialect without peculiarities: what the specifications allow, at the usual paths under the issuer.
+  static func plain(issuer: String) throws(DialectError) -> Dialect {
+    try Dialect(
+      .object([
+        ("issuer", .string(issuer)),
+        (
+          "discovery",
+          .object([("extra", .object([("authorization_response_iss_parameter_supported", .bool(true))]))])
+        ),
+        ("scope", .object([("offline", .string("always"))])),
+        ("idToken", .object([("alg", .string("ES256")), ("profileClaims", .string("name"))])),
+        ("userinfo", .object([("claims", .array([.string("sub"), .string("email")]))])),
+        ("dpop", .object([("bindsWhenProven", .bool(true))])),
+      ]))
+  }
+
+  /// The `sub` of a user in the form of the provider.
+  func subject(of user: String, issuer: String) -> String {
+    switch userinfo.subjectType {
+    case .text: user
+    case .number: "\(user.utf8.reduce(1000) { $0 + Int($1) })"
+    case .url: "\(issuer)/id/\(user)"
+    }
+  }
+
+  /// Whether the provider supports the device flow (RFC 8628).
   public var hasDeviceFlow: Bool { device.style != .none }
+
+  /// Whether the provider refuses `offline_access`.
+  public var refusesOfflineAccess: Bool {
+    scope.refused.contains("offline_access") || !(scope.accepted?.contains("offline_access") ?? true)
+  }
 }

@@ -1,15 +1,16 @@
-// Dialects out of JSON.
+// Reads dialects from JSON.
 
 import EnrollJSON
 
 extension Dialect {
-  /// - Throws: ``DialectError`` for a member or a value that the fake does not play.
+  /// - Throws: ``DialectError`` for a member or a value that the fake does not support.
   init(_ json: JSON) throws(DialectError) {
     let all = try DialectReader(json, path: "")
     issuer = try all.required("issuer")
     discovery = try Discovery(all.part("discovery"))
     urls = try Self.urls(all.part("urls"))
     client = try Client(all.part("client"))
+    refusals = try Refusals(all.part("refusals"))
     redirect = try Redirect(all.part("redirect"))
     scope = try Scope(all.part("scope"))
     authorize = try Authorize(all.part("authorize"))
@@ -59,7 +60,26 @@ extension Dialect.Client {
     try secret.end()
     methods = try part.texts("authMethods") ?? ["client_secret_basic", "client_secret_post"]
     pkce = try part.word("pkce") ?? .supported
+    wrongMethod = try part.word("wrongMethod") ?? .refused
     try part.end()
+  }
+}
+
+extension Dialect.Refusals {
+  fileprivate init(_ part: DialectReader) throws(DialectError) {
+    code = try Self.answer(part, "code")
+    secret = try Self.answer(part, "secret")
+    client = try Self.answer(part, "client")
+    scope = try Self.answer(part, "scope")
+    revocation = try Self.answer(part, "revocation")
+    try part.end()
+  }
+
+  private static func answer(_ part: DialectReader, _ name: String) throws(DialectError) -> Answer? {
+    let answer = try part.part(name)
+    let (status, error) = (try answer.integer("status"), try answer.text("error"))
+    try answer.end()
+    return status.map { Answer(status: $0, error: error) }
   }
 }
 
@@ -109,6 +129,7 @@ extension Dialect.Scope {
     }
     `default` = try part.texts("default") ?? []
     needsOpenID = try part.boolean("needsOpenid") ?? false
+    offlineNeedsConsent = try part.boolean("offlineNeedsConsent") ?? false
     try part.end()
   }
 }
@@ -118,6 +139,7 @@ extension Dialect.Authorize {
     prompts = try part.texts("prompts")
     unknownPrompt = try part.word("unknownPrompt") ?? .ignored
     responseMode = try part.word("responseMode") ?? .query
+    keepsSession = try part.boolean("session") ?? true
     try part.end()
   }
 }
@@ -133,6 +155,7 @@ extension Dialect.Token {
     extra = part.json("extra")?.object ?? JSONObject()
     accessToken = try part.word("accessToken") ?? .always
     isFormUnlessAccepted = try part.boolean("formUnlessAccept") ?? false
+    retryHeader = try part.text("retryHeader")
     try part.end()
   }
 }
@@ -148,6 +171,7 @@ extension Dialect.IDToken {
     algorithm = try part.text("alg") ?? "RS256"
     profileClaims = try part.word("profileClaims") ?? .full
     emailVerified = try part.word("emailVerified") ?? .boolean
+    authTime = try part.word("authTime") ?? .always
     try part.end()
   }
 }
@@ -167,6 +191,9 @@ extension Dialect.Refresh {
     bringsIDToken = try part.boolean("idToken") ?? true
     authTime = try part.word("authTime") ?? .same
     audience = try part.word("audience") ?? .same
+    scope = try part.word("scope") ?? .narrows
+    hasNonce = try part.boolean("nonce") ?? false
+    spentCode = try part.word("spentCode") ?? .refused
     let error = try part.part("error")
     errorStatus = try error.integer("status")
     self.error = try error.text("error")
@@ -203,7 +230,7 @@ extension Dialect.Logout {
     case .string("httpsOnly"): returnsState = .httpsOnly
     default: throw DialectError("/logout/returnsState: expected true, false or httpsOnly")
     }
-    // What the provider shows to whoever ends a session otherwise: an error page, always.
+    // The provider's answer to other requests for a logout. The fake always shows an error page.
     _ = try part.text("otherwise")
     needsIDTokenHint = try part.boolean("needsIDTokenHint") ?? false
     try part.end()
@@ -228,6 +255,8 @@ extension Dialect.Device {
     hasCompleteURI = part.json("complete") != .string("absent")
     deniedError = try part.text("deniedError") ?? "access_denied"
     expiredError = try part.text("expiredError") ?? "expired_token"
+    publicClient = try part.word("publicClient") ?? .accepted
+    refused = try part.texts("refuses") ?? []
     _ = try part.boolean("announced")
     try part.end()
   }

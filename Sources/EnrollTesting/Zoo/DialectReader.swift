@@ -1,9 +1,9 @@
-// Reads one object of a dialect, member by member, and refuses what nobody asked for: a dialect cannot say what the fake
-// does not play.
+// Reads one object of a dialect, member by member, and refuses members that were not read: a dialect cannot contain anything
+// that the fake does not support.
 
 import EnrollJSON
 
-/// An object of a dialect. A class because it remembers which members were read.
+/// An object of a dialect. It is a class because it remembers which members were read.
 final class DialectReader {
   private let object: JSONObject
   private let path: String
@@ -15,7 +15,7 @@ final class DialectReader {
     self.path = path
   }
 
-  /// The member as it is; nil where it is absent.
+  /// The member; nil if it is absent.
   func json(_ key: String) -> JSON? {
     seen.insert(key)
     return object[key]
@@ -38,7 +38,7 @@ final class DialectReader {
 
   func texts(_ key: String) throws(DialectError) -> [String]? { try read(key, "texts") { Self.texts($0) } }
 
-  /// One of the words of an enumeration.
+  /// A value of an enumeration.
   func word<Word: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Word.Type = Word.self
   ) throws(DialectError) -> Word? where Word.RawValue == String {
@@ -50,7 +50,7 @@ final class DialectReader {
     try DialectReader(json(key), path: "\(path)/\(key)")
   }
 
-  /// - Throws: when there are members that nobody read.
+  /// - Throws: if there are members that were not read.
   func end() throws(DialectError) {
     if let member = object.members.first(where: { !seen.contains($0.key) }) {
       throw DialectError("\(path)/\(member.key): the fake does not play this")
@@ -71,9 +71,9 @@ final class DialectReader {
   }
 }
 
-/// What is wrong with the data of the dialects.
+/// An error in the data of the dialects.
 public struct DialectError: Error, CustomStringConvertible {
-  /// Where, and what was expected.
+  /// The path of the member, and what was expected.
   public let description: String
 
   init(_ description: String) { self.description = description }

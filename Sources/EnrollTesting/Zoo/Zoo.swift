@@ -1,63 +1,71 @@
-// The dialects with the facts that they rest on. What no fact speaks for is refused.
+// The dialects of the providers, with the evidence for each of their settings. Reading them fails if a setting has none.
 
 public import EnrollJSON
 import Foundation
 
-/// A provider of the zoo: its dialect, and what is known of it.
+/// A provider of the zoo: its dialect, and the facts about it.
 public struct ZooEntry: Sendable {
-  /// As in `Dialects.json`.
+  /// The id in `Dialects.json`.
   public let id: String
-  /// For people.
+  /// The provider's name for readers.
   public let name: String
-  /// What the provider does.
+  /// The behaviour of the provider.
   public let dialect: Dialect
-  /// What each leaf of its own part of the dialect rests on.
+  /// The facts about this provider's own part of the dialect.
   public let facts: [Fact]
-  /// The leaves of its own part of the dialect.
+  /// The single values (leaves) of this provider's own part of the dialect.
   public let leaves: [Leaf]
-  /// All leaves of the dialect, with those that it has in common with another provider.
+  /// All leaves of the dialect, including those that it shares with another provider.
   public let basis: [Leaf]
-  /// The whole dialect as it is written.
+  /// The whole dialect as JSON.
   let json: JSON
 
-  /// The same provider with another setting of its console: `{"refresh": {"graceSeconds": 30}}`. No fact speaks for that.
-  /// - Throws: ``DialectError`` for what the fake does not play.
+  /// This provider with another setting in its console, such as `{"refresh": {"graceSeconds": 30}}`. No fact
+  /// is recorded for the change.
+  /// - Throws: ``DialectError`` for a change that the fake does not support.
   public func with(_ changes: JSON) throws(DialectError) -> ZooEntry {
     let json = Zoo.merged(json, changes)
     return ZooEntry(
       id: id, name: name, dialect: try Dialect(json), facts: facts, leaves: leaves, basis: basis, json: json)
   }
 
-  /// How many leaves of its own rest on facts of that kind.
+  /// The number of the dialect's own values that facts of this kind support.
   public func count(_ kind: Fact.Kind) -> Int { leaves.count { $0.kind == kind } }
 
   /// One value of a dialect.
   public struct Leaf: Equatable, Sendable {
-    /// Its path.
+    /// The path of the value.
     public let at: String
-    /// Of the fact that it rests on.
+    /// The value in the dialect.
+    public let value: JSON
+    /// The kind of the fact that supports the value.
     public let kind: Fact.Kind
+    /// The sources of that fact.
+    public let sources: [String]
   }
 
-  /// A statement about a provider, and where it was read.
+  /// A statement about a provider, with its sources.
   public struct Fact: Sendable {
-    /// How sure it is.
+    /// The reliability of a fact.
     public enum Kind: String, Sendable, CaseIterable {
-      /// In the provider's own words, documents or source.
+      /// Observed at the server. The source is a line of a recording, or a request that tests send to the
+      /// running server.
+      case measured
+      /// Taken from the provider's own documents or source code.
       case documented
-      /// In issues, and in the code of other clients.
+      /// Taken from issues, or from the code of other clients.
       case reported
-      /// Nobody says so.
+      /// An assumption without a source.
       case guess
     }
 
-    /// A path in the dialect; it speaks for all that is below.
+    /// A path in the dialect. The fact supports all values at or below it.
     public let at: String
-    /// How sure it is.
+    /// The reliability of the fact.
     public let kind: Kind
-    /// Where it was read; empty for a guess.
+    /// The sources; empty for a guess.
     public let sources: [String]
-    /// The words of the source, where the dialect simplifies them.
+    /// The text of the source, if the dialect simplifies it.
     public let note: String?
   }
 }
@@ -65,7 +73,7 @@ public struct ZooEntry: Sendable {
 /// The providers whose dialects are known.
 public enum Zoo {
   /// Every provider, in the order of the file.
-  /// - Throws: ``DialectError`` when the data contradicts itself.
+  /// - Throws: ``DialectError`` if the data are inconsistent.
   public static func entries() throws -> [ZooEntry] {
     guard let url = Bundle.module.url(forResource: "Dialects", withExtension: "json") else {
       throw DialectError("Dialects.json: missing")
@@ -73,7 +81,7 @@ public enum Zoo {
     return try entries(JSON.parse(Array(Data(contentsOf: url))))
   }
 
-  /// The provider of that name.
+  /// The provider with this id.
   public static func entry(_ id: String) throws -> ZooEntry {
     guard let entry = try entries().first(where: { $0.id == id }) else {
       throw DialectError("no provider has the id \(id)")
@@ -133,19 +141,19 @@ public enum Zoo {
     return facts
   }
 
-  /// The leaves, each with the kind of the fact that is nearest above it.
+  /// The leaves, each with the kind of the most specific fact that supports it.
   private static func leaves(
     _ dialect: JSON, _ facts: [ZooEntry.Fact]
   ) throws(DialectError) -> [ZooEntry.Leaf] {
     var leaves: [ZooEntry.Leaf] = []
     var used: Set<String> = []
-    for path in paths(dialect, "") {
+    for (path, value) in values(dialect, "") {
       let above = facts.filter { path == $0.at || path.hasPrefix($0.at + "/") }
       guard let fact = above.max(by: { $0.at.count < $1.at.count }) else {
         throw DialectError("\(path): no fact speaks for it")
       }
       used.formUnion(above.map(\.at))
-      leaves.append(.init(at: path, kind: fact.kind))
+      leaves.append(.init(at: path, value: value, kind: fact.kind, sources: fact.sources))
     }
     if let fact = facts.first(where: { !used.contains($0.at) }) {
       throw DialectError("\(fact.at): a fact about nothing")
@@ -153,8 +161,8 @@ public enum Zoo {
     return leaves
   }
 
-  private static func paths(_ json: JSON, _ path: String) -> [String] {
-    guard let members = json.object?.members, !members.isEmpty else { return [path] }
-    return members.flatMap { paths($0.value, "\(path)/\($0.key)") }
+  private static func values(_ json: JSON, _ path: String) -> [(String, JSON)] {
+    guard let members = json.object?.members, !members.isEmpty else { return [(path, json)] }
+    return members.flatMap { values($0.value, "\(path)/\($0.key)") }
   }
 }

@@ -1,53 +1,54 @@
-// A provider of the zoo as it is to the server of somebody: Apple, Facebook, Google and GitHub ask more of those than of apps, and
-// this asks all of it. Played from documents and reports, as the zoo is: it was never compared with the services themselves.
+// A zoo provider for tests of a server. Apple, Facebook, Google and GitHub require more of servers than of apps, and this fake
+// checks all of it. Like the zoo it follows documents and reports; it was never compared with the services.
 
-public import EnrollCore
+public import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 public import EnrollJSON
 import EnrollPosix
 import Foundation
 
-/// Answers as one provider of the ``Zoo`` does to a server that keeps a secret.
+/// Answers like one provider of the ``Zoo`` to a server that keeps a secret.
 public final class ZooServer: Transport, @unchecked Sendable {
   // Unchecked: all mutable state is in `state`.
 
-  /// How the server proves itself.
+  /// How the server authenticates.
   public enum Proof: Sendable {
-    /// With the secret of the registration, as the dialect has it.
+    /// With the secret of the registration, as in the dialect.
     case secret
-    /// With a client secret that is a JWT by this key: Apple's way.
+    /// With a client secret that is a JWT signed with this key (Apple).
     case appleSecret(team: String, keyID: String, key: PublicKey)
-    /// With an assertion by this key (`private_key_jwt`).
+    /// With an assertion signed with this key (`private_key_jwt`).
     case assertion(keyID: String?, key: PublicKey, audience: String)
   }
 
-  /// What the browser does after the user said yes, or no.
+  /// The next step of the browser, after the user allowed or refused the sign-in.
   public enum Answer: Equatable, Sendable {
-    /// It goes to this URL.
+    /// The browser goes to this URL.
     case redirect(String)
-    /// It sends this form there, from the provider's own page.
+    /// The browser submits this form to the URL, from the provider's page.
     case form(to: String, fields: [String: String])
-    /// It stays, and shows this.
+    /// The browser stays at the provider and shows this text.
     case stays(String)
   }
 
   /// The user who signs in.
   public struct Person: Sendable {
-    /// The name at the provider.
+    /// The user name at the provider.
     public var name = "alice"
-    /// The Workspace domain that the id_token tells (`hd`, Google).
+    /// The Workspace domain in the id_token (`hd`, Google).
     public var hostedDomain: String?
-    /// Edits the claims of the id_token, and the profile of a provider that has no id_token.
+    /// Edits the claims of the id_token; for a provider without id_tokens, the profile.
     public var edit: @Sendable (inout JSONObject) -> Void = { _ in }
-    /// The answer about e-mail addresses, where the provider has one (GitHub); nil: one that is verified.
+    /// The answer about e-mail addresses, if the provider has one (GitHub); nil for one verified address.
     public var emails: JSON?
 
-    /// Somebody of whom nothing is peculiar.
+    /// A user without special properties.
     public init() {}
   }
 
-  /// What stands behind it.
-  public let zoo: ZooProvider
+  /// The provider that answers the requests.
+  public let zoo: FakeProvider
   private let proof: Proof
   private let state = Guarded(State(), by: Mutex())
 
@@ -57,38 +58,40 @@ public final class ZooServer: Transport, @unchecked Sendable {
     var revoked: [String] = []
     var identifiers: Set<String> = []
     var sentSecrets: [String] = []
-    /// Those whose name Apple has told.
+    /// The users whose name Apple has already sent.
     var known: Set<String> = []
   }
 
   /// - Parameters:
-  ///   - zoo: of `apple`, `facebook`, `google-desktop`, `github`, or any other provider.
-  ///   - proof: how the client proves who it is.
-  public init(_ zoo: ZooProvider, proof: Proof = .secret) {
+  ///   - zoo: `apple`, `facebook`, `google-desktop`, `github`, or any other provider.
+  ///   - proof: how the client authenticates.
+  public init(_ zoo: FakeProvider, proof: Proof = .secret) {
     self.zoo = zoo
     self.proof = proof
-    zoo.editClaims { [unowned self] claims in
-      let person = state.withLock { $0.person }
-      if zoo.id == "apple" { claims["name"] = nil }
-      claims["hd"] = person.hostedDomain.map { .string($0) }
-      person.edit(&claims)
+    zoo.change {
+      $0.claims = { [unowned self] claims in
+        let person = state.withLock { $0.person }
+        if zoo.id == "apple" { claims["name"] = nil }
+        claims["hd"] = person.hostedDomain.map { .string($0) }
+        person.edit(&claims)
+      }
     }
   }
 
-  /// Why requests were refused, in words, the oldest first.
+  /// The reasons for refused requests, the oldest first.
   public var refusals: [String] { state.withLock { $0.refusals } }
-  /// The client secrets and assertions that came, in their order.
+  /// The client secrets and assertions that were received, in order.
   public var sentSecrets: [String] { state.withLock { $0.sentSecrets } }
   /// The tokens that were revoked.
   public var revoked: [String] { state.withLock { $0.revoked } }
 
   // MARK: The browser
 
-  /// Opens an authorize URL, where the person wants to sign in.
+  /// Opens an authorization URL and signs the person in.
   /// - Parameters:
-  ///   - url: what the client opens.
-  ///   - person: who signs in.
-  ///   - error: the person, or the provider, says no with this error.
+  ///   - url: the URL that the client opens.
+  ///   - person: the user who signs in.
+  ///   - error: the user or the provider refuses with this error.
   public func authorize(_ url: String, as person: Person = Person(), error: String? = nil) -> Answer {
     state.withLock { $0.person = person }
     guard case .redirect(let back) = zoo.authorize(url, as: person.name) else {
@@ -96,7 +99,7 @@ public final class ZooServer: Transport, @unchecked Sendable {
     }
     let asked = parameters(of: url)
     if let domain = asked["hd"], domain != "*", domain != person.hostedDomain, person.hostedDomain != nil {
-      // Google's form refuses other accounts; a request without `hd` would not.
+      // If the request has `hd`, Google's page refuses accounts of other domains.
       return .stays("this account is not of \(domain)")
     }
     var fields = parameters(of: back)
@@ -142,24 +145,24 @@ public final class ZooServer: Transport, @unchecked Sendable {
       status, .object([("error", .string(error)), ("error_description", .string(why))]))
   }
 
-  /// The profile of a provider without an id_token, and GitHub's addresses.
+  /// Edits the profile of a provider without id_tokens, and GitHub's e-mail addresses.
   private func edit(_ response: inout HTTPResponse, of request: HTTPRequest) {
     let person = state.withLock { $0.person }
     guard request.method == .get, response.status == 200 else { return }
     if request.url == zoo.dialect.userinfo.emails, let emails = person.emails {
       response.body = emails.serialized()
-    } else if ["facebook", "github"].contains(zoo.id), request.url == zoo.profileURL,
+    } else if ["facebook", "github"].contains(zoo.id), request.url == zoo.address(of: .userinfo),
       var profile = (try? JSON.parse(response.body))?.object
     {
-      // Facebook does not say whether it verified an address.
+      // Facebook does not say whether an address is verified.
       if zoo.id == "facebook" { profile["email_verified"] = nil }
       person.edit(&profile)
       response.body = JSON.object(profile).serialized()
     }
   }
 
-  /// Takes the proof out of the request, and puts the secret of the registration in its place.
-  /// - Returns: what is wrong with the proof.
+  /// Checks the client authentication of the request, and replaces it with the secret of the registration.
+  /// - Returns: why the authentication is refused; nil if it is valid.
   private func clientRefusal(_ request: inout HTTPRequest) -> String? {
     var sent = form(request)
     if let secret = sent["client_secret"] ?? sent["client_assertion"] {
@@ -184,13 +187,13 @@ public final class ZooServer: Transport, @unchecked Sendable {
     return nil
   }
 
-  /// Creating a client secret, Apple.
+  /// Checks Apple's client secret (Apple, Creating a client secret).
   private func appleRefusal(_ text: String, _ team: String, _ keyID: String, _ key: PublicKey) -> String? {
-    guard let jwt = ReceivedJWT(text, by: key, algorithm: "ES256") else {
+    guard let jwt = ReceivedJWT(text), jwt.isSigned(by: key, .ES256) else {
       return "the client secret is not signed with ES256 by the team's key"
     }
     let now = zoo.clock.wallTime().seconds
-    guard jwt.keyID == keyID else { return "kid is not the key's" }
+    guard jwt.header["kid"]?.string == keyID else { return "kid is not the key's" }
     guard jwt.claims["iss"]?.string == team else { return "iss is not the team" }
     guard jwt.claims["sub"]?.string == zoo.registration.clientID else { return "sub is not the client" }
     guard jwt.claims["aud"]?.string == "https://appleid.apple.com" else { return "aud is not Apple" }
@@ -199,16 +202,16 @@ public final class ZooServer: Transport, @unchecked Sendable {
     return end <= now + 15_777_000 ? nil : "exp is more than six months away"
   }
 
-  /// RFC 7523 §3, OpenID Connect Core §9.
+  /// Checks an assertion (RFC 7523 §3, OpenID Connect Core §9).
   private func assertionRefusal(
     _ text: String, _ keyID: String?, _ key: PublicKey, _ audience: String
   ) -> String? {
     let algorithm = SignatureAlgorithm.allCases.first { $0.fits(key.kind) }
-    guard let algorithm, let jwt = ReceivedJWT(text, by: key, algorithm: algorithm.rawValue) else {
+    guard let algorithm, let jwt = ReceivedJWT(text), jwt.isSigned(by: key, algorithm) else {
       return "the assertion is not signed by the client's key"
     }
     let now = zoo.clock.wallTime().seconds
-    guard jwt.keyID == keyID else { return "kid is not the key's" }
+    guard jwt.header["kid"]?.string == keyID else { return "kid is not the key's" }
     guard jwt.claims["iss"]?.string == zoo.registration.clientID,
       jwt.claims["sub"]?.string == zoo.registration.clientID
     else { return "iss and sub are not the client" }
@@ -222,7 +225,8 @@ public final class ZooServer: Transport, @unchecked Sendable {
     return nil
   }
 
-  /// Securing Graph API Requests, Facebook. The address of the zoo's own dialect takes the place of the versioned one.
+  /// Checks `appsecret_proof` (Facebook, Securing Graph API Requests), and replaces the URL with a version by
+  /// the URL of the dialect.
   private func graphRefusal(_ request: inout HTTPRequest) -> String? {
     let query = parameters(of: request.url)
     let path = request.url.prefix { $0 != "?" }.dropFirst("https://graph.facebook.com/".count)
@@ -233,30 +237,7 @@ public final class ZooServer: Transport, @unchecked Sendable {
     let expected = bytes.map { String(format: "%02x", $0) }.joined()
     guard let given = query["appsecret_proof"] else { return "API calls require an appsecret_proof argument" }
     guard given == expected, !expected.isEmpty else { return "Invalid appsecret_proof provided" }
-    request.url = zoo.profileURL
+    request.url = zoo.address(of: .userinfo)
     return nil
-  }
-}
-
-/// A JWT that a client sent, with its signature checked.
-struct ReceivedJWT {
-  let keyID: String?
-  let claims: JSON
-
-  /// nil unless it is signed so, by this key.
-  init?(_ text: String, by key: PublicKey, algorithm name: String) {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 3, let algorithm = SignatureAlgorithm(name: name),
-      let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
-      let signature = Base64URL.decode(String(parts[2])), header["alg"]?.string == name,
-      (try? key.verify(
-        signature: signature, message: Array("\(parts[0]).\(parts[1])".utf8), algorithm: algorithm)) == true
-    else { return nil }
-    keyID = header["kid"]?.string
-    self.claims = claims
-  }
-
-  private static func json(_ part: Substring) -> JSON? {
-    Base64URL.decode(String(part)).flatMap { try? JSON.parse($0) }
   }
 }

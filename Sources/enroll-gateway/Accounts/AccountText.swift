@@ -1,6 +1,6 @@
-// Accounts and sessions as lines for an operator's terminal. Text from outside is bounded and has nothing that a terminal would obey.
+// Prints accounts and sessions for an operator's terminal. Text from outside is bounded and contains no control characters.
 
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 import EnrollGatewayPages
 import EnrollJSON
@@ -8,31 +8,33 @@ import EnrollJSON
 enum AccountText {
   static func write(json: JSON) { StandardStream.write(json.serialized() + [0x0A], to: 1) }
 
-  static func write(_ shown: AccountDesk.Shown) {
-    StandardStream.say("account \(shown.account.id)")
-    StandardStream.say("  created     \(moment(shown.account.created))")
-    StandardStream.say("  last login  \(moment(shown.account.lastLogin))")
+  static func write(_ shown: AccountAdministration.Shown) {
+    StandardStream.printLine("account \(shown.account.id)")
+    StandardStream.printLine("  created     \(moment(shown.account.created))")
+    StandardStream.printLine("  last login  \(moment(shown.account.lastLogin))")
     for identity in shown.identities {
-      StandardStream.say("  identity    \(word(identity.provider)): \(word(identity.subject))")
+      StandardStream.printLine("  identity    \(word(identity.provider)): \(word(identity.subject))")
       if let email = identity.email {
         let state = identity.isEmailVerified ? "verified" : "not verified"
-        StandardStream.say("    e-mail    \(word(email)) (\(state))")
+        StandardStream.printLine("    e-mail    \(word(email)) (\(state))")
       }
-      if let name = identity.name { StandardStream.say("    name      \(TerminalText.shown(name))") }
+      if let name = identity.name { StandardStream.printLine("    name      \(TerminalText.shown(name))") }
     }
-    if let sessions = shown.sessions { StandardStream.say("  sessions    \(sessions)") }
+    if let sessions = shown.sessions { StandardStream.printLine("  sessions    \(sessions)") }
   }
 
   static func write(_ sessions: [LiveSession]) {
-    if sessions.isEmpty { StandardStream.say("The account has no session.") }
+    if sessions.isEmpty { StandardStream.printLine("The account has no session.") }
     for session in sessions {
       let holder = session.app.map { "app \(word($0))" } ?? "browser"
-      StandardStream.say("session \(session.id)")
-      StandardStream.say("  of          \(holder), by \(word(session.identity.provider))")
-      if let device = session.device { StandardStream.say("  device      \(TerminalText.shown(device))") }
-      StandardStream.say("  begun       \(moment(session.created))")
-      StandardStream.say("  last used   \(moment(session.lastSeen))")
-      StandardStream.say("  ends        \(moment(session.expires))")
+      StandardStream.printLine("session \(session.id)")
+      StandardStream.printLine("  of          \(holder), by \(word(session.identity.provider))")
+      if let device = session.device {
+        StandardStream.printLine("  device      \(TerminalText.shown(device))")
+      }
+      StandardStream.printLine("  begun       \(moment(session.created))")
+      StandardStream.printLine("  last used   \(moment(session.lastSeen))")
+      StandardStream.printLine("  ends        \(moment(session.expires))")
     }
   }
 
@@ -42,7 +44,7 @@ enum AccountText {
   private static func moment(_ time: UnixTime) -> String { MomentText.utc(time.seconds) }
 }
 
-/// A name in any script.
+/// Shows a name in any script without control and format characters.
 enum TerminalText {
   static func shown(_ text: String) -> String {
     var kept = ""

@@ -1,7 +1,7 @@
-// `enroll-gateway check`: everything that `serve` needs, without serving.
+// `enroll-gateway check`: checks everything that `serve` needs, without serving.
 
 import EnrollArguments
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 import EnrollHost
 
@@ -20,14 +20,14 @@ enum CheckCommand {
       _ = try setup.metricsSettings()
       try CurlTransport.checkLibrary()
       let state = try setup.databaseState()
-      StandardStream.say("configuration, keys, texts and database: fine")
-      if let state { StandardStream.say("database: \(state)") }
+      StandardStream.printLine("configuration, keys, texts and database: fine")
+      if let state { StandardStream.printLine("database: \(state)") }
       if !values[offline] {
         try ask(setup.providers())
         try ask(setup.otherDirectory())
       }
       if let script = try setup.oktaScript() {
-        StandardStream.say("For Okta's sign-in page, behind {{{OktaUtil}}}:\n\(script)")
+        StandardStream.printLine("For Okta's sign-in page, behind {{{OktaUtil}}}:\n\(script)")
       }
     }
   }
@@ -37,9 +37,9 @@ enum CheckCommand {
     for provider in providers {
       do throws(EnrollError) {
         try provider.check()
-        StandardStream.say("\(provider.name): fine")
+        StandardStream.printLine("\(provider.name): fine")
       } catch {
-        StandardStream.say("\(provider.name): \(error.message)")
+        StandardStream.printLine("\(provider.name): \(error.message)")
         failed = error
       }
     }
@@ -51,6 +51,6 @@ enum CheckCommand {
     do throws(DirectoryFailure) { try directory.probe() } catch {
       throw EnrollError(.configuration, "directory: \(error.message)", field: "directory")
     }
-    StandardStream.say("directory \(directory.name): fine")
+    StandardStream.printLine("directory \(directory.name): fine")
   }
 }

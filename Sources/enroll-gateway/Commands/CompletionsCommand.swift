@@ -1,4 +1,4 @@
-// The script that lets a shell complete this program's words.
+// Prints the script for the shell's completion of this program's commands.
 
 import CPosix
 import EnrollArguments

@@ -1,7 +1,7 @@
-// `enroll-gateway keys add`: a key for the key file.
+// `enroll-gateway keys add`: adds a key to the key file.
 
 import EnrollArguments
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 import EnrollPosix
 
@@ -16,7 +16,7 @@ enum KeysCommand {
     GatewayCommand.status { () throws(EnrollError) in
       let setup = try Setup(path: values[GatewayCommand.config])
       let id = try KeyFile.addKey(to: setup.settings.keyFile, at: setup.clock.wallTime())
-      StandardStream.say("key \(id) is in \(setup.settings.keyFile)")
+      StandardStream.printLine("key \(id) is in \(setup.settings.keyFile)")
     }
   }
 }

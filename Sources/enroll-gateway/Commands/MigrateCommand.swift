@@ -1,7 +1,7 @@
-// `enroll-gateway migrate`: the database gets this program's schema before it serves.
+// `enroll-gateway migrate`: migrates the database to this program's schema, before `serve`.
 
 import EnrollArguments
-import EnrollCore
+import EnrollRules
 import EnrollGateway
 
 enum MigrateCommand {
@@ -11,11 +11,11 @@ enum MigrateCommand {
   ) { values in
     GatewayCommand.status { () throws(EnrollError) in
       let setup = try Setup(path: values[GatewayCommand.config])
-      try setup.checkMaker()
+      try setup.checkDatabaseOwner()
       let store = try setup.store()
       defer { store.close() }
       let applied = try setup.migrated(store)
-      StandardStream.say(
+      StandardStream.printLine(
         applied.isEmpty
           ? "The schema is up to date." : "Applied: \(applied.map { String($0) }.joined(separator: ", ")).")
     }

@@ -2,7 +2,7 @@
 
 import CPosix
 import EnrollArguments
-import EnrollCore
+import EnrollRules
 
 enum ServeCommand {
   private static let stopSeconds = Parameter.option(
@@ -14,19 +14,19 @@ enum ServeCommand {
     "serve", "Answer requests until SIGTERM. SIGHUP reads the key file again.",
     arguments: [stopSeconds.argument, GatewayCommand.config.argument]
   ) { values in
-    // Before the first thread, so that all of them have the signals blocked.
+    // Block the signals before the first thread starts, so that all threads inherit that.
     let signals = ServiceSignals()
     var isDone = true
     let status = GatewayCommand.status { () throws(EnrollError) in
       let serving = try Serving(try Setup(path: values[GatewayCommand.config]))
       let manager = ServiceManager()
-      manager.tell(.ready)
+      manager.notify(.ready)
       while signals.next() == SIGHUP {
-        manager.tell(.reloading)
+        manager.notify(.reloading)
         serving.reload()
-        manager.tell(.ready)
+        manager.notify(.ready)
       }
-      manager.tell(.stopping)
+      manager.notify(.stopping)
       isDone = serving.stop(withinSeconds: values[stopSeconds])
     }
     return isDone ? status : 1

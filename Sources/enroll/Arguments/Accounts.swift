@@ -1,6 +1,8 @@
 // The accounts of a store.
 
+import EnrollRules
 import EnrollArguments
+import EnrollCommands
 import EnrollJSON
 
 struct Accounts: EnrollCommand {
@@ -24,8 +26,9 @@ struct Accounts: EnrollCommand {
             .array(
               list.rows.map { row in
                 .object([
-                  ("account", .string(row.name)), ("profile", row.kept["profile"]),
-                  ("expiresAt", row.kept["expiresAt"]), ("waiting", row.kept["waiting"]),
+                  ("account", .string(row.name)), ("profile", row.kept?.profile.map { .object($0) }),
+                  ("expiresAt", row.kept?.expiresAt.map { .integer($0.seconds) }),
+                  ("waiting", row.kept?.waiting?.json),
                   ("configuration", row.profile.map { .string($0) }), ("problem", row.problem?.errorJSON),
                 ])
               })
@@ -40,7 +43,7 @@ struct Accounts: EnrollCommand {
     let table = list.rows.map { row in
       (
         name: (isUsed(row, session.place) ? "* " : "  ") + Shown.text(row.name),
-        value: row.problem.map { Shown.text($0.message) }
+        value: row.problem.map { Shown.message($0.message) }
           ?? row.people + (row.profile.map { " (profile \($0))" } ?? "")
       )
     }
@@ -49,7 +52,7 @@ struct Accounts: EnrollCommand {
     return .done
   }
 
-  /// Whether commands use it that name no account.
+  /// Whether commands without an account use this one.
   private func isUsed(_ row: AccountList.Row, _ place: Context) -> Bool {
     row.name == place.account && (!place.isChosen || row.profile == place.configurationName)
   }

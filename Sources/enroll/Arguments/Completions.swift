@@ -1,4 +1,4 @@
-// The script that lets a shell complete this program's words.
+// The script with which a shell completes the words of this program.
 
 import CPosix
 import EnrollArguments

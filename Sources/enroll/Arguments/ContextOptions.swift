@@ -1,5 +1,5 @@
-// The options that every command takes: which provider, which store, which account, and the store's key provider.
-// Secrets never come this way: arguments are public.
+// The options that every command has: provider, store, account, and the store's key provider. They never have secrets,
+// because arguments are public.
 
 import EnrollArguments
 

@@ -1,5 +1,6 @@
-// Everything that a sign-in and a renewal stand on, looked at one by one.
+// The check of everything that a sign-in and a renewal need, one finding for each.
 
+import EnrollSteps
 import EnrollArguments
 import EnrollJSON
 
@@ -26,14 +27,14 @@ struct Doctor: EnrollCommand {
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let examination = try Examination(
-      session, named: named.setup(scopes: [], fallbackClient: Examination.anyClient))
+      session, named: named.setup(scopes: [], fallbackClient: Examination.anyClient), options: named)
     let isWell = !examination.findings.contains { $0.verdict == .bad }
     if session.isJSON {
       Output.json(
         .object([
           ("ok", .bool(isWell)), ("checks", .array(examination.findings.map { $0.json(session.said) })),
-          ("store", examination.store), ("provider", examination.diagnostics?["provider"]),
-          ("clock", examination.diagnostics?["clock"]),
+          ("store", examination.store), ("provider", examination.facts?.providerReport),
+          ("clock", examination.facts?.clockReport),
         ]))
     } else {
       let terminal = Terminal.output

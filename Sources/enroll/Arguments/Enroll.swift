@@ -1,5 +1,5 @@
-// The program, and the interface between its command lines and its commands: a command has options about the place, and a run
-// that ends with an exit status.
+// The program, and the interface between its command lines and its commands: a command has options for its context, and
+// a run that ends with an exit status.
 
 import CPosix
 import EnrollArguments
@@ -25,15 +25,15 @@ enum Enroll {
       ]),
     version: LibraryVersion.string, usageStatus: CommandStatus.usage.rawValue)
 
-  /// Reads the words of this process, and runs the command.
-  /// - Returns: the exit status, out of ``CommandStatus``.
+  /// Reads the arguments of this process, and runs the command.
+  /// - Returns: the exit status, one of ``CommandStatus``.
   static func run() -> Int32 {
-    let asksJSON = CommandWords.arguments()?.prefix { $0 != "--" }.contains("--json") ?? false
+    let asksJSON = ProcessArguments.arguments()?.prefix { $0 != "--" }.contains("--json") ?? false
     if let complaint = Encoding.complaint() {
       refuse("enroll: \(complaint)\n", asksJSON)
       return CommandStatus.usage.rawValue
     }
-    guard let words = CommandWords.arguments() else {
+    guard let words = ProcessArguments.arguments() else {
       Terminal.errors.say("enroll: the system does not tell this program its arguments")
       return CommandStatus.failed.rawValue
     }
@@ -44,8 +44,8 @@ enum Enroll {
     return status == 0 && !Output.isWhole ? CommandStatus.failed.rawValue : status
   }
 
-  /// A command line that is refused.
-  /// - Parameter text: `enroll token: why`, the usage, and where to look.
+  /// Prints the error of an invalid command line.
+  /// - Parameter text: `enroll token: why`, the usage, and a hint.
   private static func refuse(_ text: String, _ asksJSON: Bool) {
     guard asksJSON else { return Output.write(text, to: STDERR_FILENO) }
     let lines = text.split(separator: "\n")
@@ -59,20 +59,20 @@ enum Enroll {
   }
 }
 
-/// A command that goes through the session.
+/// A command that uses the session.
 protocol EnrollCommand {
-  /// As the command line names and explains it.
+  /// The command's name, options and help.
   static var command: Command { get }
 
-  /// - Throws: where the options do not fit together.
+  /// - Throws: if the options do not fit together.
   init(_ values: Values) throws(UsageError)
 
   var place: PlaceOptions { get }
-  /// The provider that was named on the command line, where the command takes one.
+  /// The provider from the command line, if the command takes one.
   var provider: ProviderArguments? { get }
-  /// The resource whose tokens are asked for, where one is named.
+  /// The resource of the requested tokens, if there is one.
   var resource: String? { get }
-  /// The command's name and its own options, to be typed again.
+  /// The command's name and its own options, for advice to run the command again.
   var attempt: [String] { get }
   var request: CommandRequest { get }
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus
@@ -84,14 +84,14 @@ extension EnrollCommand {
   var attempt: [String] { [Self.command.name] }
 
   var request: CommandRequest {
-    // Where the resource's profile is, if that is meant.
+    // The profile of the resource, if there is one.
     var place = place.at(resource, mustExist: provider == nil)
     place.namesProvider = !(provider?.words ?? []).isEmpty
     return CommandRequest(
       place: place, provider: provider?.named, resource: resource, attempt: attempt)
   }
 
-  /// - Returns: the exit status, out of ``CommandStatus``.
+  /// - Returns: the exit status, one of ``CommandStatus``.
   static func run(_ values: Values) throws(UsageError) -> Int32 {
     let command = try Self(values)
     return Run.perform(command.request) { session throws(Failure) in try command.perform(session) }

@@ -1,8 +1,9 @@
-// Programs that get a token: any program, by its environment, and curl, by a configuration that it reads from a descriptor.
+// Commands that run another program with an access token. `exec` runs any program, with the token in an
+// environment variable. `curl` runs curl, which reads the token from a descriptor, as a configuration.
 
 import CPosix
 import EnrollArguments
-import EnrollCore
+import EnrollRules
 
 struct Exec: EnrollCommand {
   private static let variableName = Parameter.option(
@@ -48,7 +49,7 @@ struct Exec: EnrollCommand {
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let token = try wanted.command(at: place).require(session).token
-    // What was begun is stored before this process is another program.
+    // Everything that was begun is stored before the other program replaces this process.
     session.finish()
     try OtherProgram.become(words, adding: [(variable, token.text)])
   }
@@ -95,13 +96,13 @@ struct Curl: EnrollCommand {
         .failed, "curl cannot read the token: /dev/fd is missing, which needs /proc to be mounted",
         advice: "Mount /proc, or run another program with enroll exec.")
     }
-    // --disable counts as the first word alone: an old .curlrc must not send the token anywhere.
+    // --disable only works as the first word. Without it an old .curlrc could send the token elsewhere.
     try OtherProgram.become(["curl", "--disable", "--config", "/dev/fd/\(descriptor)"] + words)
   }
 
-  /// As curl(1) reads it. An address without a scheme is one with https.
+  /// The configuration in curl's syntax (curl(1)). A URL without a scheme uses https.
   static func configuration(_ token: String) throws(Failure) -> String {
-    // RFC 6750 §2.1: b64token. Anything else could end the line that it stands on.
+    // RFC 6750 §2.1: b64token. Other characters could end the line of the configuration.
     guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) else {
       throw Failure(.refused, "the token has characters that no header takes (RFC 6750 §2.1)")
     }

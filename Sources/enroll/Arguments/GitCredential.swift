@@ -1,9 +1,11 @@
-// A credential helper for git (gitcredentials(7)): git asks for a password, and gets a token for the hosts that the user named.
+// A credential helper for git (gitcredentials(7)): git asks for a password, and gets a token if a
+// command-line option names the host.
 
 import CPosix
 import EnrollArguments
-import EnrollCore
-import EnrollJSON
+import EnrollRules
+import EnrollCrypto
+import EnrollHost
 
 struct GitCredential: EnrollCommand {
   private static let allowedHosts = Parameter.repeated(
@@ -76,16 +78,18 @@ struct GitCredential: EnrollCommand {
       Output.line("password=\(token.text)")
       if let end = token.expiresAt { Output.line("password_expiry_utc=\(end)") }
     case "erase":
-      // The host refused it: the next one is new.
+      // The host rejected the token, so the next token will be new.
       guard let refused = asked.password else { break }
       let client = try session.open()
-      _ = try session.call("token.rejected", [("client", client), ("accessToken", .string(refused))])
+      _ = try session.run { cancellation throws(EnrollError) in
+        try client.rejected(Secret(refused), until: client.usualDeadline, cancellation: cancellation)
+      }
     default: break
     }
     return .done
   }
 
-  /// What git writes: at most so much counts.
+  /// The input from git, up to a limit.
   private static func input() -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
@@ -99,7 +103,7 @@ struct GitCredential: EnrollCommand {
   }
 }
 
-/// What git says of the password that it needs, one `key=value` a line (git-credential(1)).
+/// git's question for a password, with one `key=value` in each line (git-credential(1)).
 struct GitQuestion {
   var isHTTP = false
   var isHTTPS = false
@@ -107,7 +111,7 @@ struct GitQuestion {
   var username: String?
   var password: String?
 
-  /// nil for what is no text.
+  /// nil if the input is not UTF-8.
   init?(_ bytes: [UInt8]) {
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
     for line in text.split(separator: "\n") {
@@ -123,7 +127,7 @@ struct GitQuestion {
     }
   }
 
-  /// Whether the token may go there.
+  /// Whether the token may be sent to this host.
   func isFor(_ hosts: [String], allowsHTTP: Bool) -> Bool {
     guard let host, hosts.contains(where: { ASCII.equalsIgnoringCase($0, host) }) else { return false }
     return isHTTPS || isHTTP && allowsHTTP && ThisMachine.isMeant(by: host)

@@ -1,4 +1,4 @@
-// Signing in.
+// The commands that sign in.
 
 import EnrollArguments
 
@@ -40,7 +40,8 @@ struct Login: EnrollCommand {
   var attempt: [String] { ["login"] + (device ? ["--device"] : []) + way.words }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
-    try SignIn(way, device ? .device : .signIn, session).run()
+    var signIn = try SignIn(way, device ? .device : .signIn, session)
+    return try signIn.run()
   }
 }
 
@@ -62,6 +63,7 @@ struct Register: EnrollCommand {
   var attempt: [String] { ["register"] + way.words }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
-    try SignIn(way, .register, session).run()
+    var signIn = try SignIn(way, .register, session)
+    return try signIn.run()
   }
 }

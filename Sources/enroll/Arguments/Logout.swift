@@ -1,11 +1,19 @@
-// Logging out: here at once, at the provider as soon as it can be told, in the browser where that is asked for.
+// Logging out: on this device at once, at the provider as soon as it can be reached, and with --browser in the browser,
+// too.
 
+import EnrollSteps
+import EnrollRules
 import EnrollArguments
+import EnrollCommands
+import EnrollHost
 import EnrollJSON
 
 struct Logout: EnrollCommand {
   private static let allAccounts = Parameter.flag(
-    "all", help: "Sign out every account in the store that is signed in at this provider.")
+    "all",
+    help:
+      "Sign out every account in the store that is signed in at this provider, or at any provider if there is no default profile."
+  )
   private static let browserToo = Parameter.flag(
     "browser", help: "Also end the browser's session through the provider's page.")
 
@@ -29,85 +37,69 @@ struct Logout: EnrollCommand {
   }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
-    var ended: [JSON] = []
+    var ended: [EndedSession] = []
     guard try session.place.hasStore() else {
       _ = try session.configuration()
       return tell(ended, session)
     }
-    var names = [session.place.account]
-    if all {
-      names =
-        try session.call("accounts.list", session.storeParameters)["accounts"]?.array?.compactMap {
-          $0.string
-        }
-        ?? []
+    guard all else {
+      if let one = try end(session.place.account, try session.configuration(), session) { ended.append(one) }
+      return tell(ended, session)
     }
-    for name in names {
-      if let one = try end(name, session) { ended.append(one) }
+    let names = try session.accountNames()
+    // If there is no default profile, this uses the configurations of all profiles, because each resource has
+    // its own profile.
+    for configuration in try AccountList.configurations(session) {
+      for name in names {
+        if let one = try end(name, configuration, session) { ended.append(one) }
+      }
     }
     return tell(ended, session)
   }
 
-  /// - Returns: what came of it; nil where nobody was signed in.
-  private func end(_ name: String, _ session: CommandSession) throws(Failure) -> JSON? {
-    let client = try session.open(account: name)
+  /// - Returns: the result; nil if no user was signed in.
+  private func end(
+    _ name: String, _ configuration: ConfigurationDocument, _ session: CommandSession
+  ) throws(Failure) -> EndedSession? {
+    let client = try session.open(configuration, account: name)
     defer { session.close(client) }
-    let kept = try session.call("account.read", [("client", client)])
-    let isSignedIn = kept["accessToken"] != nil || kept["profile"] != nil || kept["idToken"] != nil
-    let answer = try session.call(
-      "logout.begin", [("client", client)], saying: "Revoking the tokens at the provider")
-    guard isSignedIn || kept["waiting"] != nil else { return nil }
-    let facts = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
-    let isWaiting = (facts?["outbox"]?["count"]?.integer ?? 0) > 0
-    return .object([
-      ("account", .string(name)), ("profile", kept["profile"]), ("waiting", kept["waiting"]),
-      ("url", answer["url"]),
-      ("providerTold", answer["providerTold"] ?? .string(isWaiting ? "queued" : "told")),
-      ("reason", answer["reason"]),
-    ])
+    let kept = try session.read(client)
+    let isSignedIn = kept.accessToken != nil || kept.profile != nil || kept.idToken != nil
+    let signOut = try session.run(saying: "Revoking the tokens at the provider") {
+      cancellation throws(EnrollError) in
+      try client.beginLogout(localOnly: false, until: client.usualDeadline, cancellation: cancellation)
+    }
+    var told = signOut.providerTold
+    // The browser does not return to this program, so the revocation does not wait for it.
+    if signOut.url != nil, told == .queued {
+      let revocation = try session.run(saying: "Revoking the tokens at the provider") {
+        cancellation throws(EnrollError) in
+        try client.revoke(until: client.usualDeadline, cancellation: cancellation)
+      }
+      told = revocation.providerTold ?? told
+    }
+    guard isSignedIn || kept.waiting != nil else { return nil }
+    let isWaiting = (try session.facts(client).queuedMessageCount ?? 0) > 0
+    return EndedSession(
+      account: name, profile: kept.profile, waiting: kept.waiting, url: signOut.url,
+      providerTold: told ?? (isWaiting ? .queued : .told))
   }
 
-  private func tell(_ ended: [JSON], _ session: CommandSession) -> CommandStatus {
-    if session.isJSON { Output.json(.object([("loggedOut", .array(ended))])) }
+  private func tell(_ ended: [EndedSession], _ session: CommandSession) -> CommandStatus {
+    if session.isJSON { Output.json(.object([("loggedOut", .array(ended.map { $0.json }))])) }
     let terminal = Terminal.errors
     if ended.isEmpty, !session.isJSON { terminal.say("No user was signed in.") }
     for one in ended {
       if !session.isJSON {
-        for line in Self.lines(one) { terminal.say("\(terminal.signs.good) \(line)", in: .good) }
-        if let warning = Self.warning(one) { terminal.say("! \(warning)", in: .warning) }
+        for line in one.lines { terminal.say("\(terminal.signs.good) \(line)", in: .good) }
+        if let warning = one.warning { terminal.say("! \(warning)", in: .warning) }
       }
-      endBrowserSession(one["url"]?.string, session)
+      endBrowserSession(one.url, session)
     }
     return .done
   }
 
-  /// The user who was signed in, and the one who was asked to confirm.
-  static func lines(_ ended: JSON) -> [String] {
-    var lines: [String] = []
-    if ended["profile"] != nil || ended["waiting"] == nil {
-      lines.append("signed out \(Shown.person(ended["profile"]))")
-    }
-    if let waiting = ended["waiting"] {
-      lines.append(
-        "dropped the sign-in of \(Shown.person(waiting["profile"])), which waited for confirmation")
-    }
-    return lines
-  }
-
-  /// A warning if the provider was not told of the logout; nil if there is none.
-  static func warning(_ ended: JSON) -> String? {
-    switch ended["providerTold"]?.string {
-    case "queued": return "The tokens could not be revoked at the provider yet: the next use tries again."
-    case "notPossible":
-      let reason = ended["reason"]?.string.map { ": \(Shown.text($0))" } ?? ""
-      return
-        "The tokens could not be revoked at the provider\(reason). They work until they expire; end the session in your "
-        + "account at the provider."
-    default: return nil
-    }
-  }
-
-  /// The address holds the id_token: it is shown to a person who asked for it, and printed nowhere else.
+  /// The URL contains the id_token: it is only shown after `--browser`, and printed nowhere else.
   private func endBrowserSession(_ address: String?, _ session: CommandSession) {
     let terminal = Terminal.errors
     guard browser else {
@@ -120,10 +112,50 @@ struct Logout: EnrollCommand {
       return terminal.say("! The provider has no page that ends the browser's session.", in: .warning)
     }
     if Browser().open(address) != nil { return terminal.say("  The browser ends its session.") }
-    guard terminal.isTerminal else {
-      return terminal.say("! No browser could be opened, so its session continues.", in: .warning)
-    }
+    if session.isJSON { return }
     terminal.say("To end the browser's session, open this address:")
     terminal.say(address: address)
+  }
+}
+
+/// An account whose user was signed out.
+struct EndedSession {
+  var account: String
+  /// The user who was signed in; nil if there was none.
+  var profile: JSONObject?
+  /// The sign-in that waited for confirmation; nil if there was none.
+  var waiting: WaitingSignIn?
+  /// The URL that ends the provider's session in the browser; nil if there is none.
+  var url: String?
+  var providerTold: ProviderTold
+
+  var json: JSON {
+    .object([
+      ("account", .string(account)), ("profile", profile.map { .object($0) }), ("waiting", waiting?.json),
+      ("url", url.map { .string($0) }), ("providerTold", .string(providerTold.name)),
+      ("reason", providerTold.reason.map { .string($0) }),
+    ])
+  }
+
+  /// The user who was signed in, and the user who was asked to confirm.
+  var lines: [String] {
+    var lines: [String] = []
+    if profile != nil || waiting == nil { lines.append("signed out \(Shown.person(profile))") }
+    if let waiting {
+      lines.append(
+        "dropped the sign-in of \(Shown.person(waiting.profile)), which waited for confirmation")
+    }
+    return lines
+  }
+
+  /// A warning if the provider does not know of the logout; nil if it does.
+  var warning: String? {
+    switch providerTold {
+    case .told: nil
+    case .queued: "The tokens could not be revoked at the provider yet: the next use tries again."
+    case .notPossible(let reason):
+      "The tokens could not be revoked at the provider: \(Shown.message(reason)). They work until they expire; end the session in your "
+        + "account at the provider."
+    }
   }
 }

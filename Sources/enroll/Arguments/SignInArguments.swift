@@ -1,4 +1,4 @@
-// What `login` and `register` have in common: by which way, at which provider, and how much is asked.
+// The options that `login` and `register` share: how to sign in, at which provider, and how many questions to ask.
 
 import EnrollArguments
 
@@ -18,7 +18,7 @@ struct SignInArguments {
     "connection", value: "name", help: "The provider's name for the connection to use.")
   private static let scope = Parameter.repeated(
     "scope", value: "scope", help: "A scope to request, instead of the configured ones. Repeatable.")
-  /// For tests.
+  /// The time before the hint about a sign-in that takes long; tests shorten it.
   private static let longWait = Parameter.option(
     "long-wait", value: "seconds", help: "Seconds without a redirect before a hint is shown.",
     in: 0...86_400, default: LongWait.usualSeconds, isHidden: true)
@@ -64,10 +64,20 @@ struct SignInArguments {
     }
   }
 
-  /// - Throws: as ``ProviderArguments/setup(scopes:fallbackClient:)``.
-  func setup() throws(Failure) -> ProviderSetup? { try provider.setup(scopes: scopes) }
+  /// The prompt that is saved in the profile, for every sign-in that names no prompt. Other prompts apply to
+  /// one sign-in only.
+  var lastingPrompt: String? {
+    prompt.flatMap { ["login", "consent", "select_account"].contains($0) ? $0 : nil }
+  }
 
-  /// The same options again.
+  /// - Throws: as ``ProviderArguments/setup(scopes:fallbackClient:)``.
+  func setup() throws(Failure) -> ProviderSetup? {
+    var setup = try provider.setup(scopes: scopes)
+    setup?.prompt = lastingPrompt
+    return setup
+  }
+
+  /// These options as arguments for another command line.
   var words: [String] {
     var words = ArgumentWords()
     words.add("--no-browser", noBrowser)

@@ -1,9 +1,12 @@
-// The signed-in user, the provider, and the expiry.
+// The command that shows the signed-in user, the provider, and the expiry.
 
 import EnrollArguments
-import EnrollCore
+import EnrollCommands
+import EnrollRules
+import EnrollHost
 import EnrollJSON
 import EnrollPosix
+import EnrollStore
 
 struct Status: EnrollCommand {
   private static let allAccounts = Parameter.flag(
@@ -38,7 +41,7 @@ struct Status: EnrollCommand {
     return status.standing.ending
   }
 
-  /// The exit status is that of the first account that is not well.
+  /// The exit status comes from the first account with a problem.
   private func performAll(_ session: CommandSession) throws(Failure) -> CommandStatus {
     let list = try AccountList(session, isAboutAll: place.profile == nil && place.config == nil)
     var ending = CommandStatus.done
@@ -50,7 +53,7 @@ struct Status: EnrollCommand {
         if !session.isJSON {
           let terminal = Terminal.output
           terminal.say(
-            "\(terminal.signs.bad) \(Shown.text(row.name)): \(Shown.text(problem.message))", in: .bad)
+            "\(terminal.signs.bad) \(Shown.text(row.name)): \(Shown.message(problem.message))", in: .bad)
         }
         continue
       }
@@ -82,55 +85,49 @@ struct Status: EnrollCommand {
 private struct OneStatus {
   let account: String
   let standing: AccountStatus
-  private let state: JSON?
-  private let kept: JSON
+  private let state: JSON
+  private let kept: AccountSnapshot
   private let issuer: String?
-  private let keyProviders: JSON?
+  private let keyProviders: [String]?
 
   init(
-    _ session: CommandSession, account: String, configuration: JSON, asksPIN: Bool
+    _ session: CommandSession, account: String, configuration: ConfigurationDocument, asksPIN: Bool
   ) throws(Failure) {
     self.account = account
     let client = try session.open(configuration, account: account, asksPIN: asksPIN)
     defer { session.close(client) }
-    state = try session.call(
-      "registration.state", [("client", client), ("timeout", .integer(15))], saying: "Looking at the account"
-    )["state"]
-    kept = try session.call("account.read", [("client", client)])
-    let found = try session.call("store.diagnose", session.storeParameters)
-    keyProviders = found["keyProviders"]
-    issuer = configuration.issuer
-    standing = AccountStatus(state ?? .null, kept: kept, obstacle: found["problem"], now: session.now)
+    let state = try session.state(client, within: 15, saying: "Looking at the account")
+    self.state = state.json(choices: client.configuration.choices)
+    kept = try session.read(client)
+    let found = try session.storeDiagnosis()
+    keyProviders = found?.keyProviders
+    issuer = configuration.shownIssuer
+    standing = AccountStatus(state, kept: kept, obstacle: found?.problem, now: session.now)
   }
 
   func json(_ session: CommandSession, configuration: String) -> JSON {
-    .object([
-      ("account", .string(account)), ("state", state), ("profile", kept["profile"]),
-      ("expiresAt", kept["expiresAt"]), ("renews", kept["renews"]),
-      ("renewableUntil", kept["renewableUntil"]), ("waiting", kept["waiting"]),
-      ("configuration", .string(configuration)),
-      ("issuer", issuer.map { .string($0) }), ("store", .string(session.place.store)),
-      ("keyProviders", keyProviders), ("exitStatus", .integer(Int64(standing.ending.rawValue))),
-    ])
+    .object(
+      [("account", .string(account)), ("state", state)] + kept.session + [
+        ("waiting", kept.waiting?.json), ("configuration", .string(configuration)),
+        ("issuer", issuer.map { .string($0) }), ("store", .string(session.place.store)),
+        ("keyProviders", keyProviders.map { .array($0.map { .string($0) }) }),
+        ("exitStatus", .integer(Int64(standing.ending.rawValue))),
+      ])
   }
 
   func tell(_ session: CommandSession, profile: String, _ said: Said) {
     let terminal = Terminal.output
     terminal.say("\(standing.sign(terminal.signs)) \(standing.headline)", in: standing.colour)
-    let rows: [(name: String, value: String)] = [
+    var rows: [(name: String, value: String)] = [
       ("account", Shown.text(account)), ("provider", Shown.text(issuer ?? "?")), ("profile", profile),
-      ("token", standing.token), ("store", session.place.store),
-      ("key", keyProviders?.array.map { KeyWords.list($0) } ?? "none yet"),
+      ("token", standing.token),
     ]
+    if !kept.missingScopes.isEmpty {
+      rows.append(("not granted", Shown.text(Scopes.joined(kept.missingScopes))))
+    }
+    rows.append(("store", session.place.store))
+    rows.append(("key", keyProviders.map { KeyWords.list($0) } ?? "none yet"))
     for line in Layout.table(rows, width: terminal.width) { Output.line(line) }
     if let advice = standing.advice { terminal.say(advice.text(said)) }
-  }
-}
-
-extension JSON {
-  /// A configuration's provider, in whatever spelling, or by its name.
-  var issuer: String? {
-    (try? Configuration(json: self))?.issuer.text
-      ?? ["issuer", "discovery_uri", "discoveryUri"].lazy.compactMap { self[$0]?.string }.first
   }
 }

@@ -1,7 +1,7 @@
-// The account that commands use which name none.
+// The command that sets the account for commands that name none.
 
 import EnrollArguments
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
 struct Switch: EnrollCommand {
@@ -60,11 +60,11 @@ struct Switch: EnrollCommand {
       Output.json(
         .object([
           ("account", .string(choice.account)), ("configuration", .string(choice.profile)),
-          ("profile", row.kept["profile"]),
+          ("profile", row.kept?.profile.map { .object($0) }),
         ]))
     } else {
       Terminal.errors.say(
-        "\(Terminal.errors.signs.good) now \(Shown.text(choice.account)) (profile \(choice.profile)): \(Shown.person(row.kept["profile"]))",
+        "\(Terminal.errors.signs.good) now \(Shown.text(choice.account)) (profile \(choice.profile)): \(Shown.person(row.kept?.profile))",
         in: .good)
     }
     return .done

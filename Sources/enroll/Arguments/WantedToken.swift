@@ -1,4 +1,4 @@
-// Which token a command needs that hands it on to another program.
+// The options for the token that a command passes to another program.
 
 import EnrollArguments
 

@@ -1,16 +1,18 @@
-// The system's browser: $BROWSER where the user set it, else xdg-open. Started beside this program and never waited for: it
-// has its own process group, so that Ctrl-C here ends the sign-in and not somebody's browser, and none of our streams.
+// The system's browser: $BROWSER if the user set it, else xdg-open. This program does not wait for it. The
+// browser has its own process group, so that Ctrl-C ends the sign-in and not the browser. It does not get
+// this program's streams.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 
 struct Browser {
-  /// Its words, each a program with its arguments, the address among them or at the end; tried in this order.
+  /// The commands to try, in this order: each is a program with its arguments, with or without `%s` for the
+  /// URL.
   let commands: [[String]]
-  /// Why there is none; nil where there is one.
+  /// Why there is no browser; nil if there is one.
   let absence: String?
 
-  /// - Parameter isProgram: whether a program of that name can be started.
+  /// - Parameter isProgram: whether a program of this name can be started.
   init(_ environment: Environment = .process, isProgram: (String) -> Bool = Browser.isProgram) {
     if let named = environment["BROWSER"] {
       commands = named.split(separator: ":").map { $0.split(separator: " ").map(String.init) }
@@ -29,7 +31,7 @@ struct Browser {
 
   var name: String? { commands.first?.first }
 
-  /// `%s` is the address; without it the address is added at the end, as other programs that use BROWSER do.
+  /// `%s` stands for the URL; without it the URL is added at the end, as other programs that use BROWSER do.
   static func words(_ command: [String], address: String) -> [String] {
     guard command.contains(where: { ASCII.contains($0, "%s") }) else { return command + [address] }
     return command.map { word in
@@ -47,7 +49,7 @@ struct Browser {
     }
   }
 
-  /// - Returns: who opens it; nil where nothing could be started.
+  /// - Returns: the program that opens the URL; nil if none could be started.
   func open(_ address: String) -> Opener? {
     for command in commands {
       if let child = Self.start(Self.words(command, address: address)) {
@@ -94,7 +96,7 @@ struct Browser {
   }
 }
 
-/// A running program that opens an address. A class because its end is noticed once.
+/// A running program that opens a URL. A class, because the program's end can be observed only once.
 final class Opener {
   let name: String
   private var child: pid_t?
@@ -104,7 +106,7 @@ final class Opener {
     self.name = name
   }
 
-  /// The exit status of one that has just failed; nil otherwise.
+  /// The exit status of the program if it has just failed; nil otherwise.
   func failure() -> Int32? {
     guard let child else { return nil }
     let status = enroll_posix_ending(child)

@@ -1,13 +1,12 @@
-// The names that a shell may complete: profiles and accounts on this machine. It asks no questions and never fails.
+// The names for a shell to complete: profiles and accounts on this machine. It never asks the user, and never fails.
 //
-// A shell may expand what it is offered, and executes what stands on its line then. So it is offered plain names alone:
-// letters, digits and signs that no shell reads as anything else. Other names can be typed, in quotes.
+// A shell may expand the words that it gets, and then executes the result. So it gets only plain names: letters,
+// digits, and characters without a meaning in any shell. The user can type other names in quotes.
 
+import EnrollSteps
 import CPosix
-import EnrollCommands
-import EnrollHost
-import EnrollJSON
 import EnrollPosix
+import EnrollStore
 
 enum Candidates {
   static var profiles: [String] { allProfiles.filter { isPlain($0) } }
@@ -43,8 +42,7 @@ enum Candidates {
 
   /// - Parameter store: nil for the default one.
   static func allAccounts(of store: String?) -> [String] {
-    let found = try? Session(.user).call(
-      "accounts.list", .object([("store", store.map { .string($0) })]))
-    return found?["accounts"]?.array?.compactMap { $0.string } ?? []
+    guard let path = store ?? (try? UserDirectories.storeInMadeFolders()) else { return [] }
+    return (try? FileTokenStore.accountNames(path: path, keys: .automatic)) ?? []
   }
 }

@@ -1,13 +1,13 @@
-// Where configuration and tokens are: what the user said, what the environment says, or the user's own directories, which
-// the daemon looks in as well.
+// Where the configuration and the tokens are: from the options, from the environment, or in the user's directories,
+// which the daemon also uses.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// Where this run finds what it is about.
+/// The configuration, store and account of this run.
 struct Context {
   /// The file of the configuration.
   let configurationPath: String
@@ -15,12 +15,12 @@ struct Context {
   let configurationName: String
   let store: String
   let account: String
-  /// Whether profile and account are what `enroll switch` chose.
+  /// Whether profile and account come from `enroll switch`.
   let isChosen: Bool
-  /// Whether the store's folder is the default one, whose parents are made.
+  /// Whether the store is the default store, whose parent directories are created.
   private let isDefaultStore: Bool
 
-  /// - Parameter current: what `enroll switch` chose.
+  /// - Parameter current: reads the choice of `enroll switch`.
   /// - Throws: `.usage`.
   init(
     _ options: PlaceOptions, environment: Environment = .process,
@@ -50,12 +50,16 @@ struct Context {
     }
   }
 
-  /// The configuration, not checked yet.
+  /// The configuration, not checked yet. Relative paths of files start at the folder of the configuration's file.
   /// - Throws: `.usage` if it is missing or unreadable; `.interrupted` by Ctrl-C while it is read from a pipe.
-  func configuration() throws(Failure) -> JSON {
+  func configuration() throws(Failure) -> ConfigurationDocument {
     do throws(EnrollError) {
-      return try UserDirectories.readConfiguration(
+      let read = try UserDirectories.readConfiguration(
         at: configurationPath, called: configurationPath, wait: Interrupts.awaitInput)
+      return ConfigurationDocument(
+        try Configuration.resolvingFiles(of: read) { file throws(EnrollError) in
+          try Self.absolute(file, in: try Self.absolute(configurationPath))
+        })
     } catch {
       guard error.code == .notFound else {
         throw Failure(reading: error, advice: "Correct the file, or name another by --config or --profile.")
@@ -66,42 +70,51 @@ struct Context {
     }
   }
 
-  /// The options of `login` that name the resource of the profile; empty for a configuration of another kind, and for a file
-  /// that the user named, which may be a pipe.
+  /// The options of `login` for the resource of the profile; empty for another configuration, and for a file that the
+  /// user named, which may be a pipe.
   var registration: [String] {
     guard configurationName != configurationPath, let known = try? configuration(),
-      let resource = known["resource"]?.string
+      let resource = known.resource
     else { return [] }
     return ["--resource", resource]
-      + (known["allowLoopbackHTTP"] == .bool(true) ? ["--allow-loopback-http"] : [])
+      + (known.allowsLoopbackHTTP ? ["--allow-loopback-http"] : [])
   }
 
   /// The advice for an invalid configuration.
   var advice: Advice { "Correct \(configurationPath), or name another file by --config." }
 
-  /// - Throws: `.usage` where that cannot be told.
+  /// - Throws: `.usage` if this cannot be determined.
   func hasConfiguration() throws(Failure) -> Bool {
     try Folders.exists(configurationPath) { number in
       Failure(
-        .usage, "the configuration \(configurationPath) cannot be accessed: \(SystemError.words(number))",
+        .usage, "the configuration \(configurationPath) cannot be accessed: \(SystemError.message(number))",
         advice: "Correct the path, or name another file by --config or --profile.")
     }
   }
 
-  /// - Throws: `.storeUnusable` where that cannot be told: a session may be in it.
+  /// - Throws: `.storeUnusable` if this cannot be determined: there may be a session in the store.
   func hasStore() throws(Failure) -> Bool {
     try Folders.exists(store) { number in
-      Failure(.storeUnusable, "the store \(store) cannot be accessed: \(SystemError.words(number))")
+      Failure(.storeUnusable, "the store \(store) cannot be accessed: \(SystemError.message(number))")
     }
   }
 
-  /// Makes the directory that holds the store. A directory that the user named must exist, so that a typing error
-  /// makes no directories.
+  /// Creates the directory that holds the store. A directory that the user named must exist, so that a typing error
+  /// creates none.
   func makeStoreParent() throws(Failure) {
     if isDefaultStore { try Folders.make(Folders.parent(of: store)) }
   }
 
-  /// A relative path is one from where the program was started.
+  /// - Parameter configuration: the absolute path of the file that contains `path`. If it is a descriptor,
+  ///   such as `/dev/fd/3`, the relative path starts at the current directory.
+  static func absolute(_ path: String, in configuration: String) throws(EnrollError) -> String {
+    guard !LastingFile.isOfThisProcess(configuration),
+      let slash = configuration.utf8.lastIndex(of: UInt8(ascii: "/"))
+    else { return try absolute(path) }
+    return configuration[...slash] + path
+  }
+
+  /// A relative path starts at the directory in which the program was started.
   static func absolute(_ path: String) throws(EnrollError) -> String {
     guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
     defer { free(folder) }

@@ -1,8 +1,7 @@
-// What `enroll switch` chose: the account, and the profile that it belongs to. One small file in the user's state directory. It
-// counts for this program alone, and only where a command names no other place.
+// The choice of `enroll switch`: an account and its profile. It is one small file in the user's state directory. Only
+// this program uses it, and only if a command names no other profile, account, configuration or store.
 
 import CPosix
-import EnrollCore
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
@@ -11,10 +10,10 @@ struct CurrentChoice: Equatable {
   var profile: String
   var account: String
 
-  // No profile is called so, whose files end with .json: both may be in one folder.
+  // No profile has this name, because the names of profiles end with .json: both may be in one directory.
   private static let name = "current-account"
 
-  /// nil if nothing was chosen, or if the file cannot be read.
+  /// nil if there is no choice, or the file cannot be read.
   static func saved() -> CurrentChoice? {
     guard let path, access(path, F_OK) == 0,
       let json = try? UserDirectories.readConfiguration(at: path, called: path),
@@ -32,7 +31,7 @@ struct CurrentChoice: Equatable {
     try Folders.write(json.text + "\n", to: path)
   }
 
-  /// - Returns: whether there was one.
+  /// - Returns: whether there was a choice.
   @discardableResult
   static func forget() -> Bool { path.map { unlink($0) == 0 } ?? false }
 

@@ -1,4 +1,5 @@
-// Directories and small files of the user's, made as the XDG Base Directory Specification asks: for the user alone.
+// The user's directories and small files, which only the user can access, as the XDG Base Directory Specification
+// requires.
 
 import CPosix
 import EnrollHost
@@ -11,16 +12,16 @@ enum Folders {
     return "/" + parts.joined(separator: "/")
   }
 
-  /// - Parameter failure: of an error that leaves open whether it is there.
+  /// - Parameter failure: makes the error if it is unclear whether the file exists.
   static func exists(_ path: String, _ failure: (Int32) -> Failure) throws(Failure) -> Bool {
     guard access(path, F_OK) != 0 else { return true }
     let number = enroll_posix_errno()
-    guard Absence.isMeant(by: number) else { throw failure(number) }
+    guard SystemError.isMissingFile(number) else { throw failure(number) }
     return false
   }
 
-  /// Before a sign-in whose profile is saved there.
-  /// - Throws: `.failed` if the directory can neither be written to nor made.
+  /// Checks the directory before a sign-in whose profile is saved there.
+  /// - Throws: `.failed` if the directory cannot be written to, and cannot be created.
   static func requireWritable(_ path: String) throws(Failure) {
     var path = path
     while access(path, F_OK) != 0, enroll_posix_errno() == ENOENT, path != "/" { path = parent(of: path) }
@@ -31,18 +32,18 @@ enum Folders {
     }
   }
 
-  /// Makes a directory and those above it, of mode 0700; those that are there stay as they are.
+  /// Creates a directory and its parents with mode 0700; existing ones do not change.
   static func make(_ path: String) throws(Failure) {
-    guard let fault = OwnerAccess.makeFolders(path) else { return }
-    throw Failure(.failed, "the directory \(fault.path) cannot be made: \(SystemError.words(fault.number))")
+    guard let fault = OwnerPermissions.makeFolders(path) else { return }
+    throw Failure(.failed, "the directory \(fault.path) cannot be made: \(SystemError.message(fault.number))")
   }
 
-  /// Writes a file that is whole or not there: a new one beside it takes its name.
+  /// Writes a file atomically: a new file beside it is renamed.
   static func write(_ text: String, to path: String) throws(Failure) {
     let draft = "\(path).\(getpid())"
     let fd = enroll_posix_open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard fd >= 0 else { throw Failure(.failed, "\(path) cannot be written: \(reason)") }
-    OwnerAccess.complete(file: fd)
+    OwnerPermissions.restore(file: fd)
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { CPosix.write(fd, $0.baseAddress, $0.count) }
@@ -59,5 +60,5 @@ enum Folders {
     }
   }
 
-  private static var reason: String { SystemError.words(enroll_posix_errno()) }
+  private static var reason: String { SystemError.message(enroll_posix_errno()) }
 }

@@ -1,8 +1,8 @@
-// The last sign-in that failed, for the doctor: a first one that fails leaves no profile to look at. One small file in the
-// user's state directory, for the user alone; what it says is in no error text a secret (R40).
+// The last failed sign-in, for `enroll doctor`: a first sign-in that fails leaves no profile to examine. It is one
+// small file in the user's state directory, which only the user can read. It contains no secret, and neither does its
+// error text (R40).
 
 import CPosix
-import EnrollCore
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
@@ -10,17 +10,17 @@ import EnrollPosix
 struct LastAttempt: Equatable {
   /// Seconds since 1970.
   var at: Int64
-  /// Where the profile is, or would have been saved.
+  /// The path of the profile, even if it was not saved.
   var configurationPath: String
-  /// The configuration of a first sign-in, which was not saved; nil where there is a profile.
-  var configuration: JSON?
-  /// The options that named the provider.
+  /// The configuration of a first sign-in, which was not saved; nil if there is a profile.
+  var configuration: ConfigurationDocument?
+  /// The options that name the provider.
   var options: [String]
   var message: String
 
   private static let name = "last-attempt.json"
 
-  /// nil if there is none for that profile, or if it cannot be read.
+  /// nil if no attempt is recorded for the configuration file at `configurationPath`, or if the record cannot be read.
   init?(about configurationPath: String) {
     guard let path = Self.path,
       let json = try? UserDirectories.readConfiguration(at: path, called: path),
@@ -28,12 +28,14 @@ struct LastAttempt: Equatable {
       json["configurationPath"]?.string == configurationPath
     else { return nil }
     self.init(
-      at: at, configurationPath: configurationPath, configuration: json["configuration"],
+      at: at, configurationPath: configurationPath,
+      configuration: json["configuration"].map { ConfigurationDocument($0) },
       options: json["options"]?.array?.compactMap { $0.string } ?? [], message: message)
   }
 
   init(
-    at: Int64, configurationPath: String, configuration: JSON?, options: [String] = [], message: String
+    at: Int64, configurationPath: String, configuration: ConfigurationDocument?, options: [String] = [],
+    message: String
   ) {
     self.at = at
     self.configurationPath = configurationPath
@@ -42,17 +44,12 @@ struct LastAttempt: Equatable {
     self.message = message
   }
 
-  /// A failed write is ignored: the sign-in has failed already, and says why.
+  /// A failed write is ignored, because the failed sign-in has reported its own error.
   func save() {
     guard let path = Self.path else { return }
-    var configuration = configuration
-    if var members = configuration?.object {
-      members["clientSecret"] = nil
-      configuration = .object(members)
-    }
     let text = JSON.object([
       ("at", .integer(at)), ("configurationPath", .string(configurationPath)),
-      ("configuration", configuration),
+      ("configuration", configuration?.withoutSecret.json),
       ("options", options.isEmpty ? nil : .array(options.map { .string($0) })),
       ("message", .string(message)),
     ]).text
@@ -62,7 +59,7 @@ struct LastAttempt: Equatable {
     } catch {}
   }
 
-  /// After a sign-in that did not fail.
+  /// Deletes the record after a sign-in that succeeded.
   static func forget(about configurationPath: String) {
     guard LastAttempt(about: configurationPath) != nil, let path else { return }
     unlink(path)

@@ -1,9 +1,8 @@
-// What every command is told about its place: which provider, which store, which account, and the store's key provider.
+// The options for the context of a command: provider, store, account, and the store's key provider.
 
+import EnrollSteps
 import CPosix
-import EnrollCore
-import EnrollHost
-import EnrollJSON
+import EnrollCrypto
 
 /// The options of ``ContextOptions``.
 struct PlaceOptions {
@@ -18,7 +17,7 @@ struct PlaceOptions {
   /// Whether the command names a provider that may have no profile yet.
   var namesProvider = false
 
-  /// Whether what `enroll switch` chose does not count.
+  /// Whether the choice of `enroll switch` is ignored.
   func isElsewhere(_ environment: Environment) -> Bool {
     namesProvider || config != nil || profile != nil || store != nil || account != nil
       || ["ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_STORE", "ENROLL_ACCOUNT"].contains {
@@ -26,15 +25,24 @@ struct PlaceOptions {
       }
   }
 
-  /// The key provider, in the manifest's words.
+  /// The key provider, by its name in the manifest.
   enum KeyChoice: String, CaseIterable {
     case auto, file, passphrase
     case secretService = "secret-service"
 
+    var plan: KeyPlan {
+      switch self {
+      case .auto: .automatic
+      case .file: .file
+      case .passphrase: KeyPlan(.passphrase)
+      case .secretService: KeyPlan(.secretService)
+      }
+    }
+
     static let list = allCases.map { $0.rawValue }.joined(separator: ", ")
   }
 
-  /// What is wrong with the options together; nil if nothing is.
+  /// Why the options do not fit together; nil if they do.
   var complaint: String? {
     if config != nil, profile != nil {
       return "--config and --profile exclude each other: each names the configuration."
@@ -51,7 +59,7 @@ struct PlaceOptions {
     return nil
   }
 
-  /// A descriptor that is named and cannot be read; nil if there is none.
+  /// The error for a named descriptor that cannot be read; nil if there is none.
   var unreadableDescriptor: Failure? {
     let named = [(passphraseFD, "--passphrase-fd"), (pinFD, "--pin-fd")]
     for case (let descriptor?, let option) in named where !enroll_posix_is_readable(descriptor) {
@@ -60,7 +68,7 @@ struct PlaceOptions {
     return nil
   }
 
-  /// The options that name the same place, for a later command. Settings from the environment are included, because a
+  /// The options for the same context, for a later command. Settings from the environment are included, because a
   /// variable may have been set for one command only.
   func words(_ environment: Environment = .process) -> [String] {
     var words = ArgumentWords()
@@ -75,20 +83,17 @@ struct PlaceOptions {
     return words.list
   }
 
-  /// The parameter `keys`; nil for the program's default.
-  func keysParameter() throws(Failure) -> JSON? {
+  /// The key provider of the store; nil for the program's default.
+  func keyPlan() throws(Failure) -> KeyPlan? {
     if let passphraseFD {
-      return Self.passphraseKeys(try Prompt.secret(from: passphraseFD, option: "--passphrase-fd"))
+      let passphrase = try Prompt.secret(from: passphraseFD, option: "--passphrase-fd")
+      return KeyPlan(.passphrase, passphrase: Secret(passphrase))
     }
-    return keys.map { .object([("provider", .string($0.rawValue))]) }
-  }
-
-  static func passphraseKeys(_ passphrase: String) -> JSON {
-    .object([("provider", .string("passphrase")), ("passphrase", .string(passphrase))])
+    return keys?.plan
   }
 }
 
-/// Options as they are typed again.
+/// Options as arguments for a command line.
 struct ArgumentWords {
   private(set) var list: [String] = []
 

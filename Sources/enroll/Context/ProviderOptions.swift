@@ -1,29 +1,23 @@
-// The options that name a provider, from the configuration that they gave.
+// Converts the document of a configuration back to the options that produced it.
 
-import EnrollCore
-import EnrollJSON
+import EnrollRules
 
 enum ProviderOptions {
-  /// The redirect URI, where nobody named one.
+  /// The default redirect URI.
   static let redirectURI = "http://127.0.0.1/callback"
 
-  /// The options that give such a configuration.
-  static func words(_ configuration: JSON) -> [String] {
+  /// The options that produce this document.
+  static func words(_ document: ConfigurationDocument) -> [String] {
     var words = ArgumentWords()
-    words.add("--issuer", configuration["issuer"]?.string)
-    words.add("--provider", configuration["provider"]?.string)
+    words.add("--issuer", document.issuer)
+    words.add("--provider", document.provider)
     for part in ProviderPreset.partNames {
-      words.add("--set", configuration[part]?.string.map { "\(part)=\($0)" })
+      words.add("--set", document.part(part).map { "\(part)=\($0)" })
     }
-    words.add("--client-id", configuration["clientId"]?.string)
-    let redirectURI = configuration["redirectUri"]?.string
-    words.add("--redirect-uri", redirectURI == Self.redirectURI ? nil : redirectURI)
-    words.add("--allow-loopback-http", configuration["allowLoopbackHTTP"]?.bool ?? false)
+    words.add("--set", document.certificateFile.map { "caFile=\($0)" })
+    words.add("--client-id", document.clientID)
+    words.add("--redirect-uri", document.redirectURI == redirectURI ? nil : document.redirectURI)
+    words.add("--allow-loopback-http", document.allowsLoopbackHTTP)
     return words.list
   }
-}
-
-extension JSON {
-  /// Compact text.
-  var text: String { String(decoding: serialized(), as: UTF8.self) }
 }

@@ -1,12 +1,12 @@
-// The profile of a resource: the name under which `login --resource` saves it, and `token --resource` finds it again.
+// The profile of a resource: the name under which `login --resource` saves it, and `token --resource` finds it.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 import EnrollPosix
 
 enum ResourceProfile {
-  /// The resource's host, which people know it by, and a number that tells its resources apart. The profile itself says which
-  /// resource it is for.
+  /// The resource's host, so that people recognise it, and a number that differs for the resources of one host. The
+  /// profile itself names its resource.
   static func name(of resource: String) -> String {
     let host = (try? StrictURL(resource))?.hostText ?? "resource"
     let plain = host.utf8.map { byte -> UInt8 in
@@ -17,27 +17,43 @@ enum ResourceProfile {
       + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// A loopback redirect with a port: many servers compare redirects as they are registered, ports included. The same for every
-  /// sign-in, so that a client is registered once; below the ports that systems give to programs that name none.
-  static func redirectURI(of resource: String) -> String {
-    "http://127.0.0.1:\(20_000 + (hash(resource) >> 32) % 12_000)/callback"
+  /// A loopback redirect URI with a port, because many servers compare redirect URIs with their ports. The
+  /// port is the same for every sign-in, so that a client is registered once. It is below the range from
+  /// which systems assign ports.
+  static func redirectURI(of resource: String) -> String { redirectURI(of: resource, try: 0) }
+
+  /// ``redirectURI(of:)``, and further redirect URIs in case another program uses its port.
+  static func redirectURIs(of resource: String) -> [String] {
+    (0..<16).map { redirectURI(of: resource, try: $0) }
   }
 
-  /// Whether there is such a profile, and it is for that resource.
+  private static func redirectURI(of resource: String, try number: UInt64) -> String {
+    "http://127.0.0.1:\(20_000 + ((hash(resource) >> 32) + number * 751) % 12_000)/callback"
+  }
+
+  /// Whether the profile exists and is for this resource.
   static func exists(for resource: String) -> Bool {
-    let profile = try? UserDirectories.configuration(name(of: resource))
-    return profile?["resource"]?.string == resource
+    (try? UserDirectories.configuration(name(of: resource))).map {
+      serves(ConfigurationDocument($0), resource)
+    } ?? false
   }
 
-  /// FNV-1a, 64 bits: a label, and no proof of anything.
+  /// Whether a configuration is for this resource, or for its whole host.
+  static func serves(_ configuration: ConfigurationDocument, _ resource: String) -> Bool {
+    guard let named = configuration.resource else { return false }
+    let identifier = try? ResourceIdentifier(resource, allowsLoopbackHTTP: true)
+    return identifier?.isServed(by: named) ?? (named == resource)
+  }
+
+  /// FNV-1a, 64 bits: only a label, not a proof.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 }
 
 extension PlaceOptions {
-  /// The same, with the profile of a resource where nobody named another configuration.
-  /// - Parameter mustExist: only a profile that is there counts.
+  /// These options with the profile of a resource, if the user named no other configuration.
+  /// - Parameter mustExist: whether only an existing profile counts.
   func at(
     _ resource: String?, mustExist: Bool, _ environment: Environment = .process
   ) -> PlaceOptions {

@@ -1,10 +1,10 @@
-// Advice for the user. A command in it is always a case of ``HintedCommand``, so that it is printed with the options that
-// name the user's place, and works as printed.
+// Advice for the user. A command in it is always a case of ``HintedCommand``, so that it is printed with the user's own
+// options, and works as printed.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
-/// Words that may name commands: `"Run \(.login) to try again."`
+/// Text that may contain commands: `"Run \(.login) to try again."`
 struct Advice: Equatable, ExpressibleByStringInterpolation {
   fileprivate enum Part: Equatable {
     case words(String)
@@ -27,7 +27,7 @@ struct Advice: Equatable, ExpressibleByStringInterpolation {
     mutating func appendInterpolation(_ command: HintedCommand) { parts.append(.command(command)) }
   }
 
-  /// As it is printed; commands stand between back quotes.
+  /// The text to print, with commands in backquotes.
   func text(_ said: Said) -> String {
     parts.map { part in
       switch part {
@@ -38,31 +38,41 @@ struct Advice: Equatable, ExpressibleByStringInterpolation {
   }
 }
 
-/// The commands that advice names.
+/// The commands that advice can contain.
 enum HintedCommand: CaseIterable {
   case login, loginAgain, loginAsSomebodyElse, loginByDevice
-  /// The first sign-in, whose provider the user has to fill in.
+  /// Another sign-in, for Bearer tokens.
+  case loginForBearer
+  /// The first sign-in, for which the user has to fill in the provider.
   case firstLogin
   /// The first sign-in at a resource.
   case loginAtResource
+  /// Sign in, with a client that the user registered.
+  case loginWithClient
+  /// Ends the session at the provider, too.
+  case logout
   /// Another registration at the resource's provider.
   case registerAgain
-  /// The command that the user has just tried.
+  /// The command that the user has just run.
   case sameAgain
   case token, doctor, accounts, help, loginHelp
 
-  /// As it is typed, with what `said` adds to it.
+  /// The command line to type, with the options of `said`.
   func line(_ said: Said) -> String {
     let words: [String] =
       switch self {
       case .login: ["login"] + said.place + said.provider
       case .loginAgain: ["login", "--again"] + said.place + said.provider
       case .loginAsSomebodyElse:
-        ["login", "--again", "--prompt", "select_account"] + said.place + said.provider
+        // Many providers refuse `select_account` (Keycloak, Ory Hydra, node-oidc-provider).
+        ["login", "--again", "--prompt", "login"] + said.place + said.provider
+      case .loginForBearer: ["login", "--again"] + said.place + said.provider + ["--set", "dpop=never"]
       case .loginByDevice: ["login", "--device"] + said.attemptByDevice + said.place + said.provider
       case .firstLogin where said.resource != nil: ["login"] + said.atResource
       case .firstLogin: ["login"] + said.place + ["--issuer", "URL", "--client-id", "ID"]
       case .loginAtResource: ["login"] + said.place + said.atResource
+      case .loginWithClient: ["login"] + said.place + said.atResource + ["--client-id", "ID"]
+      case .logout: ["logout"] + said.place
       case .registerAgain:
         ["login", "--again", "--register-again"] + said.place
           + (said.registration.isEmpty ? said.atResource : said.registration)
@@ -77,7 +87,8 @@ enum HintedCommand: CaseIterable {
   }
 }
 
-/// The user's options that a hint repeats: configuration, store, account and keys, and the provider if no profile has it.
+/// The user's options that a hint repeats: configuration, store, account and keys, and the provider if no profile has
+/// it.
 struct Said {
   var place: [String] = []
   var provider: [String] = []
@@ -92,22 +103,23 @@ struct Said {
     place = request.place.words()
     attempt = request.attempt
     resource = request.resource
-    // Looked at when the hint is printed: the profile may have been saved meanwhile.
+    // Read when the hint is printed, because the profile may have been saved in the meantime.
     guard let place = try? Context(request.place) else { return }
     guard (try? place.hasConfiguration()) == false else {
       registration = place.registration
+      provider = request.provider?.settingWords ?? []
       return
     }
     provider = request.provider?.words ?? []
-    // The doctor looks at the last attempt's provider where no other is named.
+    // `enroll doctor` checks the provider of the last attempt if the user names no other provider.
     guard let attempt = LastAttempt(about: place.configurationPath), let attempted = attempt.configuration
     else { return }
     let alone = request.provider?.resourceAlone
-    guard provider.isEmpty || alone != nil && alone == attempted["resource"]?.string else { return }
+    guard provider.isEmpty || alone != nil && alone == attempted.resource else { return }
     provider = attempt.options.isEmpty ? ProviderOptions.words(attempted) : attempt.options
   }
 
-  /// The options of the sign-in that the user has just tried, without those that a browser on this machine needs.
+  /// The options of the last sign-in, without those that need a browser on this machine.
   fileprivate var attemptByDevice: [String] {
     guard ["login", "register"].contains(attempt.first) else { return [] }
     var words: [String] = []
@@ -122,7 +134,7 @@ struct Said {
     return words
   }
 
-  /// The options of `login` that name the user's resource.
+  /// The options of `login` for the user's resource.
   fileprivate var atResource: [String] {
     guard let resource else { return ["--resource", "URL"] }
     let isHere = (try? StrictURL(resource))?.kind == .loopbackHTTP
@@ -136,7 +148,7 @@ struct Said {
   }
 }
 
-/// A word as a POSIX shell reads it back.
+/// Quotes a word for a POSIX shell.
 enum ShellWord {
   private static let plain = Set(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:@%+=,".utf8)

@@ -1,22 +1,24 @@
-// What one run of the program is asked for.
+// The request for one run of the program.
 
-/// A command with its place, and its options as hints repeat them.
+/// A command with its context, and its options for hints.
 struct CommandRequest {
   var place: PlaceOptions
-  /// Whether a person at the terminal may be asked for a passphrase or a PIN.
+  /// Whether a user at the terminal may be asked for a passphrase or a PIN.
   var mayAsk = true
-  /// The provider that was named on the command line, where the command takes one.
+  /// The provider from the command line, if the command takes one.
   var provider: NamedProvider?
-  /// The resource whose tokens are asked for, where one is named.
+  /// The resource of the requested tokens, if there is one.
   var resource: String?
-  /// The command's name and its own options, to be typed again.
+  /// The command's name and its own options, for advice to run the command again.
   var attempt: [String]
 }
 
-/// A provider, as it was named on the command line.
+/// A provider from the command line.
 struct NamedProvider {
-  /// The same options again.
+  /// Its options as arguments for another command line.
   var words: [String]
-  /// The resource, where nothing else about the provider was named.
+  /// The options that change an existing profile.
+  var settingWords: [String] = []
+  /// The resource, if the command line says nothing else about the provider.
   var resourceAlone: String?
 }

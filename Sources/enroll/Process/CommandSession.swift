@@ -1,45 +1,44 @@
-// The one way to EnrollKit: commands of the surface by their names, on the session's threads, while this thread turns the
-// spinner and listens for Ctrl-C.
+// One run of the program: its context, the steps of EnrollKit, which run on other threads, and the main
+// thread, which meanwhile turns the spinner and waits for Ctrl-C.
 
 import EnrollCommands
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
+import EnrollStore
 
-/// A session, and where its commands find configuration, store and keys. A class because it is one for the whole run.
+/// A session with the context of its commands. A class, because there is one for the whole run.
 final class CommandSession {
   let place: Context
   let isJSON: Bool
   let waits = Waits()
-  private let session: Session
-  private let reported: Guarded<JSON?>
-  private var keys: JSON?
-  private var readConfiguration: JSON?
-  private let pinFD: Int32?
-  /// Whether a person may be asked for a passphrase or a PIN.
-  private let mayAsk: Bool
+  /// The key provider of the store; nil: the best one available.
+  var keys: KeyPlan?
+  let pinFD: Int32?
+  /// Whether the user may be asked for a passphrase or a PIN.
+  let mayAsk: Bool
+  var accounts = OpenAccounts()
+  private let workers = WorkerPool(threads: 64)
+  private let reports = FailureReports()
+  private var readConfiguration: ConfigurationDocument?
   private let request: CommandRequest
-  /// Whether calls run on this thread.
+  /// Whether steps run on this thread.
   private var runsHere = false
-  /// For how long the process did not run while it waited: stopped by a signal, or frozen.
+  /// How long the process did not run while it waited, because it was stopped by a signal, or frozen.
   private(set) var stoppedNanoseconds: Int64 = 0
   private static let lookMilliseconds: Int32 = 200
 
   init(_ request: CommandRequest) throws(Failure) {
-    let reported = Guarded<JSON?>(nil, by: Mutex())
-    self.reported = reported
-    session = Session(DetachedCommand.environment) { name, event in
-      if ASCII.equals(name, "error.reported") { reported.withLock { $0 = event } }
-    }
     let options = request.place
     place = try Context(options)
     isJSON = options.json
     pinFD = options.pinFD
     self.request = request
     mayAsk = request.mayAsk && Terminal.hasPerson
-    keys = try options.keysParameter()
-    if options.keys == .passphrase, keys?["passphrase"] == nil {
+    keys = try options.keyPlan()
+    if options.keys == .passphrase, keys?.passphrase == nil {
       guard mayAsk else {
         throw Failure(
           .storeLocked, "--keys passphrase, and there is no terminal to ask for it",
@@ -49,48 +48,92 @@ final class CommandSession {
     }
   }
 
-  /// Every renewal that was sent is stored once this returns.
-  func finish() { session.finish() }
+  /// Ends the session. Every renewal that was sent is stored when this returns.
+  func finish() {
+    let clients = accounts.removeAll()
+    for client in clients { client.close() }
+    for client in clients.dropFirst() { _ = workers.submit { client.drain() } }
+    // A single client needs no thread.
+    clients.first?.drain()
+    workers.drain()
+  }
 
   /// Seconds since 1970, by this machine's clock.
   var now: Int64 { SystemClock().wallTime().seconds }
 
-  /// The options that hints repeat.
+  /// The options of this command line that a suggested command must repeat, such as `--profile`.
   var said: Said { Said(request) }
 
   var instant: Instant { SystemClock().instant() }
 
-  // MARK: Calls
+  /// The configuration of the context. It is read once, because it may come from a pipe.
+  func configuration() throws(Failure) -> ConfigurationDocument {
+    if let readConfiguration { return readConfiguration }
+    let read = try place.configuration()
+    readConfiguration = read
+    return read
+  }
 
-  /// Runs a command, and waits for its end.
+  // MARK: Steps
+
+  /// Runs a step on another thread, and waits for its result.
   /// - Parameters:
   ///   - words: the spinner's text; nil for none. A wait with a spinner does not begin after the user pressed Ctrl-C.
-  ///   - startsHere: whether this thread may begin it: nothing that it needs from the store is waited for.
-  ///   - tick: asked now and then while it waits, with the line that was typed, if one was; gives the lines of a warning, or none.
-  func call(
-    _ name: String, _ parameters: [(String, JSON?)] = [], saying words: String? = nil,
-    listens: Bool = false, startsHere: Bool = false, tick: ((_ typed: String?) -> [String])? = nil
-  ) throws(Failure) -> JSON {
-    if runsHere { return try callHere(name, parameters) }
-    guard let command = CommandTable.command(name) else {
-      throw Failure(EnrollError(.internal, "there is no command \(name)"))
+  ///   - tick: called from time to time during the wait, with the line that the user typed, if any; returns the lines
+  ///     of a warning, or none.
+  ///   - step: ends early if it is cancelled, which Ctrl-C does.
+  func run<Value: Sendable>(
+    saying words: String? = nil, listens: Bool = false, tick: ((_ typed: String?) -> [String])? = nil,
+    _ step: @escaping @Sendable (any Cancellation) throws(EnrollError) -> Value
+  ) throws(Failure) -> Value {
+    if runsHere { return try Failure.wrapping { () throws(EnrollError) in try step(CancellationFlag()) } }
+    return try answer(saying: words, listens: listens, tick: tick) { cancellation, done in
+      inWorker(done) { () throws(EnrollError) in
+        try CallTimeout.until(cancellation: cancellation) { () throws(EnrollError) in try step(cancellation) }
+      }
     }
+  }
+
+  /// Waits for a result that `start` passes to its second argument, on this thread or another.
+  /// - Parameters: as for ``run(saying:listens:tick:_:)``.
+  func answer<Value: Sendable>(
+    saying words: String? = nil, listens: Bool = false, tick: ((_ typed: String?) -> [String])? = nil,
+    _ start: (CancellationFlag, @escaping @Sendable (Result<Value, EnrollError>) -> Void) -> Void
+  ) throws(Failure) -> Value {
     if words != nil, waits.isInterrupted { throw Failure(EnrollError(.cancelled, "stopped")) }
     let cancellation = CancellationFlag()
-    let answer = waits.answer()
+    let answer: Answer<Value> = waits.answer()
+    start(cancellation) { answer.put($0) }
+    wait(for: { answer.isThere }, cancellation, words, listens, tick)
+    return try Failure.wrapping { () throws(EnrollError) in try answer.value() }
+  }
+
+  /// Runs `step` on another thread, which passes the result to `done`.
+  private func inWorker<Value>(
+    _ done: @escaping @Sendable (Result<Value, EnrollError>) -> Void,
+    _ step: @escaping @Sendable () throws(EnrollError) -> Value
+  ) {
+    let isAccepted = workers.submit {
+      do throws(EnrollError) { done(.success(try step())) } catch { done(.failure(error)) }
+    }
+    if !isAccepted { done(.failure(Self.noThread)) }
+  }
+
+  private static var noThread: EnrollError {
+    EnrollError(
+      .busy,
+      "no thread could be started, or the session is ending. End other programs or raise the limit of threads (ulimit -u), then try again"
+    )
+  }
+
+  private func wait(
+    for isThere: () -> Bool, _ cancellation: CancellationFlag, _ words: String?, _ listens: Bool,
+    _ tick: ((_ typed: String?) -> [String])?
+  ) {
     let spinner = words.map { Spinner($0) }
     defer { spinner?.clear() }
     var ear = listens ? LineReader() : nil
-    session.start(command, .object(parameters), cancellation: cancellation, startsHere: startsHere) {
-      answer.put($0)
-    }
-    while true {
-      if let result = answer.taken {
-        switch result {
-        case .success(let value): return value
-        case .failure(let error): throw Failure(error)
-        }
-      }
+    while !isThere() {
       spinner?.turn()
       switch next(milliseconds: spinner?.milliseconds ?? Self.lookMilliseconds, listens: ear != nil) {
       case .answer, .watched: break
@@ -104,24 +147,27 @@ final class CommandSession {
     }
   }
 
-  /// A failure that a sign-in waits behind, told once: that of a sign-in which has ended is told by whoever awaits it.
-  func reportedLines() -> [String]? {
-    let event = reported.withLock { event in
-      defer { event = nil }
-      return event
-    }
-    guard event?["helps"]?.string != EnrollError.Help.registerAgain.rawValue,
-      let code = EnrollError.Code(named: event?["error"]?["status"]?.string)
-    else { return nil }
-    let failure = Failure(EnrollError(code, event?["error"]?["message"]?.string ?? ""))
-    return ["The sign-in waits and is tried again: \(Shown.text(failure.message))"]
-      + (failure.advice.map { [$0.text(said)] } ?? [])
+  private func warn(_ lines: [String], _ spinner: Spinner?) {
+    guard let first = lines.first else { return }
+    spinner?.clear()
+    Terminal.errors.say("! \(first)", in: .warning)
+    for line in lines.dropFirst() { Terminal.errors.say("  \(line)") }
   }
 
-  /// Waits.
-  /// - Throws: `.cancelled` once the user asked for the end.
-  func pause(seconds: Int64) throws(Failure) {
-    let end = instant.advanced(bySeconds: seconds)
+  /// Runs `body` with its steps on this thread: for steps that send no request, another thread would take longer than
+  /// the steps. A signal ends the process at once.
+  func runningHere<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    runsHere = true
+    defer { runsHere = false }
+    return try Interrupts.endingAtOnce(body)
+  }
+
+  /// - Throws: `.cancelled` after the user pressed Ctrl-C.
+  func pause(seconds: Int64) throws(Failure) { try pause(milliseconds: seconds * 1000) }
+
+  /// As ``pause(seconds:)``.
+  func pause(milliseconds: Int64) throws(Failure) {
+    let end = Instant(nanoseconds: instant.nanoseconds + milliseconds * 1_000_000)
     while true {
       guard !waits.isInterrupted else { throw Failure(EnrollError(.cancelled, "stopped")) }
       let left = end.since(instant) / 1_000_000
@@ -130,7 +176,7 @@ final class CommandSession {
     }
   }
 
-  /// One wait. Where it takes a second longer than its time, the process was stopped: a busy machine adds less.
+  /// Waits once. If that takes a second longer than its time, the process was stopped: a busy machine adds less.
   private func next(milliseconds: Int32, listens: Bool = false) -> Waits.Event {
     let begun = instant
     defer {
@@ -140,180 +186,65 @@ final class CommandSession {
     return waits.next(milliseconds: milliseconds, listens: listens)
   }
 
-  private func callHere(_ name: String, _ parameters: [(String, JSON?)]) throws(Failure) -> JSON {
-    do throws(EnrollError) { return try session.call(name, .object(parameters)) } catch {
-      throw Failure(error)
+  // MARK: The store
+
+  /// The names of the accounts in the store, sorted.
+  func accountNames() throws(Failure) -> [String] {
+    let (store, keys) = (place.store, keys ?? .automatic)
+    return try run { _ throws(EnrollError) in
+      try TextLimits.check(store, "store", TextLimits.storeFolder)
+      return try FileTokenStore.accountNames(path: store, keys: keys)
     }
   }
 
-  /// Opens the client and reads its account on this thread: another one would cost as much as a stored token does.
-  /// - Returns: the client's handle, and whether the account was read. The command that follows meets what keeps it from being read.
-  /// - Throws: what ``open()`` throws; `.storeUnusable` for a damaged record, which is set aside by the first read.
-  func openHere() throws(Failure) -> (client: JSON, isRead: Bool) {
-    runsHere = true
-    defer { runsHere = false }
-    return try Interrupts.endingAtOnce { () throws(Failure) in
-      let client = try open()
-      do throws(Failure) {
-        _ = try call("account.read", [("client", client)])
-        return (client, true)
-      } catch {
-        if error.error?.code == .storeCorrupt { throw error }
-        return (client, false)
-      }
+  /// - Returns: nil if there is no store.
+  func storeDiagnosis(saying words: String? = nil) throws(Failure) -> StoreDiagnosis? {
+    let (store, keys) = (place.store, keys ?? .automatic)
+    return try run(saying: words) { _ throws(EnrollError) in
+      try TextLimits.check(store, "store", TextLimits.storeFolder)
+      return try StoreDiagnosis.examine(path: store, keys: keys)
     }
   }
 
-  private func warn(_ lines: [String], _ spinner: Spinner?) {
-    guard let first = lines.first else { return }
-    spinner?.clear()
-    Terminal.errors.say("! \(first)", in: .warning)
-    for line in lines.dropFirst() { Terminal.errors.say("  \(line)") }
+  // MARK: Failures of a sign-in that continues
+
+  /// Keeps the failures that the client reports from now on, for ``reportedLines()``.
+  func observe(_ client: Client) { accounts.observe(client, by: reports) }
+
+  /// Closes the client, and frees its descriptors: a command may open thousands of accounts.
+  func close(_ client: Client) {
+    accounts.remove(client)
+    client.close()
+    // A renewal that was sent is stored before the process ends: finish() waits for this job.
+    _ = workers.submit { client.drain() }
   }
 
-  /// As ``call(_:_:saying:listens:tick:)``, from within its `tick`, where nothing is drawn.
-  func callInPassing(_ name: String, _ parameters: [(String, JSON?)]) -> EnrollError? {
-    do throws(EnrollError) {
-      _ = try session.call(name, .object(parameters))
-      return nil
-    } catch {
-      return error
-    }
+  /// The lines about a failure after which the sign-in continues, once for each failure. The failure of a sign-in that
+  /// has ended is not included: the call that waits for it reports it.
+  func reportedLines() -> [String]? {
+    guard let error = reports.removeLast(), error.helps != .registerAgain else { return nil }
+    let failure = Failure(EnrollError(error.code, error.message))
+    return ["The sign-in waits and is tried again: \(Shown.message(failure.message))"]
+      + (failure.advice.map { [$0.text(said)] } ?? [])
   }
+}
 
-  /// The place's configuration, read once: what comes through a pipe comes once.
-  func configuration() throws(Failure) -> JSON {
-    if let readConfiguration { return readConfiguration }
-    let read = try place.configuration()
-    readConfiguration = read
-    return read
-  }
+/// Keeps the last failure that a client reported, until the main thread removes it.
+private final class FailureReports: EngineObserver {
+  private let last = Guarded<EnrollError?>(nil, by: Mutex())
 
-  /// The parameters of commands about the whole store.
-  var storeParameters: [(String, JSON?)] { [("store", .string(place.store)), ("keys", keys)] }
-
-  // MARK: Clients
-
-  /// Opens the account, and its PIN if it has one.
-  /// - Parameters:
-  ///   - known: the configuration, where it was read before.
-  ///   - account: instead of the place's.
-  ///   - makesStore: whether a store that is not there is made, or means that nobody is signed in.
-  ///   - asksPIN: whether an account under a PIN is worth a question.
-  /// - Returns: the client's handle.
-  func open(
-    _ known: JSON? = nil, account: String? = nil, makesStore: Bool = false, asksPIN: Bool = true
-  ) throws(Failure) -> JSON {
-    let configuration = if let known { known } else { try self.configuration() }
-    if makesStore {
-      try place.makeStoreParent()
-    } else if try !place.hasStore() {
-      throw Failure(.signInNeeded, "no user is signed in: there is no store at \(place.store) yet")
-    }
-    let client: JSON
-    do throws(Failure) {
-      client = try openClient(configuration, account ?? place.account)
-    } catch {
-      guard let cause = error.error, cause.code == .configuration else { throw error }
-      throw Failure(cause, advice: place.advice)
-    }
-    try unlock(client, mayAsk: mayAsk && asksPIN)
-    return client
-  }
-
-  /// Frees its descriptors: a command may go over thousands of accounts.
-  func close(_ client: JSON) { _ = try? call("client.close", [("client", client)]) }
-
-  private func openClient(_ configuration: JSON, _ account: String) throws(Failure) -> JSON {
-    func opened() throws(Failure) -> JSON {
-      let answer = try call(
-        "client.open",
-        [
-          ("configuration", configuration), ("store", .string(place.store)), ("keys", keys),
-          ("account", .string(account)),
-        ])
-      return answer["client"] ?? .null
-    }
-    do throws(Failure) {
-      let client = try opened()
-      // Opening reads no key; reading does, and says whether a passphrase is wanted.
-      if mayAsk, keys == nil, try isUnderPassphrase(client) {
-        close(client)
-        keys = try askedPassphrase()
-        return try opened()
-      }
-      return client
-    } catch {
-      guard mayAsk, keys == nil, error.error?.code == .storeLocked, try storeHasPassphrase() else {
-        throw error
-      }
-      keys = try askedPassphrase()
-      return try opened()
+  func observe(_ notification: EnrollEvent) {
+    switch notification {
+    case .errorReported(let error): last.withLock { $0 = error }
+    case .registrationChanged, .registrationSettled, .tokenRenewed, .tokenRenewalFailed, .logoutFinished:
+      break
     }
   }
 
-  /// For a new store it is asked twice: nobody can open what was mistyped.
-  private func askedPassphrase() throws(Failure) -> JSON {
-    guard mayAsk else {
-      throw Failure(
-        .storeLocked, "the store's key is protected by a passphrase, and there is no terminal to ask for it",
-        advice: "Pass it by --passphrase-fd.")
-    }
-    let passphrase = try Prompt.secret("Passphrase of the store", waits)
-    if try !place.hasStore() {
-      guard try Prompt.secret("The same again", waits) == passphrase else {
-        throw Failure(.usage, "the two passphrases differ", advice: "Run the command again.")
-      }
-    }
-    return PlaceOptions.passphraseKeys(passphrase)
-  }
-
-  private func isUnderPassphrase(_ client: JSON) throws(Failure) -> Bool {
-    do throws(Failure) {
-      _ = try call("account.read", [("client", client)])
-      return false
-    } catch {
-      guard error.error?.code == .storeLocked, error.error?.field == "keys" else { return false }
-      return try storeHasPassphrase()
-    }
-  }
-
-  private func storeHasPassphrase() throws(Failure) -> Bool {
-    let found = try call("store.diagnose", storeParameters)
-    return found["keyProviders"]?.array?.contains(.string("passphrase")) ?? false
-  }
-
-  /// Opens an account that is shut by its PIN; leaves it shut where nobody gave one.
-  private func unlock(_ client: JSON, mayAsk: Bool) throws(Failure) {
-    if let pinFD {
-      return try usePIN(try Prompt.secret(from: pinFD, option: "--pin-fd"), client, isLast: true)
-    }
-    guard mayAsk else { return }
-    do throws(Failure) {
-      _ = try call("account.read", [("client", client)])
-    } catch {
-      guard error.error?.code == .storeLocked, error.error?.field == "pin" else { return }
-      for last in [false, false, true] {
-        let pin = try Prompt.secret("PIN of the account", waits)
-        do throws(Failure) { return try usePIN(pin, client, isLast: last) } catch {
-          guard !last, error.ending == .storeLocked, error.error == nil else { throw error }
-          Terminal.errors.say("! \(error.message)", in: .warning)
-        }
-      }
-    }
-  }
-
-  private func usePIN(_ pin: String, _ client: JSON, isLast: Bool) throws(Failure) {
-    let answer = try call("pin.unlock", [("client", client), ("pin", .string(pin))])
-    let left = answer["triesLeft"]?.integer ?? 0
-    switch answer["outcome"]?.string ?? "" {
-    case "unlocked": return
-    case "wrong":
-      throw Failure(.storeLocked, "the PIN is wrong; \(left) tries are left before the account is erased")
-    case "tooSoon":
-      throw Failure(
-        .storeLocked, "too many attempts: wait \(answer["retryAfter"]?.integer ?? 0) s before the next PIN")
-    default: throw Failure(.signInNeeded, "the PIN was wrong too often: the account was erased")
+  func removeLast() -> EnrollError? {
+    last.withLock { last in
+      defer { last = nil }
+      return last
     }
   }
 }

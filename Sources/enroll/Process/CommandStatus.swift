@@ -1,7 +1,7 @@
-// How the program ends: one table of exit statuses, in which scripts can trust (enroll(1), EXIT STATUS). Numbers are never
+// The exit statuses of the program, as one table on which scripts can rely (enroll(1), EXIT STATUS). Numbers are never
 // reused.
 
-import EnrollCore
+import EnrollRules
 
 /// An exit status.
 enum CommandStatus: Int32, CaseIterable {
@@ -17,7 +17,7 @@ enum CommandStatus: Int32, CaseIterable {
   case notFinished = 9
   case interrupted = 130
 
-  /// As the manual says it.
+  /// The text in the manual.
   var summary: String {
     switch self {
     case .done: "Success. status: a user is signed in; doctor: no problem found."
@@ -57,7 +57,7 @@ enum CommandStatus: Int32, CaseIterable {
     }
   }
 
-  /// The cause is here, and not at the provider.
+  /// Whether the cause is on this machine, not at the provider.
   var isOfThisMachine: Bool {
     switch self {
     case .usage, .storeUnusable, .busy: true
@@ -66,7 +66,7 @@ enum CommandStatus: Int32, CaseIterable {
     }
   }
 
-  /// The advice for a status; nil if the error says it all.
+  /// The advice for a status; nil if the error needs none.
   var advice: Advice? {
     switch self {
     case .signInNeeded: "Run \(.login)."
@@ -80,13 +80,5 @@ enum CommandStatus: Int32, CaseIterable {
     case .usage: "See \(.help)."
     case .done, .failed, .interrupted: nil
     }
-  }
-}
-
-extension EnrollError.Code {
-  /// By its name in JSON; nil for none of ours.
-  init?(named name: String?) {
-    guard let code = EnrollError.Code.allCases.first(where: { $0.name == name }) else { return nil }
-    self = code
   }
 }

@@ -1,31 +1,48 @@
-// The command that nobody types: `enroll detached-step`. The program starts itself by it for a renewal or a code's exchange,
-// which then goes on whatever becomes of the command that wanted it. Its input is what the command had read from its
-// descriptors and its user; it has no options, no output for people and no place in the help.
+// The internal command `enroll detached-step`. The program starts itself with it for a renewal or the
+// exchange of a code, which then continues even if the command that started it ends. Its input is the data
+// that the first command read from its descriptors and from the user. It has no options, no output for
+// people, and no entry in the help.
 
-import EnrollCommands
+import EnrollSteps
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
 import EnrollPosix
 
 enum DetachedCommand {
   private static let words = ["detached-step"]
   private static let name = "enroll"
 
-  /// A session whose steps run in processes of their own, where the system makes any.
-  static let environment = SessionEnvironment.user.startingSteps { order in
-    DetachedProcess.start([name] + words, handing: order)
-  }
+  /// Starts this program for an order.
+  /// - Returns: a descriptor for the lines of the process; nil if no process could be started.
+  static func start(_ order: [UInt8]) -> Int32? { DetachedProcess.start([name] + words, input: order) }
 
   /// - Returns: the exit status; nil for another command.
   static func run(_ given: [String]) -> Int32? {
-    if given == words + [DetachedProcess.leaving] {
-      DetachedProcess.leave([name] + words)
+    if given == words + [DetachedProcess.detachArgument] {
+      DetachedProcess.detach([name] + words)
       return CommandStatus.failed.rawValue
     }
     guard given == words else { return nil }
-    guard let (order, answers) = DetachedProcess.enter() else { return CommandStatus.usage.rawValue }
+    guard let (order, answers) = DetachedProcess.begin() else { return CommandStatus.usage.rawValue }
     try? ProcessMemory.hide()
-    Session(.user).perform(order: order) { line in
+    DetachedOrder(order)?.perform { line in
       DetachedProcess.write(line + [UInt8(ascii: "\n")], to: answers)
     }
     return CommandStatus.done.rawValue
+  }
+}
+
+/// Starts processes for the steps of one account. A class, because its client and the session share it.
+final class OrderedSteps: StepProcesses {
+  private let account: Guarded<DetachedOrder.Account>
+
+  init(_ account: DetachedOrder.Account) { self.account = Guarded(account, by: Mutex()) }
+
+  /// Sets the PIN with which the steps unlock the account.
+  func use(_ pin: Secret) { account.withLock { $0.pin = pin } }
+
+  func start(_ step: JSON) -> Int32? {
+    DetachedCommand.start(DetachedOrder.bytes(account.withLock { $0 }, step))
   }
 }

@@ -1,15 +1,16 @@
-// The words of the command line and of the environment, as text.
+// Checks that the arguments and the environment are valid text.
 
 import CPosix
 import EnrollPosix
 
-/// Paths and names are text here. Bytes that are no UTF-8 would become another path, and another store: they are refused.
+/// Paths and names are text here. Bytes that are not UTF-8 would become another path, and so another store: they are
+/// refused.
 enum Encoding {
   private static let variables = ["ENROLL_STORE", "ENROLL_CONFIG", "ENROLL_PROFILE", "ENROLL_ACCOUNT"]
 
-  /// The fault of the arguments or of the program's own variables; nil if there is none.
+  /// The fault of the arguments or of the program's own variables; nil if they are valid.
   static func complaint() -> String? {
-    if let index = CommandWords.firstThatIsNotText() {
+    if let index = ProcessArguments.firstInvalidUTF8() {
       return "argument \(index) is not UTF-8: \(expectation)"
     }
     for name in variables {

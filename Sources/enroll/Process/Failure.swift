@@ -1,7 +1,7 @@
-// Why a command of this program failed: the library's error in its own words, what to do next, and the exit status.
+// Why a command of this program failed: the library's error with its message, advice, and the exit status.
 
 import EnrollCommands
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
 /// The failure that ends a command.
@@ -10,17 +10,17 @@ struct Failure: Error {
   var message: String
   /// Advice that names a command.
   var advice: Advice?
-  /// The library's error, where it is one.
+  /// The library's error, if it is one.
   var error: EnrollError?
 
-  /// One of this program's own.
+  /// An error of this program.
   init(_ ending: CommandStatus, _ message: String, advice: Advice? = nil) {
     self.ending = ending
     self.message = message
     self.advice = advice ?? ending.advice
   }
 
-  /// One of the library's.
+  /// An error of the library.
   init(_ error: EnrollError, advice: Advice? = nil) {
     ending = CommandStatus(error.code)
     message = error.message
@@ -28,7 +28,12 @@ struct Failure: Error {
     self.error = error
   }
 
-  /// Of a file that the user named; it may be a pipe, which Ctrl-C ends.
+  /// Runs `body`, whose errors are the library's.
+  static func wrapping<Value>(_ body: () throws(EnrollError) -> Value) throws(Failure) -> Value {
+    do throws(EnrollError) { return try body() } catch { throw Failure(error) }
+  }
+
+  /// The error of reading a file that the user named. The file may be a pipe, and Ctrl-C ends the read.
   init(reading error: EnrollError, advice: Advice) {
     guard error.code != .cancelled else {
       self.init(.interrupted, "interrupted")
@@ -38,8 +43,8 @@ struct Failure: Error {
     if error.code == .notFound { ending = .usage }
   }
 
-  /// The same, with the account or the profile that may have been meant, where the one that was named is not there; or with
-  /// the one that was chosen.
+  /// This failure with a hint. If the named account or profile does not exist, the hint is a similar name;
+  /// otherwise it is the account that `enroll switch` chose.
   func guessing(_ options: PlaceOptions) -> Failure {
     guard [.signInNeeded, .usage].contains(ending), let place = try? Context(options) else { return self }
     var failure = self
@@ -57,12 +62,14 @@ struct Failure: Error {
     return failure
   }
 
-  /// Where the exit status alone does not say what helps.
+  /// Advice for errors for which the exit status alone is not enough.
   private static func advice(_ error: EnrollError) -> Advice? {
     switch error.code {
     case _ where error.field == EnrollError.registrationField: Self.registration
     case .oauth where error.oauthError == "invalid_client":
-      "Check the client id. If the provider gave this client a secret, put it into the configuration: --client-secret-file at the first sign-in, clientSecret in a profile."
+      "Check the client id. If the provider gave this client a secret, it may be missing, wrong or expired: pass --client-secret-file at the first sign-in, or correct clientSecret in the profile. A client with a private key needs --client-key-file, or clientKeyFile in the profile. If the profile has tokenEndpointAuthMethod, remove it: both ways to send the secret are then tried."
+    case .tls where ASCII.contains(error.message, "caFile"):
+      "Add --set caFile=PATH to the sign-in, with the file of the provider's certificate authority."
     case .storeKey: "Name the key provider that has the key by --keys, or leave --keys out."
     case .issuerMismatch: "Use the issuer exactly as the provider spells it."
     default: nil
@@ -72,7 +79,7 @@ struct Failure: Error {
   /// The provider has forgotten a client that this program registered.
   static let registration: Advice = "Run \(.registerAgain)."
 
-  /// With --json: the library's error as the manifest describes it, or its likeness.
+  /// The output with --json: the library's error as in the manifest, or an object of the same form.
   func json(_ said: Said) -> JSON {
     .object([
       ("error", errorJSON), ("advice", advice.map { .string($0.text(said)) }),

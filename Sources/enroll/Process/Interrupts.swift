@@ -1,19 +1,20 @@
-// Signals that ask for the end, as this program waits for them.
+// The signals that ask the program to end, as file descriptor events.
 
 import CPosix
-import EnrollCore
+import EnrollRules
 import EnrollHost
 import EnrollPosix
 
 enum Interrupts {
-  /// Readable once a signal came; negative before ``prepare()``, and when the system gives none.
+  /// A descriptor that is readable after a signal; negative before ``prepare()``, or if the system provides
+  /// none.
   nonisolated(unsafe) private(set) static var descriptor: Int32 = -1
 
-  /// To be called before the first thread.
-  static func prepare() { descriptor = EndingSignals.prepare() }
+  /// Call this before the first thread starts.
+  static func prepare() { descriptor = TerminationSignals.prepare() }
 
-  /// Waits until there is something to read, or its end.
-  /// - Returns: false once a signal came first; it is left for ``Waits``.
+  /// Waits until `source` has input or is at its end.
+  /// - Returns: false if a signal came first; ``Waits`` then handles it.
   static func wait(for source: Int32) -> Bool {
     while true {
       var sources = [
@@ -26,20 +27,20 @@ enum Interrupts {
     }
   }
 
-  /// As ``wait(for:)``.
-  /// - Throws: `.cancelled` once a signal came first.
+  /// Waits until `source` has input or is at its end.
+  /// - Throws: `.cancelled` if a signal came first.
   static func awaitInput(from source: Int32) throws(EnrollError) {
     guard wait(for: source) else { throw EnrollError(.cancelled, "interrupted") }
   }
 
-  /// Runs `body`, which sends nothing and may be cut off anywhere: a signal ends the process at once. So `body` can do its work on
-  /// this thread, which otherwise waits for signals.
+  /// Runs `body`, which sends no request and may be interrupted anywhere: a signal ends the process at once. So `body`
+  /// can work on this thread, which otherwise waits for signals.
   static func endingAtOnce<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-    EndingSignals.letThrough { _ in _exit(CommandStatus.interrupted.rawValue) }
-    defer { EndingSignals.holdBack() }
+    TerminationSignals.unblock { _ in _exit(CommandStatus.interrupted.rawValue) }
+    defer { TerminationSignals.block() }
     return try body()
   }
 
-  /// Takes the first one.
-  static func take() { EndingSignals.take(descriptor) }
+  /// Removes the first signal.
+  static func clear() { TerminationSignals.readFirst(descriptor) }
 }

@@ -1,17 +1,17 @@
-// One run: open the session, run the command, finish what was begun, say how it ended by the exit status.
+// One run: opens the session, runs the command, finishes running work, and returns the exit status.
 
 import EnrollPosix
 
 enum Run {
-  /// - Returns: the exit status, out of ``CommandStatus``.
+  /// - Returns: the exit status, one of ``CommandStatus``.
   static func perform(
     _ request: CommandRequest, _ body: (CommandSession) throws(Failure) -> CommandStatus
   ) -> Int32 {
-    // Before the program opens any: one of its own would be taken for it.
+    // Checked before the program opens a descriptor, which could get the same number.
     let unreadable = request.place.unreadableDescriptor
     Interrupts.prepare()
     if let unreadable { return tell(unreadable, request) }
-    // A browser that is started from here inherits no more of it than that it writes no core dump.
+    // Of these settings, a browser that this program starts inherits only one: it writes no core dump.
     try? ProcessMemory.hide()
     let session: CommandSession
     do throws(Failure) {
@@ -19,7 +19,7 @@ enum Run {
     } catch {
       return tell(error, request)
     }
-    // A renewal that was sent is stored, whatever happened meanwhile.
+    // A renewal that was sent is always stored.
     defer { session.finish() }
     do throws(Failure) {
       let ending = try body(session)

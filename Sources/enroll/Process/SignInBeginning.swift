@@ -1,29 +1,35 @@
-// The beginning of a sign-in. An account keeps a number of transactions that wait for their answers, and commands that were killed
-// may have left that many.
+// The beginning of a sign-in. An account has a limit of pending transactions, and commands that were killed may have
+// left that many.
 
-import EnrollCore
-import EnrollJSON
+import EnrollRules
+import EnrollHost
 
 extension CommandSession {
-  /// Begins a sign-in. Where too many wait, they are cancelled: the user is at this one now, and one of them still gets its answer
-  /// if that comes first.
-  func beginSignIn(_ client: JSON, _ parameters: [(String, JSON?)]) throws(Failure) -> JSON {
+  /// Begins a sign-in. If too many transactions are pending, they are cancelled first, because the user now
+  /// works on this sign-in. A cancelled transaction can still complete, if its redirect arrives first.
+  func beginSignIn(_ client: Client, _ options: SignInOptions) throws(Failure) -> Transaction {
     do throws(Failure) {
-      return try begin(client, parameters)
+      return try begin(client, options)
     } catch {
       guard let cause = error.error, cause.code == .busy, cause.field == EnrollError.transactionField else {
         throw error
       }
-      _ = try call("registration.cancel", [("client", client)])
-      return try begin(client, parameters)
+      _ = try cancel(client, nil)
+      return try begin(client, options)
     }
   }
 
-  private func begin(_ client: JSON, _ parameters: [(String, JSON?)]) throws(Failure) -> JSON {
-    let begun = try call(
-      "registration.begin", [("client", client)] + parameters, saying: "Asking the provider")
-    // From now on: what fails before is told by the call that fails.
-    _ = try call("events.subscribe", [("client", client)])
+  /// - Parameter transactionID: nil for all pending transactions.
+  func cancel(_ client: Client, _ transactionID: TransactionID?) throws(Failure) -> RegistrationState {
+    try run { _ throws(EnrollError) in try client.cancel(transactionID) }
+  }
+
+  private func begin(_ client: Client, _ options: SignInOptions) throws(Failure) -> Transaction {
+    let begun = try run(saying: "Asking the provider") { cancellation throws(EnrollError) in
+      try client.begin(options, until: client.usualDeadline, cancellation: cancellation)
+    }
+    // Observes only now: an error before this is reported by the step that fails.
+    observe(client)
     return begun
   }
 }

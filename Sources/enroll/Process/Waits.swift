@@ -1,45 +1,28 @@
-// The one place in which the program waits: for an answer of the library, for the person at the terminal, for a signal, for
-// the browser's starter to end; and turns the spinner meanwhile.
+// The only place where the program waits: for a result of the library, for the user at the terminal, for a signal, or
+// for a watched descriptor.
 
 import CPosix
-import EnrollCommands
-import EnrollCore
-import EnrollHost
-import EnrollJSON
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
-/// The events that the main thread waits for. A class because the threads that answer wake it.
+/// The events for which the main thread waits. A class, because other threads wake it with their results.
 final class Waits {
-  /// Raised once the user asked for the end.
+  /// Set after the user pressed Ctrl-C, or another signal asked the program to end.
   private(set) var isInterrupted = false
   private let answers = enroll_posix_event()
-  /// How often an answer is looked for where the process had no descriptor left for ``answers``.
+  /// The interval of checks for a result, if the process had no free descriptor for ``answers``.
   private static let lookMilliseconds: Int32 = 50
 
   enum Event { case answer, interrupt, typed, tick, watched }
 
-  /// An answer on its way from another thread.
-  final class Answer: Sendable {
-    private let result = Guarded<Result<JSON, EnrollError>?>(nil, by: Mutex())
-    private let descriptor: Int32
-
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
-
-    func put(_ result: Result<JSON, EnrollError>) {
-      self.result.withLock { $0 = result }
-      var one: UInt64 = 1
-      _ = write(descriptor, &one, 8)
-    }
-
-    var taken: Result<JSON, EnrollError>? { result.withLock { $0 } }
-  }
-
-  func answer() -> Answer { Answer(answers) }
+  /// Makes the object that receives the result of a step on another thread.
+  func answer<Value: Sendable>() -> Answer<Value> { Answer(waking: answers) }
 
   /// - Parameters:
-  ///   - milliseconds: after which it is `.tick`; nil for never.
-  ///   - listens: whether something typed on stdin counts.
-  ///   - watching: one more descriptor that counts once it is readable.
+  ///   - milliseconds: the time after which the event is `.tick`; nil for no limit.
+  ///   - listens: whether input on stdin is an event.
+  ///   - watching: one more descriptor whose input is an event.
   func next(milliseconds: Int32? = nil, listens: Bool = false, watching: Int32 = -1) -> Event {
     var sources = [
       pollfd(fd: answers, events: Int16(POLLIN), revents: 0),
@@ -50,7 +33,7 @@ final class Waits {
     let limit = answers < 0 ? min(milliseconds ?? .max, Self.lookMilliseconds) : milliseconds ?? -1
     guard poll(&sources, nfds_t(sources.count), limit) > 0 else { return .tick }
     if sources[1].revents != 0 {
-      Interrupts.take()
+      Interrupts.clear()
       isInterrupted = true
       return .interrupt
     }
@@ -61,5 +44,41 @@ final class Waits {
       return .answer
     }
     return .typed
+  }
+}
+
+/// The result of a step on another thread. A class, because both threads use it.
+final class Answer<Value: Sendable>: Sendable {
+  private struct Ending {
+    /// Either the value or the error is set once the step has ended.
+    var value: Value?
+    var error: EnrollError?
+  }
+
+  private let ending = Guarded(Ending(), by: Mutex())
+  private let descriptor: Int32
+
+  /// - Parameter descriptor: becomes readable with the result.
+  init(waking descriptor: Int32) { self.descriptor = descriptor }
+
+  func put(_ result: Result<Value, EnrollError>) {
+    ending.withLock { ending in
+      switch result {
+      case .success(let value): ending.value = value
+      case .failure(let error): ending.error = error
+      }
+    }
+    var one: UInt64 = 1
+    _ = write(descriptor, &one, 8)
+  }
+
+  var isThere: Bool { ending.withLock { $0.value != nil || $0.error != nil } }
+
+  /// Call this once the result is there.
+  /// - Throws: the error of the step.
+  func value() throws(EnrollError) -> Value {
+    let ending = ending.withLock { $0 }
+    if let value = ending.value { return value }
+    throw ending.error ?? EnrollError(.internal, "a step ended without a result")
   }
 }

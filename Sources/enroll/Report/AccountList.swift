@@ -1,50 +1,52 @@
-// The accounts of a store, each with the profile that its user is signed in with.
+// The accounts of a store, each with the profile with which its user is signed in.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 import EnrollPosix
 
 struct AccountList {
   private(set) var rows: [Row] = []
-  /// What was set aside because it was damaged.
+  /// The error about a record that was damaged and set aside.
   private(set) var damage: Failure?
 
   struct Row {
     var name: String
-    var kept = JSON.null
-    /// The profile that the user is signed in with, where several were looked through.
+    /// nil if the account could not be read.
+    var kept: AccountSnapshot?
+    /// The profile with which the user is signed in, if several profiles were checked.
     var profile: String?
-    var configuration: JSON?
+    var configuration: ConfigurationDocument?
     var problem: Failure?
 
-    var isSignedIn: Bool { kept["profile"] != nil || kept["expiresAt"] != nil }
-    /// A sign-in waits for the user's confirmation.
-    var waits: Bool { kept["waiting"] != nil }
+    var isSignedIn: Bool { kept?.profile != nil || kept?.expiresAt != nil }
+    /// Whether a sign-in waits for the user's confirmation.
+    var waits: Bool { kept?.waiting != nil }
 
-    /// The user who is signed in, and the one who is asked to confirm.
+    /// The user who is signed in, and the user who is asked to confirm.
     var people: String {
-      let user = isSignedIn ? Shown.person(kept["profile"]) : "not signed in at this provider"
-      guard let waiting = kept["waiting"] else { return user }
-      return "\(user); \(Shown.person(waiting["profile"])) waits for confirmation"
+      let user = isSignedIn ? Shown.person(kept?.profile) : "not signed in at this provider"
+      guard let waiting = kept?.waiting else { return user }
+      return "\(user); \(Shown.person(waiting.profile)) waits for confirmation"
     }
   }
 
-  private typealias Profile = (name: String?, configuration: JSON)
+  private typealias Profile = (name: String?, configuration: ConfigurationDocument)
 
-  /// - Parameter isAboutAll: all profiles count, even if one is in use.
+  /// - Parameter isAboutAll: whether all profiles are checked, even if one is in use.
   init(_ session: CommandSession, isAboutAll: Bool) throws(Failure) {
-    let names: [JSON]
+    let names: [String]
     (names, damage) = try Self.names(session)
     let profiles = names.isEmpty ? [] : try Self.profiles(session, isAboutAll: isAboutAll)
-    for name in names.compactMap({ $0.string }) { rows.append(try Self.row(name, profiles, session)) }
+    for name in names { rows.append(try Self.row(name, profiles, session)) }
   }
 
-  /// The names, and what is damaged: one listing sets that aside, and the next has all others.
-  private static func names(_ session: CommandSession) throws(Failure) -> (names: [JSON], damage: Failure?) {
+  /// The names, and the error about a damaged record: one listing sets it aside, and the next one returns all others.
+  private static func names(_ session: CommandSession) throws(Failure) -> (names: [String], damage: Failure?)
+  {
     var damage: Failure?
     while true {
       do throws(Failure) {
-        return (try session.call("accounts.list", session.storeParameters)["accounts"]?.array ?? [], damage)
+        return (try session.accountNames(), damage)
       } catch {
         guard damage == nil, error.error?.code == .storeCorrupt else { throw error }
         damage = error
@@ -52,7 +54,13 @@ struct AccountList {
     }
   }
 
-  /// The configuration in use. If there is none, all profiles: the accounts in the store belong to them.
+  /// The configuration in use; if there is none, the configurations of all profiles.
+  /// - Throws: `.usage` if there is no configuration at all.
+  static func configurations(_ session: CommandSession) throws(Failure) -> [ConfigurationDocument] {
+    try profiles(session, isAboutAll: false).map { $0.configuration }
+  }
+
+  /// The configuration in use; if there is none, all profiles, because each account in the store belongs to one.
   /// - Throws: `.usage` if the file that the user named does not exist, or if there is no profile at all.
   private static func profiles(_ session: CommandSession, isAboutAll: Bool) throws(Failure) -> [Profile] {
     if !isAboutAll, !session.place.isChosen {
@@ -63,13 +71,16 @@ struct AccountList {
     }
     var found: [Profile] = []
     for name in Candidates.allProfiles {
-      if let configuration = try? UserDirectories.configuration(name) { found.append((name, configuration)) }
+      if let configuration = try? UserDirectories.configuration(name) {
+        found.append((name, ConfigurationDocument(configuration)))
+      }
     }
     guard found.isEmpty else { return found }
     return [(nil, try session.configuration())]
   }
 
-  /// With the first profile with which the account is signed in, or else a sign-in waits.
+  /// The account with its profile: the first profile that is signed in; if there is none, the first whose
+  /// sign-in waits.
   private static func row(
     _ name: String, _ profiles: [Profile], _ session: CommandSession
   ) throws(Failure) -> Row {
@@ -79,8 +90,9 @@ struct AccountList {
       do throws(Failure) {
         let client = try session.open(profile.configuration, account: name, asksPIN: false)
         defer { session.close(client) }
-        let kept = try session.call("account.read", [("client", client)])
-        let found = Row(name: name, kept: kept, profile: profile.name, configuration: profile.configuration)
+        let found = Row(
+          name: name, kept: try session.read(client), profile: profile.name,
+          configuration: profile.configuration)
         if found.isSignedIn { return found }
         if found.waits, waiting == nil { waiting = found }
         row.problem = nil

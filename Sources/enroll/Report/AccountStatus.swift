@@ -1,9 +1,8 @@
-// A registration state in people's words: a headline, what becomes of the token, and what to do. Pure.
+// A registration state as text for people: a headline, the state of the token, and advice. Pure.
 
-import EnrollCore
-import EnrollJSON
+import EnrollRules
 
-/// Where an account stands.
+/// The status of an account.
 struct AccountStatus {
   let ending: CommandStatus
   let headline: String
@@ -13,75 +12,76 @@ struct AccountStatus {
   let colour: Terminal.Colour
 
   /// - Parameters:
-  ///   - state: as the manifest describes it.
-  ///   - kept: what `account.read` gives.
+  ///   - kept: the stored data about the account.
   ///   - now: seconds since 1970.
-  ///   - obstacle: why the store cannot be used, as an error in JSON; nil when it can.
-  init(_ state: JSON, kept: JSON, obstacle: JSON? = nil, now: Int64) {
-    let person = Shown.person(kept["profile"])
-    let waiting = kept["waiting"].map { Shown.person($0["profile"]) }
-    let left = kept["expiresAt"]?.integer.map { $0 - now }
-    let reason = state["error"]?["message"]?.string.map { Shown.text($0) } ?? ""
+  ///   - obstacle: why the store cannot be used; nil if it can.
+  init(
+    _ state: RegistrationState, kept: AccountSnapshot, obstacle: EnrollError? = nil, now: Int64
+  ) {
+    let signedIn = "Signed in as \(Shown.person(kept.profile))"
+    let waiting = kept.waiting.map { Shown.person($0.profile) }
+    let left = kept.expiresAt.map { $0.seconds - now }
     let lives = left.map { $0 > 0 ? "expires in \(Shown.span(seconds: $0))" : "expired" }
-    switch state["state"]?.string {
-    case "active":
+    switch state {
+    case .active(let activation):
       ending = .done
-      headline = "Signed in as \(person)"
-      let how = state["reason"]?.string == "renewed" ? "renewed just now" : "valid"
-      token = [how, lives].compactMap { $0 }.joined(separator: ", ") + "; \(Self.renewal(kept, now: now))"
+      headline = signedIn
+      let how = activation == .renewed ? "renewed just now" : "valid"
+      token = Self.joined([how, lives], ", ") + "; \(Self.renewal(kept, now: now))"
       (advice, colour) = (nil, .good)
-    // Beside the session of a user who may be another one: its token is used as before.
-    case "awaitingConfirmation" where left != nil:
+    // Another user may have signed in during this session. The session's token is still used.
+    case .awaitingConfirmation where left != nil:
       ending = .done
-      headline = "Signed in as \(person)"
-      token = [lives, "the sign-in of \(waiting ?? "another user") waits for your confirmation"].compactMap {
-        $0
-      }
-      .joined(separator: "; ")
+      headline = signedIn
+      token = Self.joined(
+        [lives, "the sign-in of \(waiting ?? "another user") waits for your confirmation"])
       (advice, colour) = ("Run \(.login) to confirm or reject it.", .warning)
-    case "awaitingConfirmation":
+    case .awaitingConfirmation(_, let profile):
       ending = .signInNeeded
-      headline = "The sign-in of \(waiting ?? Shown.person(state["profile"])) is not confirmed"
+      headline = "The sign-in of \(waiting ?? Shown.person(profile)) is not confirmed"
       token = "waiting for your confirmation"
       (advice, colour) = ("Run \(.login) to confirm.", .warning)
-    case "authenticating":
+    case .authenticating:
       ending = .signInNeeded
       headline = "A sign-in is in progress"
       token = "none yet"
       (advice, colour) = ("It ends without further action; \(.login) begins another.", .warning)
-    case "failed" where state["remedy"]?.string == "registerAgain":
-      ending = .signInNeeded
-      headline = "The session has ended"
-      token = "cannot be renewed: \(reason)"
-      (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
-    case "failed" where state["reason"]?.string == "renewal":
-      let isUsable = state["tokenUsable"]?.bool ?? false
-      let cause = EnrollError.Code(named: state["error"]?["status"]?.string).map { CommandStatus($0) }
-      let failure = cause.flatMap { $0.isOfThisMachine ? $0 : nil } ?? .unreachable
-      ending = isUsable ? .done : failure
-      headline = "Signed in as \(person)"
-      token = "\(isUsable ? "still works" : "expired"), and could not be renewed: \(reason)"
-      (advice, colour) = (failure.advice, .warning)
-    case "failed":
+    case .renewalFailed(let failure):
+      let reason = Shown.message(failure.error.message)
+      switch failure.remedy {
+      case .registerAgain:
+        ending = .signInNeeded
+        headline = "The session has ended"
+        token = "cannot be renewed: \(reason)"
+        (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
+      case .retry, .wait:
+        let cause = CommandStatus(failure.error.code)
+        let status = cause.isOfThisMachine ? cause : .unreachable
+        ending = failure.isTokenUsable ? .done : status
+        headline = signedIn
+        token =
+          "\(failure.isTokenUsable ? "still works" : "expired"), and could not be renewed: \(reason)"
+        (advice, colour) = (status.advice, .warning)
+      }
+    case .registrationFailed(let error):
       ending = .signInNeeded
       headline = "The last sign-in failed"
-      token = "none: \(reason)"
+      token = "none: \(Shown.message(error.message))"
       (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
-    // Another process holds a lock, and does not go on.
-    case "starting" where left != nil && obstacle?["status"]?.string == EnrollError.Code.busy.name:
-      ending = (left ?? 0) > 0 ? .done : .busy
-      headline = "Signed in as \(person)"
-      let reason = obstacle?["message"]?.string.map { Shown.text($0) } ?? ""
-      token = [lives, reason].compactMap { $0 }.joined(separator: "; ")
-      (advice, colour) = (CommandStatus.busy.advice, .warning)
-    // A renewal is under way, and the provider has not answered in the time that was given.
-    case "starting" where left != nil:
-      ending = (left ?? 0) > 0 ? .done : .unreachable
-      headline = "Signed in as \(person)"
-      token = [lives, "the provider has not answered its renewal yet"].compactMap { $0 }.joined(
-        separator: "; ")
-      (advice, colour) = (CommandStatus.unreachable.advice, .warning)
-    default:
+    case .starting where left != nil:
+      let left = left ?? 0
+      let isBusy = obstacle?.code == .busy
+      let status: CommandStatus = isBusy ? .busy : .unreachable
+      ending = left > 0 ? .done : status
+      headline = signedIn
+      // Another process holds a lock and does not release it; or a renewal is running, and the provider did not
+      // respond in the given time.
+      let reason =
+        isBusy
+        ? Shown.message(obstacle?.message ?? "") : "the provider has not answered its renewal yet"
+      token = Self.joined([lives, reason])
+      (advice, colour) = (status.advice, .warning)
+    case .starting, .unregistered:
       ending = .signInNeeded
       headline = "No user is signed in"
       token = "none"
@@ -89,12 +89,16 @@ struct AccountStatus {
     }
   }
 
+  private static func joined(_ parts: [String?], _ separator: String = "; ") -> String {
+    parts.compactMap { $0 }.joined(separator: separator)
+  }
+
   /// Whether and how long the session renews its token.
-  private static func renewal(_ kept: JSON, now: Int64) -> String {
-    guard kept["renews"]?.bool ?? true else {
+  private static func renewal(_ kept: AccountSnapshot, now: Int64) -> String {
+    guard kept.renews ?? true else {
       return "the provider gave no refresh token, so it is not renewed"
     }
-    guard let end = kept["renewableUntil"]?.integer, end > now else { return "renewed on use when due" }
+    guard let end = kept.renewableUntil?.seconds, end > now else { return "renewed on use when due" }
     return
       "renewed on use when due; without use it ends at \(TokenFormat.date(end)), in \(Shown.span(seconds: end - now))"
   }

@@ -1,26 +1,33 @@
-// The work of `enroll doctor`: it checks the configuration, the store, the keys, the provider, the clock and the browser,
-// and keeps a finding of each.
+// The work of `enroll doctor`: it checks the configuration, the store, the keys, the provider, the clock and the
+// browser, and collects the findings.
 
+import EnrollSteps
 import CPosix
-import EnrollCore
+import EnrollCommands
+import EnrollRules
+import EnrollHost
 import EnrollJSON
+import EnrollStore
 
 struct Examination {
-  /// Stands for the client where the user names a provider alone: it is in no request, since none is pushed.
+  /// Replaces the client id if the user names only a provider. It is sent in no request, because nothing is pushed.
   static let anyClient = "enroll-doctor"
 
   private(set) var findings: [Finding] = []
+  /// The state of the store as JSON; null if it could not be examined.
   private(set) var store: JSON = .null
-  /// Of a client in memory that began a sign-in; nil where none could.
-  private(set) var diagnostics: JSON?
+  /// The facts of a client in memory that began a sign-in; nil if it could not be opened.
+  private(set) var facts: ClientFacts?
 
-  /// - Parameter named: the provider of the command line, which goes before the profile.
-  init(_ session: CommandSession, named: ProviderSetup?) throws(Failure) {
+  /// - Parameters:
+  ///   - named: the provider from the command line, which takes precedence over the profile.
+  ///   - options: options whose keys change the configuration that is checked.
+  init(_ session: CommandSession, named: ProviderSetup?, options: ProviderArguments) throws(Failure) {
     let attempt = LastAttempt(about: session.place.configurationPath)
-    let configuration = examineConfiguration(session, named, attempt)
+    let configuration = examineConfiguration(session, named, attempt, options)
     try examineStore(session, isConfigured: configuration != nil)
     if let configuration { try examineProvider(configuration, session) }
-    let hasDevices = diagnostics?.hasDeviceGrant ?? false
+    let hasDevices = facts?.hasDeviceGrant ?? false
     if let configuration {
       findings += Finding.redirect(configuration, hasDevices: hasDevices, isGiven: named != nil)
     }
@@ -31,27 +38,31 @@ struct Examination {
   private static func hasClient(_ named: ProviderSetup) -> Bool { named.clientID != anyClient }
 
   private mutating func examineConfiguration(
-    _ session: CommandSession, _ named: ProviderSetup?, _ attempt: LastAttempt?
-  ) -> JSON? {
+    _ session: CommandSession, _ named: ProviderSetup?, _ attempt: LastAttempt?,
+    _ options: ProviderArguments
+  ) -> ConfigurationDocument? {
     do throws(Failure) {
       var place = session.place.configurationPath
-      let json: JSON
+      let document: ConfigurationDocument
       if let named {
-        (place, json) = ("as given here", Self.hasClient(named) ? named.configuration : named.withoutClient)
+        place = "as given here"
+        document = Self.hasClient(named) ? named.configuration : named.withoutClient
       } else if let attempted = attempt?.configuration, try !session.place.hasConfiguration() {
-        (place, json) = ("none at \(place) yet; the last attempt's", attempted)
+        (place, document) = (
+          "none at \(place) yet; the last attempt's", options.applied(to: attempted)
+        )
       } else {
-        json = try session.configuration()
+        document = options.applied(to: try session.configuration())
       }
       let configuration: Configuration
       do throws(EnrollError) {
-        configuration = try Configuration(json: json)
+        configuration = try document.checked()
       } catch {
         throw Failure(error, advice: named.map { ProviderSetup.advice(error, of: $0) })
       }
       let client = named.map { !Self.hasClient($0) } ?? false ? "" : "client \(configuration.clientID) of "
       findings.append(Finding("configuration", .good, "\(place): \(client)\(configuration.issuer)"))
-      return json
+      return document
     } catch {
       findings.append(Finding("configuration", .bad, error.message, advice: error.advice))
       return nil
@@ -61,64 +72,67 @@ struct Examination {
   private mutating func examineStore(
     _ session: CommandSession, isConfigured: Bool
   ) throws(Failure) {
+    let found: StoreDiagnosis?
     do throws(Failure) {
-      store = try session.call("store.diagnose", session.storeParameters, saying: "Looking at the store")
+      found = try session.storeDiagnosis(saying: "Looking at the store")
     } catch {
       guard error.ending != .interrupted else { throw error }
       findings.append(Finding("store", .bad, error.message))
       return
     }
-    findings += Finding.store(store, user: getuid(), isConfigured: isConfigured)
-    if let finding = Finding.key(store) { findings.append(finding) }
-    let isUsed = store["keyProviders"]?.array?.contains(.string("secret-service")) ?? false
-    let keyring = store["keyChoice"]?["candidates"]?.array?.first {
-      $0["provider"]?.string == "secret-service"
-    }
-    if let finding = Finding.keyring(keyring, isUsed: isUsed) { findings.append(finding) }
+    store = StoreDiagnosis.json(found, of: session.place.store)
+    findings += Finding.store(
+      found, at: session.place.store, user: getuid(), isConfigured: isConfigured)
+    if let finding = Finding.key(found) { findings.append(finding) }
+    if let finding = Finding.keyring(in: found) { findings.append(finding) }
   }
 
-  /// A sign-in in memory, begun and given up: discovery is asked, a pushed request is made where that is the way, and the
-  /// port of the redirect is opened; no session, no store is touched.
-  private mutating func examineProvider(_ configuration: JSON, _ session: CommandSession) throws(Failure) {
+  /// Begins a sign-in in memory and cancels it: it fetches the discovery document, pushes a request if that is
+  /// supported, and opens the redirect's port. It touches no session and no store.
+  private mutating func examineProvider(
+    _ configuration: ConfigurationDocument, _ session: CommandSession
+  ) throws(Failure) {
     var announcements: [Finding] = []
+    // About the failure that ends the examination.
+    var advice: Advice?
     do throws(Failure) {
-      let opened = try session.call(
-        "client.open", [("configuration", configuration), ("store", .string("memory"))])
-      let client = opened["client"] ?? .null
+      let client = try session.openInMemory(configuration)
       var refusal: Failure?
-      // The provider saw client id and redirect URI then (RFC 9126).
+      // Whether the provider checked the client id and the redirect URI (RFC 9126).
       var isPushed = false
       do throws(Failure) {
-        let begun = try session.call(
-          "registration.begin", [("client", client)], saying: "Asking the provider")
-        isPushed = begun["action"]?["url"]?.string.map { ASCII.contains($0, "request_uri=") } ?? false
-        _ = try session.call(
-          "registration.cancel", [("client", client), ("transaction", begun["transaction"])])
+        let begun = try session.run(saying: "Asking the provider") { cancellation throws(EnrollError) in
+          try client.begin(SignInOptions(), until: client.usualDeadline, cancellation: cancellation)
+        }
+        isPushed = begun.action.url.map { ASCII.contains($0, "request_uri=") } ?? false
+        _ = try session.cancel(client, begun.transactionID)
       } catch {
         refusal = error
       }
-      diagnostics = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
-      let check = try session.call(
-        "provider.check", [("client", client)], saying: "Reading its announcements")
-      _ = try session.call("client.close", [("client", client)])
-      // Where no client is named, discovery is all that can be looked at.
-      let isKnown = configuration["clientId"]?.string == Self.anyClient && diagnostics?["provider"] != nil
-      // Without a client nothing is pushed, which is no fault of the configuration.
-      let isWithoutClient = configuration["clientId"]?.string == Self.anyClient
+      let facts = try session.facts(client)
+      self.facts = facts
+      let check = try session.run(saying: "Reading its announcements") { cancellation throws(EnrollError) in
+        try client.checkProvider(until: client.usualDeadline, cancellation: cancellation)
+      }
+      session.close(client)
+      // Without a client id only discovery can be checked, and nothing is pushed.
+      let isWithoutClient = client.configuration.clientID.text == Self.anyClient
+      let isKnown = isWithoutClient && facts.provider != nil
+      advice = refusal.flatMap { Finding.advice(about: $0.message, in: check) }
       announcements = Finding.announcements(
-        check, besides: refusal?.message, except: isWithoutClient ? "pushedRequests" : nil)
+        check, besides: isKnown ? nil : refusal?.message, except: isWithoutClient ? "pushedRequests" : nil)
       if let refusal, !isKnown { throw refusal }
-      let hasDevices = diagnostics?.hasDeviceGrant ?? false
+      let hasDevices = facts.hasDeviceGrant
       let unchecked =
         isWithoutClient || isPushed
         ? "" : "; only a sign-in shows whether client id and redirect URI are right"
       findings.append(
         Finding(
           "provider", .good,
-          "\(configuration.issuer ?? "") \(isAsked(configuration) ? "answers" : "has its endpoints in the configuration, and was not asked"); sign-in by \(hasDevices ? "browser and --device" : "browser")\(unchecked)"
+          "\(client.configuration.issuer.text) \(isAsked(client.configuration) ? "answers" : "has its endpoints in the configuration, and was not asked"); sign-in by \(hasDevices ? "browser and --device" : "browser")\(unchecked)"
         ))
       findings += announcements
-      findings.append(.clock(ahead: diagnostics?["clock"]?["aheadOfServerSeconds"]?.integer))
+      findings.append(.clock(ahead: facts.secondsAheadOfServer))
     } catch {
       guard error.ending != .interrupted else { throw error }
       findings.append(
@@ -126,20 +140,15 @@ struct Examination {
           "provider", .bad, error.message,
           advice: error.ending == .unreachable
             ? "Check the network and the issuer's address."
-            : error.error?.code == .issuerMismatch ? error.advice : nil))
+            : error.error?.code == .issuerMismatch ? error.advice : advice))
       findings += announcements
     }
   }
 }
 
 extension Examination {
-  /// Whether discovery is asked: not where the endpoints are configured.
-  private func isAsked(_ configuration: JSON) -> Bool {
-    (try? Configuration(json: configuration)).map { ProviderMetadata(configured: $0) == nil } ?? true
+  /// Whether discovery is used; it is not if the endpoints are configured.
+  private func isAsked(_ configuration: Configuration) -> Bool {
+    ProviderMetadata(configured: configuration) == nil
   }
-}
-
-extension JSON {
-  /// Of diagnostics: whether the provider lists an endpoint for other devices (RFC 8628).
-  var hasDeviceGrant: Bool { self["provider"]?["deviceAuthorizationEndpoint"] != nil }
 }

@@ -1,7 +1,10 @@
-// A finding of `enroll doctor`: good, worth knowing, or wrong; and what to do. Pure, from the library's own facts.
+// A finding of `enroll doctor`: good, a warning, or bad; with advice. Pure: made from the library's facts.
 
-import EnrollCore
+import EnrollSteps
+import EnrollCommands
+import EnrollRules
 import EnrollJSON
+import EnrollStore
 
 struct Finding: Equatable {
   var check: String
@@ -32,7 +35,7 @@ struct Finding: Equatable {
   init(_ check: String, _ verdict: Verdict, _ text: String, advice: Advice? = nil) {
     self.check = check
     self.verdict = verdict
-    self.text = Shown.text(text)
+    self.text = Shown.message(text)
     self.advice = advice
   }
 
@@ -46,12 +49,14 @@ struct Finding: Equatable {
   // MARK: The store
 
   /// - Parameters:
-  ///   - found: what `store.diagnose` gives.
-  ///   - user: this process's.
+  ///   - found: nil if there is no store.
+  ///   - path: the directory of the store.
+  ///   - user: the user id of this process.
   ///   - isConfigured: whether a sign-in can begin.
-  static func store(_ found: JSON, user: UInt32, isConfigured: Bool = true) -> [Finding] {
-    let path = found["store"]?.string ?? ""
-    guard found["exists"]?.bool ?? false else {
+  static func store(
+    _ found: StoreDiagnosis?, at path: String, user: UInt32, isConfigured: Bool = true
+  ) -> [Finding] {
+    guard let found else {
       return [
         Finding(
           "store", .warning, "none yet at \(path)",
@@ -59,56 +64,52 @@ struct Finding: Equatable {
       ]
     }
     var findings: [Finding] = []
-    let owner = found["owner"]?.integer ?? -1
-    let permissions = found["permissions"]?.string ?? ""
-    let wrongModes = found["wrongModes"]?.array ?? []
-    let isRefused = found["problem"]?["status"]?.string == "storeRefused"
-    if owner != Int64(user) {
+    if found.owner != user {
       findings.append(
         Finding(
-          "store", .bad, "\(path) belongs to user \(owner), not to you (\(user))",
+          "store", .bad, "\(path) belongs to user \(found.owner), not to you (\(user))",
           advice: "Run as that user, or name another folder by --store."))
-    } else if !isPrivateFolder(permissions) {
+    } else if !isPrivateFolder(found.permissions) {
       findings.append(
         Finding(
-          "store", .bad, "\(path) has the permissions \(permissions); expected 0700",
-          // No command: closing a home or /tmp to others would do harm.
+          "store", .bad,
+          "\(path) has the permissions \(StoreDiagnosis.octal(found.permissions)); expected 0700",
+          // No command is suggested: changing the mode of a home directory or /tmp would do harm.
           advice: "Name a folder that holds the store alone, or, if this one does, give it mode 700."))
-    } else if let problem = found["problem"], wrongModes.isEmpty || !isRefused {
-      let isLocked = problem["status"]?.string == "storeLocked"
-      findings.append(
-        Finding(
-          "store", .bad, problem["message"]?.string ?? "it cannot be used",
-          advice: isLocked ? CommandStatus.storeLocked.advice : nil))
-    } else if found["problem"] == nil {
-      let count = found["accounts"]?.integer ?? 0
+    } else if let problem = found.problem {
+      // A file with the wrong mode has its own finding.
+      if found.wrongModes.isEmpty || problem.code != .storeRefused {
+        findings.append(
+          Finding(
+            "store", .bad, problem.message,
+            advice: problem.code == .storeLocked ? CommandStatus.storeLocked.advice : nil))
+      }
+    } else {
+      let count = found.accountCount
       findings.append(Finding("store", .good, "\(path), \(count) \(count == 1 ? "account" : "accounts")"))
     }
-    return findings + modes(wrongModes, in: path)
-      + files(found["files"]?.array ?? [], except: wrongModes.compactMap { $0["name"]?.string })
+    return findings + modes(found.wrongModes, in: path)
+      + files(found.files, except: found.wrongModes.map { $0.name })
   }
 
-  /// The setgid bit, which a folder has from its parent, lets nobody in.
-  private static func isPrivateFolder(_ permissions: String) -> Bool {
-    UInt32(permissions, radix: 8).map { $0 & 0o777 == 0o700 } ?? false
-  }
+  /// Ignores the setgid bit, which a directory inherits from its parent: it gives nobody access.
+  private static func isPrivateFolder(_ permissions: UInt32) -> Bool { permissions & 0o777 == 0o700 }
 
-  private static func modes(_ wrong: [JSON], in path: String) -> [Finding] {
+  private static func modes(_ wrong: [StoreDiagnosis.WrongMode], in path: String) -> [Finding] {
     wrong.map { file in
-      let name = file["name"]?.string ?? ""
-      return Finding(
-        "store", .bad, "\(name) has mode \(file["permissions"]?.string ?? ""); expected 0600",
-        advice: "chmod 600 \(ShellWord.quoted(path + "/" + name))")
+      Finding(
+        "store", .bad, "\(file.name) has mode \(StoreDiagnosis.octal(file.permissions)); expected 0600",
+        advice: "chmod 600 \(ShellWord.quoted(path + "/" + file.name))")
     }
   }
 
-  /// - Parameter named: files about which the mode says why they do not open.
-  private static func files(_ files: [JSON], except named: [String]) -> [Finding] {
+  /// - Parameter named: files whose wrong mode is already the reason why they cannot be opened.
+  private static func files(_ files: [StoredFile], except named: [String]) -> [Finding] {
     files.compactMap { file in
-      let name = file["name"]?.string ?? ""
-      if named.contains(name), file["problem"]?["status"]?.string == "storeRefused" { return nil }
-      let problem = file["problem"]?["message"]?.string
-      switch (file["setAsideFrom"]?.string, problem) {
+      let name = file.name
+      if named.contains(name), file.problem?.code == .storeRefused { return nil }
+      let problem = file.problem?.message
+      switch (file.originalName, problem) {
       case (let original?, let problem):
         return Finding(
           "store", problem == nil ? .warning : .bad,
@@ -126,34 +127,37 @@ struct Finding: Equatable {
 
   // MARK: Keys
 
-  /// nil if there is no store yet, and for one that cannot be read.
-  static func key(_ found: JSON) -> Finding? {
-    guard found["exists"]?.bool ?? false else { return nil }
-    let choice = found["keyChoice"]
-    let reason = choice?["reason"]?.string ?? ""
-    if let owners = found["keyProviders"]?.array, !owners.isEmpty {
-      return Finding("key", .good, KeyWords.list(owners))
-    }
-    if let problem = found["problem"]?["status"]?.string, problem != "storeLocked" { return nil }
-    guard let provider = choice?["provider"]?.string else {
+  /// nil if there is no store yet, or it cannot be read.
+  static func key(_ found: StoreDiagnosis?) -> Finding? {
+    guard let found else { return nil }
+    guard found.keyProviders.isEmpty else { return Finding("key", .good, KeyWords.list(found.keyProviders)) }
+    if let problem = found.problem, problem.code != .storeLocked { return nil }
+    let reason = found.keyDecision?.reason ?? ""
+    guard let provider = found.keyDecision?.provider else {
       return Finding("key", .bad, reason, advice: CommandStatus.storeLocked.advice)
     }
     return Finding("key", .good, "a new store's key would be in \(KeyWords.words(provider)): \(reason)")
   }
 
-  /// The desktop's keyring, whether it is used or not.
+  /// The desktop's keyring, whether it is used or not; nil if it was not examined.
+  static func keyring(in found: StoreDiagnosis?) -> Finding? {
+    guard let found, found.keyDecision != nil,
+      let candidate = found.keyCandidates.first(where: { $0.name == SecretService.providerName })
+    else { return nil }
+    return keyring(
+      candidate.presence, isUsed: found.keyProviders.contains(SecretService.providerName))
+  }
+
   /// - Parameter isUsed: whether the store's key is in it.
-  static func keyring(_ candidate: JSON?, isUsed: Bool) -> Finding? {
-    guard let candidate else { return nil }
-    let reason = candidate["reason"]?.string ?? ""
-    switch candidate["presence"]?.string {
-    case "present": return Finding("keyring", .good, "present and unlocked")
-    case "locked":
-      return Finding(
+  static func keyring(_ presence: KeyPresence, isUsed: Bool) -> Finding {
+    switch presence {
+    case .present: Finding("keyring", .good, "present and unlocked")
+    case .locked(let reason):
+      Finding(
         "keyring", isUsed ? .bad : .warning, reason,
         advice: "Unlock it, for example by logging in to the desktop.")
-    default:
-      return Finding(
+    case .absent(let reason):
+      Finding(
         "keyring", isUsed ? .bad : .warning, "none: \(reason)",
         advice: isUsed ? "Run in the desktop session that has it." : nil)
     }
@@ -161,43 +165,62 @@ struct Finding: Equatable {
 
   // MARK: The provider
 
-  /// What does not work at the provider, or only in part.
+  /// The features that do not work at the provider, or only in part.
   /// - Parameters:
-  ///   - check: what `provider.check` gives.
-  ///   - told: an error text that is shown already.
-  ///   - key: the key of the configuration about which nothing is said.
-  static func announcements(_ check: JSON, besides told: String?, except key: String? = nil) -> [Finding] {
+  ///   - told: an error text that is already on the screen; its finding is left out.
+  ///   - key: the key of the configuration whose findings are left out.
+  static func announcements(
+    _ check: ProviderCheck, besides told: String?, except key: String? = nil
+  ) -> [Finding] {
     var findings: [Finding] = []
-    if let name = check["provider"]?.string {
+    if let name = check.preset {
       findings.append(
         Finding(
           "provider", .warning, "EnrollKit knows this provider as \(name)",
           advice: "Configure provider \(name), or pass --provider \(name) instead of --issuer."))
     }
-    for finding in check["findings"]?.array ?? [] {
-      let text = finding["text"]?.string ?? ""
-      guard let verdict = finding["verdict"]?.string, verdict != "works", text != told,
-        key == nil || finding["key"]?.string != key
-      else { continue }
+    for finding in check.findings where finding.text != told && (key == nil || finding.key != key) {
+      let verdict: Verdict
+      switch finding.verdict {
+      case .works: continue
+      case .limited: verdict = .warning
+      case .fails: verdict = .bad
+      }
       findings.append(
         Finding(
-          "provider", verdict == "fails" ? .bad : .warning, "\(subject(finding)): \(text)",
-          advice: finding["advice"]?.string.map { "\($0)" }))
+          "provider", verdict, "\(subject(finding)): \(finding.text)", advice: advice(finding)))
     }
     return findings
   }
 
-  private static func subject(_ finding: JSON) -> String {
-    switch finding["subject"]?.string {
-    case "signIn": "sign-in"
-    case let subject: Shown.text(subject ?? "")
+  /// The advice of the finding with this text; nil if there is none.
+  static func advice(about text: String, in check: ProviderCheck) -> Advice? {
+    check.findings.first { $0.text == text }.flatMap { advice($0) }
+  }
+
+  /// The finding's advice, with the option that sets its key.
+  private static func advice(_ finding: ProviderFinding) -> Advice? {
+    let key = finding.key ?? ""
+    let option =
+      key == "clientSecret"
+      ? "--client-secret-file names the file with the secret."
+      : ConfigurationSetting.accepts(key) ? "--set \(key)=VALUE changes it at the next sign-in." : ""
+    let all = [finding.advice ?? "", option].filter { !$0.isEmpty }.joined(separator: " ")
+    return all.isEmpty ? nil : "\(all)"
+  }
+
+  private static func subject(_ finding: ProviderFinding) -> String {
+    switch finding.subject {
+    case .signIn: "sign-in"
+    case .scopes, .profile, .renewal, .logout, .device: finding.subject.rawValue
     }
   }
 
-  /// Seconds by which a device's clock may be off without anybody's noticing, and beyond which id_tokens are refused (R25).
+  /// The difference of the clocks, in seconds, from which it is reported, and the difference from which
+  /// id_tokens are refused (R25).
   private static let (noticeable, tolerable): (Int64, Int64) = (60, 300)
 
-  /// - Parameter ahead: of the provider's clock, in seconds; nil where it told no date.
+  /// - Parameter ahead: seconds ahead of the provider's clock; nil if its responses have no date.
   static func clock(ahead: Int64?) -> Finding {
     guard let ahead else {
       return Finding("clock", .warning, "the provider's responses have no Date to compare it with")
@@ -212,7 +235,7 @@ struct Finding: Equatable {
       advice: verdict == .good ? nil : "Set this machine's clock: timedatectl set-ntp true")
   }
 
-  /// - Parameter hasDevices: whether the provider says that it signs in other devices.
+  /// - Parameter hasDevices: whether the provider announces the device grant.
   static func browser(_ browser: Browser, hasDevices: Bool) -> Finding {
     guard let name = browser.name else {
       return Finding(
@@ -222,22 +245,24 @@ struct Finding: Equatable {
     return Finding("browser", .good, name)
   }
 
-  /// A redirect that this program cannot wait for.
-  /// - Parameter isGiven: the command line names the provider.
-  static func redirect(_ configuration: JSON, hasDevices: Bool, isGiven: Bool = false) -> [Finding] {
-    guard let configuration = try? Configuration(json: configuration) else { return [] }
+  /// The finding for a redirect URI at which this program cannot listen.
+  /// - Parameter isGiven: whether the command line names the provider.
+  static func redirect(
+    _ document: ConfigurationDocument, hasDevices: Bool, isGiven: Bool = false
+  ) -> [Finding] {
+    guard let configuration = try? document.checked() else { return [] }
     let scheme = configuration.redirectWarning.map { [Finding("redirect", .warning, $0)] } ?? []
     guard !configuration.usesLoopbackRedirect else { return scheme }
     return [
       Finding(
         "redirect", .warning, "\(configuration.redirectURI) leads back to an app, not to this program",
         advice: hasDevices && !isGiven
-          ? "Configure \(ProviderSetup.redirectURI), or sign in by \(.loginByDevice)."
+          ? "Set it by --set redirectUri=\(ProviderSetup.redirectURI), or sign in by \(.loginByDevice)."
           : ProviderSetup.redirectAdvice(isGiven: isGiven))
     ] + scheme
   }
 
-  /// The last sign-in, which failed.
+  /// The last sign-in, if it failed.
   static func attempt(_ attempt: LastAttempt, now: Int64) -> Finding {
     Finding(
       "last sign-in", .warning, "failed \(Shown.span(seconds: now - attempt.at)) ago: \(attempt.message)",
@@ -245,19 +270,19 @@ struct Finding: Equatable {
   }
 }
 
-/// Key providers, by the names that people know them by.
+/// The names of key providers for people.
 enum KeyWords {
   static func words(_ provider: String) -> String {
     switch provider {
-    case "file": "a key file in the store"
-    case "secret-service": "the desktop's keyring"
-    case "passphrase": "a passphrase"
+    case KeyFileProvider.providerName: "a key file in the store"
+    case SecretService.providerName: "the desktop's keyring"
+    case PassphraseKeyProvider.providerName: "a passphrase"
     default: Shown.text(provider)
     }
   }
 
-  static func list(_ providers: [JSON]) -> String {
-    let names = providers.compactMap { $0.string }.map { words($0) }
+  static func list(_ providers: [String]) -> String {
+    let names = providers.map { words($0) }
     return names.isEmpty ? "none yet" : "in " + names.joined(separator: ", ")
   }
 }

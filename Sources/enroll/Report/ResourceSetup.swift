@@ -1,13 +1,19 @@
-// The first sign-in at a resource: find the server that gives its tokens, show it to the user, and become its client.
+// A sign-in at a resource: finds the authorization server of the resource, shows it to the user, and registers a client
+// there. Every sign-in asks the resource again, because it may name another server now.
 
-import EnrollCore
+import EnrollSteps
+import EnrollCommands
+import EnrollRules
+import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 
-struct ResourceSetup {
+/// A class, because it holds the port of the redirect URI from before the registration until the sign-in listens there.
+final class ResourceSetup {
   private let way: SignInArguments
   private let resource: String
   private let session: CommandSession
+  private var port: LoopbackListener?
 
   init(_ way: SignInArguments, _ resource: String, _ session: CommandSession) {
     self.way = way
@@ -15,117 +21,299 @@ struct ResourceSetup {
     self.session = session
   }
 
-  /// A configuration for the resource; nil where there is a profile of it.
-  /// - Throws: `.usage` for a profile of something else, and where nobody can be asked.
-  func configuration() throws(Failure) -> JSON? {
-    var before: JSON?
-    if try session.place.hasConfiguration() {
-      let present = try session.configuration()
-      guard present["resource"]?.string == resource else {
-        throw Failure(
-          .usage,
-          "the profile \(session.place.configurationName) is for \(present["resource"]?.string ?? "no resource")",
-          advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
-      }
-      guard way.registerAgain else {
-        try checkSame(present, "clientId", way.provider.clientID, "client")
-        try checkSame(present, "issuer", way.provider.issuer, "authorization server")
-        return nil
-      }
-      before = present
+  /// A configuration for the first sign-in at the resource; nil if the resource has a profile.
+  /// - Throws: `.usage` if the profile is not for this resource, or if no user can be asked.
+  func first() throws(Failure) -> ConfigurationDocument? {
+    guard try !session.place.hasConfiguration() else {
+      try checkProfile(try session.configuration())
+      return nil
     }
-    let redirectURI = way.provider.redirectURI ?? ResourceProfile.redirectURI(of: resource)
-    try checkPort(of: redirectURI)
-    let found = try discovered()
-    try agree(to: found, before: before?["issuer"]?.string)
-    if let before { try signOut(before) }
-    try session.place.makeStoreParent()
-    let client = try session.call(
-      "resource.register",
-      [
-        ("issuer", found["issuer"]),
-        ("redirectUri", .string(redirectURI)),
-        ("clientName", .string("enroll")),
-        ("scopes", way.scopes.isEmpty ? nil : .array(way.scopes.map { .string($0) })),
-        ("clientId", way.provider.clientID.map { .string($0) }),
-        ("clientSecret", try way.provider.clientSecret().map { .string($0) }),
-        ("again", way.registerAgain ? .bool(true) : nil),
-      ] + reached + session.storeParameters, saying: "Registering at the authorization server")
-    return client["configuration"]
+    let redirectURI =
+      if let named = way.provider.redirectURI { try holding(named) } else { try ownRedirect() }
+    let found = try discovered(issuer: way.provider.issuer)
+    try agree(to: found, instead: nil)
+    var configuration = try registered(found, redirectURI: redirectURI, again: way.registerAgain)
+    if let prompt = way.lastingPrompt { configuration.prompt = prompt }
+    return configuration
   }
 
-  private func discovered() throws(Failure) -> JSON {
+  /// Frees the port, so that the sign-in can listen there.
+  func releasePort() {
+    port?.close()
+    port = nil
+  }
+
+  // MARK: An existing profile
+
+  /// The origin of a profile's client.
+  enum Registration {
+    /// The user named it.
+    case none
+    /// This program registered it.
+    case own
+    /// This program registered it, and the server has refused it.
+    case forgotten
+  }
+
+  /// The configuration for another sign-in: the resource may name another server or need other scopes, and the server
+  /// may have forgotten the client.
+  /// - Returns: nil if nothing has changed.
+  func renewed(
+    _ profile: ConfigurationDocument, _ registration: Registration
+  ) throws(Failure) -> ConfigurationDocument? {
+    guard let issuer = profile.issuer else { return nil }
+    let again = way.registerAgain || registration == .forgotten
+    let found: ResourceDiscovery
     do throws(Failure) {
-      return try session.call(
-        "resource.discover", [("issuer", way.provider.issuer.map { .string($0) })] + reached,
-        saying: "Asking the resource for its authorization server")
+      found = try discoveredAgain(issuer)
+    } catch {
+      // The resource named this server before, so the sign-in goes on without its answer.
+      guard !again, error.ending == .unreachable || error.error?.code == .unsupported else { throw error }
+      Terminal.errors.say("! \(error.message)", in: .warning)
+      return nil
+    }
+    let hasMoved = found.issuer != issuer
+    if !hasMoved, !again {
+      return try widened(profile, isOwn: registration == .own, found)
+    }
+    if hasMoved { try agree(to: found, instead: issuer) }
+    let redirectURI = profile.redirectURI ?? ResourceProfile.redirectURI(of: resource)
+    if port == nil { _ = try? holding(redirectURI) }
+    var configuration = try registered(
+      found, redirectURI: redirectURI, again: again, instead: hasMoved ? issuer : nil)
+    configuration.prompt = profile.prompt
+    return configuration
+  }
+
+  /// The profile with other scopes. Some servers give a registered client only the scopes of its registration, so this
+  /// program registers another client for other scopes. The previous client keeps its session until the user has
+  /// signed in with the new one.
+  private func widened(
+    _ profile: ConfigurationDocument, isOwn: Bool, _ found: ResourceDiscovery
+  ) throws(Failure) -> ConfigurationDocument? {
+    var changed = profile
+    if let header = way.provider.challenge {
+      changed.scopes = try scopes(of: header, after: profile.scopes ?? [])
+    }
+    let wanted = way.scopes.reduce(changed.scopes ?? []) { all, scope in
+      all.contains(scope) ? all : all + [scope]
+    }
+    if isOwn, profile.scopes != wanted {
+      let client = try registered(found, redirectURI: profile.redirectURI ?? "", scopes: wanted)
+      changed = changed.withClient(of: client)
+    }
+    return changed == profile ? nil : changed
+  }
+
+  /// The origin of the client, according to the store and to the server's answer to the last renewal.
+  func registration(_ client: Client) throws(Failure) -> Registration {
+    let facts = try session.facts(client)
+    guard facts.hasRegisteredClient else { return .none }
+    return facts.isClientForgotten ? .forgotten : .own
+  }
+
+  /// A resource that names no server keeps the server of the profile, which the user named or agreed to.
+  private func discoveredAgain(_ issuer: String) throws(Failure) -> ResourceDiscovery {
+    do throws(Failure) {
+      let found = try discovered(issuer: way.provider.issuer)
+      if way.provider.issuer != nil || found.metadataURI != nil || found.issuer == issuer { return found }
+    } catch {
+      guard error.error?.code == .unsupported, error.error?.field == "resource" else { throw error }
+    }
+    return try discovered(issuer: issuer)
+  }
+
+  /// The scopes after the resource's `WWW-Authenticate`.
+  private func scopes(of header: String, after earlier: [String]) throws(Failure) -> [String] {
+    do throws(EnrollError) {
+      return try ResourceChallenge(header: header).scopes(after: earlier)
+    } catch {
+      throw Failure(error, advice: "Pass the value of the header WWW-Authenticate by --challenge.")
+    }
+  }
+
+  private func checkProfile(_ present: ConfigurationDocument) throws(Failure) {
+    guard ResourceProfile.serves(present, resource) else {
+      throw Failure(
+        .usage,
+        "the profile \(session.place.configurationName) is for \(present.resource ?? "no resource")",
+        advice: "Choose another name by --profile, or remove \(session.place.configurationPath).")
+    }
+    guard !way.registerAgain else { return }
+    try checkSame(present.clientID, way.provider.clientID, "client")
+    if !way.again { try checkSame(present.issuer, way.provider.issuer, "authorization server") }
+  }
+
+  /// The profile takes precedence, so an option with another value would have no effect.
+  private func checkSame(_ present: String?, _ named: String?, _ what: String) throws(Failure) {
+    guard let named, let present, named != present else { return }
+    throw Failure(
+      .usage,
+      "the profile \(session.place.configurationName) is for the \(what) \(Shown.text(present)), not \(Shown.text(named))",
+      advice: way.provider.clientID == nil
+        ? "Choose another name by --profile, or replace it with --again."
+        : "Choose another name by --profile, or sign out and remove \(session.place.configurationPath).")
+  }
+
+  /// Ends the session of the previous client: it would stay in the store, and no command could end it.
+  func signOut(_ configuration: ConfigurationDocument) throws(Failure) {
+    guard try session.place.hasStore() else { return }
+    let client = try session.open(configuration, asksPIN: false)
+    _ = try session.run(saying: "Signing the client before out") { cancellation throws(EnrollError) in
+      try client.beginLogout(localOnly: false, until: client.usualDeadline, cancellation: cancellation)
+    }
+    session.close(client)
+  }
+
+  // MARK: The resource and its server
+
+  private static let timeoutSeconds: Int64 = 30
+
+  /// The requests for documents of the resource and its server.
+  private func resources() throws(EnrollError) -> Resources {
+    let caFile = way.provider.settings.first { $0.key == "caFile" }?.value.string
+    try TextLimits.check(resource, "resource", TextLimits.url)
+    if let challenge = way.provider.challenge {
+      try TextLimits.check(challenge, "challenge", TextLimits.challenge)
+    }
+    if let caFile { try TextLimits.check(caFile, "caFile", TextLimits.certificateFile) }
+    return Resources(allowsLoopbackHTTP: way.provider.allowLoopbackHTTP, caFile: caFile)
+  }
+
+  private func discovered(issuer: String?) throws(Failure) -> ResourceDiscovery {
+    do throws(Failure) {
+      let directory = try Failure.wrapping { () throws(EnrollError) in
+        if let issuer { try TextLimits.check(issuer, "issuer", TextLimits.url) }
+        return try resources()
+      }
+      let (resource, challenge) = (resource, way.provider.challenge)
+      return try session.run(saying: "Asking the resource for its authorization server") {
+        cancellation throws(EnrollError) in
+        try directory.discover(
+          resource, issuer: issuer, challenge: challenge,
+          until: directory.deadline(afterSeconds: Self.timeoutSeconds), cancellation: cancellation)
+      }
     } catch {
       guard error.ending == .usage, (try? StrictURL(resource))?.kind == .loopbackHTTP,
         !way.provider.allowLoopbackHTTP
-      else { throw error }
+      else {
+        guard error.error?.code == .unsupported, error.error?.field == "resource" else { throw error }
+        var failure = error
+        failure.advice =
+          "Check the URL. If you know the resource's authorization server, name it by --issuer."
+        throw failure
+      }
       var failure = error
       failure.advice = "For a resource on this machine add --allow-loopback-http."
       throw failure
     }
   }
 
-  /// The profile is there, and an option that says otherwise would be passed over.
-  private func checkSame(_ profile: JSON, _ key: String, _ named: String?, _ what: String) throws(Failure) {
-    guard let named, let present = profile[key]?.string, named != present else { return }
-    throw Failure(
-      .usage,
-      "the profile \(session.place.configurationName) is for the \(what) \(Shown.text(present)), not \(Shown.text(named))",
-      advice: way.provider.clientID == nil
-        ? "Choose another name by --profile, or replace it with --again --register-again."
-        : "Choose another name by --profile, or sign out and remove \(session.place.configurationPath).")
-  }
-
-  /// The client before: its session would stay in the store, and nobody could end it.
-  private func signOut(_ configuration: JSON) throws(Failure) {
-    guard try session.place.hasStore() else { return }
-    let client = try session.open(configuration, asksPIN: false)
-    _ = try session.call("logout.begin", [("client", client)], saying: "Signing the client before out")
-    _ = try session.call("client.close", [("client", client)])
-  }
-
-  /// Before a server hears of a redirect that cannot be waited for.
-  private func checkPort(of redirectURI: String) throws(Failure) {
-    guard let url = try? StrictURL(redirectURI), url.kind == .loopbackHTTP, url.port != nil else { return }
-    do throws(EnrollError) {
-      try LoopbackListener(redirectURI: redirectURI).close()
+  private func registered(
+    _ found: ResourceDiscovery, redirectURI: String, scopes: [String]? = nil, again: Bool = false,
+    instead previous: String? = nil
+  ) throws(Failure) -> ConfigurationDocument {
+    try session.place.makeStoreParent()
+    let provider = way.provider
+    let scopes = scopes ?? way.scopes
+    var request = ResourceRequest(resource: resource, issuer: found.issuer, redirectURI: redirectURI)
+    request.discovery = found
+    request.clientName = "enroll"
+    request.scopes = scopes.isEmpty ? nil : scopes
+    request.clientID = provider.clientID
+    request.clientSecret = try provider.clientSecret().map { Secret($0) }
+    request.clientMetadataURI = provider.clientMetadata
+    request.challenge = provider.challenge
+    request.again = again
+    request.previousIssuer = previous
+    request.holdsPort = port != nil
+    do throws(Failure) {
+      let directory = try Failure.wrapping { () throws(EnrollError) in
+        try Self.check(request)
+        return try resources()
+      }
+      let (wanted, store, keys) = (request, session.place.store, session.keys ?? .automatic)
+      let client = try session.run(saying: "Registering at the authorization server") {
+        cancellation throws(EnrollError) in
+        try directory.register(
+          wanted, store: .directory(store), keys: keys,
+          until: directory.deadline(afterSeconds: Self.timeoutSeconds), cancellation: cancellation)
+      }
+      return ConfigurationDocument(.object(client.keys))
     } catch {
-      guard error.code == .busy else { return }
-      throw Failure(
-        .failed, error.message,
-        advice:
-          "End that program, or name another redirect by --redirect-uri, such as http://127.0.0.1:27182/callback; a client that is registered already needs --again --register-again, too."
-      )
+      // A server that registers no clients needs one that its administrator created.
+      let codes: [EnrollError.Code] = [.oauth, .unsupported]
+      guard provider.clientID == nil, let code = error.error?.code, codes.contains(code) else { throw error }
+      var failure = error
+      failure.advice = "Register a client at the authorization server, then run \(.loginWithClient)."
+      throw failure
     }
   }
 
-  private var reached: [(String, JSON?)] {
-    [
-      ("resource", .string(resource)),
-      ("allowLoopbackHTTP", way.provider.allowLoopbackHTTP ? .bool(true) : nil),
-    ]
+  private static func check(_ request: ResourceRequest) throws(EnrollError) {
+    try TextLimits.check(request.redirectURI, "redirectUri", TextLimits.url)
+    if let scopes = request.scopes { try SignIn.check(scopes) }
+    if let clientID = request.clientID { try TextLimits.check(clientID, "clientId", TextLimits.clientID) }
+    if let secret = request.clientSecret {
+      try TextLimits.check(secret.reveal(), "clientSecret", TextLimits.clientSecret)
+    }
+    if let uri = request.clientMetadataURI {
+      try TextLimits.check(uri, "clientMetadataUri", TextLimits.url)
+    }
   }
 
-  /// The user is about to trust a server that nobody configured.
-  /// - Parameter before: the server of the profile that is there, which only the user replaces by another.
-  private func agree(to found: JSON, before: String?) throws(Failure) {
-    let issuer = Shown.text(found["issuer"]?.string ?? "")
-    if let before, before != found["issuer"]?.string, way.provider.issuer == nil,
-      way.yes || !Terminal.hasPerson
-    {
+  // MARK: The redirect
+
+  /// A redirect URI at which this program can listen: with the resource's own port, or with the next free one.
+  private func ownRedirect() throws(Failure) -> String {
+    var failure: Failure?
+    for uri in ResourceProfile.redirectURIs(of: resource) {
+      do throws(Failure) { return try holding(uri) } catch { failure = failure ?? error }
+    }
+    throw failure ?? Failure(.failed, "no port is free for the redirect")
+  }
+
+  /// Binds the port before a server gets the redirect URI, and until the sign-in listens there.
+  private func holding(_ redirectURI: String) throws(Failure) -> String {
+    guard let url = try? StrictURL(redirectURI), url.kind == .loopbackHTTP, url.port != nil else {
+      return redirectURI
+    }
+    do throws(EnrollError) {
+      port = try LoopbackListener(redirectURI: redirectURI)
+    } catch {
+      guard error.code == .busy else { return redirectURI }
+      throw Failure(
+        .failed, error.message,
+        advice:
+          "End that program, or name another redirect by --redirect-uri, such as http://127.0.0.1:27182/callback."
+      )
+    }
+    return redirectURI
+  }
+
+  // MARK: The question
+
+  /// Asks the user to trust a server that nobody has configured.
+  /// - Parameter before: the server of the existing profile; only the user replaces it with another one.
+  private func agree(to found: ResourceDiscovery, instead before: String?) throws(Failure) {
+    let issuer = Shown.text(found.issuer)
+    if let before, way.provider.issuer == nil, way.yes || !Terminal.hasPerson {
       throw Failure(
         .usage,
         "the resource names the authorization server \(issuer) now; the profile \(session.place.configurationName) is for \(Shown.text(before))",
         advice: "If you trust the new one, name it by --issuer.")
     }
     let errors = Terminal.errors
-    errors.say("The resource \(Shown.text(resource)) names this authorization server:")
+    if found.metadataURI != nil {
+      errors.say("The resource \(Shown.text(resource)) names this authorization server:")
+    } else {
+      errors.say("The resource \(Shown.text(resource)) names no authorization server; this one is used:")
+    }
     errors.say(address: issuer)
-    // Who names the server has agreed to it already; another one was refused.
+    if let before {
+      errors.say("The profile \(session.place.configurationName) is for another one: \(Shown.text(before))")
+    }
+    // A user who named the server by --issuer has agreed to it; another server was refused.
     guard way.provider.issuer == nil, !way.yes else { return }
     guard Terminal.hasPerson else {
       throw Failure(

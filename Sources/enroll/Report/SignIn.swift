@@ -1,59 +1,81 @@
-// A sign-in as a person sees it: the browser opens, or a code is shown; something turns while they are away; they are asked
-// whether it is them. Ctrl-C gives the attempt up, and whoever was signed in before still is.
+// A sign-in at the terminal: opens the browser or shows a code, turns the spinner until the user is back, and asks
+// whether the profile is the user's. Ctrl-C abandons the attempt, and a user who was signed in stays signed in.
 
-import EnrollCore
+import EnrollCommands
+import EnrollRules
+import EnrollHost
 import EnrollJSON
 
 struct SignIn {
   let way: SignInArguments
-  /// The provider of the command line. Kept, because its secret may come out of a pipe.
+  /// The provider from the command line. It is kept, because its secret may come from a pipe.
   private let setup: ProviderSetup?
-  /// A configuration that was made for the resource of the command line, and is not saved yet.
-  private let made: JSON?
-  private let kind: Kind
+  /// The resource from the command line.
+  let resource: ResourceSetup?
+  /// A configuration for the resource that is not saved yet.
+  private var made: ConfigurationDocument?
+  /// The saved profile, if this sign-in uses another client or server.
+  private var former: ConfigurationDocument?
+  let kind: Kind
   let session: CommandSession
   let errors = Terminal.errors
 
-  /// By which way, as the manifest calls it.
-  enum Kind: String { case signIn, register, device }
+  /// How the user signs in.
+  enum Kind {
+    case signIn, register, device
 
-  /// - Throws: as ``SignInArguments/setup()`` and ``ResourceSetup/configuration()``.
+    fileprivate var transaction: TransactionKind {
+      switch self {
+      case .signIn: .signIn
+      case .register: .register
+      case .device: .device
+      }
+    }
+  }
+
+  /// - Throws: as ``SignInArguments/setup()``.
   init(_ way: SignInArguments, _ kind: Kind, _ session: CommandSession) throws(Failure) {
     self.way = way
     setup = try way.setup()
-    made = try way.provider.resource.flatMap { (resource) throws(Failure) in
-      try ResourceSetup(way, resource, session).configuration()
-    }
+    resource = way.provider.resource.map { ResourceSetup(way, $0, session) }
     self.kind = kind
     self.session = session
   }
 
-  func run() throws(Failure) -> CommandStatus {
-    let saves = try prepareProfile()
+  /// - Throws: also as ``ResourceSetup/first()``.
+  mutating func run() throws(Failure) -> CommandStatus {
+    guard let resource else { return try signIn(again: way.again) }
+    let turn = try SignInTurn.acquire(session)
+    defer { turn?.end() }
+    made = try resource.first()
+    // This sign-in waited for another one, which has signed the user in.
+    let isServed = turn?.wasWaitedFor ?? false
+    return try signIn(again: way.registerAgain || way.again && !isServed)
+  }
+
+  private mutating func signIn(again: Bool) throws(Failure) -> CommandStatus {
+    var saves = try prepareProfile()
     if saves { try Folders.requireWritable(Folders.parent(of: session.place.configurationPath)) }
     var configuration = try self.configuration()
-    let client = try session.open(configuration, makesStore: true)
-    let state = try session.call(
-      "registration.state", [("client", client), ("timeout", .integer(15))], saying: "Looking at the account"
-    )
-    switch state["state"]?["state"]?.string {
-    case "active" where !way.again:
-      if saves { try save(configuration) }
-      return try stay(client, state["state"])
-    case "starting" where !way.again: try refuseBesideRenewal(client)
-    case _ where !way.yes && !Terminal.hasPerson:
-      throw Failure(
-        .usage, "there is no terminal to confirm the user at",
-        advice: "--yes confirms the profile without asking.")
-    case "awaitingConfirmation" where !way.again:
-      errors.say("An earlier sign-in waits for your confirmation.")
-      return try confirm(client, state["state"])
-    default: break
+    if !saves, !way.provider.settings.isEmpty { saves = try session.configuration() != configuration }
+    var client = try session.open(configuration, makesStore: true)
+    let state = try session.state(client, within: 15, saying: "Looking at the account")
+    if again {
+      try requireAnswer()
+    } else if let status = try continued(client, state, saving: saves ? configuration : nil) {
+      return status
     }
-    let before = try session.call("account.read", [("client", client)])
-    let (begun, arrived): (JSON, JSON)
+    let before = try session.read(client)
+    let since = session.now
+    if made == nil, let resource,
+      let newer = try resource.renewed(configuration, try resource.registration(client))
+    {
+      client = try reopen(client, newer, insteadOf: configuration)
+      (configuration, saves) = (newer, true)
+    }
+    let (begun, result): (Transaction, RegistrationState)
     do throws(Failure) {
-      (begun, arrived) = try attempt(client, before, &configuration)
+      (begun, result) = try attempt(&client, &configuration, saves: &saves)
     } catch {
       LastAttempt(
         at: session.now, configurationPath: session.place.configurationPath,
@@ -62,27 +84,78 @@ struct SignIn {
       throw error
     }
     LastAttempt.forget(about: session.place.configurationPath)
-    // Not before: a slip of the finger is not to be there the next time.
-    if saves { try save(configuration) }
-    guard arrived["state"]?["state"]?.string == "awaitingConfirmation" else {
-      return try welcome(client, arrived["state"])
+    // The profile is saved only now, so that a mistyped option is not in it.
+    if saves, former == nil { try save(configuration) }
+    let status: CommandStatus
+    switch result {
+    case .awaitingConfirmation(let transactionID, let profile):
+      tellUnasked(before.profile, profile, since)
+      status = try confirm(client, Question(transactionID, profile), of: begun.transactionID)
+    case .starting, .unregistered, .authenticating, .active, .renewalFailed, .registrationFailed:
+      status = try welcome(client, result)
     }
-    return try confirm(client, arrived["state"], of: begun["transaction"])
+    if let former { try replace(former, with: configuration) }
+    return status
   }
 
-  /// The provider has not answered to the renewal of a session that may well go on.
-  private func refuseBesideRenewal(_ client: JSON) throws(Failure) {
-    let kept = try session.call("account.read", [("client", client)])
-    guard kept["expiresAt"] != nil else { return }
+  /// The command without another sign-in: a user is signed in, or an earlier sign-in waits for the user's answer.
+  /// - Parameter configuration: saved as the profile; nil if it is the profile.
+  /// - Returns: nil if the user has to sign in.
+  private func continued(
+    _ client: Client, _ state: RegistrationState, saving configuration: ConfigurationDocument?
+  ) throws(Failure) -> CommandStatus? {
+    switch state {
+    case .active:
+      if let configuration { try save(configuration) }
+      return try stay(client, state)
+    case .awaitingConfirmation(let transactionID, let profile):
+      try requireAnswer()
+      errors.say("An earlier sign-in waits for your confirmation.")
+      if let configuration { try save(configuration) }
+      return try confirm(client, Question(transactionID, profile))
+    case .starting:
+      try refuseBesideRenewal(client)
+      return nil
+    case .unregistered, .authenticating, .renewalFailed, .registrationFailed:
+      try requireAnswer()
+      return nil
+    }
+  }
+
+  /// - Throws: `.usage` if nobody can be asked whether the profile is the user's.
+  private func requireAnswer() throws(Failure) {
+    guard !way.yes, !Terminal.hasPerson else { return }
+    throw Failure(
+      .usage, "there is no terminal to confirm the user at",
+      advice: "--yes confirms the profile without asking.")
+  }
+
+  /// Opens a client with the newer configuration. The session of the earlier client ends when the user has
+  /// confirmed the new sign-in.
+  private mutating func reopen(
+    _ client: Client, _ newer: ConfigurationDocument, insteadOf configuration: ConfigurationDocument
+  ) throws(Failure) -> Client {
+    if former == nil, !newer.hasSameClient(as: configuration) {
+      former = configuration
+    }
+    made = newer
+    session.close(client)
+    return try session.open(newer, makesStore: true)
+  }
+
+  /// - Throws: `.unreachable` if a session waits for the provider's answer to its renewal: the session may continue.
+  private func refuseBesideRenewal(_ client: Client) throws(Failure) {
+    let kept = try session.read(client)
+    guard kept.expiresAt != nil else { return }
     throw Failure(
       .unreachable,
-      "\(Shown.person(kept["profile"])) is signed in, and the provider has not answered the token's renewal",
+      "\(Shown.person(kept.profile)) is signed in, and the provider has not answered the token's renewal",
       advice: "Try again later; \(.loginAgain) signs in again.")
   }
 
   // MARK: The profile
 
-  /// - Returns: whether what was said is new, and is to be saved.
+  /// - Returns: whether the command line's options make a new profile, which is saved later.
   private func prepareProfile() throws(Failure) -> Bool {
     guard let setup else { return made != nil }
     guard try session.place.hasConfiguration() else { return true }
@@ -104,203 +177,88 @@ struct SignIn {
     return false
   }
 
-  private func configuration() throws(Failure) -> JSON {
+  private func configuration() throws(Failure) -> ConfigurationDocument {
     let isGiven = setup == nil ? made != nil : try !session.place.hasConfiguration()
-    let json = isGiven ? made ?? setup?.configuration ?? .null : try session.configuration()
-    let configuration = try checked(json, isGiven: isGiven)
+    let document = way.provider.applied(
+      to: isGiven
+        ? made ?? setup?.configuration ?? ConfigurationDocument(.null) : try session.configuration()
+    )
+    let configuration = try checked(document, isGiven: isGiven || !way.provider.settings.isEmpty)
     guard kind == .device || configuration.usesLoopbackRedirect || Terminal.hasPerson else {
       throw Failure(
         .usage, "the redirect \(configuration.redirectURI) leads back to an app, not to this program",
         advice: ProviderSetup.redirectAdvice(isGiven: isGiven))
     }
-    return json
+    return document
   }
 
-  /// - Parameter isGiven: it was said on the command line.
-  private func checked(_ json: JSON, isGiven: Bool) throws(Failure) -> Configuration {
+  /// - Parameter isGiven: whether it comes from the command line.
+  private func checked(_ document: ConfigurationDocument, isGiven: Bool) throws(Failure)
+    -> Configuration
+  {
     do throws(EnrollError) {
-      return try Configuration(json: json)
+      return try document.checked()
     } catch {
       throw Failure(error, advice: isGiven ? ProviderSetup.advice(error, of: setup) : session.place.advice)
     }
   }
 
-  private func save(_ configuration: JSON) throws(Failure) {
-    let path = session.place.configurationPath
-    try Folders.make(Folders.parent(of: path))
-    try Folders.write(ProviderSetup.page(configuration), to: path)
-    becomeCurrent()
-    errors.say("Saved the provider as the profile \(session.place.configurationName): \(path)")
-  }
-
-  /// What `enroll switch` chose ends: the commands that come next are about this provider.
-  func becomeCurrent() {
-    if session.said.place.isEmpty, !way.provider.words.isEmpty { CurrentChoice.forget() }
-  }
-
   // MARK: The attempt
 
-  /// Once more without `offline_access` where the provider refuses the scopes that nobody chose.
-  private func attempt(
-    _ client: JSON, _ before: JSON, _ configuration: inout JSON
-  ) throws(Failure) -> (begun: JSON, arrived: JSON) {
+  /// Signs in. If the provider has forgotten a client that this program registered, registers another one and signs in
+  /// with it.
+  private mutating func attempt(
+    _ client: inout Client, _ configuration: inout ConfigurationDocument, saves: inout Bool
+  ) throws(Failure) -> (begun: Transaction, result: RegistrationState) {
     do throws(Failure) {
-      let begun = try begin(client, way.scopes)
-      return (begun, try wait(client, begun, before))
+      return try attempt(client)
     } catch {
-      let refusals = ["invalid_scope", "not_allowed"]
-      guard let refusal = error.error?.oauthError, refusals.contains(refusal), way.scopes.isEmpty,
-        let scopes = ProviderSetup.withoutOfflineAccess(&configuration)
+      guard error.error?.field == EnrollError.registrationField, let resource,
+        let newer = try resource.renewed(configuration, .forgotten)
       else { throw error }
-      errors.say("The provider refuses offline access; asking again without it.", in: .warning)
-      let begun = try begin(client, scopes)
-      return (begun, try wait(client, begun, before))
+      errors.say("The provider has forgotten the client; it is registered again.", in: .warning)
+      client = try reopen(client, newer, insteadOf: configuration)
+      (configuration, saves) = (newer, true)
+      return try attempt(client)
     }
   }
 
-  private func begin(_ client: JSON, _ scopes: [String]) throws(Failure) -> JSON {
-    let options: [(String, JSON?)] = [
-      ("loginHint", way.loginHint.map { .string($0) }), ("prompt", way.prompt.map { .string($0) }),
-      ("connection", way.connection.map { .string($0) }),
-    ]
-    let isEmpty = options.allSatisfy { $0.1 == nil }
-    return try session.beginSignIn(
-      client,
-      [
-        ("kind", .string(kind.rawValue)), ("options", isEmpty ? nil : .object(options)),
-        ("scopes", scopes.isEmpty ? nil : .array(scopes.map { .string($0) })),
-      ])
+  private func attempt(
+    _ client: Client
+  ) throws(Failure) -> (begun: Transaction, result: RegistrationState) {
+    let before = try session.read(client)
+    let begun = try begin(client)
+    return (begun, try wait(client, begun, before))
   }
 
-  /// - Parameter before: what was kept of the account.
-  private func wait(_ client: JSON, _ begun: JSON, _ before: JSON) throws(Failure) -> JSON {
-    if session.isJSON { Output.json(begun) }
-    let action = begun["action"]
-    var opener: Opener?
-    if action?["type"]?.string == "showDeviceCode" {
-      DeviceCode(action).show()
-    } else {
-      opener = try openBrowser(begun, client)
+  private func begin(_ client: Client) throws(Failure) -> Transaction {
+    var options = SignInOptions(kind: kind.transaction, scopes: way.scopes.isEmpty ? nil : way.scopes)
+    options.loginHint = way.loginHint
+    options.prompt = way.prompt
+    options.connection = way.connection
+    options.opensLater = way.noBrowser
+    let checked = options
+    try Failure.wrapping { () throws(EnrollError) in try Self.check(checked) }
+    resource?.releasePort()
+    return try session.beginSignIn(client, options)
+  }
+
+  private static func check(_ options: SignInOptions) throws(EnrollError) {
+    if let hint = options.loginHint {
+      try TextLimits.check(hint, "options.loginHint", TextLimits.loginHint)
     }
-    var longWait = kind == .device ? nil : try longWait(begun, client)
-    let listens = kind != .device && (opener == nil || way.noBrowser) && Terminal.hasPerson
-    if listens { errors.say("Or paste the address at which the browser ended here, and press Enter.") }
-    do throws(Failure) {
-      return try session.call(
-        "registration.awaitOutcome",
-        [("client", client), ("transaction", begun["transaction"]), ("timeout", .integer(86_400))],
-        saying: kind == .device ? "Waiting for the other device" : "Waiting for the browser", listens: listens
-      ) { typed in
-        if let status = opener?.failure() {
-          return ["\(opener?.name ?? "") ended with status \(status): open the address yourself."]
-        }
-        if let refusal = typed.flatMap({ take($0, client, begun) }) { return [refusal] }
-        return session.reportedLines() ?? longWait?.lines(at: session.instant) ?? []
-      }
-    } catch {
-      guard session.waits.isInterrupted else { throw error }
-      // In order: the listener closes, and the next attempt begins afresh.
-      _ = try session.call(
-        "registration.cancel", [("client", client), ("transaction", begun["transaction"])])
-      try followCode(client, begun)
-      throw interrupted(
-        try stateNow(client), from: before, to: try session.call("account.read", [("client", client)]))
+    if let prompt = options.prompt { try TextLimits.check(prompt, "options.prompt", TextLimits.other) }
+    if let connection = options.connection {
+      try TextLimits.check(connection, "options.connection", TextLimits.connection)
     }
+    if let scopes = options.scopes { try check(scopes) }
   }
 
-  /// A code that was sent cannot be sent again: its answer is waited for, as long as a request may take, and stored.
-  private func followCode(_ client: JSON, _ begun: JSON) throws(Failure) {
-    guard try stateNow(client)?["step"]?.string == "exchanging" else { return }
-    errors.say("The provider is about to answer; waiting for it.")
-    do throws(Failure) {
-      _ = try session.call(
-        "registration.awaitOutcome",
-        [("client", client), ("transaction", begun["transaction"]), ("timeout", .integer(35))])
-    } catch {
-      guard error.error?.code != .deadlineExceeded else {
-        throw Failure(.interrupted, "stopped; the provider has not answered, and the sign-in is lost")
-      }
-      throw Failure(
-        .interrupted, "stopped; the sign-in failed: \(error.message)",
-        advice: "Run \(.sameAgain) to try again.")
-    }
-  }
-
-  private func longWait(_ begun: JSON, _ client: JSON) throws(Failure) -> LongWait {
-    let configuration = try checked(try self.configuration(), isGiven: false)
-    let known = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
-    return LongWait(
-      clientID: configuration.clientID.text,
-      redirectURI: begun["redirectUri"]?.string ?? configuration.redirectURI,
-      registration: known?["hasRegisteredClient"] == .bool(true) ? LongWait.advice.text(session.said) : nil,
-      since: session.instant, seconds: way.longWaitSeconds)
-  }
-
-  /// As the store says: another attempt of this account may have ended meanwhile.
-  func stateNow(_ client: JSON) throws(Failure) -> JSON? {
-    try session.call("registration.state", [("client", client), ("timeout", .integer(5))])["state"]
-  }
-
-  /// The failure to report after Ctrl-C ended the wait.
-  private func interrupted(_ state: JSON?, from before: JSON, to now: JSON) -> Failure {
-    switch state?["state"]?.string {
-    case "awaitingConfirmation":
-      return Failure(
-        .interrupted,
-        "stopped; but \(Shown.person(state?["profile"])) has signed in and waits for your confirmation",
-        advice: "Run \(.login) to confirm.")
-    case "active" where now["profile"] != before["profile"]:
-      return Failure(
-        .interrupted, "stopped; but \(Shown.person(now["profile"])) has signed in",
-        advice: "\(.token) prints the token, \(.loginAgain) begins anew.")
-    default:
-      return Failure(.interrupted, "stopped; nothing has changed", advice: "Run \(.sameAgain) to try again.")
-    }
-  }
-
-  /// Takes a pasted redirect, from a browser that could not reach this machine.
-  /// - Returns: why it is not the one.
-  private func take(_ typed: String, _ client: JSON, _ begun: JSON) -> String? {
-    let address = typed.filter { !$0.isWhitespace }
-    guard !address.isEmpty else { return nil }
-    let refused = session.callInPassing(
-      "registration.resume",
-      [("client", client), ("url", .string(address)), ("transaction", begun["transaction"])])
-    // A refusal that settles the transaction is told by whoever awaits it.
-    guard let refused, [.unsolicited, .redirectMalformed, .redirectMismatch].contains(refused.code) else {
-      return nil
-    }
-    return "This address is not the redirect: \(Shown.text(refused.message))"
-  }
-
-  private func openBrowser(_ begun: JSON, _ client: JSON) throws(Failure) -> Opener? {
-    let address = begun["action"]?["url"]?.string ?? ""
-    let browser = Browser()
-    let opener = way.noBrowser ? nil : browser.open(address)
-    if let opener {
-      errors.say("Opening the browser (\(opener.name)). If it does not open, open this address yourself:")
-    } else {
-      if !way.noBrowser, let absence = browser.absence {
-        errors.say("! No browser: \(absence).", in: .warning)
-      }
-      errors.say("Open this address in a browser:")
-    }
-    errors.say(address: address)
-    if opener == nil { try hint(redirectURI: begun["redirectUri"]?.string ?? "", client) }
-    return opener
-  }
-
-  /// The redirect comes back to this machine: what to do where the browser is on another.
-  private func hint(redirectURI: String, _ client: JSON) throws(Failure) {
-    let port = redirectURI.split(separator: "/").dropFirst().first?.split(separator: ":").last ?? ""
-    if Environment.process["SSH_CONNECTION"] != nil, Int(port) != nil {
-      errors.say(
-        "It leads back to this machine. First run there: ssh -L \(port):127.0.0.1:\(port) to here.")
-    }
-    let known = try session.call("diagnostics.export", [("client", client)])["diagnostics"]
-    if kind != .register, known?.hasDeviceGrant ?? false {
-      let advice: Advice = "Without a browser on this machine: \(.loginByDevice)."
-      errors.say(advice.text(session.said))
+  /// - Throws: `.invalidArgument` for too many scopes, and for a scope that is too long.
+  static func check(_ scopes: [String]) throws(EnrollError) {
+    try TextLimits.check(count: scopes.count, "scopes", Scopes.maximumCount)
+    for (index, scope) in scopes.enumerated() {
+      try TextLimits.check(scope, "scopes[\(index)]", TextLimits.other)
     }
   }
 }

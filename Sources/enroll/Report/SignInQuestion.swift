@@ -1,41 +1,56 @@
-// The end of a sign-in: the question whether the user is the one of the profile, and what the user is told. `--yes` puts nobody in
-// another user's place but with the sign-in of its own command.
+// The end of a sign-in: the question whether the profile is the user's, and the messages. With `--yes` a new
+// user replaces another user only if this command began the sign-in.
 
-import EnrollCore
+import EnrollRules
+import EnrollCommands
+import EnrollHost
 import EnrollJSON
 
 extension SignIn {
-  /// - Parameters:
-  ///   - asked: the state whose profile the user is asked about, and which the answer names.
-  ///   - own: the transaction that this command began.
-  func confirm(_ client: JSON, _ asked: JSON?, of own: JSON? = nil) throws(Failure) -> CommandStatus {
-    let answer = [("client", client), ("transaction", asked?["transaction"])]
+  /// The question whether a profile is the user's. The answer names its transaction.
+  struct Question {
+    let transactionID: TransactionID
+    let profile: JSONObject
+
+    init(_ transactionID: TransactionID, _ profile: JSONObject) {
+      self.transactionID = transactionID
+      self.profile = profile
+    }
+  }
+
+  /// - Parameter own: the transaction that this command began.
+  func confirm(
+    _ client: Client, _ asked: Question, of own: TransactionID? = nil
+  ) throws(Failure) -> CommandStatus {
     let isAnswered = try isAnswered(client, asked, of: own)
     guard isAnswered || Terminal.hasPerson else {
       throw Failure(
         .notFinished,
-        "an earlier sign-in, of \(Shown.person(asked?["profile"])), waits for confirmation, and another user is signed in: --yes does not answer for it",
+        "an earlier sign-in, of \(Shown.person(asked.profile)), waits for confirmation, and another user is signed in: --yes does not answer for it",
         advice: "Run \(.login) at a terminal to answer.")
     }
     if !isAnswered {
-      let question = Shown.question(asked?["profile"])
       let choice =
-        session.waits.isInterrupted ? .interrupted : Prompt.choice(question, default: true, session.waits)
+        session.waits.isInterrupted
+        ? .interrupted : Prompt.choice(Shown.question(asked.profile), default: true, session.waits)
       if choice != .interrupted {
-        // The answer is about whoever was named; another terminal may have confirmed, or signed in, meanwhile.
+        // The answer concerns the profile that was shown. Another terminal may have confirmed it, or signed in, in the
+        // meantime.
         let now = try stateNow(client)
-        switch now?["state"]?.string {
-        case "awaitingConfirmation" where now?["transaction"] != asked?["transaction"]:
+        switch now {
+        case .awaitingConfirmation(let transactionID, let profile) where transactionID != asked.transactionID:
           errors.say("Another sign-in has finished in the meantime.", in: .warning)
-          return try confirm(client, now)
-        case "active": return try stay(client, now)
-        default: break
+          return try confirm(client, Question(transactionID, profile))
+        case .active: return try stay(client, now)
+        case .awaitingConfirmation, .starting, .unregistered, .authenticating, .renewalFailed,
+          .registrationFailed:
+          break
         }
       }
       switch choice {
       case .yes: break
       case .no:
-        _ = try session.call("registration.retry", answer, saying: "Revoking the tokens")
+        try reject(client, asked)
         throw Failure(
           .notFinished, "not confirmed: the new tokens were revoked",
           advice: "Run \(.loginAsSomebodyElse) to sign in as another user.")
@@ -44,40 +59,101 @@ extension SignIn {
           .interrupted, "stopped before you confirmed", advice: "Run \(.login) to be asked again.")
       }
     }
-    let confirmed = try session.call("registration.confirm", answer, saying: "Confirming")
-    return try welcome(client, confirmed["state"])
+    let confirmed: RegistrationState
+    do throws(Failure) {
+      confirmed = try session.run(saying: "Confirming") { cancellation throws(EnrollError) in
+        try client.confirm(asked.transactionID, until: client.usualDeadline, cancellation: cancellation)
+      }
+    } catch {
+      // Another process has signed in or confirmed in the meantime.
+      let now = try stateNow(client)
+      switch now {
+      case .active: return try stay(client, now)
+      case .awaitingConfirmation(let transactionID, let profile) where transactionID != asked.transactionID:
+        return try confirm(client, Question(transactionID, profile), of: own)
+      case .awaitingConfirmation, .starting, .unregistered, .authenticating, .renewalFailed,
+        .registrationFailed:
+        throw error
+      }
+    }
+    return try welcome(client, confirmed)
   }
 
-  /// Whether `--yes` answers: for the sign-in that this command began, and for another one that takes no other user's place.
-  private func isAnswered(_ client: JSON, _ asked: JSON?, of own: JSON?) throws(Failure) -> Bool {
+  private func reject(_ client: Client, _ asked: Question) throws(Failure) {
+    _ = try session.run(saying: "Revoking the tokens") { cancellation throws(EnrollError) in
+      try client.retry(asked.transactionID, until: client.usualDeadline, cancellation: cancellation)
+    }
+  }
+
+  /// Whether `--yes` answers the question. It does for the sign-in that this command began, and for any other
+  /// sign-in that does not replace a user.
+  private func isAnswered(
+    _ client: Client, _ asked: Question, of own: TransactionID?
+  ) throws(Failure) -> Bool {
     guard way.yes else { return false }
-    if own != nil, asked?["transaction"] == own { return true }
-    let kept = try session.call("account.read", [("client", client)])
-    guard kept["expiresAt"] != nil else { return true }
-    return kept["profile"]?["sub"] != nil && kept["profile"]?["sub"] == asked?["profile"]?["sub"]
+    if asked.transactionID == own { return true }
+    let kept = try session.read(client)
+    guard kept.expiresAt != nil else { return true }
+    guard let subject = kept.profile?["sub"] else { return false }
+    return subject == asked.profile["sub"]
   }
 
-  func stay(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {
+  func save(_ configuration: ConfigurationDocument) throws(Failure) {
+    let path = session.place.configurationPath
+    try Folders.make(Folders.parent(of: path))
+    try Folders.write(configuration.page, to: path)
+    becomeCurrent()
+    errors.say("Saved the provider as the profile \(session.place.configurationName): \(path)")
+  }
+
+  /// Saves the profile with the new client, after the user has signed in with it and confirmed, and ends the session of
+  /// the previous client.
+  func replace(
+    _ former: ConfigurationDocument, with configuration: ConfigurationDocument
+  ) throws(Failure) {
+    try save(configuration)
+    do throws(Failure) {
+      try resource?.signOut(former)
+    } catch {
+      errors.say("! The session of the client before was not ended: \(error.message)", in: .warning)
+    }
+  }
+
+  func stay(_ client: Client, _ state: RegistrationState) throws(Failure) -> CommandStatus {
     try tell(client, state, "already signed in as", "To sign in again: \(.loginAgain)")
   }
 
-  func welcome(_ client: JSON, _ state: JSON?) throws(Failure) -> CommandStatus {
+  func welcome(_ client: Client, _ state: RegistrationState) throws(Failure) -> CommandStatus {
     try tell(client, state, "signed in as", "A token for scripts: \(.token)")
   }
 
+  /// Resets the choice of `enroll switch`, because the next commands are about this provider.
+  func becomeCurrent() {
+    if session.said.place.isEmpty, !way.provider.words.isEmpty { CurrentChoice.forget() }
+  }
+
   private func tell(
-    _ client: JSON, _ state: JSON?, _ words: String, _ next: Advice
+    _ client: Client, _ state: RegistrationState, _ words: String, _ next: Advice
   ) throws(Failure) -> CommandStatus {
     becomeCurrent()
-    let kept = try session.call("account.read", [("client", client)])
+    let kept = try session.read(client)
     if session.isJSON {
       Output.json(
-        .object([
-          ("account", .string(session.place.account)), ("state", state), ("profile", kept["profile"]),
-          ("expiresAt", kept["expiresAt"]),
-        ]))
+        .object(
+          [
+            ("account", .string(session.place.account)),
+            ("state", state.json(choices: client.configuration.choices)),
+          ] + kept.session))
     } else {
-      errors.say("\(errors.signs.good) \(words) \(Shown.person(kept["profile"]))", in: .good)
+      errors.say("\(errors.signs.good) \(words) \(Shown.person(kept.profile))", in: .good)
+      if !kept.missingScopes.isEmpty {
+        let missing = Scopes.joined(kept.missingScopes)
+        errors.say("! The provider did not grant: \(Shown.text(missing))", in: .warning)
+      }
+      if kept.renews == false {
+        errors.say(
+          "! The provider gave no refresh token: you sign in again when the token expires.", in: .warning)
+      }
       errors.say("  " + next.text(session.said))
     }
     return .done

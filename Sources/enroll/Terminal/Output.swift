@@ -1,16 +1,16 @@
-// Standard output: results, and nothing else. Written whole, or the program says by its exit status that it was not.
+// Standard output: only results. If they cannot be written completely, the exit status says so.
 
 import CPosix
 import EnrollJSON
 
 enum Output {
-  /// False once something could not be written: the reader is gone, or the disk is full.
+  /// False after a failed write: the reader is gone, or the disk is full.
   nonisolated(unsafe) private(set) static var isWhole = true
 
   static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
-  /// With every control and format character escaped: a value that a provider made up must not move the cursor, and is
-  /// the same once the text is read as JSON.
+  /// Writes JSON with every control and format character escaped: a value from a provider must not move the cursor, and
+  /// the JSON stays equal.
   static func json(_ value: JSON) { line(Shown.escaped(value.text)) }
 
   /// Writes to stdout or stderr; a failed write to stderr is ignored.
@@ -27,7 +27,7 @@ enum Output {
   private static func fail(_ descriptor: Int32) {
     guard descriptor == STDOUT_FILENO, isWhole else { return }
     isWhole = false
-    // A reader that has enough, `head` say, is no news.
+    // It is not an error if the reader, such as `head`, stops reading.
     guard enroll_posix_errno() != EPIPE else { return }
     write("enroll: standard output cannot be written\n", to: STDERR_FILENO)
   }

@@ -1,16 +1,16 @@
-// Questions to the person at the terminal: a yes, or a secret that is not shown while it is typed. And secrets from a file
+// Questions to the user at the terminal: yes or no, or a secret that is not echoed. Also secrets from a file
 // descriptor, for scripts.
 
 import CPosix
 import EnrollArguments
 
 enum Prompt {
-  /// Bytes of a secret.
+  /// The limit of a secret, in bytes.
   private static let limit = 1024
 
   enum Choice { case yes, no, interrupted }
 
-  /// - Parameter isYes: what an empty answer means.
+  /// - Parameter isYes: the meaning of an empty answer.
   static func choice(_ question: String, default isYes: Bool, _ waits: Waits) -> Choice {
     let hint = isYes ? "[Y/n]" : "[y/N]"
     // Input from before the question was shown is dropped.
@@ -35,7 +35,8 @@ enum Prompt {
   }
 
   /// Asks for a secret, which is not echoed.
-  /// - Throws: `.storeLocked` without a terminal or a text, `.usage` for what is not UTF-8, `.interrupted`.
+  /// - Throws: `.storeLocked` if there is no terminal or nothing was typed, `.usage` for bytes that are not UTF-8,
+  ///   `.interrupted`.
   static func secret(_ name: String, _ waits: Waits) throws(Failure) -> String {
     guard let silence = Silence() else {
       throw Failure(.storeLocked, "\(name): there is no terminal to ask at")
@@ -46,7 +47,8 @@ enum Prompt {
       Terminal.errors.write("\n")
       throw Failure(.interrupted, "interrupted")
     }
-    // Stands for bytes that are no UTF-8: another terminal would send others for the same letters.
+    // U+FFFD replaces bytes that are not UTF-8. Such bytes are refused, because another terminal would send
+    // other bytes for the same letters.
     guard !text.unicodeScalars.contains("\u{FFFD}") else {
       throw Failure(
         .usage, "\(name): expected UTF-8, got bytes that are none",
@@ -55,8 +57,8 @@ enum Prompt {
     return text
   }
 
-  /// The first line of what can be read there.
-  /// - Parameter option: what named the descriptor.
+  /// The first line from a descriptor.
+  /// - Parameter option: the option that named the descriptor.
   static func secret(from descriptor: Int32, option: String) throws(Failure) -> String {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: limit)
@@ -82,10 +84,12 @@ enum Prompt {
     Failure(.usage, "\(option) \(descriptor): the descriptor cannot be read (is it open?)")
   }
 
-  /// The line that is typed without echo. After a stop the question comes again, and what was typed before is gone.
+  /// Reads a line without echo. After the program was stopped and continued, the question is shown again, and earlier
+  /// input is lost.
   /// - Returns: as ``line(_:)``.
   private static func line(_ waits: Waits, _ silence: Silence, _ question: String) -> String? {
-    // If the program is to end, it does not take the terminal back first: another program may have it by now.
+    // If the program has to end, it does not change the terminal first, because another program may already
+    // use the terminal.
     while !waits.isInterrupted, waits.next(milliseconds: 0) != .interrupt {
       silence.begin()
       Terminal.errors.write(question)
@@ -96,7 +100,7 @@ enum Prompt {
           if let line = reader.read() { return line }
           if reader.isAtEnd { return nil }
         case .watched:
-          silence.takeSignals()
+          silence.handleSignals()
           break waiting
         case .answer, .interrupt, .tick: break
         }
@@ -105,7 +109,7 @@ enum Prompt {
     return nil
   }
 
-  /// nil at the end of the input, and after an interrupt.
+  /// Reads a line; nil at the end of the input, and after an interrupt.
   private static func line(_ waits: Waits) -> String? {
     var reader = LineReader()
     while !waits.isInterrupted {
@@ -117,13 +121,13 @@ enum Prompt {
   }
 }
 
-/// Lines from stdin, read without waiting: the terminal keeps them until they end.
+/// Reads lines from stdin without waiting: the terminal delivers whole lines.
 struct LineReader {
   private static let limit = 65_536
   private var pending: [UInt8] = []
   private(set) var isAtEnd = false
 
-  /// To be called when stdin has something. nil while the line goes on.
+  /// Call this when stdin is readable. nil if the line is not complete.
   mutating func read() -> String? {
     var piece = [UInt8](repeating: 0, count: 4096)
     let count = piece.withUnsafeMutableBytes { CPosix.read(STDIN_FILENO, $0.baseAddress, $0.count) }

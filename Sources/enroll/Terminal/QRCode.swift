@@ -1,5 +1,5 @@
-// QR codes (ISO/IEC 18004) for the address of the device grant: a phone's camera reads it, and nobody types. Bytes alone, the
-// lowest level of error correction, versions 1 to 9; longer texts are refused.
+// QR codes (ISO/IEC 18004) for the URL of the device grant, which a phone's camera reads. Only the byte mode, the
+// lowest level of error correction, and versions 1 to 9; a longer text has no code.
 
 /// A square of dark and light modules.
 struct QRCode {
@@ -11,17 +11,17 @@ struct QRCode {
     (0..<size).contains(row) && (0..<size).contains(column) && modules[row * size + column]
   }
 
-  /// For each version: the bytes of data, the bytes of correction of a block, the blocks (table 9, level L).
+  /// For each version: the data bytes, the correction bytes of a block, and the blocks (table 9, level L).
   private static let versions: [(data: Int, correction: Int, blocks: Int)] = [
     (19, 7, 1), (34, 10, 1), (55, 15, 1), (80, 20, 1), (108, 26, 1), (136, 18, 2), (156, 20, 2), (194, 24, 2),
     (232, 30, 2),
   ]
-  /// Mode and count before the text.
+  /// The bits of the mode and the count before the text.
   private static let headBits = 12
   /// The longest text, in bytes.
   static let limit = (versions[8].data * 8 - headBits) / 8
 
-  /// nil for a text of more bytes than ``limit``.
+  /// nil for a text longer than ``limit``.
   init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard let index = Self.versions.firstIndex(where: { $0.data * 8 >= Self.headBits + bytes.count * 8 })
@@ -47,7 +47,7 @@ struct QRCode {
   private static func codewords(
     _ text: [UInt8], _ version: (data: Int, correction: Int, blocks: Int)
   ) -> [UInt8] {
-    // Four bits of mode, 0100, move everything by half a byte; the four bits behind the text end it.
+    // Four bits of mode, 0100, shift everything by half a byte; the four bits after the text are the terminator.
     let whole = [UInt8(text.count)] + text
     var data = [0x40 | whole[0] >> 4]
     for (byte, next) in zip(whole, whole.dropFirst() + [0]) { data.append(byte << 4 | next >> 4) }
@@ -63,7 +63,7 @@ struct QRCode {
       + (0..<version.correction).flatMap { index in corrections.map { $0[index] } }
   }
 
-  /// Reed and Solomon's remainder, in the field of 256 elements over x⁸ + x⁴ + x³ + x² + 1.
+  /// The Reed-Solomon remainder, in the field of 256 elements over x⁸ + x⁴ + x³ + x² + 1.
   private static func correction(_ data: [UInt8], _ count: Int) -> [UInt8] {
     var generator: [UInt8] = [1]
     var root: UInt8 = 1
@@ -121,7 +121,7 @@ struct QRCode {
         }
       }
     }
-    // Room for the format, which depends on the mask.
+    // Reserves the place of the format, which depends on the mask.
     drawFormat(0)
     if version >= 7 { drawVersion(version) }
   }
@@ -139,7 +139,7 @@ struct QRCode {
     row < 9 && (column < 9 || column > size - 9) || row > size - 9 && column < 9
   }
 
-  /// The level and the mask, twice, with ten bits of correction (§7.9).
+  /// Draws the level and the mask, twice, with ten correction bits (§7.9).
   private mutating func drawFormat(_ mask: Int) {
     // 01 is the level L.
     let data = 0b01 << 3 | mask
@@ -157,7 +157,7 @@ struct QRCode {
     set(size - 8, 8, true)
   }
 
-  /// The version, twice, with twelve bits of correction (§7.10).
+  /// Draws the version, twice, with twelve correction bits (§7.10).
   private mutating func drawVersion(_ version: Int) {
     var rest = version
     for _ in 0..<12 { rest = rest << 1 ^ (rest >> 11 & 1) * 0x1F25 }
@@ -171,7 +171,7 @@ struct QRCode {
 
   // MARK: Data
 
-  /// Upwards and downwards in columns of two, from the right.
+  /// Fills columns of two modules from the right, alternately upwards and downwards.
   private mutating func place(_ codewords: [UInt8]) {
     var bit = 0
     var right = size - 1
@@ -189,7 +189,7 @@ struct QRCode {
     }
   }
 
-  /// Inverts the data where the mask says so (§7.8.2).
+  /// Inverts the data modules that the mask selects (§7.8.2).
   private mutating func apply(_ mask: Int) {
     for row in 0..<size {
       for column in 0..<size where !isFixed[row * size + column] {
@@ -211,7 +211,8 @@ struct QRCode {
     drawFormat(mask)
   }
 
-  /// How hard the picture is to read (§7.8.3): long runs, squares of one colour, what looks like a corner, too much of one colour.
+  /// The penalty score (§7.8.3): long runs, squares of one colour, patterns like a finder, and too many modules of one
+  /// colour.
   private var penalty: Int {
     var points = 0
     for isAcross in [true, false] {
@@ -253,7 +254,7 @@ struct QRCode {
 extension QRCode {
   private static let margin = 4
 
-  /// Two rows of modules are one line of text; black on white, whatever the terminal's colours are.
+  /// The lines of text, each with two rows of modules; black on white, whatever the terminal's colours are.
   var lines: [String] {
     stride(from: -Self.margin, to: size + Self.margin, by: 2).map { row in
       let cells = (-Self.margin..<size + Self.margin).map { column -> String in
@@ -268,6 +269,6 @@ extension QRCode {
     }
   }
 
-  /// Columns of the picture.
+  /// The width in columns.
   var width: Int { size + 2 * Self.margin }
 }

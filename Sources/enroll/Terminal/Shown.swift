@@ -1,20 +1,28 @@
-// Makes texts from elsewhere safe to show on a terminal: a name from a provider must not move the cursor, change the
+// Makes texts from outside safe to show on a terminal: a name from a provider must not move the cursor, change the
 // title, or reverse the line.
 
 import EnrollJSON
 
 enum Shown {
-  /// Longer texts are cut: nobody reads them, and they push the question off the screen.
+  /// The limit of a text in characters: a longer one would push the question off the screen.
   private static let limit = 500
+  /// The limit of an error text, which may have advice after a provider's description
+  /// (``EnrollError/maximumDescriptionBytes``).
+  private static let messageLimit = 2000
 
-  /// Every control and format character is replaced.
-  static func text(_ text: String) -> String {
+  /// The text with U+FFFD in place of every control and format character.
+  static func text(_ text: String) -> String { shown(text, limit) }
+
+  /// An error text of EnrollKit, safe to print.
+  static func message(_ text: String) -> String { shown(text, messageLimit) }
+
+  private static func shown(_ text: String, _ limit: Int) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(limit) { shown.append(isPlain(scalar) ? scalar : "\u{FFFD}") }
     return String(shown)
   }
 
-  /// JSON text in which every control and format character is escaped (RFC 8259 §7).
+  /// JSON with every control and format character escaped (RFC 8259 §7).
   static func escaped(_ json: String) -> String {
     var shown = ""
     for scalar in json.unicodeScalars {
@@ -38,7 +46,7 @@ enum Shown {
   }
 
   /// A user's name and address, from the claims of OpenID Connect Core §5.1: `Alice Example <alice@example.com>`.
-  static func person(_ profile: JSON?) -> String {
+  static func person(_ profile: JSONObject?) -> String {
     func claim(_ name: String) -> String? {
       guard let text = profile?[name]?.string, !text.isEmpty else { return nil }
       return self.text(text)
@@ -52,10 +60,10 @@ enum Shown {
     }
   }
 
-  /// The question whether the user is the one of the profile. Where the provider names nobody, a yes says little, and the
-  /// question says so.
-  static func question(_ profile: JSON?) -> String {
-    func has(_ claim: String) -> Bool { !(profile?[claim]?.string ?? "").isEmpty }
+  /// The question whether the profile is the user's. If the provider sends no name, the question says so, because the
+  /// user's yes then proves little.
+  static func question(_ profile: JSONObject) -> String {
+    func has(_ claim: String) -> Bool { !(profile[claim]?.string ?? "").isEmpty }
     if ["name", "preferred_username", "given_name", "email"].contains(where: has) {
       return "Signed in as \(person(profile)). Continue?"
     }
@@ -64,7 +72,7 @@ enum Shown {
       : "Signed in; the provider does not say who the user is. Continue?"
   }
 
-  /// A span of time, roughly.
+  /// A duration in words, rounded down.
   static func span(seconds: Int64) -> String {
     let seconds = max(0, seconds)
     switch seconds {

@@ -1,21 +1,21 @@
-// The terminal without echo, for a secret. Whatever stops or ends the program meanwhile finds the terminal as it was; when the
-// program goes on, the echo goes again.
+// A terminal without echo, for typing a secret. A signal that stops or ends the program restores the terminal first;
+// after the program continues, the echo is off again.
 
 import CPosix
 
-/// A class because what it changed is changed back once.
+/// A class, because the terminal is restored only once.
 final class Silence {
-  /// The signals that stop the program or end it at once, and the one that continues it.
+  /// The signals that stop or end the program, and the one that continues it.
   private static let signals = [SIGTSTP, SIGQUIT, SIGCONT]
 
-  /// Readable once one of the signals came, for ``takeSignals()``.
+  /// Readable after one of the signals, for ``handleSignals()``.
   let descriptor: Int32
   private let writer: Int32
   private var usual: [Int32: sigaction] = [:]
   private var shown = termios()
   private var isSilent = false
 
-  /// nil where stdin is no terminal.
+  /// nil if stdin is not a terminal.
   init?() {
     var shown = termios()
     var ends: [Int32] = [-1, -1]
@@ -47,26 +47,26 @@ final class Silence {
     close(writer)
   }
 
-  /// Does what the signals ask for, on a terminal that is as it was.
-  func takeSignals() {
-    let numbers = taken()
+  /// Restores the terminal, and then does what the signal does by default.
+  func handleSignals() {
+    let numbers = receivedSignals()
     guard let number = numbers.first(where: { $0 != SIGCONT }) else {
-      // Somebody stopped the program without asking it. The terminal has been a shell's meanwhile.
+      // Another process stopped this one with SIGSTOP; the shell has used the terminal in the meantime.
       isSilent = false
       return
     }
     show()
-    // The system's default, and not the Swift runtime's report of a crash.
+    // The default action of the system, without the Swift runtime's crash report.
     var byDefault = sigaction()
     var watched = sigaction()
     sigaction(number, &byDefault, &watched)
-    // Stops here until SIGCONT, or ends.
+    // The process stops here until SIGCONT, or ends.
     kill(getpid(), number)
     sigaction(number, &watched, nil)
-    _ = taken()
+    _ = receivedSignals()
   }
 
-  private func taken() -> [Int32] {
+  private func receivedSignals() -> [Int32] {
     var numbers = [UInt8](repeating: 0, count: 64)
     let count = numbers.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
     return numbers.prefix(max(0, count)).map { Int32($0) }

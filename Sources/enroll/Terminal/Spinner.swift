@@ -1,11 +1,11 @@
-// The spinner that is shown during a wait, on a terminal that can move its cursor; elsewhere its text is printed once.
+// The spinner during a wait, on a terminal whose cursor can move; on any other terminal its text is printed once.
 
 import CPosix
 import EnrollArguments
 
-/// One line on stderr, drawn again and again, and gone afterwards. The cursor rests below it, at the beginning of an empty
-/// line: whatever ends or stops the program, the shell's next words stand on a line of their own. A class because it counts
-/// its turns.
+/// One line on stderr that is redrawn, and removed at the end. The cursor stays below it, at the start of an
+/// empty line: if the program ends or stops, the shell's prompt starts on an empty line. A class, because it
+/// counts its turns.
 final class Spinner {
   private static let frameMilliseconds: Int32 = 90
   /// A shorter wait shows no spinner, which would only flicker.
@@ -21,7 +21,7 @@ final class Spinner {
     self.terminal = terminal
   }
 
-  /// When to turn it next; nil where it does not turn.
+  /// The time until the next turn; nil if the spinner does not turn.
   var milliseconds: Int32? {
     guard terminal.canMove else { return nil }
     return turns == 1 ? Self.timeoutMilliseconds : Self.frameMilliseconds
@@ -47,6 +47,6 @@ final class Spinner {
     isDrawn = false
   }
 
-  /// To the line above, emptied.
+  /// Moves to the line above, and clears it.
   private static let up = "\u{1B}[A\r\u{1B}[K"
 }

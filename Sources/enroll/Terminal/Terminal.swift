@@ -1,14 +1,13 @@
-// One of the two streams that people read, and what may be done there: colours, width, signs beyond ASCII.
+// An output stream that users read, and its features: colours, width, and characters beyond ASCII.
 
 import CPosix
 import EnrollArguments
-import EnrollCore
 
-/// A stream, looked at once.
+/// The features of a stream, determined once.
 struct Terminal {
   static let errors = Terminal(STDERR_FILENO)
   static let output = Terminal(STDOUT_FILENO)
-  /// Whether somebody can be asked: what is typed comes from a terminal, and the question is seen on one.
+  /// Whether a user can be asked: stdin and stderr are both terminals.
   static let hasPerson = isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0
 
   let descriptor: Int32
@@ -16,7 +15,7 @@ struct Terminal {
   /// Whether the cursor can be moved.
   let canMove: Bool
   let hasColour: Bool
-  /// nil: lines are as long as they are.
+  /// The width in columns; nil if lines are not wrapped.
   let width: Int?
   let signs: Signs
 
@@ -43,8 +42,8 @@ struct Terminal {
 
   func write(_ text: String) { Output.write(text, to: descriptor) }
 
-  /// A sentence, wrapped; its first word is the sign that is painted.
-  /// - Parameter indent: of the lines after the first.
+  /// Prints a wrapped sentence; its first word, a sign, is coloured.
+  /// - Parameter indent: the indent of the lines after the first.
   func say(_ text: String, in colour: Colour? = nil, indent: Int = 2) {
     for (index, line) in Layout.wrapped(text, width: width, indent: indent).enumerated() {
       let paintedWord = index == 0 ? line.prefix { $0 != " " } : ""
@@ -52,17 +51,17 @@ struct Terminal {
     }
   }
 
-  /// On a line of its own and whole, however narrow the terminal is: it will be copied.
+  /// Prints a URL on a separate line without wrapping, so that the user can copy it.
   func say(address: String) { write("\n  \(address)\n\n") }
 
-  /// Something went wrong, and what to do next.
+  /// Prints a failure and its advice.
   func tell(_ failure: Failure, _ said: Said) {
-    say("enroll: \(Shown.text(failure.message))", in: .bad)
+    say("enroll: \(Shown.message(failure.message))", in: .bad)
     if let advice = failure.advice { say("  " + advice.text(said)) }
   }
 }
 
-/// Signs beyond ASCII where the locale has them.
+/// Signs, with characters beyond ASCII if the locale supports them.
 struct Signs {
   let good: String
   let warning = "!"

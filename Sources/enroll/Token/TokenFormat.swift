@@ -1,4 +1,4 @@
-// What `enroll token` prints: the token alone, or the document that kubectl reads.
+// The output of `enroll token`: only the token, or the document for kubectl.
 
 import CPosix
 import EnrollJSON
@@ -16,7 +16,7 @@ enum TokenFormat: String, CaseIterable {
 
   private static let group = "client.authentication.k8s.io/"
 
-  /// An ExecCredential, of the version that kubectl asks for in KUBERNETES_EXEC_INFO.
+  /// An ExecCredential, in the version that kubectl names in KUBERNETES_EXEC_INFO.
   private static func execCredential(_ token: String, expiresAt: Int64?, _ environment: Environment) -> JSON {
     let asked = environment["KUBERNETES_EXEC_INFO"].flatMap { try? JSON.parse(Array($0.utf8)) }
     let version = asked?["apiVersion"]?.string

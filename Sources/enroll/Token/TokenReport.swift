@@ -1,112 +1,163 @@
 // The outcome of a call for a token, for scripts: the exit status, and advice on standard error.
 
-import EnrollCore
+import EnrollCommands
+import EnrollRules
+import EnrollCrypto
+import EnrollHost
 import EnrollJSON
 
-/// The answer of `token.access`, in its closed set of outcomes.
+/// The outcome of a call for a token, as this program reports it.
 struct TokenReport {
-  let token: String?
   let ending: CommandStatus
-  private let answer: JSON
+  private let outcome: AccessOutcome
+  /// Whether the outcome has a token that is not printed, because the user wants a new token.
+  private let isTokenOld: Bool
 
-  /// - Parameter mustBeNew: a token that could not be renewed is none.
-  init(_ answer: JSON, mustBeNew: Bool) {
-    self.answer = answer
-    let outcome = answer["outcome"]?.string.flatMap { AccessOutcome.Kind(rawValue: $0) }
-    let isRefused = mustBeNew && outcome == .stale
-    token = isRefused ? nil : answer["accessToken"]?.string
-    guard let outcome else {
-      ending = .failed
-      return
-    }
-    let kind: AccessOutcome.Kind = isRefused ? .expired : outcome
-    ending =
-      switch Self.cause(answer) {
-      case .oauth where isRefused, .rejected where isRefused, .unsupported where isRefused: .refused
-      case .some(let code) where kind == .expired && CommandStatus(code).isOfThisMachine: CommandStatus(code)
-      default: kind.status.map { CommandStatus($0) } ?? .done
+  /// - Parameter mustBeNew: true to print no token if it could not be renewed.
+  init(_ outcome: AccessOutcome, mustBeNew: Bool) {
+    self.outcome = outcome
+    isTokenOld = mustBeNew && outcome.kind == .stale
+    ending = Self.status(outcome, isTokenOld: isTokenOld)
+  }
+
+  private static func status(_ outcome: AccessOutcome, isTokenOld: Bool) -> CommandStatus {
+    switch outcome {
+    case .valid: return .done
+    case .stale(_, let reason):
+      guard isTokenOld else { return .done }
+      switch reason.code {
+      case .oauth, .rejected, .unsupported: return .refused
+      default: return unavailable(reason)
       }
+    case .expired(_, _, let reason): return unavailable(reason)
+    case .rejected: return .refused
+    case .reauthenticate: return .signInNeeded
+    case .storeLocked: return .storeLocked
+    case .busy: return .busy
+    }
   }
 
-  /// Why the renewal failed.
-  private static func cause(_ answer: JSON) -> EnrollError.Code? {
-    EnrollError.Code(named: answer["error"]?["status"]?.string)
+  /// The status for a renewal that failed for this reason, and may succeed later.
+  private static func unavailable(_ reason: EnrollError) -> CommandStatus {
+    let status = CommandStatus(reason.code)
+    return status.isOfThisMachine ? status : .unreachable
   }
 
-  /// Whether it works for whoever has it (RFC 6750).
-  var isBearer: Bool { answer["tokenType"]?.string?.lowercased() != "dpop" }
+  /// The token that the outcome has, fresh or not; nil if there is none.
+  private var held: AccessToken? {
+    switch outcome {
+    case .valid(let token), .stale(let token, _): token
+    case .expired, .rejected, .reauthenticate, .storeLocked, .busy: nil
+    }
+  }
 
-  /// Whether the provider could not be reached, or was in trouble, so that another call may bring the token.
+  /// The token to print; nil if there is none, or if it is too old.
+  var token: String? { isTokenOld ? nil : held?.value.reveal() }
+
+  /// Whether the token works for everyone who has it (RFC 6750).
+  var isBearer: Bool { held?.tokenType.lowercased() != "dpop" }
+
+  /// Whether the provider could not be reached, or had a problem, so that a later call may return the token.
   var mayComeLater: Bool { token == nil && ending == .unreachable }
 
-  /// Whether a longer wait may bring a new token.
+  /// Whether a longer timeout could have returned a new token.
   var hasTimedOut: Bool {
-    Self.cause(answer) == .deadlineExceeded || token == nil && (ending == .unreachable || ending == .busy)
+    outcome.renewalFailure?.code == .deadlineExceeded
+      || token == nil && (ending == .unreachable || ending == .busy)
   }
 
-  /// How long no request is sent.
-  var retryAfterSeconds: Int64? { answer["error"]?["retryAfter"]?.integer }
+  /// The pause before the next request, in seconds.
+  var retryAfterSeconds: Int64? { outcome.renewalFailure?.retryAfterSeconds }
 
-  /// Seconds since 1970.
-  var expiresAt: Int64? { answer["expiresAt"]?.integer }
+  /// Seconds since 1970; nil if the token does not expire.
+  var expiresAt: Int64? { held?.expirySeconds }
 
-  /// The answer; without a token, it includes advice.
+  /// The outcome; without a token, it includes advice.
   func json(_ words: Failure?, _ said: Said) -> JSON {
-    guard let words, token == nil, var members = answer.object else { return answer }
-    members["accessToken"] = nil
+    guard let words, token == nil else { return .object(outcome.object()) }
+    var members = outcome.object(showsToken: false)
     members["advice"] = words.advice.map { .string($0.text(said)) }
     members["exitStatus"] = .integer(Int64(ending.rawValue))
     return .object(members)
   }
 
   /// The message to print; nil if the token needs none.
-  func words(_ session: CommandSession, _ client: JSON) throws(Failure) -> Failure? {
-    let reason = answer["error"]?["message"]?.string ?? answer["reason"]?.string ?? ""
-    switch ending {
-    case .done where answer["outcome"]?.string == "stale":
+  func words(_ session: CommandSession, _ client: Client) throws(Failure) -> Failure? {
+    switch outcome {
+    case .valid(let token): return remark(about: token)
+    case .stale(_, let reason) where isTokenOld: return try refusal(reason, session, client)
+    case .stale(_, let reason):
       return Failure(
-        .done, "the token could not be renewed, but still works: \(reason)")
-    case .done where !isBearer:
-      return Failure(
-        .done, "the token is bound to a key (DPoP) and is not a Bearer token",
-        advice: "A configuration with \"dpop\": \"never\" gives Bearer tokens, at the next sign-in.")
-    case .signInNeeded:
-      // A code of the provider's, or words.
+        .done, "the token could not be renewed, but still works: \(reason.message)")
+    case .expired(_, _, let reason), .rejected(let reason): return try refusal(reason, session, client)
+    case .reauthenticate(let reason, _):
+      // The reason is either an error code of the provider or a sentence.
       let isCode = !reason.contains(" ")
       return Failure(
         .signInNeeded,
-        isCode ? "the provider has ended the session (\(reason))" : "there is no session: \(reason)")
-    case .unreachable where token == nil && answer["accessToken"] != nil:
+        isCode ? "the provider has ended the session (\(reason))" : "there is no valid token: \(reason)")
+    case .storeLocked:
+      // Reading the account shows what is locked.
+      do throws(Failure) { _ = try session.read(client) } catch { return error }
+      return Failure(.storeLocked, "the store is locked: its key is unavailable")
+    case .busy: return Failure(.busy, "the token expired, and no renewal ended before the timeout")
+    }
+  }
+
+  private func remark(about token: AccessToken) -> Failure? {
+    if let deviation = token.deviation {
+      return Failure(.done, "this is not the token that was requested: \(deviation)")
+    }
+    guard !isBearer else { return nil }
+    return Failure(
+      .done, "the token is bound to a key (DPoP) and is not a Bearer token",
+      advice: "Run \(.loginForBearer) for Bearer tokens.")
+  }
+
+  /// The message about a token that was not renewed.
+  private func refusal(
+    _ error: EnrollError, _ session: CommandSession, _ client: Client
+  ) throws(Failure) -> Failure {
+    let reason = error.message
+    switch ending {
+    case .storeUnusable, .usage: return Failure(ending, "there is no new token: \(reason)")
+    case .busy:
+      return Failure(
+        .busy, busyWords(reason),
+        advice: isTokenOld ? "Try again. The old token works until it expires: \(.token) prints it." : nil)
+    case .unreachable where isTokenOld:
       return Failure(
         .unreachable, "the token could not be renewed: \(reason)",
         advice: "The old one works until it expires: \(.token) prints it.")
-    case .storeUnusable, .usage: return Failure(ending, "there is no new token: \(reason)")
-    case .unreachable: return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
-    case .refused where Self.cause(answer) == .unsupported && answer["accessToken"] != nil:
+    case .unreachable:
+      return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
+    case .refused where isTokenOld && error.code == .unsupported:
       return Failure(
         .refused, "the token cannot be renewed: \(reason)",
         advice: "It works until it expires: \(.token) prints it. Then run \(.login).")
     case .refused:
-      let isForgotten = answer["error"]?["field"]?.string == EnrollError.registrationField
       let words = "the provider refused to renew the token: \(reason)"
-      if isForgotten { return Failure(.refused, words, advice: Failure.registration) }
-      let state = try session.call("registration.state", [("client", client)])["state"]
+      if error.field == EnrollError.registrationField {
+        return Failure(.refused, words, advice: Failure.registration)
+      }
       return Failure(
         .refused, words,
-        advice: state?["remedy"]?.string == "registerAgain" ? CommandStatus.signInNeeded.advice : nil)
-    case .storeLocked:
-      // Reading the account says what it is that is locked.
-      do throws(Failure) { _ = try session.call("account.read", [("client", client)]) } catch { return error }
-      return Failure(.storeLocked, "the store is locked: its key is unavailable")
-    case .busy:
-      return Failure(
-        .busy,
-        reason.isEmpty
-          ? "the token expired, and no renewal ended before the timeout"
-          : "the token was not renewed: \(reason)",
-        advice: answer["accessToken"] == nil
-          ? nil : "Try again. The old token works until it expires: \(.token) prints it.")
-    default: return ending == .done ? nil : Failure(ending, "there is no token: \(reason)")
+        advice: try hasEnded(session, client) ? CommandStatus.signInNeeded.advice : nil)
+    case .done, .failed, .signInNeeded, .storeLocked, .notFinished, .interrupted:
+      return Failure(ending, "there is no token: \(reason)")
+    }
+  }
+
+  private func busyWords(_ reason: String) -> String {
+    reason.isEmpty
+      ? "the token expired, and no renewal ended before the timeout" : "the token was not renewed: \(reason)"
+  }
+
+  /// Whether the user has to sign in again.
+  private func hasEnded(_ session: CommandSession, _ client: Client) throws(Failure) -> Bool {
+    switch try session.state(client, within: 30) {
+    case .renewalFailed(let failure): failure.remedy == .registerAgain
+    case .starting, .unregistered, .authenticating, .awaitingConfirmation, .active, .registrationFailed: false
     }
   }
 }

@@ -1,20 +1,20 @@
-// The time for a token. An answer that the provider cannot be reached comes after seconds, and a user who named a longer time wants
-// it used: the command asks again until then.
+// How long a command waits for a token. An unreachable provider is reported after a few seconds. If the user set a
+// longer timeout, the command asks again until its end.
 
-import EnrollCore
+import EnrollRules
 import EnrollPosix
 
-/// How long one command asks for a token.
+/// The time in which one command requests a token.
 struct TokenWait {
-  /// Whether the user named the time.
+  /// Whether the user set the timeout.
   private let isNamed: Bool
-  /// Where the process was not stopped.
+  /// The end of the time, if the process is not stopped.
   private let end: Instant
   private let stoppedBefore: Int64
-  /// What of the time in which the process was stopped is known to the last question.
+  /// How long the process had been stopped, as known at the last request.
   private var known: Int64
 
-  /// Begins now.
+  /// The time begins now.
   init(seconds: Int64, isNamed: Bool, _ session: CommandSession) {
     self.isNamed = isNamed
     end = session.instant.advanced(bySeconds: seconds)
@@ -22,17 +22,17 @@ struct TokenWait {
     known = stoppedBefore
   }
 
-  /// Seconds that are left, rounded up. Only time in which the process runs counts.
+  /// The seconds that are left, rounded up. Only time in which the process runs counts.
   func secondsLeft(_ session: CommandSession) -> Int64 {
     let stopped = session.stoppedNanoseconds - stoppedBefore
     return max(0, (end.advanced(byNanoseconds: stopped).since(session.instant) + 999_999_999) / 1_000_000_000)
   }
 
-  /// Waits until it is worth asking again.
-  /// - Returns: false where the report is the last word.
-  /// - Throws: `.cancelled` once the user asked for the end.
+  /// Waits until another request makes sense.
+  /// - Returns: false if the report is final.
+  /// - Throws: `.cancelled` after the user pressed Ctrl-C.
   mutating func asksAgain(after report: TokenReport, _ session: CommandSession) throws(Failure) -> Bool {
-    // The library's limit passed while the process was stopped.
+    // The library's timeout passed while the process was stopped.
     if session.stoppedNanoseconds > known, report.hasTimedOut, secondsLeft(session) > 0 {
       known = session.stoppedNanoseconds
       return true

@@ -1,7 +1,7 @@
-// How messages follow one another on a stream: one per line, or each behind Content-Length headers as language servers
-// do it. The first byte tells: no JSON text begins with a C.
+// How messages follow one another on a stream: one per line, or each after Content-Length headers as in the Language
+// Server Protocol. The first byte decides, because no JSON text begins with a C.
 
-import EnrollCore
+import EnrollRules
 
 enum Framing {
   case lines, headers
@@ -11,7 +11,7 @@ enum Framing {
     self = first == UInt8(ascii: "C") || first == UInt8(ascii: "c") ? .headers : .lines
   }
 
-  /// A message as it goes out. JSON that we write holds no line break.
+  /// The bytes of a message for the stream. The daemon's JSON has no line breaks.
   func framed(_ message: consuming [UInt8]) -> [UInt8] {
     switch self {
     case .lines:
@@ -22,13 +22,13 @@ enum Framing {
   }
 }
 
-/// The headers of one message: Content-Length once; others are of no interest.
+/// The headers of one message. Content-Length must occur once. Other headers are ignored.
 enum MessageHeaders {
   struct Problem: Error {
     var text: String
   }
 
-  /// - Parameter block: header lines, each ending in a line break, the last one empty.
+  /// - Parameter block: header lines, each with a line break at its end; the last line is empty.
   static func length(in block: [UInt8]) -> Result<Int, Problem> {
     var length: Int?
     for line in block.split(separator: UInt8(ascii: "\n")) {
@@ -49,7 +49,7 @@ enum MessageHeaders {
     return .success(length)
   }
 
-  /// At most 15 digits, with spaces around.
+  /// A number of at most 15 digits, which spaces may surround.
   private static func number(_ text: ArraySlice<UInt8>) -> Int? {
     var text = text
     while let first = text.first, MessageReader.isSpace(first) { text.removeFirst() }

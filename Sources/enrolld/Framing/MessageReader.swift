@@ -1,130 +1,130 @@
-// Bytes to messages. A message over 1 MiB is drained and reported once, and the next one works (R36). Headers that say no
-// length leave no way to find the next message: that ends the stream.
+// Splits bytes into messages. A message over 1 MiB is read to its end and reported once, and the next one works (R36).
+// If headers state no length, the next message cannot be found, and the stream ends.
 
 import CPosix
 
-/// Takes a stream apart as it arrives. Holds at most one message.
+/// Splits a stream into messages as it arrives. Keeps at most one message in memory.
 struct MessageReader {
-  /// Bytes of one message (R36).
+  /// The most bytes of one message (R36).
   static let limit = 1 << 20
-  /// Bytes of the headers of one message.
+  /// The most bytes of the headers of one message.
   static let headerLimit = 8192
 
   enum Item {
     case message([UInt8])
-    /// It was longer than ``limit``, and is gone.
+    /// A message was longer than ``limit`` and was discarded.
     case tooLong
-    /// Nothing after this can be understood. The text says what was expected.
+    /// The rest of the stream cannot be split into messages. The text says what was expected.
     case unframed(String)
   }
 
-  /// The item that was read, and the framing of the messages.
-  typealias Take = (Item, Framing) -> Void
+  /// Gets an item that was read, and the framing of the messages.
+  typealias Handler = (Item, Framing) -> Void
 
   /// nil until the first byte.
   private var framing: Framing?
   private var partial: [UInt8] = []
   private var part = Part.head
 
-  /// The part that the next bytes belong to.
+  /// The part of the stream that the next bytes belong to.
   private enum Part: Equatable {
     /// A line, or headers.
     case head
     /// The rest of a line that is too long.
     case longLine
-    /// A message of that many bytes more.
+    /// A message, with the number of bytes that are missing.
     case body(Int)
-    /// A message that is too long, with that many bytes more.
+    /// A message that is too long, with the number of bytes that are left.
     case longBody(Int)
-    /// Past all understanding.
-    case lost
+    /// The stream cannot be split any more.
+    case failed
   }
 
-  /// Gives each message that `chunk` completes to `take`.
-  mutating func read(_ chunk: UnsafeRawBufferPointer, _ take: Take) {
+  /// Passes each message that `chunk` completes to `handler`.
+  mutating func read(_ chunk: UnsafeRawBufferPointer, _ handler: Handler) {
     var rest = chunk[...]
     if framing == nil {
       guard let start = rest.firstIndex(where: { !Self.isSpace($0) }) else { return }
       framing = Framing(first: rest[start])
-      // Bytes before it belong to no message, in however many pieces they arrive.
+      // White space before the first message may arrive in any number of pieces.
       rest = rest[start...]
     }
     while !rest.isEmpty {
       switch part {
-      case .head, .longLine: readHead(&rest, take)
-      case .body(let left): readBody(&rest, left, take)
+      case .head, .longLine: readHead(&rest, handler)
+      case .body(let left): readBody(&rest, left, handler)
       case .longBody(let left):
         let skipped = min(left, rest.count)
         rest = rest.dropFirst(skipped)
         part = left == skipped ? .head : .longBody(left - skipped)
-        if left == skipped { tell(.tooLong, take) }
-      case .lost: return
+        if left == skipped { deliver(.tooLong, handler) }
+      case .failed: return
       }
     }
   }
 
-  /// The stream has ended: a last line need not end in a line break.
-  mutating func end(_ take: Take) {
+  /// The stream has ended. The last line needs no line break.
+  mutating func end(_ handler: Handler) {
     switch part {
-    case .longLine: tell(.tooLong, take)
-    case .body, .longBody: tell(.unframed("the input ended inside a message"), take)
+    case .longLine: deliver(.tooLong, handler)
+    case .body, .longBody: deliver(.unframed("the input ended inside a message"), handler)
     case .head:
       if framing == .headers {
-        if !partial.isEmpty { tell(.unframed("the input ended inside headers"), take) }
+        if !partial.isEmpty { deliver(.unframed("the input ended inside headers"), handler) }
       } else {
-        finishLine(partial[...], take)
+        finishLine(partial[...], handler)
       }
-    case .lost: break
+    case .failed: break
     }
     partial = []
-    part = .lost
+    part = .failed
   }
 
-  private mutating func readHead(_ rest: inout Slice<UnsafeRawBufferPointer>, _ take: Take) {
+  private mutating func readHead(_ rest: inout Slice<UnsafeRawBufferPointer>, _ handler: Handler) {
     guard let newline = Self.newline(in: rest) else {
-      if part == .head { keep(rest, take) }
+      if part == .head { keep(rest, handler) }
       rest = rest.suffix(0)
       return
     }
     let line = rest[..<newline]
     rest = rest[(newline + 1)...]
     if framing == .headers {
-      keep(line, take)
+      keep(line, handler)
       partial.append(UInt8(ascii: "\n"))
-      if part == .head { finishHeaders(take) }
+      if part == .head { finishHeaders(handler) }
     } else if part == .longLine || partial.count + line.count > Self.limit {
       part = .head
       partial = []
-      tell(.tooLong, take)
+      deliver(.tooLong, handler)
     } else if partial.isEmpty {
-      finishLine(line, take)
+      finishLine(line, handler)
     } else {
       partial.append(contentsOf: line)
-      finishLine(partial[...], take)
+      finishLine(partial[...], handler)
       partial = []
     }
   }
 
-  /// Remembers the beginning of a line, or a line of headers, as far as it may be long.
-  private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>, _ take: Take) {
+  /// Keeps the beginning of a line, or a line of headers, up to the limit.
+  private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>, _ handler: Handler) {
     let limit = framing == .headers ? Self.headerLimit : Self.limit
     guard partial.count + bytes.count <= limit else {
       partial = []
-      if framing == .headers { return lose("expected at most \(limit) bytes of headers", take) }
+      if framing == .headers { return fail("expected at most \(limit) bytes of headers", handler) }
       part = .longLine
       return
     }
     partial.append(contentsOf: bytes)
   }
 
-  private func finishLine(_ line: some RandomAccessCollection<UInt8>, _ take: Take) {
+  private func finishLine(_ line: some RandomAccessCollection<UInt8>, _ handler: Handler) {
     var message = Array(line)
     if message.last == UInt8(ascii: "\r") { message.removeLast() }
-    if !message.allSatisfy(Self.isSpace) { tell(.message(message), take) }
+    if !message.allSatisfy(Self.isSpace) { deliver(.message(message), handler) }
   }
 
-  /// An empty line ends the headers.
-  private mutating func finishHeaders(_ take: Take) {
+  /// Ends the headers at an empty line.
+  private mutating func finishHeaders(_ handler: Handler) {
     let bytes = partial
     guard bytes.count > 1 else { return partial = [] }
     guard bytes.suffix(2).elementsEqual("\n\n".utf8) || bytes.suffix(3).elementsEqual("\n\r\n".utf8) else {
@@ -134,35 +134,35 @@ struct MessageReader {
     switch MessageHeaders.length(in: bytes) {
     case .success(let length):
       part = length > Self.limit ? .longBody(length) : .body(length)
-      if length == 0 { finishBody(take) }
-    case .failure(let problem): lose(problem.text, take)
+      if length == 0 { finishBody(handler) }
+    case .failure(let problem): fail(problem.text, handler)
     }
   }
 
   private mutating func readBody(
-    _ rest: inout Slice<UnsafeRawBufferPointer>, _ left: Int, _ take: Take
+    _ rest: inout Slice<UnsafeRawBufferPointer>, _ left: Int, _ handler: Handler
   ) {
     let taken = rest.prefix(left)
     partial.append(contentsOf: taken)
     rest = rest.dropFirst(taken.count)
     part = .body(left - taken.count)
-    if left == taken.count { finishBody(take) }
+    if left == taken.count { finishBody(handler) }
   }
 
-  private mutating func finishBody(_ take: Take) {
+  private mutating func finishBody(_ handler: Handler) {
     let message = partial
     partial = []
     part = .head
-    tell(.message(message), take)
+    deliver(.message(message), handler)
   }
 
-  private mutating func lose(_ text: String, _ take: Take) {
-    part = .lost
+  private mutating func fail(_ text: String, _ handler: Handler) {
+    part = .failed
     partial = []
-    tell(.unframed(text), take)
+    deliver(.unframed(text), handler)
   }
 
-  /// memchr is many times faster than a loop of ours.
+  /// Uses memchr, which is many times faster than a loop in Swift.
   private static func newline(in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
     guard let start = bytes.base.baseAddress else { return nil }
     guard let found = memchr(start + bytes.startIndex, Int32(UInt8(ascii: "\n")), bytes.count) else {
@@ -171,7 +171,7 @@ struct MessageReader {
     return UnsafeRawPointer(found) - start
   }
 
-  private func tell(_ item: Item, _ take: Take) { take(item, framing ?? .lines) }
+  private func deliver(_ item: Item, _ handler: Handler) { handler(item, framing ?? .lines) }
 
   static func isSpace(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")

@@ -1,16 +1,17 @@
-// The words on the command line, read with getopt_long, and the pages that some of them ask for. Secrets never come this
-// way: arguments are public (R40).
+// Reads the command line with getopt_long, and has the help text. Secrets are never passed as arguments, because other
+// users can read arguments (R40).
 
 import CPosix
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollPosix
 
 enum Arguments {
-  enum Wish {
+  enum Action {
     case serve(LogLevel)
     case help, version, manifest
-    /// The arguments are wrong; the reason was printed on stderr.
+    /// The arguments are wrong. The reason was printed to stderr.
     case refused
   }
 
@@ -29,32 +30,32 @@ enum Arguments {
 
     """
 
-  private static let wanted: [(name: StaticString, takes: Int32, letter: UInt8)] = [
+  private static let options: [(name: StaticString, takes: Int32, letter: UInt8)] = [
     ("help", no_argument, UInt8(ascii: "h")), ("version", no_argument, UInt8(ascii: "v")),
     ("manifest", no_argument, UInt8(ascii: "m")), ("log-level", required_argument, UInt8(ascii: "l")),
   ]
 
-  static func read() -> Wish {
-    guard let given = CommandWords.pointers() else {
+  static func read() -> Action {
+    guard let given = ProcessArguments.pointers() else {
       return refused("the command line cannot be read: enrolld needs glibc for that")
     }
-    // getopt_long sorts the pointers.
+    // getopt_long reorders the pointers.
     var words: [UnsafeMutablePointer<CChar>?] = []
     for word in given { words.append(word) }
     words.append(nil)
     let count = Int32(given.count)
-    var options = wanted.map { option in
+    var entries = options.map { option in
       CPosix.option(
         name: UnsafeRawPointer(option.name.utf8Start).assumingMemoryBound(to: CChar.self),
         has_arg: option.takes, flag: nil, val: Int32(option.letter))
     }
-    options.append(CPosix.option())
+    entries.append(CPosix.option())
 
     var level = LogLevel.warning
     var argument: UnsafePointer<CChar>?
     var operand: Int32 = 0
     while true {
-      let found = enroll_posix_long_option(count, &words, options, &argument, &operand)
+      let found = enroll_posix_long_option(count, &words, entries, &argument, &operand)
       switch found {
       case Int32(UInt8(ascii: "h")): return .help
       case Int32(UInt8(ascii: "v")): return .version
@@ -70,7 +71,7 @@ enum Arguments {
     }
   }
 
-  private static func refused(_ text: String) -> Wish {
+  private static func refused(_ text: String) -> Action {
     Log(.error).error(text)
     return .refused
   }
@@ -83,16 +84,16 @@ extension LogLevel {
   }
 }
 
-/// The pages that the daemon prints instead of serving: its help, its version, its manifest.
-enum Page {
-  /// - Returns: the exit status: 1 when standard output did not take all of it.
+/// Prints a text instead of serving: the help, the version or the manifest.
+enum StandardOutput {
+  /// - Returns: the exit status, 1 if the text could not be written completely.
   static func print(_ text: String) -> Int32 {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
       if count < 0, enroll_posix_errno() == EINTR { continue }
       guard count > 0 else {
-        Log(.error).error("standard output cannot be written: \(SystemError.words(enroll_posix_errno()))")
+        Log(.error).error("standard output cannot be written: \(SystemError.message(enroll_posix_errno()))")
         return 1
       }
       bytes = bytes.dropFirst(count)

@@ -1,12 +1,13 @@
-// Lines on stderr. A host that does not read them loses lines, not answers: nothing here waits.
-// No line holds parameters or results (R40): names of commands, numbers, error texts, and what clients tell, without secrets.
+// Lines on stderr. If the host does not read them, lines are lost. Answers are not lost, because the log
+// never waits. No line has parameters or results (R40): only names of commands, numbers, error messages, and
+// the clients' log lines, without secrets.
 
 import CPosix
-import EnrollCore
+import EnrollSteps
 import EnrollHost
 import EnrollPosix
 
-/// The daemon's log. A class because every thread writes to it.
+/// The daemon's log. A class, because every thread writes to it.
 final class Log: LogHandler, @unchecked Sendable {
   // Unchecked: `lost` is only touched with `condition` held.
   let level: LogLevel

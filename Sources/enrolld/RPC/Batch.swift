@@ -1,13 +1,14 @@
-// A batch (JSON-RPC 2.0 §6): its requests run side by side, its answers go out together, in the order of the requests.
+// A batch (JSON-RPC 2.0 §6): its requests run in parallel, and its answers are sent together in the order of the
+// requests.
 
-import EnrollCore
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// Collects the answers of one batch. A class because its requests end on different threads.
+/// Collects the answers of one batch. A class, because its requests end on different threads.
 final class Batch: Sendable {
-  /// Requests in one batch; more are refused as a whole.
+  /// The most requests in one batch. A larger batch is refused as a whole.
   static let limit = 1000
 
   private struct Answers {
@@ -24,7 +25,7 @@ final class Batch: Sendable {
   }
 
   /// - Parameter answer: nil for a notification.
-  func settle(_ index: Int, _ answer: JSON?) {
+  func setAnswer(_ index: Int, _ answer: JSON?) {
     let all = answers.withLock { answers -> [JSON]? in
       answers.slots[index] = answer
       answers.open -= 1

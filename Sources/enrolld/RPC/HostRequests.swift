@@ -1,29 +1,30 @@
-// The daemon's own requests to its host, which serves HTTP and secrets itself. They are called h1, h2, …: what the host's
-// requests are called is no matter, because answers have no method and requests have.
+// The daemon's requests to its host, for a host that serves HTTP and secrets itself. Their ids are h1, h2, …, which may
+// equal ids of the host's requests: answers have no method, and requests have one.
 //
-// The caller waits on a thread of its own; the reading thread delivers the answers and never waits. An answer is taken
-// once: what comes a second time, too late, or for no request is dropped.
+// The caller waits on its own thread. The reading thread delivers the answers and never waits. Each request gets one
+// answer: a second answer, a late answer, and an answer to no request are dropped.
 
 import EnrollCommands
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollHost
 import EnrollJSON
 import EnrollPosix
 
-/// Requests that the host has not answered yet. A class because threads share it.
+/// Requests that the host has not answered yet. A class, because threads share it.
 final class HostRequests: HostLine {
   private struct Table {
-    var open: [UInt64: Question] = [:]
+    var open: [UInt64: PendingRequest] = [:]
     var next: UInt64 = 1
     var isClosed = false
   }
 
-  /// One request. Whatever ends it first counts.
-  private final class Question: Sendable {
+  /// One request. Only the first call of ``end(_:)`` counts.
+  private final class PendingRequest: Sendable {
     private let answer = Guarded<HostAnswer?>(nil, by: Mutex())
     private let over = Event()
 
-    /// - Returns: whether this was first.
+    /// - Returns: whether this end was the first.
     @discardableResult
     func end(_ how: HostAnswer) -> Bool {
       let isFirst = answer.withLock { answer -> Bool in
@@ -35,7 +36,7 @@ final class HostRequests: HostLine {
       return isFirst
     }
 
-    /// - Returns: `.silence` when nothing ended it by then.
+    /// - Returns: `.silence` if the request has not ended before the deadline.
     func wait(until deadline: Instant, by clock: any Clock) -> HostAnswer {
       if !over.wait(until: deadline, by: clock) { end(.silence) }
       return answer.withLock { $0 } ?? .silence
@@ -47,7 +48,7 @@ final class HostRequests: HostLine {
   private let log: Log
   private let send: @Sendable (JSON) -> Void
 
-  /// - Parameter send: queues a message for the host; never waits.
+  /// - Parameter send: queues a message for the host. Never waits.
   init(log: Log, send: @escaping @Sendable (JSON) -> Void) {
     self.log = log
     self.send = send
@@ -57,13 +58,13 @@ final class HostRequests: HostLine {
     _ request: HostRequest, _ parameters: JSON, nanoseconds: Int64, cancellation: (any Cancellation)?
   ) -> HostAnswer {
     if cancellation?.isCancelled ?? false { return .cancelled }
-    let question = Question()
-    guard let number = open(question) else { return .gone }
-    let id = RequestID.text("h\(number)")
+    let pending = PendingRequest()
+    guard let number = open(pending) else { return .gone }
+    let id = MessageID.text("h\(number)")
     log.debug("\(request.name) h\(number) begins")
     send(Reply.request(id, request.name, parameters))
-    let hook = cancellation?.onCancel { question.end(.cancelled) }
-    let answer = question.wait(until: clock.instant().advanced(byNanoseconds: nanoseconds), by: clock)
+    let hook = cancellation?.onCancel { pending.end(.cancelled) }
+    let answer = pending.wait(until: clock.instant().advanced(byNanoseconds: nanoseconds), by: clock)
     if let hook { cancellation?.removeHook(hook) }
     switch answer {
     case .silence, .cancelled:
@@ -75,42 +76,42 @@ final class HostRequests: HostLine {
     return answer
   }
 
-  /// Takes what the host answered. Never waits.
-  func take(_ id: RequestID?, _ answer: HostAnswer) {
-    guard let number = id.flatMap({ Self.number($0) }), let question = close(number), question.end(answer)
+  /// Delivers an answer of the host to the caller that waits for it. Never waits.
+  func deliver(_ id: MessageID?, _ answer: HostAnswer) {
+    guard let number = id.flatMap({ Self.number($0) }), let pending = close(number), pending.end(answer)
     else {
       return log.debug("an answer to no pending request was ignored")
     }
   }
 
-  /// The host cannot answer any more: every wait ends, and later ones end at once.
+  /// The host cannot answer any more: every wait ends, and later requests end at once.
   func end() {
-    let left = table.withLock { table -> [Question] in
+    let left = table.withLock { table -> [PendingRequest] in
       table.isClosed = true
       defer { table.open = [:] }
       return Array(table.open.values)
     }
-    for question in left { question.end(.gone) }
+    for pending in left { pending.end(.gone) }
   }
 
-  /// nil when the host cannot answer any more.
-  private func open(_ question: Question) -> UInt64? {
+  /// nil if the host cannot answer any more.
+  private func open(_ pending: PendingRequest) -> UInt64? {
     table.withLock { table in
       guard !table.isClosed else { return nil }
       let number = table.next
       table.next += 1
-      table.open[number] = question
+      table.open[number] = pending
       return number
     }
   }
 
   @discardableResult
-  private func close(_ number: UInt64) -> Question? {
+  private func close(_ number: UInt64) -> PendingRequest? {
     table.withLock { $0.open.removeValue(forKey: number) }
   }
 
-  /// `h1` and the like, spelt in one way only.
-  private static func number(_ id: RequestID) -> UInt64? {
+  /// The number in an id such as `h1`, in its only valid spelling.
+  private static func number(_ id: MessageID) -> UInt64? {
     guard case .text(let text) = id, text.utf8.first == UInt8(ascii: "h"),
       let number = UInt64(text.dropFirst()),
       ASCII.equals("h\(number)", text)

@@ -1,16 +1,16 @@
-// Answers (JSON-RPC 2.0 §5). Errors of the protocol have its codes and words; errors of commands have the code that the
-// manifest names, and say the rest in `data`.
+// Answers (JSON-RPC 2.0 §5). Errors of the protocol have JSON-RPC's codes and messages. Errors of commands have the
+// codes of the manifest, and details in `data`.
 
 import EnrollCommands
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
 enum Reply {
-  static func result(_ result: JSON, to id: RequestID) -> JSON {
+  static func result(_ result: JSON, to id: MessageID) -> JSON {
     .object([("jsonrpc", .string("2.0")), ("result", result), ("id", id.json)])
   }
 
-  static func failure(_ error: EnrollError, to id: RequestID) -> JSON {
+  static func failure(_ error: EnrollError, to id: MessageID) -> JSON {
     failure(error.code.rpcCode, error.message, error, id)
   }
 
@@ -18,16 +18,16 @@ enum Reply {
     failure(-32_700, "Parse error", EnrollError(.json, detail), nil)
   }
 
-  static func invalidRequest(_ detail: String, to id: RequestID? = nil) -> JSON {
+  static func invalidRequest(_ detail: String, to id: MessageID? = nil) -> JSON {
     failure(-32_600, "Invalid Request", EnrollError(.invalidArgument, detail), id)
   }
 
-  static func methodNotFound(to id: RequestID) -> JSON {
+  static func methodNotFound(to id: MessageID) -> JSON {
     failure(-32_601, "Method not found", EnrollError(.notFound, "no command has this name"), id)
   }
 
-  /// A request of our own.
-  static func request(_ id: RequestID, _ method: String, _ params: JSON) -> JSON {
+  /// A request of the daemon.
+  static func request(_ id: MessageID, _ method: String, _ params: JSON) -> JSON {
     .object([
       ("jsonrpc", .string("2.0")), ("id", id.json), ("method", .string(method)), ("params", params),
     ])
@@ -37,7 +37,7 @@ enum Reply {
     .object([("jsonrpc", .string("2.0")), ("method", .string(method)), ("params", params)])
   }
 
-  private static func failure(_ code: Int64, _ message: String, _ error: EnrollError, _ id: RequestID?)
+  private static func failure(_ code: Int64, _ message: String, _ error: EnrollError, _ id: MessageID?)
     -> JSON
   {
     .object([

@@ -1,23 +1,23 @@
-// From a message to its answer (JSON-RPC 2.0). Runs on the reading thread and never waits there: commands that need no
-// waiting are answered at once, the others run on the session's workers or are parked, and what is too much is answered
-// `busy`. That is why the reading thread always comes back to read: an answer of the host that somebody here waits for is
-// never stuck behind a request.
+// From a message to its answer (JSON-RPC 2.0). This runs on the reading thread and never waits there: commands that
+// need no waiting are answered at once, the others run on the session's workers or wait without a thread, and requests
+// beyond the limits are answered with `busy`. Therefore the reading thread always continues to read, and an answer of
+// the host that another thread waits for never waits behind a request.
 
 import EnrollCommands
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 import Synchronization
 
-/// One host's conversation. A class because answers come from many threads.
+/// The server for one host. A class, because answers come from many threads.
 final class Server: Sendable {
   private let session: Session
   private let host: HostRequests
-  private let takesAnswersOnly = Atomic<Bool>(false)
-  private let requests = Requests()
+  private let ignoresRequests = Atomic<Bool>(false)
+  private let requests = RunningRequests()
   private let log: Log
   private let send: @Sendable (JSON) -> Void
 
-  /// - Parameter send: queues a message for the host; never waits.
+  /// - Parameter send: queues a message for the host. Never waits.
   init(_ environment: SessionEnvironment, log: Log, send: @escaping @Sendable (JSON) -> Void) {
     self.log = log
     self.send = send
@@ -28,7 +28,7 @@ final class Server: Sendable {
     }
   }
 
-  /// Takes one message of the host.
+  /// Handles one message of the host.
   func receive(_ message: [UInt8]) {
     let json: JSON
     do throws(JSONError) {
@@ -45,25 +45,25 @@ final class Server: Sendable {
     }
     let batch = Batch(count: items.count, send: send)
     for (index, item) in items.enumerated() {
-      handle(item) { answer in batch.settle(index, answer) }
+      handle(item) { answer in batch.setAnswer(index, answer) }
     }
   }
 
-  /// A message was longer than the limit, and is gone (R36).
+  /// A message was longer than the limit and was discarded (R36).
   func refuseTooLong() {
     send(Reply.invalidRequest("expected at most \(MessageReader.limit) bytes"))
   }
 
   func refuseUnframed(_ detail: String) { send(Reply.parseError(detail)) }
 
-  /// - Parameter answer: called exactly once; with nil where nothing is to be answered.
+  /// - Parameter answer: called exactly once; with nil if there is no answer.
   private func handle(_ json: JSON, _ answer: @escaping @Sendable (JSON?) -> Void) {
-    switch Incoming(json) {
+    switch IncomingMessage(json) {
     case .invalid(let id, let detail): answer(Reply.invalidRequest(detail, to: id))
     case .response(let id, let came):
-      host.take(id, came)
+      host.deliver(id, came)
       answer(nil)
-    case .request where takesAnswersOnly.load(ordering: .relaxed):
+    case .request where ignoresRequests.load(ordering: .relaxed):
       log.debug("a request after the end was ignored")
       answer(nil)
     case .request(let id, let method, let params):
@@ -77,10 +77,10 @@ final class Server: Sendable {
     }
   }
 
-  /// Methods of the connection itself.
-  private func control(_ id: RequestID?, _ method: String, _ params: JSON?) -> JSON? {
+  /// Handles methods of the connection, which are not commands of EnrollKit.
+  private func control(_ id: MessageID?, _ method: String, _ params: JSON?) -> JSON? {
     guard ASCII.equals(method, "$/cancelRequest") else { return id.map { Reply.methodNotFound(to: $0) } }
-    guard let meant = params?["id"].flatMap({ RequestID($0) }) else {
+    guard let meant = params?["id"].flatMap({ MessageID($0) }) else {
       let error = EnrollError(.invalidArgument, "id: expected the id of a request", field: "id")
       return id.map { Reply.failure(error, to: $0) }
     }
@@ -89,7 +89,7 @@ final class Server: Sendable {
   }
 
   private func run(
-    _ command: Command, _ id: RequestID?, _ params: JSON?, _ answer: @escaping @Sendable (JSON?) -> Void
+    _ command: Command, _ id: MessageID?, _ params: JSON?, _ answer: @escaping @Sendable (JSON?) -> Void
   ) {
     log.debug("\(command.name) begins")
     let reply: @Sendable (Result<JSON, EnrollError>) -> Void = { [log] result in
@@ -119,33 +119,34 @@ final class Server: Sendable {
     }
   }
 
-  /// No more messages will come: what waits for a user or for the host is given up, the rest goes on.
-  func giveUpWaiting() {
+  /// No more messages will arrive: requests that wait for a user or for the host are cancelled, and the others
+  /// continue.
+  func cancelWaits() {
     requests.cancelWaiting()
-    giveUpHost()
+    endHostRequests()
   }
 
-  /// The host cannot answer any more, and is not asked any more.
-  func giveUpHost() { host.end() }
+  /// The host cannot answer any more, and gets no more requests.
+  func endHostRequests() { host.end() }
 
-  /// From now on what the host asks is not done; what it answers still counts.
-  func takeAnswersOnly() { takesAnswersOnly.store(true, ordering: .relaxed) }
+  /// From now on requests of the host are ignored; its answers still count.
+  func ignoreRequests() { ignoresRequests.store(true, ordering: .relaxed) }
 
-  /// The host is gone: every wait ends. Requests that were sent to a provider are still followed to their answers.
-  func giveUpAll() {
+  /// The host is gone: every wait ends. Requests that were sent to a provider still continue to their answers.
+  func cancelAll() {
     requests.cancelAll()
     session.closeClients()
   }
 
   func isIdle(withinNanoseconds limit: Int64) -> Bool { requests.areDone(withinNanoseconds: limit) }
 
-  /// Returns once every renewal that was sent is stored (R39), or that many seconds have passed.
+  /// Returns once every renewal that was sent is saved (R39), or after `seconds`.
   func finish(within seconds: Int64) { session.finish(within: seconds) }
 }
 
 extension Command {
-  /// Parameters by name; those by position have the order of the schema (JSON-RPC 2.0 §4.2).
-  /// - Throws: `.invalidArgument` for more than there are.
+  /// Parameters by name. Parameters by position have the order of the schema (JSON-RPC 2.0 §4.2).
+  /// - Throws: `.invalidArgument` for more parameters than the schema has.
   fileprivate func named(_ params: JSON?) throws(EnrollError) -> JSON {
     guard case .array(let values) = params else { return params ?? .object([]) }
     let properties = input.properties

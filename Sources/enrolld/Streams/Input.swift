@@ -1,34 +1,34 @@
-// The events that the one reading thread waits for: bytes on stdin, a signal to end, or the end of the host.
+// The events that the reading thread waits for: bytes on stdin, a signal to end, or the end of the host.
 
 import CPosix
 import EnrollHost
 import EnrollPosix
 
-/// Waits for whatever comes first, and reads.
+/// Waits for the first event, and reads.
 final class Input: @unchecked Sendable {
-  // Unchecked: one thread reads at a time; the others only look for signals.
+  // Unchecked: one thread reads at a time; the other threads only check for signals.
   enum Event {
-    /// So many bytes are in ``buffer``.
+    /// The number of bytes that are in ``buffer``.
     case bytes(Int)
     /// stdin has ended.
     case end
-    /// stdin cannot be read, by an error number of the system's.
+    /// stdin cannot be read; with the system's error number.
     case unreadable(Int32)
     /// SIGTERM, SIGINT or SIGHUP.
     case signal
-    /// stdout is closed, or something else asked for an end.
+    /// stdout is closed, or another part of the daemon asked for an end.
     case wake
   }
 
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
   private let signals: Int32
   private let waker: Int32
-  /// Only touched by the thread that looks for signals.
-  private var hasTakenSignal = false
+  /// Only touched by the thread that checks for signals.
+  private var hasReadSignal = false
 
   /// - Parameters:
-  ///   - signals: as `EndingSignals.prepare()` gives it; negative for none.
-  ///   - waker: an event descriptor that asks for an end.
+  ///   - signals: from `TerminationSignals.prepare()`; negative for none.
+  ///   - waker: an event descriptor that is raised to ask for an end.
   init(signals: Int32, waker: Int32) {
     self.signals = signals
     self.waker = waker
@@ -46,31 +46,32 @@ final class Input: @unchecked Sendable {
       ]
       guard poll(&pollers, 4, -1) > 0 else { continue }
       if pollers[1].revents != 0 { return .signal }
-      if pollers[2].revents != 0 || Output.isGone(pollers[3]) { return .wake }
-      // A read that would wait hears no signal.
+      if pollers[2].revents != 0 || OutputWriter.isGone(pollers[3]) { return .wake }
+      // Reads only if there is input: a read that blocks would not notice a signal.
       guard pollers[0].revents != 0 else { continue }
-      switch take() {
+      switch readInput() {
       case .nothing: continue
       case .bytes(0): return .end
       case .bytes(let count): return .bytes(count)
-      // A host that went away cannot be told from one that closed stdin: what it sent was read.
-      case .failed(let number): return Output.isGone(pollers[0]) ? .end : .unreadable(number)
+      // A host that has ended looks like a host that has closed stdin. Everything that the host sent was
+      // read.
+      case .failed(let number): return OutputWriter.isGone(pollers[0]) ? .end : .unreadable(number)
       }
     }
   }
 
-  /// Waits for bytes alone.
-  /// - Returns: how many are in ``buffer``; nil when stdin has ended or stdout is closed.
+  /// Waits only for bytes.
+  /// - Returns: the number of bytes in ``buffer``; nil if stdin has ended or stdout is closed.
   func more() -> Int? {
     while true {
       var pollers = [
         pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
         pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
       ]
-      guard ExitBarrier.outside({ poll(&pollers, 2, -1) }) > 0 else { continue }
-      if Output.isGone(pollers[1]) { return nil }
+      guard ExitBarrier.allowingExit({ poll(&pollers, 2, -1) }) > 0 else { continue }
+      if OutputWriter.isGone(pollers[1]) { return nil }
       guard pollers[0].revents != 0 else { continue }
-      switch take() {
+      switch readInput() {
       case .nothing: continue
       case .bytes(let count): return count > 0 ? count : nil
       case .failed: return nil
@@ -78,31 +79,31 @@ final class Input: @unchecked Sendable {
     }
   }
 
-  private enum Taken {
+  private enum ReadResult {
     /// 0 at the end of stdin.
     case bytes(Int)
-    /// There are none after all.
+    /// There were no bytes after all.
     case nothing
     case failed(Int32)
   }
 
-  private func take() -> Taken {
+  private func readInput() -> ReadResult {
     let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
     if count >= 0 { return .bytes(count) }
     let number = enroll_posix_errno()
     return number == EINTR || number == EAGAIN ? .nothing : .failed(number)
   }
 
-  /// Whether the first signal waits to be taken.
+  /// Whether the first signal has arrived and was not read yet.
   var hasSignal: Bool {
-    guard !hasTakenSignal else { return false }
+    guard !hasReadSignal else { return false }
     var poller = pollfd(fd: signals, events: Int16(POLLIN), revents: 0)
     return poll(&poller, 1, 0) == 1 && poller.revents != 0
   }
 
-  /// Those that follow are nobody's here.
-  func takeSignal() {
-    hasTakenSignal = true
-    EndingSignals.take(signals)
+  /// Reads the first signal. A thread of TerminationSignals reads later ones.
+  func readSignal() {
+    hasReadSignal = true
+    TerminationSignals.readFirst(signals)
   }
 }

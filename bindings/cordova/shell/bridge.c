@@ -21,7 +21,7 @@ struct bridge {
   GHashTable *clients; /* id -> client */
   GHashTable *calls;   /* number -> request, while it is pending */
   GQueue urls;         /* held_url, the oldest first */
-  gint64 listener;     /* the callback of the page's `listen`; 0: nobody listens */
+  gint64 listener;     /* the callback of the page's `listen`; 0: no listener */
   GThreadPool *openers, *closers;
   enroll_queue *queue; /* the library's callbacks, until the main loop runs them */
   guint page, last_client, last_url;
@@ -38,7 +38,7 @@ typedef struct held_url {
   char *url;
 } held_url;
 
-/* The program has one: an event's `user_data` has room for its client's number and no more. */
+/* The program has one bridge: an event's `user_data` has room for its client's number only. */
 static bridge *the_bridge;
 
 /* One request of the page, until it is answered. */
@@ -48,7 +48,7 @@ typedef struct request {
   WebKitScriptMessageReply *reply;
   JSCContext *context;
   json_t *arguments;
-  guint page;            /* which page asked */
+  guint page;            /* the number of the page that sent it */
   enroll_client *client; /* of a `url.handle` */
   gint64 number; /* of a call that may be cancelled; else 0 */
   enroll_pending *pending;
@@ -74,6 +74,8 @@ static json_t *error_json(const enroll_error *error) {
   if (error->field[0] != '\0') json_object_set_new(detail, "field", json_string(error->field));
   if (error->http_status != 0) json_object_set_new(detail, "httpStatus", json_integer(error->http_status));
   if (error->oauth_error[0] != '\0') json_object_set_new(detail, "oauthError", json_string(error->oauth_error));
+  if (error->oauth_error_description[0] != '\0')
+    json_object_set_new(detail, "oauthErrorDescription", json_string(error->oauth_error_description));
   if (error->retry_after_seconds != 0)
     json_object_set_new(detail, "retryAfter", json_integer(error->retry_after_seconds));
   if (error->reason != ENROLL_OK) json_object_set_new(detail, "reason", json_string(enroll_status_name(error->reason)));
@@ -120,7 +122,7 @@ static void answer_error(request *request, const enroll_error *error) {
   free(text);
 }
 
-/* For a failure of the shell itself. */
+/* Answers a request with a failure of the shell itself. */
 static void refuse(request *request, enroll_status status, const char *field, const char *message) {
   enroll_error error = ENROLL_ERROR_INIT;
   error.status = status;
@@ -150,7 +152,7 @@ static void tell(bridge *bridge, json_t *message) {
 
 /* ---- From other threads to the main loop ---------------------------------------------------------------------- */
 
-/* The answer to a request. */
+/* The answer to a request, on its way to the main loop. */
 typedef struct delivery {
   request *request;
   enroll_client *opened;
@@ -175,7 +177,7 @@ static gboolean deliver_now(gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
-/* Any thread: attaching the source wakes the main loop through its own descriptor. */
+/* May run on any thread: attaching the source wakes the main loop through its own descriptor. */
 static void deliver(delivery *delivery) {
   GSource *source = g_idle_source_new();
   g_source_set_priority(source, G_PRIORITY_DEFAULT);
@@ -184,7 +186,8 @@ static void deliver(delivery *delivery) {
   g_source_unref(source);
 }
 
-/* Any thread: `result` or `error`; with `opened` the client that was opened. */
+/* May run on any thread. Exactly one of `result` and `error` is set; `opened` is the client that was opened, or
+ * NULL. */
 static void deliver_outcome(request *request, const char *result, size_t size, const enroll_error *error,
                             enroll_client *opened) {
   delivery *outcome = g_new0(delivery, 1);
@@ -203,7 +206,7 @@ static void deliver_outcome(request *request, const char *result, size_t size, c
 
 /* ---- The library's callbacks ---------------------------------------------------------------------------------- */
 
-/* They wait in the library's queue, whose descriptor the main loop polls. */
+/* Callbacks wait in the library's queue, whose descriptor the main loop polls. */
 static gboolean run_callbacks(gint descriptor, GIOCondition condition, gpointer data) {
   (void)descriptor;
   (void)condition;
@@ -228,7 +231,7 @@ static void on_event(void *user_data, const char *name, const char *parameters, 
                              json_loadb(parameters, size, 0, NULL)));
 }
 
-/* A client that was opened gets its number and its subscription. */
+/* Gives a client that was opened its number and its subscription. */
 static void admit(request *request, enroll_client *handle) {
   bridge *bridge = request->bridge;
   if (request->page != bridge->page) {
@@ -265,7 +268,7 @@ static char *store_path(bridge *bridge, json_t *name) {
 
 static const char *text_of(json_t *object, const char *key) { return json_string_value(json_object_get(object, key)); }
 
-/* Pool thread. The store's key may be in a slow keyring. */
+/* Pool thread: the key of the store may be in a slow keyring. */
 static void open_client(request *request) {
   json_t *wish = json_array_get(request->arguments, 0), *platform = json_object_get(wish, "platform");
   char *configuration = json_dumps(json_object_get(wish, "configuration"), JSON_COMPACT | JSON_ENCODE_ANY);
@@ -302,7 +305,7 @@ static void open_client(request *request) {
   g_free(directory);
 }
 
-/* Pool thread. Commands that need no client; commands about a store get its directory and its key provider. */
+/* Pool thread. Runs a command that needs no client; a command about a store gets its directory and its key provider. */
 static void call_without_client(request *request) {
   const char *command = json_string_value(json_array_get(request->arguments, 2));
   json_t *parameters = json_array_get(request->arguments, 3);
@@ -359,7 +362,7 @@ static json_t *handled_json(enroll_client *client, int32_t kind, int32_t offers,
   }
 }
 
-/* Pool thread. It redeems codes. */
+/* Pool thread: the library redeems the code of a redirect. */
 static void handle_url(request *request) {
   json_t *parameters = json_array_get(request->arguments, 3), *timeout = json_object_get(parameters, "timeout");
   int64_t timeout_ms = (json_is_integer(timeout) ? json_integer_value(timeout) : DEFAULT_TIMEOUT) * 1000;
@@ -378,7 +381,7 @@ static void handle_url(request *request) {
   enroll_buf_free(&url);
 }
 
-/* Pool thread. It waits for a renewal that was sent. */
+/* Pool thread: closing waits for a renewal that was sent. */
 static void close_client(gpointer handle, gpointer unused) {
   (void)unused;
   enroll_client_free(handle);
@@ -442,7 +445,7 @@ static void do_call(request *request) {
 
   client *client = find_client(request, 1);
   if (client == NULL) return;
-  /* Its typed function has no form with a callback. */
+  /* The typed function for this command has no form with a callback. */
   if (strcmp(command, "url.handle") == 0) {
     request->client = client->handle;
     g_thread_pool_push(request->bridge->openers, request, NULL);
@@ -472,7 +475,7 @@ static void tell_url(bridge *bridge, const held_url *held) {
   tell(bridge, json_pack("{s:s, s:i, s:s}", "type", "url", "id", (int)held->id, "url", held->url));
 }
 
-/* Everything that comes later goes to the same callback. */
+/* All later events and URLs go to this callback. */
 static void do_listen(request *request) {
   bridge *bridge = request->bridge;
   bridge->listener = request->callback;
@@ -505,8 +508,8 @@ static void on_launched(GObject *source, GAsyncResult *result, gpointer data) {
   g_error_free(error);
 }
 
-/* The URLs that may be opened: a provider's page, on this machine also without TLS. Another app's link may have its
- * own scheme, but none that reads a page or a file. */
+/* Whether a URL may be opened: a provider's page over https, or over http on this machine. Another app's link may
+ * have its own scheme, but no scheme that reads a page or a file. */
 static gboolean may_open(const char *url, gboolean other_app) {
   GUri *uri = g_uri_parse(url, G_URI_FLAGS_NONE, NULL);
   if (uri == NULL) return FALSE;
@@ -577,7 +580,7 @@ static gboolean on_message(WebKitUserContentManager *manager, JSCValue *value, W
 
 /* ---- The bridge ----------------------------------------------------------------------------------------------- */
 
-/* The library sends no more events of the client; those on their way find no client of that number. */
+/* The library sends no more events of the client; events on their way find no client with that number. */
 static void client_gone(gpointer data) {
   client *client = data;
   g_thread_pool_push(client->bridge->closers, client->handle, NULL);
@@ -623,7 +626,7 @@ void bridge_take_url(bridge *bridge, const char *url) {
 void bridge_reset(bridge *bridge) {
   bridge->listener = 0;
   bridge->page++;
-  /* Their callbacks still arrive, and answer a page that is gone. */
+  /* The callbacks of these calls still arrive, and answer a page that is gone. */
   GHashTableIter calls;
   gpointer call;
   g_hash_table_iter_init(&calls, bridge->calls);
@@ -634,7 +637,7 @@ void bridge_reset(bridge *bridge) {
 
 void bridge_free(bridge *bridge) {
   bridge_reset(bridge);
-  /* Renewals under way are stored before the program ends. The queue is kept: without it callbacks would run on other
-   * threads than this. */
+  /* Renewals in progress are stored before the program ends. The queue is kept: without it, callbacks would run on
+   * other threads than this one. */
   g_thread_pool_free(bridge->closers, FALSE, TRUE);
 }

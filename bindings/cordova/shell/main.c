@@ -30,7 +30,7 @@ static const char *content_type(const char *path) {
   return "application/json";
 }
 
-/* configuration.json may be another file: ENROLL_CONFIG says which. */
+/* Loads a resource. The environment variable ENROLL_CONFIG names another file for configuration.json. */
 static GBytes *load(const char *path, GError **error) {
   const char *configuration = g_getenv("ENROLL_CONFIG");
   char *text;
@@ -101,11 +101,11 @@ static void on_web_process_ended(WebKitWebView *view, WebKitWebProcessTerminatio
 
 static void start(GApplication *application, gpointer data) {
   (void)data;
-  /* Nothing of the view is kept: no cookies, no cache. */
+  /* The view keeps nothing: no cookies, no cache. */
   WebKitWebContext *context = webkit_web_context_new_ephemeral();
   gboolean is_sandboxed = TRUE;
 #ifdef HYBRID_SHELL_TESTING
-  /* Some containers do not allow user namespaces. */
+  /* The view's sandbox needs user namespaces, which some containers do not allow. */
   is_sandboxed = g_getenv("HYBRID_SHELL_UNSANDBOXED") == NULL;
 #endif
   webkit_web_context_set_sandbox_enabled(context, is_sandboxed);
@@ -147,7 +147,7 @@ static void activate(GApplication *application, gpointer data) {
   gtk_window_present(the_shell.window);
 }
 
-/* The redirect: from the second process over D-Bus or, if the first is gone, from this one's arguments. */
+/* Receives the redirect: from the second process over D-Bus or, if the first is gone, from this process's arguments. */
 static void open_urls(GApplication *application, GFile **files, gint count, const char *hint, gpointer data) {
   (void)hint;
   for (gint i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 """A desktop for the shell: a screen (Xvfb), a session bus, a provider (the sandbox), and real headless Chromium as the
-system's browser, which hands com.example.app:/… to the system, and the system to the shell.
+system's browser. The browser passes com.example.app:/… to the system, and the system passes it to the shell.
 
-Nothing of the desktop of whoever runs the tests is used: homes, bus and screen are new.
+The tests do not use the desktop of the user who runs them: homes, bus and screen are new.
 """
 
 import json
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(TOP / "Tests/Faces"))
+sys.path.insert(0, str(TOP / "Tests/faces/Support"))
 
 from processes import Child, free_port, wait_until, workspace  # noqa: E402
 from sandbox import Sandbox  # noqa: E402
@@ -23,13 +23,13 @@ PICTURES = TOP / "build/screenshots"
 SCHEME = "com.example.app"
 REDIRECT = f"{SCHEME}:/callback"
 
-# A browser's own sandbox cannot be had as root, nor in most containers.
+# Chromium's own sandbox does not work as root, nor in most containers.
 CHROMIUM = [
     "chromium", "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking",
     "--no-first-run", "--remote-debugging-port=0",
 ]  # fmt: skip
 
-# No service is started by its name: the keyring of the person who runs the tests is left alone.
+# The bus starts no service by its name, so the keyring of the user who runs the tests is not used.
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>session</type><listen>unix:dir={home}</listen><policy context="default">
@@ -45,7 +45,7 @@ urllib.request.urlopen(urllib.request.Request(address, method="PUT")).close()
 
 
 class Desk:
-    """One for all tests; each test has a home, and so a store, of its own."""
+    """One desktop for all tests; each test has its own home, and so its own store."""
 
     def __init__(self):
         self.home = workspace("desk")
@@ -83,7 +83,7 @@ class Desk:
             child.stop()
         self.sandbox.stop()
 
-    # The parts of a desktop.
+    # The parts of the desktop.
 
     def _start_screen(self):
         number = self.home / "display"
@@ -104,11 +104,12 @@ class Desk:
         self.environment["DBUS_SESSION_BUS_ADDRESS"] = address.read_text().strip()
 
     def _register(self):
-        """The handlers of https and of the app's scheme. What they start is told all that it needs by files of the desk."""
+        """Registers the handlers of https and of the app's scheme. The programs that they start read their settings
+        from the desk's files."""
         applications = self.home / "data/applications"
         applications.mkdir(parents=True)
         self.browser_script = self._script("browser", OPEN_TAB.format(profile=str(self.profile)))
-        # The system starts the app with the environment of the desk; which home is a link.
+        # The system starts the app with the environment of the desk; a link leads to the home of the current test.
         lines = "".join(f"export {name}='{value}'\n" for name, value in self.environment.items())
         self.app_script = self._script("app", f'#!/bin/sh\n{lines}. "{self.home}/app.env"\nexec "{SHELL}" "$@"\n')
         for name, program, schemes in (
@@ -152,7 +153,7 @@ class Desk:
     # The user's actions in the browser.
 
     def forget(self):
-        """A provider and a browser that know nobody, and no app."""
+        """Starts a new provider and a new browser, and ends the app."""
         self.end_app()
         self.sandbox.stop()
         self.start_sandbox()
@@ -164,7 +165,7 @@ class Desk:
         """The tab that the app opened."""
 
         def newest():
-            # Lets the browser's events in.
+            # Waiting lets the browser's events arrive.
             self.context.pages[0].wait_for_timeout(20)
             ours = (page for page in self.context.pages if page.url.startswith(self.issuer + path))
             return next(ours, None)
@@ -181,7 +182,7 @@ class Desk:
         wait_until(shown, f"the browser shows {text!r}")
 
     def sign_in(self, user="alice"):
-        """Signs in at the provider's page and allows what the app asks for; the browser then leaves for the app."""
+        """Signs in at the provider's page and consents; the browser then leaves for the app."""
         page = self.tab()
         page.fill("input[name=username]", user)
         page.fill("input[name=password]", f"{user}-password")
@@ -191,16 +192,16 @@ class Desk:
         allow.click()
 
     def sign_out(self):
-        """Says yes to the provider's question; the browser then leaves for the app."""
+        """Answers the provider's question with yes; the browser then leaves for the app."""
         self.tab("/end-session").get_by_role("button", name="Sign out", exact=True).click()
 
     def touch(self):
-        """Chromium lets pages start a program, and not again before somebody has touched it."""
+        """Clicks the page: Chromium lets a page start a program only once for each user action."""
         self.context.pages[0].bring_to_front()
         self.context.pages[0].mouse.click(5, 5)
 
     def app(self):
-        """The process id of the app that runs, whoever started it; None."""
+        """The process id of the running app, whoever started it; None if there is none."""
         answer = subprocess.run(
             ["dbus-send", "--session", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/",
              "org.freedesktop.DBus.GetConnectionUnixProcessID", f"string:{SCHEME}"],
@@ -215,12 +216,12 @@ class Desk:
             wait_until(lambda: self.app() is None, "the app ends")
 
     def system_opens(self, url):
-        """What the desktop does for a link that somebody clicked."""
+        """Opens the URL as the desktop does when a user clicks a link."""
         subprocess.run(["xdg-open", url], env={**os.environ, **self.environment}, check=True, timeout=30)
 
 
 class Shell:
-    """The app, with a store of its own. `start` begins it; or the system does, for a redirect."""
+    """The app, with its own store. `start` starts it, or the system does for a redirect."""
 
     def __init__(self, desk, **configuration):
         self.desk = desk
@@ -243,7 +244,7 @@ class Shell:
             "ENROLL_CONFIG": str(self.home / "configuration.json"),
             "XDG_DATA_HOME": str(self.data),
         }
-        # For the one that the system starts. Applications are looked for in the desk's folder as well.
+        # The app that the system starts reads this file. It also looks for applications in the desk's folder.
         (desk.home / "app.env").write_text("".join(f"export {name}='{value}'\n" for name, value in self.environment.items()))
         (self.data / "applications").symlink_to(desk.home / "data/applications")
         self.child = None
@@ -254,7 +255,7 @@ class Shell:
         return self.reach()
 
     def reach(self):
-        """Connects to a shell that was started, by whomever."""
+        """Connects to a running shell, whoever started it."""
 
         def connect():
             attempt = socket.socket(socket.AF_UNIX)
@@ -282,7 +283,7 @@ class Shell:
         """Runs the body of an async function in the page."""
         return self.tell(run=body)
 
-    # The user's view and actions.
+    # What the user sees and does.
 
     @property
     def state(self):
@@ -318,7 +319,7 @@ class Shell:
             raise AssertionError(f"no button {text!r}: {self.text!r}")
 
     def kill(self):
-        """SIGKILL, whoever started it."""
+        """Kills the app with SIGKILL, whoever started it."""
         self.hang_up()
         self.child.kill()
 

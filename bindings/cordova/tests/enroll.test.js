@@ -1,5 +1,5 @@
-// www/enroll.js over a native part that is a few lines here: what it sends, what it makes of the answers, what it
-// refuses. tests/test_shell.py has the same file over the real library.
+// www/enroll.js over a stand-in for the native part: its requests, its results, and the arguments that it
+// refuses. tests/test_shell.py tests the same file with the real library.
 'use strict';
 
 const assert = require('node:assert/strict');
@@ -12,7 +12,7 @@ const TOP = path.join(__dirname, '../../..');
 const SOURCE = readFileSync(path.join(__dirname, '../www/enroll.js'), 'utf8');
 const MANIFEST = JSON.parse(execFileSync(process.env.ENROLLD || path.join(TOP, 'build/bin/enrolld'), ['--manifest'], { maxBuffer: 1 << 26 }));
 
-/** The module as Cordova loads it, over `answers`: what each action comes to. */
+/** Loads the module as Cordova does. `answers`: the result of each action. */
 function load(answers = {}) {
   const sent = [];
   let tell;

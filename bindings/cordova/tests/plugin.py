@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""plugin.xml against the files that are there and the classes in them, and against package.json."""
+"""Compares plugin.xml with the files of this folder, with their classes, and with package.json."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
 NAMESPACE = "{http://apache.org/cordova/ns/plugins/1.0}"
-# Made by whoever builds for these systems, and not kept here.
+# These files are built on the systems of their platforms, and are not in this repository.
 BUILT_ELSEWHERE = {"libs/ios/Enroll.xcframework"}
 
 root = ElementTree.parse(HERE / "plugin.xml").getroot()

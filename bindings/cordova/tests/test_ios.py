@@ -1,5 +1,5 @@
-"""The HTTP of the plugin for iOS, with the library of this machine and Foundation for Linux: a provider that answers in
-several ways sees what is sent, and the library what comes back."""
+"""The transport of the iOS plugin, with this machine's library and Foundation for Linux: a provider that answers in
+several ways checks the requests, and the library's result shows what it received."""
 
 import http.server
 import json
@@ -16,7 +16,7 @@ LIBRARY = TOP / "build/lib"
 
 
 class Provider(http.server.BaseHTTPRequestHandler):
-    """`server.seen` is each request; `server.way` says how discovery is answered."""
+    """`server.seen` holds the requests; `server.way` selects the answer to discovery."""
 
     def log_message(self, *_):
         pass
@@ -41,7 +41,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
         self.server.seen.append((self.command, self.path, self.headers, body))
 
     def answer(self, status, content, is_endless=False, **headers):
-        """`is_endless`: 16 MiB of spaces follow, and the rest of what the head announced never comes."""
+        """`is_endless`: 16 MiB of spaces follow, and the rest of the announced length never comes."""
         body, spaces = json.dumps(content).encode(), b" " * (16 << 20)
         self.send_response(status)
         length = 1 << 40 if is_endless else len(body)
@@ -52,7 +52,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
         if not is_endless:
             self.wfile.write(body)
             return
-        # A client that ends nothing waits twice as long.
+        # A client that closes no connection waits twice as long.
         self.connection.settimeout(30)
         try:
             self.wfile.write(body + spaces)
@@ -76,7 +76,7 @@ class Transport(unittest.TestCase):
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Provider)
         self.server.issuer = f"http://127.0.0.1:{self.server.server_port}"
         self.server.seen, self.server.way, self.server.is_cut = [], "", False
-        # Closing the server waits for those that answer.
+        # Closing the server waits for its threads.
         self.server.daemon_threads = False
         thread = threading.Thread(target=self.server.serve_forever)
         thread.start()
@@ -109,7 +109,10 @@ class Transport(unittest.TestCase):
         self.assertEqual((status, result["action"]["userCode"]), ("ok", "WXYZ"))
         method, path, headers, body = self.server.seen[-1]
         self.assertEqual((method, path), ("POST", "/device"))
-        self.assertEqual(body, b"scope=profile+offline_access&client_id=app")
+        self.assertRegex(
+            body,
+            rb"^scope=profile\+offline_access&code_challenge=[\w-]{43}&code_challenge_method=S256&client_id=app$",
+        )
         self.assertEqual(headers["Content-Type"], "application/x-www-form-urlencoded")
         self.assertIn("EnrollKit/", headers["User-Agent"])
 

@@ -1,5 +1,5 @@
-"""The app's page in every state that there is, at a phone's and a desktop's width, held against WCAG 2.2 AA as far as a
-machine can tell: axe in light and dark, nothing over the edge, every button reached by Tab with an outline to see.
+"""The app's page in every state, at a phone's and a desktop's width, checked against WCAG 2.2 AA as far as a program
+can: axe in light and dark, nothing wider than the screen, and every button reached by Tab with a visible outline.
 """
 
 import json
@@ -42,7 +42,7 @@ STATES = {
     "failed-registration": {"state": "failed", "reason": "registration", "error": {**ERROR, "status": "tls"}},
 }  # fmt: skip
 
-# The native part of a page that is only looked at.
+# The native part of a page whose buttons are not used.
 NATIVE = """
 document.addEventListener('enroll-request', ({ detail }) => {
   const { callback, action, arguments: [, , command, parameters] } = JSON.parse(detail);
@@ -100,7 +100,7 @@ class Page(unittest.TestCase):
                 page.evaluate("(text) => { sessionStorage.state = text }", json.dumps(state))
                 page.goto(f"{ORIGIN}index.html")
                 page.locator("#view[data-state]").wait_for()
-                # A wait would never end if the user left the browser, and the page would wait, too.
+                # With `wait` the call would never end if the user left the browser, and the page would hang.
                 self.assertEqual(page.evaluate("askedForState"), [{}])
                 self.look(page, name, width)
         self.assertEqual(complaints, [])

@@ -1,4 +1,5 @@
-"""The hybrid app as its users have it: a page in WebKitGTK, the system's browser, and the way back by the app's scheme."""
+"""The hybrid app as its users have it: a page in WebKitGTK, the system's browser, and the redirect to the app's
+scheme."""
 
 import http.server
 import json
@@ -61,10 +62,10 @@ class SigningIn(Case):
         shell.press("Log out")
         shell.shows("unregistered")
         desk.sign_out()
-        # The browser's session ends, too, and the browser comes back with that.
+        # The browser's session ends, too, and then the browser returns to the app.
         shell.says("You are signed out, in your browser too.")
         shell.photograph("signed-out")
-        self.assertEqual([one["end"] for one in desk.sandbox.control("sessions")["sessions"]], ["revoked"])
+        self.assertEqual([one["end"] for one in desk.sandbox.control("sessions")["sessions"]], ["signedOut"])
 
     def test_the_app_is_killed_while_the_browser_is_open_and_the_redirect_starts_it(self):
         shell = self.shell().start().shows("unregistered")
@@ -137,7 +138,7 @@ class Trouble(Case):
         shell.shows("failed:registration", picture="failed")
         self.assertEqual(shell.text.count("We cannot reach the sign-in service."), 1)
         desk.sandbox.control("clearFaults")
-        # Offered once more, the redirect is that of a transaction that is over: a code is not sent twice.
+        # The redirect is handled once more, but its transaction is over: the code is not sent twice.
         shell.run("await enroll.retryURLs()")
         self.assertEqual(shell.state, "failed:registration")
         desk.touch()
@@ -185,7 +186,7 @@ class Redirects(Case):
     def test_a_url_that_comes_before_the_page_waits_for_it(self):
         shell = self.shell().start(f"{REDIRECT}?code=c&state=nobody").shows("unregistered")
         shell.run("globalThis.strange = []; enroll.onUnclaimedURL((url) => void strange.push(url))")
-        # A client that is opened later is asked, too; and after a reload the page gets it again.
+        # A client that is opened later gets the URL, too; after a reload the page gets it again.
         shell.run("location.reload()")
         wait_until(lambda: shell.run("return typeof strange") == "undefined", "the page is another")
         shell.shows("unregistered")
@@ -255,7 +256,7 @@ class Hostile(Case):
         self.assertTrue(shell.run(inline))
 
     def test_a_foreign_page_finds_no_bridge(self):
-        # The fence around the view is taken down here, so that the next one is what is tried.
+        # This test opens the view's navigation limits, to test the protection behind them.
         shell = self.shell().start().shows("unregistered")
         shell.tell(permit=self.attacker, visit=self.attacker + "page")
         wait_until(lambda: shell.run("return document.title") == "attacker", "the attacker's page is there")
@@ -266,7 +267,7 @@ class Hostile(Case):
 
     def test_a_foreign_frame_in_the_app_s_page_finds_no_bridge(self):
         shell = self.shell().start().shows("unregistered")
-        # Without the policy, and with the frame allowed.
+        # The shell runs without the policy, and allows the frame.
         shell.tell(permit=self.attacker, visit="app://localhost/index.html")
         shell.shows("unregistered")
         told = shell.run(
@@ -301,7 +302,7 @@ class Hostile(Case):
 
 
 class Library(unittest.TestCase):
-    """www/enroll.js over the real library: what tests with a fake `exec` cannot show. One app for all of them."""
+    """www/enroll.js over the real library: cases that a stand-in for `exec` cannot show. All of them share one app."""
 
     @classmethod
     def setUpClass(cls):
@@ -420,7 +421,7 @@ class Example(Case):
         self.begin(shell, shown[2])
         shell.run("document.getElementById('sign-in').click()")
         desk.tab()
-        # The app is ended meanwhile, and whoever starts it anew signs in anew.
+        # The app ends meanwhile; after the next start the user signs in again.
         shell.kill()
         self.begin(shell.start().shows("authenticating:browser"), shown[2])
         self.assertEqual(shell.run("return [...document.querySelectorAll('button:not([hidden])')].map(({id}) => id)"), ["sign-in"])
@@ -440,7 +441,7 @@ class Example(Case):
         self.assertRegex(sent, "^Bearer .{20}")
 
     def begin(self, shell, example):
-        """The example in a page of its own: the app's own page is put away."""
+        """Shows the example on a separate page, in place of the app's page."""
         shell.run(
             "document.body.innerHTML = '<button id=sign-in hidden>Sign in</button><button id=yes hidden></button>';"
             f"{example}; Object.assign(globalThis, {{start, fetchOrders}});"

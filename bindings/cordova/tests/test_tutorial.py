@@ -4,7 +4,7 @@ import unittest
 
 import test_shell
 from desk import TOP, Shell, wait_until
-from test_shell import setUpModule, tearDownModule  # noqa: F401: one desk for this module, too
+from test_shell import setUpModule, tearDownModule  # noqa: F401: this module uses the same desk
 
 BUTTONS = "".join(f"<button id={name} hidden></button>" for name in ("sign-in", "yes", "sign-out"))
 
@@ -29,7 +29,7 @@ class Tutorial(unittest.TestCase):
         self.assertEqual(shell.run("return document.getElementById('yes').textContent"), "Yes, I am Alice Example")
         shell.run("document.getElementById('yes').click()")
         wait_until(lambda: shell.run(shown) == "sign-out", "the page has a session")
-        # The shell's policy lets its page send no request to others: the request is looked at.
+        # The shell's policy lets its page send no request to other servers: the test reads the request itself.
         sent = shell.run(
             "const asked = []; globalThis.fetch = async (...call) => { asked.push(call); return { json: async () => ({ name: 'A' }) } };"
             " const name = await who(notes, 'https://api.example/me'); return name + asked[0][1].headers.Authorization"

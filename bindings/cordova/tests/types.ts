@@ -22,7 +22,7 @@ async function program(): Promise<void> {
   await client.registration.begin({ kind: 'magic' });
   // @ts-expect-error: a code is needed
   await client.registration.submitCode({ transaction: 't' });
-  // @ts-expect-error: a page says no keys
+  // @ts-expect-error: a page cannot choose the key provider
   await enroll.accounts.list({ keys: { provider: 'file' } });
 
   try {

@@ -1,4 +1,4 @@
-// Unbuilt: no Android SDK could be had where this was written.
+// Unbuilt: the Android SDK was not available where this was written.
 plugins {
   id("com.android.library") version "8.13.0"
   kotlin("android") version "2.3.20"
@@ -11,11 +11,11 @@ android {
   defaultConfig {
     minSdk = 24
     consumerProguardFiles("consumer-rules.pro")
-    // Those for which ./prebuilt made the native library.
+    // The ABIs for which ./prebuilt made the native library.
     ndk { abiFilters += listOf("arm64-v8a", "x86_64") }
   }
 
-  // ABI/libenroll_jni.so.
+  // The folder holds ABI/libenroll_jni.so.
   sourceSets["main"].jniLibs.srcDirs(rootDir.resolve("../../build/android"))
   // The binding itself is compiled in: its jar carries libraries for Linux.
   sourceSets["main"].kotlin.srcDirs("../src/main/kotlin", "../src/generated/kotlin")

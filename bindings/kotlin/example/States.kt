@@ -6,7 +6,7 @@ import org.enrollkit.State
 import org.enrollkit.Remedy
 import org.enrollkit.Step
 
-/** What an app shows. */
+/** A screen of the app. */
 interface Screen {
   fun splash()
   fun waysToRegister(choices: List<RegistrationChoice>)

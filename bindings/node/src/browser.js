@@ -9,7 +9,7 @@ const noBrowser = (cause) =>
     blame: 'host', field: 'present',
   }, { cause });
 
-/** How long a browser is waited for that returns only when it is closed, in milliseconds. */
+/** How long to wait for a browser that returns only when the user closes it, in milliseconds. */
 const A_MOMENT = 3000;
 
 /**
@@ -26,7 +26,8 @@ function openBrowser(url) {
   });
 }
 
-/** Resolves when the browser has the URL, a moment later at the latest: for a caller that waits for nothing else. */
+/** Resolves when the browser has the URL, or after a moment: for a caller that has nothing else to wait
+ * for. */
 export async function openBrowserSoon(url) {
   let timer;
   const moment = new Promise((resolve) => (timer = setTimeout(resolve, A_MOMENT)));

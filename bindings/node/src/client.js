@@ -12,9 +12,10 @@ import { EventStream } from './events.js';
 import { fetchWith } from './fetch.js';
 import { check, checkOptions, conceal, isPlainObject } from './given.js';
 import { CLIENT_COMMANDS, EVENTS } from './generated/surface.js';
+import { LONG_WAIT, warnOfLongWait } from './long_wait.js';
 import { tokenOf } from './token.js';
 
-/** A user is waited for as long as the transaction lives. */
+/** The longest wait for a user, in seconds; the transaction expires before. */
 const A_DAY = 86_400;
 
 /** An object with a method for each command: { access(parameters, options) }. */
@@ -30,7 +31,7 @@ export class EnrollClient extends EventEmitter {
   #streams = new Set();
   #subscribed;
   #closing;
-  /** How many calls of this client began or ended that may change its token. */
+  /** Counts the beginnings and ends of this client's calls that may change its token. */
   #changes = 0;
   #recent;
 
@@ -64,7 +65,7 @@ export class EnrollClient extends EventEmitter {
     try {
       return await this.#session.run(command, parameters, options, this.#id);
     } catch (error) {
-      // Closed while it waited.
+      // The client was closed while the call waited.
       if (this.isClosed && error.status === 'handle') throw cancelled(command);
       throw this.#parts ? this.#parts.explained(error) : error;
     } finally {
@@ -72,9 +73,8 @@ export class EnrollClient extends EventEmitter {
     }
   }
 
-  /**
-   * Begins a transaction, shows the user what to do, and waits for the end: the state. If an earlier sign-in waits for the
-   * user's confirmation, nothing begins: its question goes on.
+  /** Begins a transaction, shows the user what to do, and waits for its end; returns the state. If an earlier
+   * sign-in waits for the user's confirmation, no transaction begins: that question is asked again.
    */
   async signIn(parameters = {}, options = {}) {
     checkOptions('signIn', options, { signal: 'signal', present: 'function', confirm: 'function', timeout: 'seconds' });
@@ -83,7 +83,7 @@ export class EnrollClient extends EventEmitter {
     try {
       begun = await this.registration.begin(parameters, { signal });
     } catch (error) {
-      // An earlier run may have ended at the question.
+      // The program may have ended earlier while the user was asked.
       const { state } = error.status === 'illegalState' ? await this.registration.state({}, { signal }) : {};
       if (state?.state !== 'awaitingConfirmation') throw error;
       return this.#answered(state, confirm, signal);
@@ -99,14 +99,17 @@ export class EnrollClient extends EventEmitter {
     const stopWaiting = onAbort(signal, leave);
     if (signal?.aborted) leave();
     try {
-      // Some browsers return only when they are closed: the user is waited for meanwhile.
+      // Some browsers return only when the user closes them, so the redirect is awaited meanwhile.
       const outcome = this.registration.awaitOutcome({ transaction, timeout }, { signal: left.signal });
       const shown = (async () => !left.signal.aborted && present(action, begun))();
+      const hint = setTimeout(warnOfLongWait, LONG_WAIT, action, begun.redirectUri);
+      hint.unref();
+      outcome.catch(() => {}).finally(() => clearTimeout(hint));
       const isNotShown = new Promise((_, reject) => shown.catch(reject));
       return (await Promise.race([outcome, isNotShown])).state;
     } catch (error) {
       left.abort();
-      // Only a hint: if it fails, nothing is lost.
+      // Cancelling only tells the core that nobody waits: if it fails, nothing is lost.
       if (!this.isClosed && error.status !== 'daemonEnded') await this.registration.cancel({ transaction }).catch(() => {});
       throw error;
     } finally {
@@ -114,7 +117,8 @@ export class EnrollClient extends EventEmitter {
     }
   }
 
-  /** The state after the user's answer. The answer names the question: another sign-in may have arrived meanwhile. */
+  /** The state after the user's answer. The answer names the transaction of the question: another sign-in
+   * may have arrived meanwhile. */
   async #answered(state, confirm, signal) {
     if (!confirm || state.state !== 'awaitingConfirmation') return state;
     const { transaction } = state;
@@ -179,14 +183,14 @@ export class EnrollClient extends EventEmitter {
     return stream;
   }
 
-  /** Before the next call is written: no event of that call is missed. */
+  /** Subscribes before the next call is written, so that no event of that call is missed. */
   #subscribe() {
     if (this.isClosed) return Promise.resolve();
     this.#subscribed ??= this.#call('events.subscribe', {}, {});
     return this.#subscribed;
   }
 
-  /** An event of the daemon's; without a name if there will be no more. */
+  /** Takes an event of the daemon's; no name means that there will be no more. */
   #take(name, parameters) {
     if (name === undefined) {
       this.#recent = undefined;
@@ -195,7 +199,7 @@ export class EnrollClient extends EventEmitter {
     }
     const event = { ...parameters, name };
     for (const stream of this.#streams) stream.push(event);
-    // Apart from the reading of messages, which a listener that throws would break off.
+    // Emits outside the reading of messages, which an exception of a listener would stop.
     process.nextTick(() => this.emit(name, event));
   }
 
@@ -211,7 +215,7 @@ export class EnrollClient extends EventEmitter {
     try {
       await this.#session.close(this.#id);
     } catch (error) {
-      // The daemon has ended or was closed, and the client with it.
+      // The daemon has ended or was closed, and so has the client.
       if (error.status !== 'daemonEnded' && error.status !== 'handle' && error.status !== 'cancelled') throw error;
     } finally {
       this.#take(undefined);
@@ -250,7 +254,7 @@ if (Symbol.asyncDispose) {
   Object.defineProperty(EnrollClient.prototype, Symbol.asyncDispose, { value() { return this.close(); } });
 }
 
-/** The options of a call, and its parameters without what only this side knows. */
+/** Checks the options of a call and its parameters, as far as only this side can check them. */
 export function checkCall(command, parameters, options) {
   checkOptions(command, options, { signal: 'signal' });
   check(command, 'parameters', parameters, 'object');

@@ -1,7 +1,7 @@
 // One process of enrolld and the conversation with it: JSON-RPC 2.0, one message per line (docs/json-rpc.md).
 //
-// The process is of no account to node's event loop while nothing is waited for: an idle daemon does not keep a program
-// from ending. The daemon ends by itself when its input does.
+// While no call waits, the process does not keep node's event loop alive: an idle daemon does not keep a
+// program from ending. The daemon ends by itself when its input ends.
 
 import { spawn } from 'node:child_process';
 
@@ -11,11 +11,11 @@ import { encoded } from './given.js';
 import { ABI, TIMED, VERSION } from './generated/surface.js';
 import { notStarted } from './program.js';
 
-/** More messages than the daemon ever queues for a host that reads slowly. */
+/** More bytes than the daemon ever queues for a host that reads slowly. */
 const LONGEST_LINE = 1 << 26;
 /** The daemon itself needs at most 30 seconds to end. */
 const LONGEST_END = 40_000;
-/** The daemon's own timeout passes first if it can, in seconds. */
+/** Seconds that this side waits longer, so that the daemon's own timeout passes first if possible. */
 const GRACE = 1;
 const A_DAY = 86_400;
 
@@ -31,7 +31,7 @@ export class Daemon {
   #lastId = 0;
   #holds = 0;
   #lastWords = '';
-  /** Why no call is possible any more. */
+  /** The reason why no call is possible any more. */
   #end;
   #isClosed = false;
   #closing;
@@ -43,12 +43,12 @@ export class Daemon {
     this.#questions = questions;
   }
 
-  /** Starts the program, and asks it who it is. */
+  /** Starts the program, and asks for its version. */
   async start(logLevel) {
     try {
       this.#process = spawn(this.#program, ['--log-level', logLevel], {
         stdio: ['pipe', 'pipe', 'pipe'],
-        // A session of its own: this process decides what Ctrl-C in the terminal does.
+        // The daemon gets a separate session (setsid): this process decides what Ctrl-C in the terminal does.
         detached: true,
       });
     } catch (fault) {
@@ -102,8 +102,9 @@ export class Daemon {
   }
 
   /**
-   * The result of a command. `signal` ends the wait, and so does the timeout of the parameters; `limit`, in seconds, is one
-   * that the command does not know. `unclaimed` gets a result that comes after the wait was ended.
+   * The result of a command. `signal` ends the wait, and so does the timeout of the parameters. `limit`, in
+   * seconds, is a timeout for a command that has none. `unclaimed` gets a result that arrives after the wait
+   * has ended.
    */
   async call(command, parameters, { signal, limit, unclaimed } = {}) {
     if (this.#end) throw this.#theEnd();
@@ -112,7 +113,7 @@ export class Daemon {
     const [sent, seconds] = withTimeout(command, parameters, limit);
     const line = encoded(command, { jsonrpc: '2.0', id, method: command, params: sent });
     const answer = await this.#answer(id, line, signal, seconds, unclaimed);
-    // Made here, so that its stack names the caller.
+    // The error is made here, so that its stack names the caller.
     if (answer.aborted) throw cancelled(command, signal.reason);
     if (answer.late) throw failed('deadlineExceeded', `${command} did not end before its timeout`);
     if (answer.unread) {
@@ -157,9 +158,9 @@ export class Daemon {
   }
 
   /**
-   * Ends the daemon: calls that wait for a user are cancelled, others are answered if they soon can be, and what a provider
-   * was sent is stored. A second call changes nothing.
-   * `isForeign`: the program is no enrolld, and may not end by itself.
+   * Ends the daemon: calls that wait for a user are cancelled, others are answered if that is soon possible,
+   * and the outcome of a request that was sent to the provider is stored. A second call changes nothing.
+   * `isForeign`: the program is not enrolld, and may not end by itself.
    */
   close(isForeign = false) {
     this.#closing ??= this.#close(isForeign);
@@ -170,7 +171,7 @@ export class Daemon {
     this.#isClosed = true;
     this.#end ??= failed('handle', 'the daemon is closed');
     this.hold();
-    // It still has to ask for what a renewal needs.
+    // A daemon that still has clients must be able to send requests for their renewals: its input stays open.
     if (this.#questions.isServing) this.#process.kill('SIGTERM');
     else this.#process.stdin.end();
     if (isForeign) this.#process.kill('SIGKILL');
@@ -180,7 +181,7 @@ export class Daemon {
     this.release();
   }
 
-  /** As long as something is held, the process of this program does not end by itself. */
+  /** The process of this program does not end by itself until `release` was called for each `hold`. */
   hold() {
     if (this.#holds++ === 0) for (const one of this.#handles()) one.ref();
   }
@@ -206,7 +207,8 @@ export class Daemon {
     child.stdin.on('error', () => this.#give('closed its input', 1000));
     for (const stream of [child.stdout, child.stderr]) stream.on('error', () => {});
     child.on('error', () => {});
-    // Another process may have its output, too: after its end, what it wrote is waited for, but not long.
+    // Another process may hold the daemon's output open: after the daemon's end, its output is read for at
+    // most a second.
     let wait;
     child.once('exit', () => (wait = setTimeout(() => child.emit('enrolld.over'), 1000)));
     child.stdout.once('end', () => this.#give('closed its output', 1000));
@@ -253,14 +255,16 @@ export class Daemon {
     } else if ((id === null || id === undefined) && message.error) this.#refused(message.error);
   }
 
-  /** The daemon could not read a message, so it does not say which. No call waits for an answer that never comes. */
+  /** The daemon could not read a message, and cannot say which. Every waiting call ends: one would wait
+   * for ever. */
   #refused({ code, message }) {
     const unread = `the daemon could not read a message of this process (${code}: ${message})`;
     this.#log('error', unread);
     for (const { giveUp } of [...this.#waiting.values()]) giveUp?.({ unread });
   }
 
-  /** The process is of no use any more: the calls that wait fail at once. `time`: what it has to end by itself, in ms. */
+  /** The process is unusable: waiting calls fail at once. `time`: how long it may take to end by itself,
+   * in milliseconds. */
   #give(words, time = 0) {
     if (this.#end) return;
     const give = () => {
@@ -294,7 +298,7 @@ export class Daemon {
   }
 }
 
-/** Splits what comes into lines. */
+/** Splits the received bytes into lines. */
 class Lines {
   #parts = [];
   #size = 0;
@@ -323,7 +327,7 @@ class Lines {
   }
 }
 
-/** The seconds that a command may take; undefined for one that the daemon does not time. */
+/** The timeout of a command in seconds; undefined for a command to which the daemon applies none. */
 export const timeoutOf = (command, { timeout }) =>
   Object.hasOwn(TIMED, command) ? Math.min(timeout ?? TIMED[command], A_DAY) : undefined;
 

@@ -1,4 +1,4 @@
-// A daemon of one's own: opens clients, and runs the commands that need none.
+// A daemon for this process: opens clients, and runs the commands that need none.
 
 import { checkCall, EnrollClient, group } from './client.js';
 import { Daemon, timeoutOf } from './daemon.js';
@@ -20,8 +20,9 @@ export class Enroll {
   #questions;
 
   /**
-   * Starts a daemon. `program`: the enrolld to run, by default that of ENROLLD, else that of the package. `logLevel`: error,
-   * warning (the default), info or debug. `log(level, text)`: gets the daemon's log, which goes to standard error otherwise.
+   * Starts a daemon. `program`: the enrolld to run; by default the one in ENROLLD, else the one in the
+   * package. `logLevel`: error, warning (the default), info or debug. `log(level, text)`: gets the daemon's
+   * log; by default it goes to standard error.
    */
   static async start(options = {}) {
     checkOptions('start', options, { program: 'text', logLevel: 'text', log: 'function' });
@@ -83,7 +84,7 @@ export class Enroll {
     const [sent, parts] = withoutParts(command, parameters);
     if (!parts) return this.#run(command, sent, options);
     const limit = timeoutOf(command, sent);
-    // What the queue took is gone.
+    // The time in the queue counts against the timeout.
     const run = (waited) => this.#run(command, limit === undefined ? sent : { ...sent, timeout: Math.max(0, limit - waited) }, options);
     return this.#questions.serving(parts, run, { command, signal: options.signal, limit });
   }
@@ -98,7 +99,7 @@ if (Symbol.asyncDispose) {
   Object.defineProperty(Enroll.prototype, Symbol.asyncDispose, { value() { return this.close(); } });
 }
 
-/** The parameters as the daemon takes them, and the parts of this program that serve the command. */
+/** The parameters in the daemon's form, and the parts of this program that serve the command. */
 function withoutParts(command, given) {
   const what = command === 'client.open' ? 'open' : command;
   const parameters = { ...given };

@@ -1,8 +1,8 @@
-// The errors of this package. Their names and numbers are those of the manifest; no text holds a secret.
+// The errors of this package. The manifest defines their names and numbers; no text holds a secret.
 
 import { ERRORS } from './generated/surface.js';
 
-const OPTIONAL = ['field', 'httpStatus', 'oauthError', 'retryAfter', 'reason'];
+const OPTIONAL = ['field', 'httpStatus', 'oauthError', 'oauthErrorDescription', 'retryAfter', 'reason'];
 
 function fill(error, detail) {
   error.status = detail.status;
@@ -14,7 +14,7 @@ function fill(error, detail) {
   }
 }
 
-/** JSON does not include an error's own message, which a log needs. */
+/** The error with its own message, which JSON would leave out and a log needs. */
 const written = (error) => ({ name: error.name, message: error.message, ...error });
 
 /** Why something failed. */
@@ -61,7 +61,7 @@ export const failed = (status, message, more, options) => errorOf({ status, mess
 
 export const invalid = (field, message) => failed('invalidArgument', message, { field });
 
-/** `cause`: what the caller aborted the call with. */
+/** `cause`: the reason with which the caller aborted the call. */
 export const cancelled = (what, cause) => failed('cancelled', `${what} was cancelled`, {}, cause === undefined ? {} : { cause });
 
 /** No daemon can be started: it is absent, or does not fit this package. */

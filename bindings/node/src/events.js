@@ -24,7 +24,7 @@ export class EventStream {
     } else if (this.#events.push(event) > EventStream.KEPT) this.#events.shift();
   }
 
-  /** Events that came before can still be read. */
+  /** Ends the stream; events that came before can still be read. */
   end() {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -6,7 +6,7 @@ import { invalid } from './error.js';
 import { kindOf } from './given.js';
 import { tokenOf } from './token.js';
 
-/** As many as fetch follows. */
+/** The most redirects that fetch follows. */
 const MOST_REDIRECTS = 20;
 
 /** Bodies that can be sent twice. */
@@ -23,7 +23,7 @@ export async function fetchWith(client, input, given, audience = {}) {
   try {
     return await exchange(client, first, input, init, audience);
   } catch (error) {
-    // As fetch does, also while a token is waited for.
+    // An abort throws the reason of the signal, as in fetch itself; also while the call waits for a token.
     throw error?.status === 'cancelled' && init.signal?.aborted ? init.signal.reason : error;
   }
 }
@@ -34,9 +34,10 @@ async function exchange(client, first, input, init, audience) {
   // A Request does not say whether its body can be sent twice.
   if (input instanceof Request && input.body && (init.body ?? undefined) === undefined) init.body = await wholeBody(input, init.signal);
   let { answer, hasLeft, last } = await send(client, first, init, token, { url: first, method: methodOf(init), body: init.body });
-  // Each step once: another nonce if the server wants one (RFC 9449 §9), another token if this one is no longer good there.
+  // Each step happens once: another nonce if the server requires one (RFC 9449 §9), another token if the
+  // server refuses this one.
   const steps = new Set();
-  // What another server says of a token that it never got is none of the token's business.
+  // After a redirect to another origin, a 401 says nothing about the token, which that server never got.
   while (answer.status === 401 && isRepeatable(last.body) && !hasLeft) {
     const nonce = answer.headers.get('DPoP-Nonce');
     const wantsNonce = isDPoP(token) && isNonce(nonce) && /use_dpop_nonce/.test(answer.headers.get('WWW-Authenticate') ?? '');
@@ -51,13 +52,14 @@ async function exchange(client, first, input, init, audience) {
       throw error;
     }
     await answer.body?.cancel();
-    // The request that was refused, and none before it: a redirect may stand behind a POST that was carried out.
+    // This repeats the request that was refused, not an earlier one: the redirect may follow a POST that was
+    // carried out.
     ({ answer, hasLeft, last } = await send(client, first, init, token, last, step === 'nonce' ? nonce : undefined));
   }
   return answer;
 }
 
-/** Where the request goes. No part of a URL that is refused is shown: it may hold secrets. */
+/** Checks where the request goes. An error shows no part of the URL, which may hold secrets. */
 function urlOf(text) {
   let url;
   try {
@@ -74,7 +76,7 @@ function urlOf(text) {
   return url;
 }
 
-/** What fetch would take: the members of `given`, before those of a Request. */
+/** The options as fetch reads them: the members of `given` come before those of a Request. */
 function initOf(input, given) {
   const members = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   if (!(input instanceof Request)) return Object.fromEntries(members);
@@ -86,7 +88,7 @@ function initOf(input, given) {
   return init;
 }
 
-/** For the commands that the request waits for. */
+/** The options of the commands that the request waits for. */
 const optionsOf = ({ signal }) => (signal ? { signal } : {});
 
 const methodOf = ({ method }) => String(method ?? 'GET').toUpperCase();
@@ -107,12 +109,12 @@ const isNonce = (text) => text !== null && /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/.
 
 const isDPoP = (token) => token.type.toLowerCase() === 'dpop';
 
-/** What becomes a GET has no body for these to describe (Fetch §4.4). */
+/** A request that becomes a GET has no body for these headers to describe (Fetch §4.4). */
 const dropBody = (headers) => {
   for (const name of ['Content-Type', 'Content-Length', 'Content-Encoding', 'Content-Language']) headers.delete(name);
 };
 
-/** Where a redirect leads. The error of `new URL` would hold the address. */
+/** The target of a redirect. The error of `new URL` would show the address. */
 function redirected(location, from) {
   let url;
   try {
@@ -125,8 +127,8 @@ function redirected(location, from) {
   return url;
 }
 
-/** The answer at the end of the redirects, the request that it answers, and whether they left the first origin: an address that another
- *  origin chose gets no token, there or back. */
+/** The response at the end of the redirects, the request that got it, and whether the redirects left the
+ * first origin: after that, no address gets a token, not even one at the first origin. */
 async function send(client, first, init, token, { url, method, body }, nonce) {
   const options = optionsOf(init);
   const follows = (init.redirect ?? 'follow') === 'follow';
@@ -138,7 +140,7 @@ async function send(client, first, init, token, { url, method, body }, nonce) {
     if (!hasLeft) {
       headers.set('Authorization', token.authorization);
       if (isDPoP(token)) {
-        // Without the query, which is no part of `htu` (RFC 9449 §4.2).
+        // The URL without its query, which is no part of `htu` (RFC 9449 §4.2).
         const parameters = { method, url: url.origin + url.pathname, accessToken: token.value };
         headers.set('DPoP', (await client.dpop.proof(nonce ? { ...parameters, nonce } : parameters, options)).proof);
       }

@@ -1,5 +1,5 @@
-// Checks what the caller hands in. What is wrong is an EnrollArgumentError that names the key and never shows its value,
-// which may be a secret.
+// Checks the caller's arguments. A wrong one causes an EnrollArgumentError that names the key, and never
+// shows the value, which may be a secret.
 
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ export function kindOf(value) {
     if (Array.isArray(value)) return 'an array';
     name = value.constructor?.name;
   } catch {
-    // A Proxy may refuse to be looked at.
+    // A Proxy may throw when it is inspected.
   }
   return typeof name === 'string' && name !== '' && name !== 'Object' ? `an object of class ${name}` : 'an object';
 }
@@ -28,7 +28,7 @@ export function kindOf(value) {
 export function isPlainObject(value) {
   if (value === null || typeof value !== 'object') return false;
   const prototype = Object.getPrototypeOf(value);
-  // An object of another realm has another Object.prototype: one whose own prototype is null.
+  // The Object.prototype of another realm is a different object: one whose own prototype is null.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
@@ -57,7 +57,7 @@ export function checkOptions(what, options, types, field = 'options') {
   }
 }
 
-/** The store as the daemon takes it: an absolute path, or 'memory'. */
+/** The store in the daemon's form: an absolute path, or 'memory'. */
 export function storePath(what, value) {
   if (value instanceof URL && value.protocol === 'file:') return fileURLToPath(value);
   if (typeof value !== 'string' || value === '') {
@@ -70,17 +70,17 @@ export function storePath(what, value) {
   return path.resolve(value);
 }
 
-/** NUL, and surrogates that stand alone: the daemon refuses a message with them as a whole. */
+/** NUL and lone surrogates: the daemon refuses any message that contains them. */
 const UNREADABLE = /\u{0}|\p{Surrogate}/u;
 
 export const isUnreadable = (text) => UNREADABLE.test(text);
 
 const shown = (key) => (key === '' || isUnreadable(key) ? 'a parameter' : key);
 
-/** The limit of the daemon for objects and lists inside one another. */
+/** The daemon's limit for nested objects and lists. */
 const DEPTH_LIMIT = 64;
 
-/** How deep the brackets of JSON go, those in its strings left out. */
+/** How deeply the brackets of a JSON text are nested, without those in strings. */
 function depthOf(json) {
   let [depth, most, isString] = [0, 0, false];
   for (let at = 0; at < json.length; at++) {
@@ -98,7 +98,7 @@ function depthOf(json) {
 /** One message for the daemon, as a line. */
 export function encoded(what, message) {
   const refuse = (key, given) => {
-    // JSON writes these as what is in them.
+    // JSON.stringify writes these objects as the value inside them.
     const member = isStringObject(given) ? String(given) : isNumberObject(given) ? Number(given) : given;
     for (const text of [key, member]) {
       if (typeof text === 'string' && isUnreadable(text)) {

@@ -31,6 +31,8 @@ export class EnrollError extends Error implements Omit<ErrorDetail, 'status'> {
   readonly httpStatus?: number;
   /** The provider's own error code (RFC 6749 §5.2). */
   readonly oauthError?: string;
+  /** The provider's own words about its error, for a log; absent if there are none, or if they may repeat a secret. */
+  readonly oauthErrorDescription?: string;
   /** Seconds that the server asked the client to wait. */
   readonly retryAfter?: number;
   /** The exception of the program's own transport or secret store, or the reason with which the call was aborted. */

@@ -1,5 +1,5 @@
-// Which enrolld is run: the one that the caller names, the one of ENROLLD in the environment, or the one in this package
-// for the platform, the architecture and the C library of this process.
+// Finds the enrolld to run: the one that the caller names, the one in the environment variable ENROLLD, or
+// the one in this package for the platform, the architecture and the C library of this process.
 
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -13,8 +13,8 @@ const MACHINES = { 0x03: 'x86', 0x28: 'arm', 0x3e: 'x64', 0xb7: 'arm64', 0xf3: '
 const CARRIED = ['x64', 'arm64'];
 
 /**
- * {machine, loader} of an ELF program, {isScript} of a script; {} for any other file. `loader`: the program that loads it,
- * if it has one.
+ * {machine, loader} of an ELF program, {isScript} of a script; {} for any other file. `loader`: the path of
+ * the program's dynamic loader, if it has one.
  */
 export function formatOf(path) {
   let file;
@@ -57,10 +57,10 @@ export function folderFor(platform, arch, loader) {
   return `linux-${arch}-${/\bld-musl-/.test(loader ?? '') ? 'musl' : 'glibc'}`;
 }
 
-/** An Electron app in an archive: only unpacked files can be run. */
+/** The path of a file of an Electron app in an asar archive: only unpacked files can be run. */
 export const unpacked = (path) => path.replace(/\bapp\.asar(?=\/)/, 'app.asar.unpacked');
 
-/** The path of the program: absolute, whether a path was named that is relative to the working directory or not. */
+/** The absolute path of the program. A named path may be relative to the working directory. */
 export function findProgram(named = process.env.ENROLLD || undefined) {
   if (named === '') throw invalid('program', 'start: program: expected the path of an enrolld, got an empty string');
   if (named !== undefined && isUnreadable(named)) {
@@ -70,7 +70,7 @@ export function findProgram(named = process.env.ENROLLD || undefined) {
     const folder = folderFor(process.platform, process.arch, formatOf(process.execPath).loader);
     return unpacked(fileURLToPath(new URL(`../native/${folder}/enrolld`, import.meta.url)));
   };
-  // A bare name would be looked for in PATH when it is started: another program than the one that was looked at.
+  // A bare name would be looked up in PATH at the start, and could be another program than the checked one.
   const path = resolve(named ?? carried());
   let stat;
   try {
@@ -86,7 +86,7 @@ export function findProgram(named = process.env.ENROLLD || undefined) {
   if (!stat.isFile() || !permits(path, constants.X_OK)) {
     throw unusable(`enrolld could not be started: ${path} is not an executable file`);
   }
-  // A program that may be run but not read is left to the system.
+  // A program that may be run but not read is not checked here.
   if (permits(path, constants.R_OK)) checkFormat(path);
   return path;
 }
@@ -100,7 +100,8 @@ function permits(path, mode) {
   }
 }
 
-/** Before it is started: what the system cannot load, the C library gives to a shell. */
+/** Checks the program before it starts: if the system cannot load a file, the C library runs it with a
+ * shell. */
 function checkFormat(path) {
   const { machine, loader, isScript } = formatOf(path);
   const refuse = (why) => unusable(`enrolld could not be started: ${path} ${why}`);
@@ -113,7 +114,7 @@ function checkFormat(path) {
   }
 }
 
-/** What the codes of the system mean for a program that was looked at before. */
+/** The meaning of the system's error codes for a program that was checked before. */
 const REASONS = {
   EACCES: 'this user has no permission, or its file system does not allow programs to be run',
   EAGAIN: 'this user has as many processes as the system allows',

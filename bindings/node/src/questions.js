@@ -1,7 +1,7 @@
 // The daemon's requests to this process: HTTP and secrets (docs/json-rpc.md, "What the daemon asks its host").
 //
-// What the program's own code throws stays in this process: the daemon gets a status, and the call that fails with it gets
-// the exception as its cause.
+// An exception of the program's own code stays in this process: the daemon gets a status, and the call that
+// fails with it gets the exception as its cause.
 
 import { onAbort } from './abort.js';
 import { cancelled, failed } from './error.js';
@@ -30,9 +30,9 @@ export class Parts {
     this.#failures.set(part, { exception, means, told });
   }
 
-  /** The error. If the program's own part caused it, what the part threw is its cause. */
+  /** Returns the error; if the program's own part caused it, the thrown value becomes its cause. */
   explained(error) {
-    // Kept until the part works again, because one failure may fail many calls.
+    // The failure is kept until the part works again, because one failure may fail many calls.
     for (const [part, { exception, means, told }] of this.#failures) {
       const isAboutKeys = part === 'transport' && error.status === 'keysUnavailable';
       if (!isAboutKeys && told !== error.status && told !== error.cause?.status) continue;
@@ -45,7 +45,8 @@ export class Parts {
   }
 }
 
-/** A thrown value may be a Proxy or have getters, which throw in their turn. */
+/** Runs `look`, and returns `otherwise` if it throws: a thrown value may be a Proxy, or have getters that
+ * throw. */
 function looked(look, otherwise) {
   try {
     return look();
@@ -66,7 +67,8 @@ export class Questions {
   #parts = new Map();
   #opening = 0;
   #early = [];
-  /** Commands without a client: the daemon's requests for them cannot be told apart, so only one runs at a time. */
+  /** Serializes commands without a client: the daemon's requests for them do not say to which command they
+   * belong. */
   #turn = Promise.resolve();
   #current;
 
@@ -101,7 +103,7 @@ export class Questions {
     const before = this.#turn;
     let done;
     const isDone = new Promise((resolve) => (done = resolve));
-    // One that leaves the queue leaves the others in their order.
+    // If a command leaves the queue, the others keep their order.
     this.#turn = before.then(() => isDone);
     const start = performance.now();
     try {
@@ -133,7 +135,7 @@ export class Questions {
     else this.#answer(question);
   }
 
-  /** The daemon no longer waits for that answer. */
+  /** The daemon no longer waits for the answer to that request. */
   givenUp(id) {
     const question = this.#open.get(id);
     if (!question) return;
@@ -172,7 +174,7 @@ function turn(before, command, signal, limit) {
   });
 }
 
-/** The answer to a question. */
+/** The message that answers a request of the daemon. */
 async function settled(question) {
   const answer = Object.hasOwn(METHODS, question.method) && METHODS[question.method];
   if (!answer) return refusal(question, METHOD_NOT_FOUND);
@@ -184,7 +186,8 @@ async function settled(question) {
     return message;
   } catch (exception) {
     const means = part === 'transport' ? looked(() => transportStatus(exception), 'internal') : looked(() => secretStatus(exception), 'storeIO');
-    // The daemon accepts no other status: the call that needed it ends with this one, and gets the meaning separately.
+    // The daemon does not accept `internal` here: the call ends with `network`, and `failed` keeps the real
+    // meaning for it.
     const told = means === 'internal' ? 'network' : means;
     if (!question.isOver) question.parts?.failed(part, exception, means, told);
     return refused(question, told, part === 'transport' && looked(() => wasNotSent(exception), false));
@@ -204,7 +207,7 @@ const METHODS = {
       body: bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, 'base64'),
       signal: left.signal,
     };
-    // What it was asked may hold tokens: it shows only when read by name.
+    // The request may hold tokens: these members are only visible when they are read by name.
     for (const name of ['url', 'headers', 'body']) Object.defineProperty(request, name, { enumerable: false });
     return responseOf(await parts.transport(request), responseLimit);
   },
@@ -236,7 +239,7 @@ function textOf(secret) {
   return Buffer.from(secret).toString('base64url');
 }
 
-/** What a transport returned, as the daemon takes it. */
+/** The response of a transport in the daemon's form. */
 function responseOf(response, limit) {
   if (response === null || typeof response !== 'object') {
     throw new TypeError(`a transport must return { status, headers, body }, got ${kindOf(response)}`);
@@ -252,7 +255,7 @@ function responseOf(response, limit) {
     if (isUnreadable(name) || isUnreadable(found)) {
       throw failed('responseInvalid', 'a header of the response has a NUL character or half of a character');
     }
-    // The first header of a name counts.
+    // Of several headers with one name the first counts.
     if (!seen.has(name.toLowerCase())) result.headers[name] = found;
     seen.add(name.toLowerCase());
   }
@@ -265,10 +268,10 @@ function responseOf(response, limit) {
   return result;
 }
 
-/** How many causes are looked at: a chain may lead back to its beginning. */
+/** How many causes are followed: a chain of causes may be a circle. */
 const MOST_CAUSES = 16;
 
-/** The status for what a transport threw. `fetch` wraps the failure of its connection. */
+/** The status for the value that a transport threw. `fetch` wraps the failure of its connection. */
 function transportStatus(exception) {
   if (OF_TRANSPORTS.includes(exception?.status)) return exception.status;
   if (exception?.name === 'TimeoutError') return 'timeout';
@@ -286,7 +289,7 @@ function transportStatus(exception) {
 function wasNotSent(exception) {
   if (exception?.notSent === true) return true;
   for (let [fault, left] = [exception, MOST_CAUSES]; fault instanceof Error && left > 0; fault = fault.cause, left--) {
-    // The error of several addresses has no call of its own.
+    // The error for several addresses does not name a system call; its parts do.
     const faults = Array.isArray(fault.errors) && fault.errors.length > 0 ? fault.errors : [fault];
     const isUnsent = ({ syscall, code }) => ['connect', 'getaddrinfo'].includes(syscall) || code === 'UND_ERR_CONNECT_TIMEOUT';
     if (faults.every((one) => one instanceof Error && isUnsent(one))) return true;
@@ -294,5 +297,5 @@ function wasNotSent(exception) {
   return false;
 }
 
-/** The status for what a secret store threw. */
+/** The status for the value that a secret store threw. */
 const secretStatus = (exception) => (exception?.status === 'storeLocked' ? 'storeLocked' : 'storeIO');

@@ -10,7 +10,7 @@ const WORDS = {
   busy: 'a renewal is in progress and did not end before the timeout',
 };
 
-/** A token that works. Nothing shows its value but the members `value` and `authorization`. */
+/** A token that works. Only the members `value` and `authorization` show its value. */
 export class AccessToken {
   constructor({ accessToken, tokenType, expiresAt, outcome, scope, error }) {
     Object.defineProperty(this, 'value', { value: accessToken });
@@ -26,7 +26,7 @@ export class AccessToken {
     return `${this.type.toLowerCase() === 'bearer' ? 'Bearer' : this.type} ${this.value}`;
   }
 
-  /** It is due and could not be renewed: it works until it expires. */
+  /** Whether the token is due and could not be renewed: it works until it expires. */
   get isStale() {
     return this.outcome === 'stale';
   }
@@ -38,12 +38,19 @@ export class AccessToken {
 
 /** The token of an outcome. */
 export function tokenOf(result) {
-  const { outcome, error, reason, retryAfter } = result;
+  const { outcome, error, reason, oauthErrorDescription, retryAfter } = result;
   if (outcome === 'valid' || outcome === 'stale') return new AccessToken(result);
   if (!Object.hasOwn(WORDS, outcome)) throw failed('internal', `this version of enrollkit does not know the outcome ${outcome}`);
   const cause = error && errorOf(error);
-  const why = cause?.message ?? reason;
-  const { httpStatus, oauthError } = cause ?? {};
+  const why = cause?.message ?? [reason, oauthErrorDescription].filter(Boolean).join(': ');
   const message = why ? `${WORDS[outcome]}: ${why}` : WORDS[outcome];
-  throw failed(outcome, message, { httpStatus, oauthError, retryAfter: retryAfter ?? cause?.retryAfter }, cause && { cause });
+  // The reason is a sentence, or the provider's error code, which has no space (RFC 6749 §11.4).
+  const ended = outcome === 'reauthenticate' && !reason?.includes(' ') ? reason : undefined;
+  const told = {
+    httpStatus: cause?.httpStatus,
+    oauthError: cause?.oauthError ?? ended,
+    oauthErrorDescription: cause?.oauthErrorDescription ?? oauthErrorDescription,
+    retryAfter: retryAfter ?? cause?.retryAfter,
+  };
+  throw failed(outcome, message, told, cause && { cause });
 }

@@ -1,4 +1,4 @@
-// Programs that are no enrolld, daemons that end or talk nonsense, and what the process of the caller has of it.
+// Programs that are not enrolld, daemons that end or send nonsense, and the effect on the caller's process.
 
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
@@ -32,7 +32,7 @@ test('a program that is absent, a folder, not executable or no program is refuse
   const script = path.join(place, 'script');
   writeFileSync(script, '#!/no/such/interpreter\n', { mode: 0o755 });
   await assert.rejects(start(script), refused('unsupported', undefined, /script: the interpreter that its first line names is not there \(ENOENT\)$/));
-  // The environment names one, too.
+  // The environment variable names a wrong program, too.
   const { err } = await runModule("await (await import('enrollkit')).Enroll.start()", { env: { ...process.env, ENROLLD: plain } });
   assert.match(err, /EnrollError: enrolld could not be started/);
 });
@@ -67,7 +67,7 @@ function changed(offset, text) {
 
 test('a program of another architecture or C library is named as such', async () => {
   assert.equal(formatOf(ENROLLD).machine, process.arch);
-  // Of an architecture that no emulator runs here.
+  // A program for an architecture that no emulator on this machine runs.
   await assert.rejects(start(changed(18, '\x16\x7f')), refused('unsupported', undefined, /is a program for the ELF machine 32534, and this process is one for /));
   await assert.rejects(start(changed(undefined, '/lib/ld-none')), refused('unsupported', undefined, /needs \/lib\/ld-none.*another C library$/));
 });
@@ -217,7 +217,7 @@ test('nonsense, a closed pipe and a failed start end a daemon with a clear error
 test('parameters as deep as the daemon takes are sent, and deeper ones are refused before', async (t) => {
   const enroll = await started(t);
   const nested = (levels) => { let one = {}; while (--levels) one = { one }; return one; };
-  // A message has two levels above its parameters' values.
+  // Two levels of a message are above the values of its parameters.
   for (const [levels, status] of [[61, 'configuration'], [62, 'configuration'], [63, 'invalidArgument'], [90, 'invalidArgument']]) {
     await assert.rejects(enroll.open({ ...OPEN, configuration: nested(levels) }), (error) => error.status === status, `${levels}`);
   }
@@ -268,7 +268,7 @@ test('no text in an object of its own brings a message that the daemon cannot re
   for (const url of [new String('a\0b'), new String('\udc00'), new Number(NaN)]) {
     await assert.rejects(enroll.link.parse({ url }), refused('invalidArgument', 'url'));
   }
-  // JSON that is written by hand is not looked at; the daemon says no, and the call ends.
+  // JSON that the caller wrote by hand is not checked; the daemon refuses it, and the call ends.
   if (JSON.rawJSON) await assert.rejects(enroll.link.parse({ url: JSON.rawJSON('"a\\u0000b"') }), refused('internal', undefined, /could not read a message/));
   assert.ok((await enroll.pkce.generate()).codeVerifier);
 });

@@ -1,5 +1,5 @@
-// client.fetch against a server of this process: one renewal, no token unencrypted, tokens for other audiences. What it does
-// with redirects is in signin.test.js.
+// client.fetch against a server of this process: one renewal, no token unencrypted, tokens for other audiences.
+// Redirects are tested in signin.test.js.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -8,7 +8,8 @@ import { inspect } from 'node:util';
 
 import { Sandbox, newStore, refused, started, until } from './stage.js';
 
-/** An API that refuses the token it saw first, after as many requests as `crowd` says; /never refuses every token. */
+/** An API that refuses the first token that it gets, once `crowd` requests have come; /never refuses every
+ * token. */
 async function picky(t, crowd = 1) {
   const came = [];
   const waiting = [];
@@ -25,7 +26,7 @@ async function picky(t, crowd = 1) {
   return { came, url: `http://127.0.0.1:${server.address().port}` };
 }
 
-/** A server that answers as `answer(request)` says: [status, headers]. `came`: what each request had. */
+/** A server that answers with `answer(request)`: [status, headers]. `came`: the data of each request. */
 async function serving(t, answer) {
   const came = [];
   const server = createServer(async (request, response) => {
@@ -109,7 +110,7 @@ test('a Request is sent as it is, twice if need be', async (t) => {
   const seen = api.came.map(({ method, url, headers, body }) => [method, url, headers['x-mark'], headers['content-type'], body]);
   assert.deepEqual(seen, Array(2).fill(['PUT', '/things?q=1', 'kept', 'text/x', 'whole']));
   assert.notEqual(api.came[0].authorization, api.came[1].authorization);
-  // The members of init come before those of the Request.
+  // The members of init override those of the Request.
   assert.equal((await client.fetch(new Request(api.origin, given), { method: 'POST', body: 'other', headers: undefined })).status, 200);
   assert.deepEqual([api.came[2].method, api.came[2].body, api.came[2].headers['x-mark']], ['POST', 'other', 'kept']);
   await assert.rejects(client.fetch(request), refused('invalidArgument', 'input', /body was read/));

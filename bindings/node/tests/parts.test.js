@@ -100,7 +100,7 @@ test('a code that was not sent is not spent: the sign-in waits, and goes on with
   }
 });
 
-/** Looking at it throws, and what is thrown can be looked at as little. */
+/** A value that throws when it is inspected; the thrown values throw, too. */
 const hostile = () => {
   const traps = { get: () => { throw own; }, getPrototypeOf: () => { throw own; }, has: () => { throw own; }, ownKeys: () => { throw own; } };
   const own = new Proxy({}, traps);
@@ -147,7 +147,7 @@ test('a command that waits for its turn ends with its signal and with its timeou
   left.abort(reason);
   await Promise.all([aborted, late]);
   await assert.rejects(discover('never', {}, { signal: AbortSignal.abort() }), refused('cancelled'));
-  // Those that left let nobody past the first.
+  // Commands that left the queue let no other command past the first.
   assert.deepEqual(asked, ['first']);
   went[0]();
   await first;
@@ -200,7 +200,7 @@ test('a store whose key is with the program opens only with it', async (t) => {
     enroll.open({ configuration: sandbox.configuration(), store, keys: { host: short } }).then((one) => one.accessToken()),
     (error) => refused('storeIO')(error) && /32 bytes, got 31/.test(error.cause.message));
 
-  // Moved to a file, the key is no longer with the program.
+  // Once the key has moved to a file, the program no longer has it.
   await assert.rejects(enroll.store.rekey({ store, keys: { host }, newKeys: { host: new Memory() } }), refused('unsupported', 'newKeys'));
   assert.deepEqual(await enroll.store.rekey({ store, keys: { host }, newKeys: { provider: 'file' } }), { provider: 'file' });
   const moved = await enroll.open({ configuration: sandbox.configuration(), store, keys: { provider: 'file' } });

@@ -1,4 +1,5 @@
-// A real provider with a real browser: Canaille and Chromium. The process that has both is that of the Python binding.
+// A real provider with a real browser: Canaille and Chromium. The tests of the Python binding start the process that
+// runs both.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -19,7 +20,8 @@ class Stage {
     return Object.assign(stage, await stage.#read());
   }
 
-  /** Alice opens the URL and answers every page, until the browser leaves for `until`; where it ended. */
+  /** Alice opens the URL and answers every page, until the browser leaves for `until`. Returns the
+   * browser's last URL. */
   async open(url, until) {
     this.child.stdin.write(`${JSON.stringify({ url, until })}\n`);
     return this.#read();
@@ -90,7 +92,7 @@ test('alice comes back by a private-use scheme', async (t) => {
   assert.ok((await client.accessToken()).value);
   await assert.rejects(client.registration.resume({ url: redirect }), refused('alreadySettled'));
 
-  // Silently, somebody whom the provider does not know has to be asked.
+  // Without a page (prompt=none), a user whom the provider does not know gets login_required.
   const begun = await client.registration.begin({ options: { prompt: 'none' } });
   const visit = await stage.open(begun.action.url, CUSTOM);
   await assert.rejects(client.registration.resume({ url: visit.redirect }), (error) => refused('loginRequired')(error) && error.oauthError === 'login_required');

@@ -1,4 +1,4 @@
-// The parts of README.md, which are written here and run: Tests/ReadmeTests/readme.py puts them into the page.
+// The parts of README.md, which are written here and run: Tests/faces/ReadmeTests/readme.py puts them into the page.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -88,7 +88,7 @@ test('the program\'s own HTTP and secrets', async (t) => {
   await client.signIn({}, { present: sandbox.present, confirm: () => true });
   assert.ok(kept.size > 0 && (await client.accessToken()).value);
 
-  // Of a response without an end it reads no more than it may.
+  // It stops reading an endless response at the limit.
   let isGone = false;
   const endless = createServer((request, response) => {
     response.once('close', () => (isGone = true));

@@ -1,4 +1,4 @@
-// What a program does with the package, against a provider on this machine.
+// A program uses the package as its user would, with a provider on this machine.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import { inspect } from 'node:util';
 
 import { AccessToken } from 'enrollkit';
 import { clock } from '../src/client.js';
+import { LONG_WAIT, warnOfLongWait } from '../src/long_wait.js';
 import { CUSTOM, folder, isThere, newStore, refused, runModule, Sandbox, started } from './stage.js';
 
 const sandbox = await Sandbox.start();
@@ -48,6 +49,48 @@ test('a user signs in, renews and logs out', async (t) => {
   assert.ok(url.startsWith(sandbox.issuer));
   assert.deepEqual(opened, [url]);
   await assert.rejects(client.accessToken(), refused('reauthenticate'));
+});
+
+test("the provider's own words about its error are members of the error", async (t) => {
+  const provider = await Sandbox.start();
+  t.after(() => provider.stop());
+  const enroll = await started(t);
+  const client = await enroll.open({ configuration: provider.configuration({ redirectUri: CUSTOM }), store: newStore(), keys: FILE });
+  const begun = await client.registration.begin();
+  const url = await provider.play(begun.action.url);
+  await provider.control('fault', { fault: 'oauthError', endpoint: 'token', value: 'unauthorized_client', times: 1 });
+  await assert.rejects(client.registration.resume({ url }), (error) => {
+    assert.deepEqual([error.oauthError, error.oauthErrorDescription], ['unauthorized_client', 'planned by the test']);
+    return refused('oauth')(error);
+  });
+});
+
+test('a session that the provider ended says why', async (t) => {
+  const provider = await Sandbox.start();
+  t.after(() => provider.stop());
+  const client = await provider.signedIn(await started(t), { store: newStore() });
+  await provider.control('fault', { fault: 'oauthError', endpoint: 'token', value: 'invalid_grant', times: 1 });
+  await assert.rejects(client.refresh(), (error) => {
+    assert.deepEqual([error.oauthError, error.oauthErrorDescription], ['invalid_grant', 'planned by the test']);
+    return refused('reauthenticate')(error);
+  });
+});
+
+test('a browser that stays away is warned of, with what to compare', async (t) => {
+  const warned = once(process, 'warning');
+  warnOfLongWait({ type: 'enterCode' });
+  warnOfLongWait({ type: 'openURL', url: 'https://id.example/authorize?client_id=app&state=s' }, 'http://127.0.0.1:9/cb');
+  const [warning] = await warned;
+  assert.deepEqual([warning.name, warning.code], ['EnrollWarning', 'ENROLL_LONG_WAIT']);
+  assert.match(warning.message, /client id: app, redirect URI: http:\/\/127\.0\.0\.1:9\/cb$/);
+
+  const set = t.mock.method(globalThis, 'setTimeout');
+  const enroll = await started(t);
+  const client = await enroll.open({ configuration: sandbox.configuration(), store: newStore(), keys: FILE });
+  await client.signIn({}, { present: (action) => sandbox.present(action) });
+  const [hint] = set.mock.calls.filter((call) => call.arguments[0] === warnOfLongWait);
+  assert.equal(hint.arguments[1], LONG_WAIT);
+  assert.ok(hint.result._destroyed, 'it is not said once the browser is back');
 });
 
 test('the next start begins nothing, and the store lists its account', async (t) => {
@@ -118,7 +161,7 @@ test('without `present` the system\'s browser is opened', async (t) => {
   await assert.rejects(client.signIn(), refused('unsupported', 'present', /no browser could be opened/));
   install('process.exit(3)');
   await assert.rejects(client.signIn(), (error) => refused('unsupported', 'present')(error) && /status 3/.test(error.cause.message));
-  // Alice signs in; this browser goes on when she did, as some do.
+  // Alice signs in. Like some browsers, this program keeps running after that.
   install(`
     const json = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ do: 'settle', url: process.argv[2] }) };
     fetch(${JSON.stringify(`${sandbox.issuer}/_control`)}, json).then((answer) => answer.json()).then(({ redirect }) => fetch(redirect));
@@ -175,7 +218,7 @@ test('a user who refuses, a present that fails and an abort end the sign-in', as
   await assert.rejects(left, (error) => refused('cancelled')(error) && error.cause === reason);
   await assert.rejects(client.signIn({}, { signal: AbortSignal.abort() }), refused('cancelled'));
   await assert.rejects(client.signIn({}, { timeout: 0.2, present: () => {} }), refused('deadlineExceeded'));
-  // Each of them left nothing behind.
+  // None of these calls left anything behind.
   assert.deepEqual(await client.signIn({}, { present: sandbox.present, confirm: () => true }), { state: 'active', reason: 'confirmed' });
 });
 
@@ -282,7 +325,7 @@ test('fetch sends a request once more after a 401, with a renewed token, if its 
   assert.notEqual(came[2], came[1]);
 });
 
-/** A server that answers as `answer(request)` says: [status, headers]. `came`: what each request had. */
+/** A server that answers with `answer(request)`: [status, headers]. `came`: the data of each request. */
 async function serving(t, answer) {
   const came = [];
   const server = createServer((request, response) => {
@@ -308,9 +351,9 @@ test('fetch follows redirects as fetch does, and takes the token to no other ori
   });
   assert.equal((await client.fetch(`${api.origin}/away`, { headers: { Cookie: 'a=1' } })).status, 401);
   assert.deepEqual(other.came, [{ url: '/there', method: 'GET', authorization: undefined }]);
-  // Another server's 401 renews nothing.
+  // A 401 of another server causes no renewal.
   assert.equal((await client.accessToken()).authorization, before);
-  // Nor does it come back to an address that another server chose.
+  // The token is not sent to an address that another server chose, not even at the first origin.
   assert.equal((await client.fetch(`${api.origin}/around`)).status, 401);
   assert.deepEqual(api.came.at(-1), { url: '/chosen', method: 'GET', authorization: undefined });
   assert.equal((await client.accessToken()).authorization, before);

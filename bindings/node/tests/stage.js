@@ -1,4 +1,5 @@
-// What the tests share: the sandbox as a process, programs that play an enrolld, folders, and waiting by polling.
+// Shared by the tests: the sandbox as a process, programs that play an enrolld, folders, and waiting by
+// polling.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -39,7 +40,7 @@ export async function until(condition, what) {
   throw new assert.AssertionError({ message: `this did not come true: ${what}` });
 }
 
-/** Whether a process is there; one that has ended and was not waited for (a zombie) is. */
+/** Whether a process exists. A zombie, which has ended and was not waited for, exists. */
 export const isThere = (processId) => existsSync(`/proc/${processId}`);
 
 /** A provider on this machine. */
@@ -76,7 +77,7 @@ export class Sandbox {
     return JSON.parse((await answer.text()) || '{}');
   }
 
-  /** Where alice's browser goes after she signed in at an authorize URL and said yes. */
+  /** The redirect to which alice's browser goes after she signed in at an authorize URL and consented. */
   async play(url) {
     return (await this.control('settle', { url })).redirect;
   }
@@ -87,7 +88,7 @@ export class Sandbox {
     if (redirect.startsWith('http')) await (await fetch(redirect)).text();
   };
 
-  /** A client of somebody who has signed in. */
+  /** A client whose user has signed in. */
   async signedIn(enroll, { configured, ...more } = {}) {
     const client = await enroll.open({ configuration: this.configuration(configured), store: newStore(), keys: { provider: 'file' }, ...more });
     const state = await client.signIn({}, { present: this.present, confirm: () => true });
@@ -103,14 +104,14 @@ export async function started(t, options = {}) {
   return enroll;
 }
 
-/** A program that plays an enrolld: `lines(message)` gives what it writes for a message. */
+/** A program that plays an enrolld; `body` is its code. */
 export function played(body) {
   const file = path.join(folder(), 'enrolld');
   writeFileSync(file, `#!${process.execPath}\n${body}`, { mode: 0o755 });
   return file;
 }
 
-/** The code of one that describes itself, and does `more` with every other message. */
+/** The code of such a program: it describes itself, and does `more` with every other message. */
 export const describing = (more, abi = 1) => `
 const write = (value) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...value }) + '\\n');
 require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -123,7 +124,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
 });
 `;
 
-/** For assert.rejects: the error of this status, and its field. */
+/** A check for assert.rejects: the status of the error, and its field. */
 export const refused = (status, field, text) => (error) => {
   assert.equal(error.status, status, error.stack);
   assert.equal(error.name, status === 'invalidArgument' ? 'EnrollArgumentError' : 'EnrollError');
@@ -132,7 +133,7 @@ export const refused = (status, field, text) => (error) => {
   return true;
 };
 
-/** Runs a program in a process of its own: its exit status and what it wrote. */
+/** Runs a program in a separate process; returns its exit status and its output. */
 export function ran(program, args, { input, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });

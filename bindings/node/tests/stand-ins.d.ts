@@ -1,4 +1,4 @@
-// What the examples import and no package here has types for.
+// Modules that the examples import, and for which no package here has types.
 
 declare module 'electron';
 declare module 'node:fs';

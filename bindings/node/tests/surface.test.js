@@ -1,4 +1,4 @@
-// What the package knows of the surface is what the daemon says: commands, events, errors, types.
+// The package's knowledge of the surface agrees with the daemon: commands, events, errors, types.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

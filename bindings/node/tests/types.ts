@@ -12,9 +12,9 @@ export async function program(): Promise<void> {
   const enroll: Enroll = await Enroll.start({ logLevel: 'info', log: (level, text) => console.log(level.length, text) });
   const client: EnrollClient = await enroll.open({ configuration, store: '/home/me/.local/share/app', keys: { host: safe }, transport: send });
   await enroll.open({ configuration, store: new URL('file:///store'), keys: { provider: 'secret-service' }, renewInBackground: true });
-  // @ts-expect-error: a store is needed
+  // @ts-expect-error: `store` is missing
   await enroll.open({ configuration });
-  // @ts-expect-error: and here
+  // @ts-expect-error: `store` is missing
   await enroll.accounts.list();
   // @ts-expect-error: there is no such level
   await Enroll.start({ logLevel: 'loud' });
@@ -53,7 +53,7 @@ export async function program(): Promise<void> {
   await client.registration.begin({ kind: 'magic' });
   // @ts-expect-error: a code is needed
   await client.registration.submitCode({ transaction: 't' });
-  // @ts-expect-error: the client says itself which it is
+  // @ts-expect-error: the client passes its own id
   await client.registration.state({ client: 'c1' });
 
   const answer: Response = await client.fetch('https://api.example/things', { method: 'POST', body: '{}' });

@@ -1,7 +1,7 @@
-"""What the tests share: a sandbox, a store for each test, and each face in the same words.
+"""The objects that the tests share: a sandbox, a store for each test, and one interface to every face.
 
-A face is one of the four ways to use the package. `await face.client(…)` gives a client whose methods are awaited:
-those of `enrollkit.aio` as they are, those of `enrollkit.Client` on a thread of their own.
+A face is one of the four ways to use the package. The methods of a client of `await face.client(…)` are awaited:
+those of `enrollkit.aio` directly, those of `enrollkit.Client` on a thread of their own.
 """
 
 import asyncio
@@ -18,20 +18,20 @@ import enrollkit.aio
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[2]
-sys.path[:0] = [str(TOP / "Tests/Faces"), str(TOP / "Tests/DaemonTests")]
+sys.path[:0] = [str(TOP / "Tests/faces/Support"), str(TOP / "Tests/faces/DaemonTests")]
 
 from sandbox import Sandbox, come_back  # noqa: E402
 
 LOOPBACK = "http://127.0.0.1/callback"
 CUSTOM = "com.example.app:/callback"
 
-# Nothing of the tests ends in the keyring of who runs them.
+# No test writes into the keyring of the user who runs it.
 for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"):
     os.environ.pop(name, None)
 
 
 class Spoken:
-    """An object whose methods are awaited."""
+    """Wraps an object, so that its blocking methods can be awaited."""
 
     def __init__(self, real):
         self.real = real
@@ -52,7 +52,7 @@ class Spoken:
 
 
 class Face:
-    """One way to use the package; what it opened is closed at its end."""
+    """One way to use the package. `end` closes everything that it opened."""
 
     def __init__(self, name):
         self.name = name
@@ -63,7 +63,7 @@ class Face:
         self._opened = []
 
     async def over(self):
-        """What its clients speak through, as it is."""
+        """The library or the daemon of this face's clients, unwrapped."""
         if self._over is None:
             self._over = await self.another()
         return self._over
@@ -76,7 +76,7 @@ class Face:
         return made
 
     async def core(self):
-        """The same, to be awaited."""
+        """The library or the daemon, with methods that are awaited."""
         over = await self.over()
         return over if self.is_async else Spoken(over)
 
@@ -91,13 +91,13 @@ class Face:
         return Spoken(client)
 
     async def events(self, client):
-        """A stream that has begun, to be awaited."""
+        """A stream of events that has begun, with methods that are awaited."""
         if self.is_async:
             return await client.events().__aenter__()
         return Spoken(client.real.events())
 
     def forget(self, client):
-        """One that is closed."""
+        """Forgets a client that is already closed."""
         self._opened.remove(getattr(client, "real", client))
 
     async def end(self):
@@ -127,7 +127,7 @@ def daemon_face(request):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
-    """A test that is a coroutine function runs in an event loop of its own, and its face ends in it."""
+    """Runs a test that is a coroutine function in a separate event loop, and ends its face in that loop."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
@@ -159,7 +159,7 @@ def sandbox(shared_sandbox):
 
 @pytest.fixture
 def own_sandbox():
-    """One that a test may set faults in: `own_sandbox("--dpop", "required")`."""
+    """Makes a sandbox in which the test may set faults: `own_sandbox("--dpop", "required")`."""
     made = []
 
     def make(*options):
@@ -177,7 +177,7 @@ def store(tmp_path):
 
 
 def configuration(sandbox, redirect=LOOPBACK, **more):
-    """In snake_case, as Python writes it."""
+    """A configuration with keys in snake_case, as Python spells them."""
     return {
         "issuer": sandbox.issuer,
         "client_id": "sample-app",
@@ -190,7 +190,7 @@ def configuration(sandbox, redirect=LOOPBACK, **more):
 
 
 def playing(sandbox):
-    """For `present`: alice signs in, and her browser follows the redirect to the loopback listener."""
+    """A function for `present`: alice signs in, and her browser follows the redirect to the loopback listener."""
 
     def present(action):
         def play():
@@ -204,7 +204,7 @@ def playing(sandbox):
 
 
 async def signed_in(face, sandbox, store, redirect=LOOPBACK, **more):
-    """A client of somebody who has signed in."""
+    """A client whose user has signed in."""
     client = await face.client(configuration(sandbox, redirect, **more.pop("configured", {})), store=store, **more)
     state = await client.sign_in(present=playing(sandbox), confirm=lambda profile: True)
     assert state == enrollkit.Active(reason=enrollkit.ActiveReason.CONFIRMED)
@@ -212,7 +212,7 @@ async def signed_in(face, sandbox, store, redirect=LOOPBACK, **more):
 
 
 class Counter:
-    """The last line that every suite of the project ends with."""
+    """Prints the last line that every suite of the project ends with."""
 
     passed = failed = 0
 

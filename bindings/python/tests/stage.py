@@ -1,5 +1,5 @@
 """A real provider and a real browser for the tests: Canaille and headless Chromium, run by the environment of
-Tests/ProviderTests (`stage.py`), and `Stage`, which speaks with it in lines of JSON.
+Tests/system/ProviderTests (`stage.py`), and `Stage`, which speaks with it in lines of JSON.
 """
 
 import json
@@ -12,7 +12,7 @@ PYTHON = TOP / ".build/providers/venv/bin/python"
 
 
 class Stage:
-    """The process with provider and browser, as the tests see it."""
+    """The process with provider and browser."""
 
     def __init__(self):
         self._process = subprocess.Popen(
@@ -21,7 +21,8 @@ class Stage:
         self.configuration = self._read()
 
     def open(self, url, until):
-        """Alice opens the URL and answers every page, until the browser leaves for `until`; where it ended."""
+        """Alice opens the URL and answers every page, until the browser leaves for `until`. Returns the browser's
+        last URL."""
         return self._ask(url=url, until=until)
 
     def _ask(self, **wish):
@@ -45,7 +46,7 @@ class Stage:
 
 
 def play():
-    sys.path[:0] = [str(TOP / "Tests/Faces"), str(TOP / "Tests/ProviderTests")]
+    sys.path[:0] = [str(TOP / "Tests/faces/Support"), str(TOP / "Tests/system/ProviderTests")]
     from browser import Browser
     from canaille_provider import Canaille
     from providers import ALICE

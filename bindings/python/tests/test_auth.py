@@ -26,13 +26,14 @@ from enrollkit._authorizing import Place
 
 
 class Picky:
-    """An API that refuses the token it saw first, and takes any other. /never refuses every token; /go/… redirects."""
+    """An API that refuses the first token that it gets, and accepts any other. /never refuses every token; /go/…
+    redirects."""
 
     def __init__(self):
         picky = self
         self.tokens, self.bodies, self.targets, self._lock = [], [], {}, threading.Lock()
         self.proofs = []
-        #: As many requests with the first token as there are parties wait for each other, so that all of them get 401.
+        #: A barrier: that many requests with the first token wait for each other, so that all of them get 401.
         self.crowd = None
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -52,7 +53,8 @@ class Picky:
                 self.send_response(307 if target else 401 if is_first or self.path == "/never" else 200)
                 if target:
                     self.send_header("Location", target)
-                # More than arrives with the headers: a connection is free once it is read or closed.
+                # The length is more than a socket buffer holds, so the connection is free only once the body is read or
+                # closed.
                 self.send_header("Content-Length", "1000000")
                 self.end_headers()
                 with contextlib.suppress(OSError):
@@ -88,7 +90,7 @@ class Picky:
 
 
 class Loop:
-    """An event loop on a thread of its own."""
+    """An event loop on a separate thread."""
 
     def __init__(self):
         self._loop = asyncio.new_event_loop()
@@ -105,7 +107,7 @@ class Loop:
 
 
 class Blocking:
-    """What the blocking helpers have in common: `send` gives the status of the answer."""
+    """The common part of the blocking helpers: `send` returns the status of the response."""
 
     def __init__(self, sandbox, store, is_signed_in=True, **configured):
         self.client = enrollkit.Client(configuration(sandbox, CUSTOM, **configured), store=store)
@@ -150,7 +152,7 @@ class WithHTTPX(Blocking):
 
 
 class Awaiting:
-    """The same for the helpers of asyncio."""
+    """The tests of `Blocking`, for the asyncio helpers."""
 
     def __init__(self, sandbox, store, is_signed_in=True, **configured):
         self._loop = Loop()
@@ -222,7 +224,7 @@ def picky():
 
 @pytest.fixture
 def elsewhere():
-    """Another origin."""
+    """A server at another origin."""
     elsewhere = Picky()
     yield elsewhere
     elsewhere.close()
@@ -230,7 +232,7 @@ def elsewhere():
 
 @pytest.fixture(scope="module")
 def bound():
-    """A provider of tokens that are bound to a key."""
+    """A provider whose tokens are bound to a key."""
     sandbox = Sandbox("--dpop", "required")
     yield sandbox
     sandbox.stop()
@@ -291,7 +293,7 @@ def test_no_token_follows_a_redirect_to_another_origin_or_back_from_it(opened, o
     assert picky.tokens == [api.token()] and elsewhere.tokens == [""]
     elsewhere.targets["/back"] = f"{picky.origin}/never"
     picky.targets["/away"] = f"{elsewhere.origin}/back"
-    if not isinstance(api, WithAiohttp):  # which is told the origins that get the token
+    if not isinstance(api, WithAiohttp):  # aiohttp's helper knows only the named origins
         assert api.send("GET", f"{picky.origin}/away") == 401
         assert picky.tokens[1:] == [api.token(), ""]
     assert elsewhere.tokens == [""] * len(elsewhere.tokens)
@@ -328,19 +330,20 @@ def test_neither_token_nor_proof_follows_a_redirect_that_is_read_in_two_ways(ope
     here, there = (server.origin.partition("//")[2] for server in (picky, elsewhere))
     port = there.partition(":")[2]
     picky.targets["/go"] = target.format(here=here, there=there, port=port)
-    # The libraries raise errors of their own about some of them.
+    # The libraries raise errors of their own for some of these URLs.
     ours = {api.token()}
     with contextlib.suppress(
         requests.RequestException, httpx.HTTPError, httpx.InvalidURL, aiohttp.ClientError, ValueError
     ):
         api.send("GET", f"{picky.origin}/go")
     ours.add(api.token())
-    # A library may read it as the first server; then the request goes there. aiohttp sends what stands before the @.
+    # A library may read the URL as one of the first server, and send the request there. aiohttp sends the part before
+    # the @.
     assert picky.tokens[0] in ours and not ours & set(elsewhere.tokens) and set(elsewhere.proofs) <= {None}
 
 
 class Traced(httpx.BaseTransport):
-    """Answers as `answers` says for each URL, and reports to httpx's `trace` as its own transport does."""
+    """Answers each URL with its entry in `answers`, and reports to httpx's `trace` as httpx's own transport does."""
 
     def __init__(self, answers):
         self.answers, self.seen = answers, []
@@ -369,13 +372,13 @@ def test_httpx_sends_no_token_from_http_to_https(sandbox):
         assert session.get("http://localhost/up", extensions=trace).status_code == 401
         assert transport.seen == [f"Bearer {api.token()}", None]
         assert len(told) == 2
-        # Within the origin the token is sent once the server asks for it.
+        # Within the origin, the token is sent after the server has asked for it.
         assert session.get("http://localhost/go").status_code == 200
     api.close()
 
 
 class Endless(http.server.BaseHTTPRequestHandler):
-    """Refuses the first request with a body that ends when the client goes."""
+    """Refuses the first request with a body that ends only when the client closes the connection."""
 
     refused = threading.Event()
 
@@ -595,7 +598,7 @@ def test_the_timeout_of_a_request_covers_its_token(opened, sandbox, picky, monke
         monkeypatch.setattr(api.client, method, noting(limits, method, getattr(api.client, method)))
     for timeout in (7, 80, None):
         api.send("GET", f"{picky.origin}/never", timeout=timeout)
-    # requests does not tell its timeout before the request is sent.
+    # requests does not reveal its timeout before the request is sent.
     first = 30 if isinstance(api, WithRequests) else 7
     assert limits[:2] == [("access_token", first), ("rejected", 7)]
     assert {limit for _, limit in limits[2:]} == {30}
@@ -672,7 +675,8 @@ def test_the_wrong_kind_of_client_is_refused_with_the_right_one(sandbox, store):
 
 
 class proof_reader:
-    """A server that redirects /go to /there, and elsewhere wants a proof whose `htu` is the URL (RFC 9449 §4.3)."""
+    """A server that redirects /go to /there, and requires a proof whose `htu` is the URL at every other path (RFC
+    9449 §4.3)."""
 
     def __init__(self, seen):
         import base64
@@ -684,7 +688,7 @@ class proof_reader:
                 part = proof.split(".")[1] if proof else ""
                 target = json.loads(base64.urlsafe_b64decode(part + "==")) if proof else {}
                 seen.append(target.get("htu"))
-                # `self.path` has one slash at its beginning, whatever was sent.
+                # `self.path` begins with one slash, whatever was sent.
                 path = self.requestline.split(" ")[1].partition("?")[0]
                 is_right = target.get("htu") == f"http://{self.headers['Host']}{path}"
                 self.send_response(302 if path == "/go" else 200 if is_right else 401)

@@ -1,4 +1,4 @@
-"""What callers do wrong, and what happens to them: a typed error that says what was expected and what came."""
+"""Mistakes of callers, and their results: a typed error that says what was expected and what came."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from enrollkit import _jsonrpc, _library
 
 @pytest.fixture
 def silence():
-    """A provider that takes every connection and never says a word."""
+    """A provider that accepts every connection and never answers."""
     silence = Silence()
     yield silence
     silence.close()
@@ -72,7 +72,7 @@ async def test_a_wrong_argument_is_named(face, sandbox, store):
 async def test_a_huge_number_is_a_number(face, sandbox, store):
     client = await signed_in(face, sandbox, store)
     for huge in (1 << 400, float("inf")):
-        # A day is as long as anybody waits.
+        # A timeout is at most one day.
         assert await client.access_token(timeout=huge)
     with pytest.raises(enrollkit.EnrollError):
         await client.access_token(minimum_lifetime=1 << 400, timeout=1)
@@ -88,6 +88,8 @@ OPENINGS = [
     ({"store": 7}, "store"),
     ({"store": b"/tmp"}, "store"),
     ({"store": "~/store"}, "store"),
+    ({"store": "store"}, "store"),
+    ({"store": "./store"}, "store"),
     ({"keys": enrollkit.Keys(file="~/key")}, "keys"),
     ({"account": 7}, "account"),
     ({"keys": "file"}, "keys"),
@@ -108,7 +110,7 @@ async def test_a_client_is_not_opened_with_what_it_cannot_be(face, sandbox, stor
         arguments = {"configuration": configuration(sandbox), "store": store, **changes}
         with pytest.raises(enrollkit.EnrollInvalidArgument) as wrong:
             await face.client(arguments.pop("configuration"), **arguments)
-        # A daemon and a library name the parts of an object alike, up to their spelling.
+        # A daemon and a library name the parts of an object in the same way, except for their spelling.
         assert (wrong.value.field or "").partition(".")[0] == field.partition(".")[0], (changes, str(wrong.value))
     for key, value in (("issuer", "ftp://id.example"), ("grace", -1), ("colour", "red"), ("redirect_uri", None)):
         with pytest.raises(enrollkit.EnrollError) as refused:
@@ -156,7 +158,7 @@ async def test_closing_gives_up_whoever_waits(face, sandbox, store):
 
 
 async def under_way(face, client, calls=1):
-    """Until so many calls were handed over."""
+    """Waits until this many calls were handed to the core."""
     over = await face.over()
     pending = over._conversation._waiting if face.is_daemon else _library._completions
     while len(pending) < calls:
@@ -180,7 +182,7 @@ async def test_cancelling_a_task_cancels_its_call(name, sandbox, store):
     try:
         client = await face.client(configuration(sandbox), store=store)
         begun = await client.begin()
-        # More than a client has threads: whoever else came would wait behind them, or be told that it is busy.
+        # More calls than a client has threads: another call would wait behind them, or fail as busy.
         tasks = [asyncio.create_task(client.await_outcome(begun)) for _ in range(16 if face.is_daemon else 64)]
         await under_way(face, client, len(tasks))
         for task in tasks:
@@ -204,7 +206,7 @@ async def test_a_misspelt_word_is_told_the_accepted_ones(face, sandbox, store):
 
 
 async def once_not_busy(call, *arguments):
-    """The daemon hears of it soon."""
+    """Repeats the call until the daemon, which hears of a cancellation a little later, is no longer busy."""
     while True:
         try:
             return await call(*arguments)
@@ -296,7 +298,8 @@ def test_ctrl_c_in_any_moment_of_a_call_gives_it_up(kind, turns, sandbox, store)
 
 
 def told(program, timeout=60):
-    """What it said, once it has ended; one that hangs is killed with the places where its threads stand."""
+    """The output of a program that has ended. A program that hangs is killed, and the stacks of its threads are
+    printed."""
     try:
         return program.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -315,7 +318,7 @@ def running(script, **more):
 
 
 def run(script, timeout=60):
-    """A program's output, once it has ended well."""
+    """Runs a script to its successful end, and returns its output."""
     program = running(script)
     try:
         output, log = program.communicate(timeout=timeout)
@@ -407,7 +410,7 @@ def test_a_renewal_that_was_sent_is_stored_before_the_interpreter_ends(kind, san
         with enrollkit.Client(through_gate, store=store) as client:
             second = client.access_token()
             assert second.value != first.value
-            # Its refresh token was not spent by somebody who is gone.
+            # The process that was killed did not spend the refresh token.
             assert client.refresh().value != second.value
     finally:
         gate.open_it()
@@ -500,7 +503,7 @@ async def test_a_daemon_that_stands_still_keeps_nobody_beyond_the_deadline(daemo
                 await client.state(timeout=timeout)
     finally:
         os.kill(daemon, signal.SIGCONT)
-    # The answers that came too late are nobody's.
+    # The late answers reach nobody.
     assert await client.state() == enrollkit.Unregistered()
 
 
@@ -525,7 +528,7 @@ async def test_what_is_no_daemon_is_not_taken_for_one(case):
 
 
 def script_daemon(tmp_path, abi):
-    """A program that answers system.describe as a daemon of another version."""
+    """A program that answers system.describe as a daemon of another version does."""
     program = tmp_path / "enrolld"
     described = f'{{"version": "9.9.9", "abi": {abi}}}'
     program.write_text(
@@ -545,7 +548,7 @@ async def test_a_daemon_of_another_version_is_refused(tmp_path):
         with pytest.raises(enrollkit.EnrollLibraryError, match=r"9\.9\.9 has [01]\.0"):
             async with enrollkit.aio.Daemon(program):
                 pass
-    # A later minor version is another matter.
+    # A later minor version is accepted.
     with enrollkit.Daemon(script_daemon(tmp_path, 7)):
         pass
 
@@ -585,7 +588,7 @@ def test_a_library_is_looked_for_where_it_is_named(tmp_path):
     """
     program = running(script, env={**os.environ, "ENROLL_LIBRARY": "/nowhere/libenroll.so.0"})
     assert "/nowhere/libenroll.so.0" in program.communicate()[0]
-    # Without a name: what pkg-config knows of, where neither the wheel nor the loader has one.
+    # Without a path: if neither the wheel nor the loader has a library, the one that pkg-config names is used.
     (tmp_path / "enroll.pc").write_text(f"libdir={tmp_path}\nName: enroll\nDescription: a test\nVersion: 0.1.0\n")
     nameless = {name: value for name, value in os.environ.items() if name != "ENROLL_LIBRARY"}
     nameless["PKG_CONFIG_PATH"] = str(tmp_path)
@@ -609,7 +612,7 @@ def test_64_threads_share_a_client(kind, sandbox, store):
                 gate.wait(60)
                 try:
                     for step in range(10):
-                        # One renewal serves all who ask.
+                        # One renewal serves all callers.
                         token = client.refresh() if step == 5 else client.access_token()
                         tokens.add(token.value)
                         if number % 16 == 0:
@@ -673,7 +676,7 @@ def nested(levels):
 
 
 async def test_what_the_core_cannot_read_is_refused_and_no_call_waits(face, sandbox, store):
-    """A daemon cannot say which message it could not read."""
+    """The core refuses such text before it is sent: a daemon could not say which message it could not read."""
     client = await face.client(configuration(sandbox), store=store)
     for call in (
         lambda: client.begin(login_hint="a\0b"),
@@ -687,7 +690,7 @@ async def test_what_the_core_cannot_read_is_refused_and_no_call_waits(face, sand
         with pytest.raises(enrollkit.EnrollError) as refused:
             await call()
         assert refused.value.status in ("invalidArgument", "configuration", "json"), refused.value
-    # These are text: a backslash with a word behind it, and brackets.
+    # These strings are ordinary text: a backslash followed by a word, and brackets.
     transaction = await client.begin(login_hint="\\u0000" + "[{" * 50)
     await client.cancel(transaction=transaction)
 

@@ -1,4 +1,4 @@
-"""Every flow that the package shows, on each face."""
+"""Every flow that the package supports, on each face."""
 
 import asyncio
 import logging
@@ -116,11 +116,12 @@ async def test_a_browser_that_does_not_come_back_is_a_warning_in_the_log(
     assert isinstance(await signing_in, Active)
     assert [(one.name, one.levelname) for one in warned] == [(named, "WARNING")]
     assert "client id: sample-app, redirect URI: http://127.0.0.1:" in warned[0].getMessage()
+    assert "the port included" in warned[0].getMessage()
 
 
 @pytest.fixture
 def foreground(monkeypatch):
-    """A browser whose program ends only when the user closes it: `closed`, after which it has failed."""
+    """A browser whose program ends only when the user closes it (`closed`), and then reports a failure."""
     closed = threading.Event()
     opened = []
     monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or (closed.wait(60) and False))
@@ -247,7 +248,7 @@ async def test_a_sign_in_that_ended_at_the_question_goes_on_with_the_question(fa
         await client.sign_in(present=playing(sandbox), confirm=ended)
     await client.close()
 
-    # The next start: no page is shown again, and nothing is lost.
+    # The program starts again: no page is shown, and nothing is lost.
     client = await face.client(configuration(sandbox), store=store)
     with pytest.raises(enrollkit.EnrollIllegalState):
         await client.access_token()
@@ -324,7 +325,7 @@ async def test_an_outage_makes_a_token_stale_and_then_expired(face, own_sandbox,
     assert isinstance(token.error, enrollkit.EnrollServer)
     sandbox.control("clearFaults")
     sandbox.control("endSessions")
-    # Not before the pause after the failure is over.
+    # The next renewal is sent only after the pause that follows a failure.
     await until_raised(client.refresh, enrollkit.EnrollReauthenticate)
 
 
@@ -338,7 +339,7 @@ async def test_a_token_that_expired_says_why_it_was_not_renewed(face, own_sandbo
 
 
 async def until_raised(ask, kind):
-    """What `ask` raises at last."""
+    """Calls `ask` until it raises `kind`, and returns that error."""
     for _ in range(500):
         try:
             await ask()

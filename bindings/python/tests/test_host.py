@@ -1,4 +1,4 @@
-"""The program's own parts: HTTP and secrets, and what their exceptions become, on each face."""
+"""The program's own transport and secret store, and the statuses of their exceptions, on each face."""
 
 import asyncio
 import base64
@@ -31,7 +31,7 @@ class _Stop(urllib.request.HTTPRedirectHandler):
 
 
 def send(request):
-    """A transport, with the standard library."""
+    """A transport that uses the standard library."""
     asked = urllib.request.Request(request.url, request.body or None, dict(request.headers), method=request.method)
     try:
         answer = urllib.request.build_opener(_Stop).open(asked, timeout=request.timeout)
@@ -43,7 +43,7 @@ def send(request):
 
 
 class Counted:
-    """The same, and what passed through it."""
+    """A transport that keeps the requests that passed through it."""
 
     def __init__(self):
         self.requests = []
@@ -54,7 +54,8 @@ class Counted:
 
 
 class Hanging:
-    """One that never answers: until it is given up, as a function; for ever, as a coroutine function."""
+    """A transport that never answers: as a function it ends when the call is given up, as a coroutine function
+    never."""
 
     def __init__(self):
         self.reached, self.ended = threading.Event(), threading.Event()
@@ -80,19 +81,19 @@ async def came(event):
 
 @pytest.fixture(params=[*((name, False) for name in FACES), ("aio library", True), ("aio daemon", True)], ids=str)
 def kind(request):
-    """A face, and whether its transports are coroutine functions."""
+    """The face, and whether its transports are coroutine functions."""
     name, in_the_loop = request.param
     return Face(name), in_the_loop
 
 
 @pytest.fixture
 def kinds_face(kind):
-    """So that the face ends with the test."""
+    """The face, as a separate fixture, so that it ends with the test."""
     return kind[0]
 
 
 def transport_of(answer, in_the_loop):
-    """A transport that answers with `answer(request)`, or raises what that raises."""
+    """A transport that returns `answer(request)`, or raises the exception of that call."""
 
     async def sending(request):
         await asyncio.sleep(0)
@@ -130,7 +131,7 @@ async def test_a_coroutine_function_sends_in_the_event_loop(aio_face, sandbox, s
 
     client = await signed_in(aio_face, sandbox, store, transport=sending)
     await client.close()
-    # A function that returns what is to be awaited is as good.
+    # A function that returns an awaitable is accepted, too.
     for transport in (Sender(), Sender().__call__, lambda request: sending(request)):
         client = await aio_face.client(configuration(sandbox), store=store, transport=transport)
         assert (await client.refresh()).outcome == "valid"
@@ -147,7 +148,7 @@ FAILURES = [
     (ZeroDivisionError("a defect of the program's"), enrollkit.EnrollInternal),
     (StopIteration("what no future takes"), enrollkit.EnrollInternal),
 ]
-# In a loop they end the loop, wherever they are raised.
+# Raised in a loop, these exceptions end the loop, whatever code raised them.
 ENDS = [(KeyboardInterrupt(), enrollkit.EnrollInternal), (SystemExit(3), enrollkit.EnrollInternal)]
 
 ANSWERS = [
@@ -192,7 +193,7 @@ async def test_what_a_transport_answers_is_not_believed(kind, kinds_face, sandbo
         with pytest.raises(enrollkit.EnrollInternal) as told:
             await client.begin()
         assert isinstance(told.value.__cause__, (TypeError, ValueError)), (answer, told.value)
-    # An answer that is too long, or not JSON, is the server's fault.
+    # A response that is too long or is not JSON is the server's fault.
     for body in (b"x" * (64 << 20), b"\0\xff", b""):
         answers[:] = [enrollkit.HTTPResponse(200, [("Content-Type", "application/json")], body)]
         with pytest.raises(enrollkit.EnrollResponseInvalid) as told:
@@ -216,7 +217,7 @@ async def test_a_failure_is_the_cause_of_every_call_that_it_failed_and_of_no_oth
     await under_way(face, client, len(asked))
     opened.set()
     for token in await asyncio.gather(*asked):
-        # One renewal served them all, and the token that there is still works.
+        # One renewal served them all, and the existing token still works.
         assert token.is_stale and token.reason == "internal" and token.error.__cause__ is failure
     with pytest.raises(enrollkit.EnrollInvalidArgument) as wrong:
         await client.begin(kind="teleport")
@@ -259,7 +260,7 @@ async def test_who_waits_no_longer_is_told_to_the_transport(kind, kinds_face, sa
     assert late.value.__cause__ is None
     await came(first.ended)
 
-    # Closing the client gives it up as well, and nobody else notices.
+    # Closing the client gives the request up, too, and affects no other client.
     client = await face.client(
         configuration(sandbox, CUSTOM),
         store=store,
@@ -355,7 +356,7 @@ async def test_a_transport_may_not_use_a_client(kind, kinds_face, sandbox, store
             told.append(reentrant.value)
 
         async def later():
-            # A task that it leaves behind may, once the call has ended.
+            # A task that the transport leaves behind may use the client, once the call has ended.
             await answered.wait()
             return await client.state()
 
@@ -392,7 +393,7 @@ def test_the_interpreter_ends_while_a_transport_is_slow(over, sandbox, store):
 
 
 def test_a_part_that_recurses_without_end_raises_as_on_pythons_own_threads(tmp_path):
-    # Each step is a call from C, so that it takes stack in every version of Python.
+    # Each step is a call from C, so that it uses the C stack in every version of Python.
     script = f"""
         import enrollkit, threading
         def deep(depth=0):
@@ -524,7 +525,7 @@ async def test_closing_a_daemon_stores_a_renewal_that_the_transport_has_in_hand(
     renewal = asyncio.ensure_future(client.refresh())
     await came(reached)
     closing = asyncio.ensure_future((over if daemon_face.is_async else Spoken(over)).close())
-    # The renewal's own wait ends at once, the renewal does not.
+    # The caller's wait for the renewal ends at once; the renewal goes on.
     with pytest.raises(enrollkit.EnrollError):
         await renewal
     assert not closing.done()
@@ -533,7 +534,7 @@ async def test_closing_a_daemon_stores_a_renewal_that_the_transport_has_in_hand(
     with enrollkit.Client(configuration(sandbox), store=store) as later:
         second = later.access_token()
         assert second.value != first.value and second.outcome == "valid"
-        # Its refresh token was not spent by somebody who is gone.
+        # The refresh token was not spent by the client that was closed.
         assert later.refresh().outcome == "valid"
 
 
@@ -569,7 +570,7 @@ async def test_a_daemon_that_is_closed_leaves_no_thread(daemon_face, sandbox, st
 
 
 class Drawer:
-    """Secrets in memory."""
+    """A secret store in memory."""
 
     def __init__(self):
         self.kept = {}
@@ -609,7 +610,7 @@ async def test_the_program_keeps_the_stores_secret(face, sandbox, store):
     client = await face.client(configuration(sandbox), store=store, keys=keys)
     assert await client.access_token() == token
     await client.close()
-    # It is the same secret on every face.
+    # Every face finds the same secret.
     for name in FACES:
         other = Face(name)
         try:
@@ -646,7 +647,7 @@ async def test_a_secret_store_that_fails_signs_nobody_out(face, sandbox, store):
             if becomes in (enrollkit.EnrollStoreLocked, enrollkit.EnrollStoreIO):
                 fits = isinstance(raised, cause) if isinstance(cause, type) else raised is cause
                 assert fits, (told.value, raised, cause)
-        # The same client goes on once that is over.
+        # The open client works again when the secret store does.
         drawer.failure, drawer.kept = None, kept
         if becomes is not enrollkit.EnrollStoreKey:
             assert await client.access_token() == token
@@ -683,7 +684,7 @@ async def test_commands_about_a_store_take_the_programs_secrets(face, sandbox, s
     diagnosis = await core.diagnose(store, keys=host)
     assert diagnosis.key_providers == ("host",) and diagnosis.accounts == 1 and diagnosis.problem is None
     (before,) = drawer.kept.values()
-    # Without new keys it stays where it is, and is wrapped anew.
+    # Without new keys the key stays with its provider, and is wrapped anew.
     assert await core.rekey(store, keys=host, new_data_key=True) == "host"
     assert len(drawer.kept) == 1 and before not in drawer.kept.values()
     client = await face.client(configuration(sandbox), store=store, account="zoë", keys=host)
@@ -748,7 +749,7 @@ async def test_commands_about_two_stores_do_not_take_each_others_secrets(face, s
     asked = [asyncio.ensure_future(core.accounts(stores[0], keys=keys[0]))]
     await came(drawers[0].reached)
     asked += [asyncio.ensure_future(core.accounts(stores[n % 2], keys=keys[n % 2])) for n in range(1, 6)]
-    # So that all of them are on their way.
+    # This answer arrives after the requests above were sent.
     assert (await core.pkce()).code_verifier
     drawers[0].gate.set()
     for names in await asyncio.gather(*asked):
@@ -759,7 +760,7 @@ async def test_commands_about_two_stores_do_not_take_each_others_secrets(face, s
 
 
 async def test_a_command_about_a_store_that_is_given_up_ends_before_the_next(sandbox, store):
-    """Who asks next must not be asked for its secrets."""
+    """The next command's secret store must not serve the requests of the command before it."""
     face = Face("aio daemon")
     try:
         drawers, stores, keys = await two_stores(face, sandbox, store)

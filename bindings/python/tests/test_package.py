@@ -1,4 +1,4 @@
-"""The package itself: nothing in it has drifted from the library, its types hold, and its wheel works elsewhere."""
+"""The package itself: it agrees with the library, its types hold, and its wheel works in another environment."""
 
 import ctypes
 import inspect
@@ -77,7 +77,7 @@ def test_both_clients_have_the_same_methods():
         (enrollkit.Daemon, enrollkit.aio.Daemon),
         (enrollkit.EventStream, enrollkit.aio.EventStream),
     )
-    # Only what is awaited may differ.
+    # The two signatures differ only in types that are awaited.
     awaited = re.compile(r"Union\[([\w\[\], ]+?), Awaitable\[\1\]\]")
     for plain, asynchronous in pairs:
         assert public(plain).keys() == public(asynchronous).keys()
@@ -172,7 +172,7 @@ async def test_nothing_that_is_printed_or_logged_holds_a_secret(face, own_sandbo
     canaries.add("state of the URL", re.search(r"state=([^&]+)", begun.action.url + "&state=no-state-here")[1])
     canaries.add("e-mail", "alice@example.com")
     text = "\n".join(f"{one!r}\n{one}" for one in [*seen, client, core]) + caplog.text
-    # The shared words of the tests themselves are no secrets of a session.
+    # The fixed texts of the tests themselves are not secrets of a session.
     assert list(canaries.sightings("what was printed", text)) == []
     assert canaries.known and first.value in first.authorization
 
@@ -202,8 +202,8 @@ def test_the_wheel_carries_the_library_and_its_types(wheel):
 
 
 def elsewhere(tmp_path, wheel):
-    """An environment of its own with the wheel in it; its Python."""
-    # This environment's pip serves the other: to give it one of its own takes most of a minute.
+    """A virtual environment with the wheel installed; returns its Python."""
+    # The pip of this environment installs into the new one: to install a pip there takes most of a minute.
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python = tmp_path / "venv/bin/python"
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "--python", python]
@@ -212,7 +212,7 @@ def elsewhere(tmp_path, wheel):
 
 
 def bare():
-    """The environment without what the tests say about the library."""
+    """The environment without the variables with which the tests name the library."""
     names = ("ENROLL_LIBRARY", "ENROLLD", "PYTHONPATH")
     return {name: value for name, value in os.environ.items() if name not in names}
 
@@ -249,7 +249,7 @@ def follow(sandbox, url):
 
 
 def test_without_a_library_there_are_clear_words(wheel, tmp_path):
-    """A source that stands alone, and a machine without Swift."""
+    """Sources without their checkout, and a machine without Swift."""
     alone = tmp_path / "bindings/python"
     alone.parent.mkdir(parents=True)
     subprocess.run(["cp", "-r", PACKAGE, alone], check=True)
@@ -286,7 +286,7 @@ def test_without_a_library_there_are_clear_words(wheel, tmp_path):
 
 
 def test_the_library_is_built_where_it_is_missing(tmp_path):
-    """By the checkout's own script, which is played here."""
+    """The checkout's own build script builds it; a stand-in plays that script here."""
     alone = tmp_path / "bindings/python"
     alone.parent.mkdir(parents=True)
     subprocess.run(["cp", "-r", PACKAGE, alone], check=True)
@@ -339,13 +339,13 @@ EXAMPLE = re.compile(r"```python\n(.*?)```", re.S)
 
 
 def test_the_readmes_examples_run(own_sandbox, tmp_path):
-    """One after the other in one program, as somebody would read them; browser and device user are played."""
+    """The examples run one after the other in one program; the browser and the device's user are played."""
     sandbox = own_sandbox("--device-interval", "1")
     blocks = EXAMPLE.findall((PACKAGE / "README.md").read_text())
     assert len(blocks) >= 8
     prelude = f"""
 import builtins, json, re, webbrowser, threading, sys, urllib.request
-sys.path.insert(0, {str(TOP / "Tests/CTests")!r})
+sys.path.insert(0, {str(TOP / "Tests/faces/CTests")!r})
 from sign_in import play_user
 webbrowser.open = lambda url: threading.Thread(target=play_user, args=(url,)).start() or True
 api = {sandbox.issuer + "/userinfo"!r}

@@ -67,7 +67,7 @@ async def test_alice_comes_back_by_a_private_scheme(face, stage, store):
     assert await client.access_token()
     with pytest.raises(enrollkit.EnrollAlreadySettled):
         await client.resume(visit["redirect"])
-    # Silently, somebody whom the provider does not know has to be asked.
+    # Without a page (prompt=none), a user whom the provider does not know gets login_required.
     begun = await client.begin(prompt="none")
     visit = await asyncio.to_thread(stage.open, begun.action.url, CUSTOM)
     with pytest.raises(enrollkit.EnrollLoginRequired) as told:

@@ -1,4 +1,5 @@
-"""A token is given out again for a moment without asking the library, never past a change that this program made."""
+"""A token is given out again for a moment without asking the library, but never after this program may have changed
+it."""
 
 import os
 
@@ -19,7 +20,7 @@ def client(sandbox, store):
 
 @pytest.fixture
 def asked(client, monkeypatch):
-    """How often the library was asked."""
+    """Records each time that the library is asked for a token."""
     times = []
     fresh = client._session.fresh_token
     monkeypatch.setattr(client._session, "fresh_token", lambda lifetime: times.append(lifetime) or fresh(lifetime))

@@ -1,4 +1,4 @@
-"""What a daemon may ask and how it is answered, without a daemon."""
+"""The requests of a daemon and their answers, without a daemon."""
 
 import json
 import socket
@@ -39,7 +39,7 @@ class Empty:
 
 
 def answered(parts, question, **parameters):
-    """The answer to one question."""
+    """The answer to one request of the daemon."""
     found = []
 
     def answer(question):
@@ -144,13 +144,13 @@ def test_a_question_may_come_before_its_client():
     questions.given_up("h2")
     questions.opened(opening, "c1", parts)
     assert [question.number for question in begun] == ["h1"] and begun[0].parts is parts
-    # And one for a client that was never opened is refused at last.
+    # A request for a client that is never opened is refused in the end.
     questions.opening(opening)
     questions.asked("h3", "host.http.send", {**REQUEST, "client": "c2"})
     assert len(begun) == 1
     questions.opened(opening, None, parts)
     assert begun[1].number == "h3" and begun[1].parts is None
-    # Nor is one when whoever opened it was interrupted.
+    # So is a request for a client whose opening was interrupted.
     questions.opening(opening)
     del opening
     questions.asked("h4", "host.http.send", {**REQUEST, "client": "c3"})
@@ -180,7 +180,7 @@ def test_threads_are_made_when_they_are_needed_and_no_more_than_allowed():
     gate.set()
     for _ in range(10):
         assert done.acquire(timeout=30)
-    # Those that have nothing to do are used again, also after a defect.
+    # Idle threads are used again, even after a job has raised.
     threads.run(lambda: 1 / 0)
     threads.run(done.release)
     assert done.acquire(timeout=30) and len(alive()) == 3

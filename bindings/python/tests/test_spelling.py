@@ -16,7 +16,7 @@ BASE = {"issuer": "https://id.example", "client_id": "app", "redirect_uri": "htt
         ({**BASE, "redirect_uri": 1}, "redirect_uri", "redirect_uri: expected a string, got integer"),
         ({**BASE, "issuer": "http://127.0.0.1:1"}, "issuer", "allow_loopback_http"),
         ({**BASE, "client_name": "app"}, "client_name", "unknown key"),
-        # Whoever writes JSON's names reads them.
+        # An error keeps JSON's names if the configuration uses them.
         ({"issuer": "https://id.example", "redirectUri": "a.b:/c"}, "clientId", "clientId: the key is missing"),
     ],
 )

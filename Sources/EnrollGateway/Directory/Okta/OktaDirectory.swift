@@ -1,8 +1,9 @@
-// A directory in Okta's dialect: the Users API with an API token, and primary authentication without it, as a browser would ask. What is
-// right ends with a `sessionToken`, which Okta's authorize endpoint takes for a session once. No e-mail is Okta's: the
-// gateway sends its own. Tested against a double of the dialect, never run against Okta.
+// A directory in Okta's dialect: the Users API with an API token, and primary authentication without it, as a browser would do.
+// A right password gives a `sessionToken`, which Okta's authorization endpoint accepts once instead of a session. The gateway
+// sends all e-mails itself. Tested with a double of the dialect, never with Okta.
 
-public import EnrollCore
+import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 import EnrollJSON
 
@@ -13,8 +14,8 @@ public final class OktaDirectory: Directory {
   public var checksPasswords: Bool { true }
 
   /// - Parameters:
-  ///   - base: the organization's address, without a slash at its end.
-  ///   - transport: with the timeouts of a request that a person waits for.
+  ///   - base: the organization's URL, without a slash at its end.
+  ///   - transport: its timeouts must suit a request that a user waits for.
   public init(
     base: String, transport: any Transport, credentials: DirectoryCredentials, clock: any Clock,
     makeLock: () -> any Lock
@@ -46,7 +47,7 @@ public final class OktaDirectory: Directory {
         body: .object([("profile", profile)])))
     if answer.isSuccess { return try Self.user(answer).person() }
     let refusal = OktaRefusal(answer)
-    // Somebody was quicker.
+    // A concurrent call has created the user.
     if refusal.isTaken, let person = try person(with: email) { return person }
     throw refusal.failure(of: "create")
   }
@@ -61,7 +62,7 @@ public final class OktaDirectory: Directory {
       .init(
         method: .post, path: try path(id) + "/lifecycle/activate", query: [("sendEmail", "false")]))
     let refusal = OktaRefusal(answer)
-    // PROVISIONED already: the password is what is missing.
+    // The user may be PROVISIONED already: only the password is missing.
     guard answer.isSuccess || refusal.isActive else { throw refusal.failure(of: "activate") }
   }
 
@@ -89,7 +90,7 @@ public final class OktaDirectory: Directory {
         ]), isAuthorized: false))
     guard answer.isSuccess else {
       let refusal = OktaRefusal(answer)
-      if refusal.isWrongPassword { return .wrong }
+      if refusal.isWrongPassword { return .rejected }
       throw refusal.failure(of: "check a password")
     }
     return try OktaSignIn(answer.json, email).result()
@@ -111,7 +112,7 @@ public final class OktaDirectory: Directory {
   }
 
   private func path(_ loginOrID: String) throws(DirectoryFailure) -> String {
-    // `me` would be whoever has the token.
+    // `me` would be the user who owns the token.
     guard let segment = DirectoryHTTP.segment(loginOrID), !ASCII.equals(loginOrID, "me") else {
       throw .unknownPerson
     }

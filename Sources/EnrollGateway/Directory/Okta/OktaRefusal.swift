@@ -1,13 +1,14 @@
-// A refusal in Okta's dialect: a status, `errorCode` and `errorCauses`. The words stay out of the log, as they may repeat what was sent;
-// of the causes, the gateway reads which attribute each begins with.
+// A refusal in Okta's dialect: a status, `errorCode` and `errorCauses`. Their texts stay out of the log,
+// because they may repeat data of the request. From a cause, the gateway reads only the name of the attribute
+// at its beginning.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 import EnrollHTTP
 
 struct OktaRefusal {
   let status: Int
-  /// `E` and seven digits; nil for every other text.
+  /// `E` and seven digits; nil for any other text.
   let code: String?
   private let causes: [String]
 
@@ -23,40 +24,40 @@ struct OktaRefusal {
 
   private func isCode(_ known: String) -> Bool { code.map { ASCII.equals($0, known) } ?? false }
 
-  /// API validation failed, and a cause is about this attribute.
+  /// Whether the validation of this attribute failed.
   private func isInvalid(_ attribute: String) -> Bool {
     isCode("E0000001") && causes.contains { $0.utf8.starts(with: "\(attribute):".utf8) }
   }
 
-  /// Another user has the login.
+  /// True if another user has the login.
   var isTaken: Bool {
     isCode("E0000001")
       && causes.contains { $0.utf8.starts(with: "login: An object with this field already exists".utf8) }
   }
 
-  /// No such user.
+  /// True if the user does not exist.
   var isUnknown: Bool { isCode("E0000007") || status == 404 }
 
-  /// The user is active already.
+  /// True if the user is active already.
   var isActive: Bool { isCode("E0000016") }
 
-  /// User name or password is wrong.
+  /// True if the user name or the password is wrong.
   var isWrongPassword: Bool { isCode("E0000004") }
 
-  /// The password breaks the directory's rules (E0000080), or was used before (E0000014).
+  /// True if the password breaks the directory's rules (E0000080), or was used before (E0000014).
   var isInvalidPassword: Bool { isCode("E0000080") || isCode("E0000014") || isInvalid("password") }
 
-  /// - Parameter wish: of the request: `create`.
-  func failure(of wish: String) -> DirectoryFailure {
-    let told = "the directory refuses to \(wish) (\(status)\(code.map { ", " + $0 } ?? ""))"
-    if isInvalidPassword { return .invalidPassword(told) }
+  /// - Parameter operation: the operation, for the message: `create`.
+  func failure(of operation: String) -> DirectoryFailure {
+    let text = "the directory refuses to \(operation) (\(status)\(code.map { ", " + $0 } ?? ""))"
+    if isInvalidPassword { return .invalidPassword(text) }
     if isCode("E0000006") || isCode("E0000011") || isCode("E0000005") || status == 401 || status == 403 {
-      return .refused(told + ": check the token and its rights")
+      return .refused(text + ": check the token and its rights")
     }
     if isUnknown { return .unknownPerson }
     if isInvalid("firstName") || isInvalid("lastName") {
-      return .unsupported(told + ": its profile needs names; make firstName and lastName optional there")
+      return .unsupported(text + ": its profile needs names; make firstName and lastName optional there")
     }
-    return .fault(told)
+    return .fault(text)
   }
 }

@@ -1,7 +1,6 @@
-// What Okta's primary authentication answers to a password: the state of a transaction. Only SUCCESS has a session token; every other
-// state is a step that these pages do not have, or a refusal.
+// Okta's answer to a password in primary authentication: the state of a transaction. Only SUCCESS has a session token; every
+// other state is a refusal, or a step that these pages do not have.
 
-import EnrollCore
 import EnrollCrypto
 import EnrollJSON
 
@@ -14,7 +13,7 @@ struct OktaSignIn {
     self.asked = asked
   }
 
-  /// - Throws: `.fault` for a state that Okta did not have, and for a success without a token or a user.
+  /// - Throws: `.fault` for an unknown state, and for a success without a token or with another user.
   func result() throws(DirectoryFailure) -> PasswordCheck {
     switch json?["status"]?.string {
     case "SUCCESS": return try success()
@@ -34,7 +33,7 @@ struct OktaSignIn {
     guard let user = json?["_embedded"]?["user"].flatMap({ OktaUser($0) }), user.has(asked) else {
       throw .fault("the directory takes the password of another user than the one that was asked for")
     }
-    return .right(
+    return .accepted(
       DirectoryPerson(
         id: user.id, email: user.email ?? user.login, name: user.name, state: .active, hasPassword: true),
       session: Secret(token))

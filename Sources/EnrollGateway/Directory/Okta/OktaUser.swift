@@ -1,18 +1,18 @@
-// A user as Okta's Users API describes one, and the names of its states.
+// A user in Okta's Users API, and the names of user states.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
 struct OktaUser: Equatable {
   var id: String
-  /// nil where the API does not tell it: sign-in answers do not.
+  /// nil if the answer has no state, as in the answers to a sign-in.
   var state: DirectoryPerson.State?
   var login: String
   var email: String?
   var name: String?
   var hasPassword: Bool
 
-  /// nil for what is no user.
+  /// nil if the JSON is not a user.
   init?(_ json: JSON) {
     let profile = json["profile"]
     guard let id = json["id"]?.string, (1...255).contains(id.utf8.count),
@@ -27,10 +27,10 @@ struct OktaUser: Equatable {
     hasPassword = json["credentials"]?["password"] != nil
   }
 
-  /// nil for a state that Okta did not have.
+  /// nil for an unknown state.
   static func state(_ status: String) -> DirectoryPerson.State? {
     switch status {
-    // PROVISIONED: activated by the API, and without a password yet.
+    // PROVISIONED: activated by the API, but still without a password.
     case "STAGED", "PROVISIONED": .staged
     case "ACTIVE", "RECOVERY", "PASSWORD_EXPIRED": .active
     case "LOCKED_OUT": .locked
@@ -39,13 +39,13 @@ struct OktaUser: Equatable {
     }
   }
 
-  /// Okta finds people by the beginning of their login, too: `ada` for `ada@example.org`.
+  /// Compares the whole address: Okta also finds users by the beginning of their login, such as `ada` for `ada@example.org`.
   func has(_ address: EmailAddress) -> Bool {
     ASCII.equalsIgnoringCase(login, address.key)
       || email.map { ASCII.equalsIgnoringCase($0, address.key) } ?? false
   }
 
-  /// - Throws: `.fault` for a state that the gateway does not know.
+  /// - Throws: `.fault` if the state is missing or unknown.
   func person() throws(DirectoryFailure) -> DirectoryPerson {
     guard let state else { throw .fault("the directory names a state that the gateway does not know") }
     return DirectoryPerson(

@@ -1,10 +1,12 @@
-// A directory by SCIM 2.0 (RFC 7643, RFC 7644): people are found by a filter, made inactive, and changed by PATCH under the version that was read. SCIM
-// checks no passwords: people of this directory sign in at the provider of the same house.
+// A directory that speaks SCIM 2.0 (RFC 7643, RFC 7644). Users are found with a filter, created inactive, and changed with
+// PATCH, conditional on the version that was read. SCIM checks no passwords: users of this directory sign in at the provider
+// that belongs to it.
 //
-// An inactive user was either never activated or switched off by an administrator, and SCIM does not say which. A user
-// whom nobody changed since it was made counts as never activated; every other inactive one is suspended, and stays so.
+// An inactive user was either never activated or was deactivated by an administrator, and SCIM does not say which. A user who
+// was never changed since its creation counts as never activated; any other inactive user counts as suspended, and stays so.
 
-public import EnrollCore
+import EnrollRules
+public import EnrollSteps
 public import EnrollCrypto
 import EnrollJSON
 import EnrollHTTP
@@ -19,9 +21,9 @@ public final class SCIMDirectory: Directory {
   private static let mediaType = "application/scim+json"
 
   /// - Parameters:
-  ///   - base: the address above `/Users`, without a slash at its end.
-  ///   - lookups: the attributes by which people are found, one after the other.
-  ///   - transport: with the timeouts of a request that a person waits for.
+  ///   - base: the URL of the parent of `/Users`, without a slash at its end.
+  ///   - lookups: the attributes by which to find users, in this order.
+  ///   - transport: its timeouts must suit a request that a user waits for.
   public init(
     base: String, lookups: [SCIMLookup], transport: any Transport, credentials: DirectoryCredentials,
     clock: any Clock, makeLock: () -> any Lock
@@ -37,7 +39,7 @@ public final class SCIMDirectory: Directory {
       var hasMore = true
       while hasMore {
         var query = [("filter", lookup.filter(email))]
-        // Without `count`, which some directories cannot read: each says by itself how long its pages are.
+        // `count` is not sent, because some directories do not understand it. Each directory chooses the length of its pages.
         if list.startIndex > 1 { query.append(("startIndex", String(list.startIndex))) }
         let answer = try send(.init(method: .get, path: "/Users", query: query))
         guard answer.isSuccess else { throw SCIMRefusal(answer).failure(of: "search") }
@@ -57,7 +59,7 @@ public final class SCIMDirectory: Directory {
     do throws(DirectoryFailure) {
       answer = try send(.init(method: .post, path: "/Users", body: SCIMUser.creation(email, name: name)))
     } catch {
-      // Perhaps it happened, or somebody was quicker: some directories answer 500 to the second of two.
+      // The user may have been created by this call, or by another one: some directories answer 500 to the second of two calls.
       guard case .unavailable = error, let person = try? person(with: email) else { throw error }
       return person
     }
@@ -65,12 +67,12 @@ public final class SCIMDirectory: Directory {
       guard let user = answer.json.flatMap({ SCIMUser($0) }) else {
         throw .fault("the directory made a user and does not say with which id")
       }
-      // Its own word counts: a directory may not know inactive users.
+      // The answer decides the state: a directory may not support inactive users.
       return DirectoryPerson(
         id: user.id, email: email.text, name: user.name, state: user.isActive ? .active : .staged)
     }
     let refusal = SCIMRefusal(answer)
-    // Somebody was quicker.
+    // A concurrent call has created the user.
     if refusal.isTaken, let person = try person(with: email) { return person }
     throw refusal.failure(of: "create")
   }
@@ -130,10 +132,11 @@ extension SCIMDirectory {
     return user
   }
 
-  /// Changes a user under the version that was read, a second time where somebody else changed the user meanwhile (412).
-  /// - Parameter body: nil: there is nothing to change.
+  /// Changes a user, conditional on the version that was read. If the user was changed meanwhile (412), reads and tries once
+  /// more.
+  /// - Parameter body: returns nil if there is nothing to change.
   private func change(
-    _ id: String, _ wish: String, _ body: (SCIMUser) throws(DirectoryFailure) -> JSON?
+    _ id: String, _ operation: String, _ body: (SCIMUser) throws(DirectoryFailure) -> JSON?
   ) throws(DirectoryFailure) {
     for isLast in [false, true] {
       let user = try user(id)
@@ -142,7 +145,7 @@ extension SCIMDirectory {
         .init(method: .patch, path: try path(id), body: body, ifMatch: user.version))
       if answer.isSuccess { return }
       if answer.status == 412 && !isLast { continue }
-      throw SCIMRefusal(answer).failure(of: wish)
+      throw SCIMRefusal(answer).failure(of: operation)
     }
   }
 }

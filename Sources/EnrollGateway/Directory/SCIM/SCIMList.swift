@@ -1,8 +1,7 @@
-// A list of users, page by page (RFC 7644 §3.4.2.4). Some directories ignore the filter and list everybody, some ignore where a page
-// is to begin, some announce more users than they have. So the address of each listed user is compared here, too. A list that
-// cannot be read to its end is a failure: it does not prove that nobody has the address.
+// A list of users, page by page (RFC 7644 §3.4.2.4). Some directories ignore the filter and list all users, some ignore the
+// start of a page, some announce more users than they have. So the address of each listed user is compared here, too. A list
+// that cannot be read to its end is a failure: it does not prove that no user has the address.
 
-import EnrollCore
 import EnrollJSON
 
 /// Reads the pages of one search.
@@ -10,12 +9,12 @@ struct SCIMList {
   private let email: EmailAddress
   private let attribute: SCIMLookup
   private(set) var found: [SCIMUser] = []
-  /// Users that came.
+  /// The number of listed users so far.
   private var count = 0
   private var pages = 0
   private var seen: Set<String> = []
 
-  /// Pages and users of a directory that does not filter.
+  /// The limits for a directory that does not filter.
   static let pageLimit = 200
   static let userLimit = 20_000
 
@@ -24,13 +23,13 @@ struct SCIMList {
     self.attribute = attribute
   }
 
-  /// Where the next page begins, counted from 1.
+  /// The index of the next page's first user, counted from 1.
   var startIndex: Int { count + 1 }
 
-  /// - Returns: whether there is a further page.
+  /// - Returns: whether the directory has another page.
   /// - Throws: `.fault`.
   mutating func take(_ json: JSON?) throws(DirectoryFailure) -> Bool {
-    // May be absent where nobody is found (RFC 7644 §3.4.2).
+    // `Resources` may be absent if no user is found (RFC 7644 §3.4.2).
     let resources = json?["Resources"]?.array ?? []
     guard let json, let total = json["totalResults"]?.integer, total >= 0 else {
       throw .fault("the directory's answer to a search is no ListResponse: totalResults is missing")

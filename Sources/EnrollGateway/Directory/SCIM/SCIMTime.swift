@@ -1,10 +1,10 @@
-// A time of a SCIM resource (RFC 7643 §2.3.5: xsd:dateTime): `2026-11-24T14:20:13.123Z`. Fractions are cut off. Refused: other zones than UTC, and
-// every other form.
+// A time of a SCIM resource (RFC 7643 §2.3.5: xsd:dateTime): `2026-11-24T14:20:13.123Z`. Fractions of a second are dropped.
+// Refused: other time zones than UTC, and every other format.
 
-import EnrollCore
+import EnrollRules
 
 enum SCIMTime {
-  /// Seconds since 1970; nil for what is no such time.
+  /// Seconds since 1970; nil for any other format.
   static func seconds(_ text: String) -> Int64? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes.last == 0x5A, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54,
@@ -13,7 +13,7 @@ enum SCIMTime {
     let places = [0..<4, 5..<7, 8..<10, 11..<13, 14..<16, 17..<19]
     let parts = places.compactMap { number(bytes[$0]) }
     guard parts.count == 6, (1...12).contains(parts[1]) else { return nil }
-    // Days since 1970 by the calendar whose year begins in March.
+    // Days since 1970, in a calendar whose years begin in March.
     let year = parts[1] > 2 ? parts[0] : parts[0] - 1
     let month = (parts[1] + 9) % 12
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + parts[2] - 719_469

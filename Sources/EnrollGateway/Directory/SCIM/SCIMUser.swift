@@ -1,6 +1,6 @@
-// A user as a SCIM directory describes one (RFC 7643 §4.1). Members of a wrong type count as absent; a resource without an id is refused.
+// A user in a SCIM directory (RFC 7643 §4.1). Members of a wrong type count as absent; a resource without an id is refused.
 
-import EnrollCore
+import EnrollRules
 import EnrollJSON
 
 /// A user resource.
@@ -12,20 +12,20 @@ struct SCIMUser: Equatable {
   var name: String?
   /// Absent means active: the attribute is optional.
   var isActive: Bool
-  /// Nothing was changed since it was made: both times are the same then (RFC 7643 §3.1), but for the second that may end between them.
+  /// True if the user was never changed: creation and last change have the same time (RFC 7643 §3.1), or differ by one second.
   var isUntouched: Bool
   /// `meta.version`, for conditional requests (RFC 7644 §3.14).
   var version: String?
 
   static let schema = "urn:ietf:params:scim:schemas:core:2.0:User"
 
-  /// nil for what is no user.
+  /// nil if the JSON is not a user.
   init?(_ json: JSON) {
     guard let id = json["id"]?.string, (1...255).contains(id.utf8.count) else { return nil }
     self.id = id
     userName = json["userName"]?.string
     let listed = json["emails"]?.array ?? []
-    // The primary address first; some directories list plain texts.
+    // The primary address comes first. Some directories list the addresses as plain strings, not as objects.
     let sorted = listed.filter { $0["primary"]?.bool == true } + listed.filter { $0["primary"]?.bool != true }
     emails = sorted.compactMap { $0["value"]?.string ?? $0.string }
     name = PersonalText.shown(json["displayName"]?.string ?? json["name"]?["formatted"]?.string)
@@ -42,7 +42,7 @@ struct SCIMUser: Equatable {
     return changed - made == 1
   }
 
-  /// Some directories write it as a text.
+  /// Some directories write the boolean as a string.
   private static func isTrue(_ value: JSON?) -> Bool {
     switch value {
     case .bool(let isTrue): isTrue
@@ -51,7 +51,7 @@ struct SCIMUser: Equatable {
     }
   }
 
-  /// Whether the address is the user's name there, or one of the addresses.
+  /// Whether the user has this address as the user name, or among the e-mail addresses.
   func has(_ email: EmailAddress, in attribute: SCIMLookup) -> Bool {
     switch attribute {
     case .userName: userName.map { ASCII.equalsIgnoringCase($0, email.key) } ?? false
@@ -61,19 +61,19 @@ struct SCIMUser: Equatable {
 
   /// - Parameter asked: the address by which the user was found.
   func person(asked: EmailAddress?) -> DirectoryPerson {
-    // The directory's own spelling of the address that was asked for; else the first one that it has.
+    // The directory's spelling of the requested address; otherwise its first address.
     let own = (emails + [userName].compactMap { $0 }).first { text in
       asked.map { ASCII.equalsIgnoringCase(text, $0.key) } ?? true
     }
     return DirectoryPerson(
       id: id, email: own ?? asked?.text ?? "", name: name,
       state: isActive ? .active : isUntouched ? .staged : .suspended,
-      // It is never told (RFC 7643 §4.1.1).
+      // SCIM never returns passwords (RFC 7643 §4.1.1).
       hasPassword: isActive)
   }
 
-  /// The body that makes a user who may not sign in yet. Directories refuse users without a name; the part of the address in front of the
-  /// `@` is one until the user writes another.
+  /// The body that creates an inactive user. Directories refuse users without a name; without one, the part of the address
+  /// before the `@` is used until the user enters a name.
   static func creation(_ email: EmailAddress, name: String?) -> JSON {
     let local = email.text.utf8.prefix { $0 != 0x40 }
     let shown = name ?? String(decoding: local, as: UTF8.self)
@@ -99,12 +99,12 @@ struct SCIMUser: Equatable {
   }
 }
 
-/// By which attribute a person is looked up.
+/// The attribute by which to look up a user.
 public enum SCIMLookup: String, Sendable, CaseIterable {
   case userName
   case emails
 
-  /// The filter (RFC 7644 §3.4.2.2). The address is a JSON string there: no character of it can end the string.
+  /// The filter (RFC 7644 §3.4.2.2). The address is a JSON string in it, so no character of the address can end the string.
   func filter(_ email: EmailAddress) -> String {
     let value = String(decoding: JSON.string(email.key).serialized(), as: UTF8.self)
     return switch self {

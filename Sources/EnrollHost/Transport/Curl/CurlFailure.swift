@@ -1,9 +1,11 @@
-// Turns libcurl's result into an error: one row of the table of codes for each kind of failure. The text names scheme,
-// host and the cause; libcurl's own words appear only for TLS, where they say which check failed and hold no more than
-// names.
+// Translates libcurl's result into an error: one row of the error table for each kind of failure. The text has scheme,
+// host and cause. libcurl's own text appears only for TLS failures, where it says which check failed and has nothing
+// but names.
 
 import CCurl
-import EnrollCore
+import CPosix
+import EnrollRules
+import EnrollSteps
 
 enum CurlFailure {
   /// CURLE_TOO_LARGE, which versions before 8.6 do not declare.
@@ -11,7 +13,7 @@ enum CurlFailure {
 
   /// - Parameters:
   ///   - detail: libcurl's error buffer, filtered by ``words(_:)``.
-  ///   - proxyStatus: what a proxy answered when it was asked for a tunnel; 0 where there is no proxy, or no answer.
+  ///   - proxyStatus: a proxy's answer to the request for a tunnel; 0 without a proxy or an answer.
   static func error(
     _ code: CURLcode, _ detail: String, _ summary: String, target: RequestTarget, reader: ResponseReader,
     proxyStatus: Int, caFile: String?
@@ -27,13 +29,24 @@ enum CurlFailure {
     case CurlFailure.tooLarge:
       return EnrollError(.responseInvalid, "\(place) sent a header line without end")
     case CURLE_OPERATION_TIMEDOUT:
-      return EnrollError(.timeout, "\(place) did not answer in time")
+      let hint = proxyVariable.map { "; \($0) is set, so check that proxy, too" } ?? ""
+      return EnrollError(.timeout, "\(place) did not answer in time\(hint)")
     case CURLE_COULDNT_RESOLVE_HOST:
       return EnrollError(.network, "the name in \(place) could not be resolved")
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return EnrollError(.network, "the name of the proxy for \(place) could not be resolved")
+      return EnrollError(
+        .network,
+        "the name of the proxy for \(place) could not be resolved: check \(proxyVariable ?? "the proxy")")
     case CURLE_COULDNT_CONNECT:
-      return EnrollError(.network, "no connection to \(place)")
+      guard let proxy = proxy(in: detail, target) else {
+        return EnrollError(.network, "no connection to \(place)")
+      }
+      return EnrollError(
+        .network,
+        "no connection to the proxy \(proxy), through which \(place) is asked: start the proxy, or correct "
+          + "\(proxyVariable ?? "its address in the environment")")
+    case _ where says("certificate required", in: detail):
+      return .clientCertificateWanted(" at \(place)")
     case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE:
       return EnrollError(
         .network, "the connection to \(place) was lost before the response was complete (\(summary))")
@@ -43,15 +56,18 @@ enum CurlFailure {
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       return EnrollError(.responseInvalid, "\(place) did not answer as HTTP does (\(summary))")
     case CURLE_OUT_OF_MEMORY where reader.headLength > 0 && !reader.isHeadComplete:
-      // How versions before 8.6 report a header line over their own limit of 100 KB; they report a want of memory for
-      // an ordinary line in the same words.
+      // Versions before 8.6 report a header line over their limit of 100 KB like this. They report a lack of memory for
+      // an ordinary line in the same way.
       return EnrollError(
         .responseInvalid, "\(place) sent a header line without end, or there was no memory for one")
     case CURLE_OUT_OF_MEMORY:
       return EnrollError(.outOfMemory, "libcurl had no memory for a request to \(place)")
     case CURLE_SSL_CACERT_BADFILE:
       guard caFile == nil else {
-        return EnrollError(.configuration, "the file could not be read as PEM certificates", field: "caFile")
+        return EnrollError(
+          .configuration,
+          "the file that caFile, or else SSL_CERT_FILE, names could not be read as PEM certificates",
+          field: "caFile")
       }
       return EnrollError(
         .tls, "the system's CA certificates could not be read (Debian package ca-certificates)")
@@ -62,30 +78,67 @@ enum CurlFailure {
       CURLE_USE_SSL_FAILED,
       CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
       CURLE_SSL_ENGINE_INITFAILED:
-      return EnrollError(.tls, "\(place): \(detail.isEmpty ? summary : detail)")
+      return EnrollError(.tls, "\(place): \(detail.isEmpty ? summary : detail)\(advice(detail))")
     default:
       return EnrollError(.network, "the request to \(place) failed (\(summary))")
     }
   }
 
-  /// OpenSSL and GnuTLS report a connection that broke inside the handshake as a failure of TLS; it is one of the
-  /// network, and worth another try.
-  private static func isLostHandshake(_ detail: String) -> Bool {
-    let lower = detail.utf8.map { ASCII.lowercased($0) }
-    for sign in [
-      "ssl_error_syscall", "reset by peer", "unexpected eof", "broken pipe", "non-properly terminated",
-    ] {
-      let sign = Array(sign.utf8)
-      guard lower.count >= sign.count else { continue }
-      for start in 0...(lower.count - sign.count)
-      where lower[start..<(start + sign.count)].elementsEqual(sign) {
-        return true
-      }
-    }
-    return false
+  /// Advice for a TLS failure, if its text shows a known cause.
+  private static func advice(_ detail: String) -> String {
+    let rows: [([StaticString], String)] = [
+      (
+        [
+          "wrong version number", "packet length", "unexpected tls packet", "illegal version", "http request",
+        ],
+        "the server does not speak TLS at this port, perhaps http: use the address of its port for https"
+      ),
+      (
+        ["local issuer certificate", "self-signed", "self signed", "issuer is unknown", "signer not found"],
+        "if the server's certificate comes from a private authority, name the file with that authority's certificate: caFile in "
+          + "the configuration, or the environment variable SSL_CERT_FILE"
+      ),
+      (
+        ["handshake failure"],
+        "the server may want a client certificate, or have no TLS 1.2 or 1.3"
+      ),
+    ]
+    return rows.first { row in row.0.contains { says($0, in: detail) } }.map { ". " + $0.1 } ?? ""
   }
 
-  /// Text of libcurl: printable ASCII, 200 bytes at most. The buffer behind it is CURL_ERROR_SIZE bytes and terminated.
+  /// The environment variable that names the proxy for https; nil if none is set.
+  private static var proxyVariable: String? {
+    ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].first { name in
+      getenv(name).map { $0.pointee != 0 } ?? false
+    }
+  }
+
+  /// The proxy that libcurl could not reach, from the text `Failed to connect to HOST port PORT` and, in later
+  /// versions, `via HOST`; nil if the request used no proxy.
+  private static func proxy(in detail: String, _ target: RequestTarget) -> String? {
+    let words = detail.utf8.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+    guard !target.isLoopback, words.count > 6, words[5] == "port" else { return nil }
+    if words.count > 8, words[7] == "via" { return words[8] }
+    let own = "https://\(words[4])"
+    let isOwn = ASCII.equals(target.display, own) || target.display.utf8.starts(with: "\(own):".utf8)
+    return isOwn ? nil : "\(words[4]):\(words[6])"
+  }
+
+  private static func says(_ words: StaticString, in detail: String) -> Bool {
+    ASCII.contains(String(decoding: detail.utf8.map { ASCII.lowercased($0) }, as: UTF8.self), words)
+  }
+
+  /// Whether a connection broke during the TLS handshake. OpenSSL and GnuTLS report that as a TLS failure, but it is a
+  /// network failure, and another try may succeed.
+  private static func isLostHandshake(_ detail: String) -> Bool {
+    let signs: [StaticString] = [
+      "ssl_error_syscall", "reset by peer", "unexpected eof", "broken pipe", "non-properly terminated",
+    ]
+    return signs.contains { says($0, in: detail) }
+  }
+
+  /// Text of libcurl: printable ASCII, at most 200 bytes. The text is in a buffer of CURL_ERROR_SIZE bytes with a
+  /// terminator.
   static func words(_ text: UnsafePointer<CChar>) -> String {
     PrintableText.bounded(String(cString: text), maximumBytes: 200)
   }

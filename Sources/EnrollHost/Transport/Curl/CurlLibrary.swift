@@ -1,13 +1,15 @@
-// libcurl, opened on first use: linking it would cost every start of the host several milliseconds. Never closed
-// again: its threads may still run.
+// libcurl, opened at first use: linking it would delay every start of the host by several milliseconds. It is never
+// closed, because its threads may still run.
 
 package import CCurl
 import CPosix
-package import EnrollCore
+package import EnrollRules
+import EnrollSteps
 import EnrollCrypto
 import EnrollPosix
 
-/// The functions of libcurl, all found, and libcurl initialised. Their table goes with its last user; libcurl itself stays.
+/// The functions of libcurl, all found, with libcurl initialised. This table is freed with its last user; libcurl
+/// itself stays.
 package final class CurlLibrary: @unchecked Sendable {
   // Unchecked: written once, before it is handed out.
   package let functions: UnsafePointer<enroll_curl>
@@ -23,13 +25,13 @@ package final class CurlLibrary: @unchecked Sendable {
   /// libcurl before 7.84 initialises itself for one thread at a time.
   private static let opening = Mutex()
 
-  /// Reads the first that is there, and starts nothing of it.
+  /// Loads the first library that exists, without initialising it.
   static func load(_ fileNames: [String]) {
     _ = fileNames.first { dlopen($0, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != nil }
   }
 
-  /// - Throws: `.unsupported` naming the Debian package when no libcurl is installed, or one without what we need
-  ///   (7.66 or later); `.outOfMemory` when it cannot start.
+  /// - Throws: `.unsupported` with the Debian package if no libcurl is installed, or only one that is too old (7.66 or
+  ///   later is needed); `.outOfMemory` if it cannot be initialised.
   package static func open(_ fileNames: [String] = CurlLibrary.fileNames) throws(EnrollError) -> CurlLibrary {
     var library: CurlLibrary?
     var failure: EnrollError?
@@ -37,7 +39,7 @@ package final class CurlLibrary: @unchecked Sendable {
       OpenSSLThread.prepare()
       for name in fileNames where library == nil {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
-          // Whether it is missing or something is short, the loader says.
+          // The loader's text says whether the file is missing or something else failed.
           let reason = dlerror().map { String(cString: $0) } ?? ""
           if failure == nil {
             failure = EnrollError(
@@ -54,7 +56,7 @@ package final class CurlLibrary: @unchecked Sendable {
           failure = EnrollError(.outOfMemory, "\(name) could not be initialised")
         } else {
           library = CurlLibrary(owning: functions)
-          // Whatever registered handlers of its own meanwhile runs them after ours.
+          // Exit handlers that other code registered since then run after EnrollKit's.
           ExitBarrier.prepare()
           continue
         }

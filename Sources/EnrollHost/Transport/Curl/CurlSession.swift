@@ -1,14 +1,15 @@
-// A multi handle, which keeps connections, and an easy handle for each request: what a thread holds during one. The multi
-// interface is there for its poll, too, which a cancelled call can leave at once; an easy handle alone would look up once
-// a second. An easy handle is not used twice: curl_easy_reset allocates, and what it does without memory it does not say;
-// a handle without its defaults reads nothing and trusts nobody.
+// A multi handle, which keeps connections, and one easy handle for each request: the objects that a thread holds during
+// a request. The multi interface is used because a cancelled call can leave its poll at once; an easy handle alone
+// would check for a cancellation once a second. No easy handle is used twice: curl_easy_reset allocates memory and does
+// not report a failure, and a handle without its defaults reads nothing and trusts no certificate.
 
 import CCurl
 import CPosix
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 import EnrollPosix
 
-/// Used by one thread at a time; between requests it waits in the transport's pool with its live connections.
+/// Used by one thread at a time. Between requests the session waits in the transport's pool with its open connections.
 final class CurlSession: @unchecked Sendable {
   // Unchecked: the pool hands it to one thread at a time.
   private let library: CurlLibrary
@@ -18,12 +19,12 @@ final class CurlSession: @unchecked Sendable {
   private let fork = ForkGuard()
   private var event: EventDescriptor?
 
-  /// Connections kept per session: a provider, its keys' host, a proxy, one to spare.
+  /// Connections that a session keeps: to a provider, to the host of its keys, to a proxy, and one more.
   private static let keptConnections = 4
 
   /// - Throws: `.outOfMemory`.
   convenience init(_ library: CurlLibrary) throws(EnrollError) {
-    // It wakes itself by descriptors of its own, which stay open as long as it does.
+    // libcurl opens descriptors to wake its poll, which stay open as long as the handle. They must not be 0, 1 or 2.
     let low = enroll_posix_take_low()
     let made = enroll_curl_multi_init(library.functions)
     enroll_posix_give_low(low)
@@ -41,7 +42,7 @@ final class CurlSession: @unchecked Sendable {
   }
 
   deinit {
-    // In a forked child the connections are the parent's: saying goodbye on them would end them for the parent.
+    // In a forked child the connections belong to the parent. Closing them properly would end them for the parent.
     guard !fork.isForkedChild else { return }
     PipeSignal.blocked { enroll_curl_multi_cleanup(curl, multi) }
     errorText.deallocate()
@@ -49,7 +50,7 @@ final class CurlSession: @unchecked Sendable {
 
   private static var noMemory: EnrollError { EnrollError(.outOfMemory, "libcurl had no memory for a handle") }
 
-  /// Sends and waits for the whole answer. After an error the session is to be dropped.
+  /// Sends a request and waits for the whole answer. After an error the session must not be used again.
   func run(
     _ request: HTTPRequest, headerLines: [String], target: RequestTarget, options: CurlTransport.Options,
     cancellation: (any Cancellation)?
@@ -70,9 +71,10 @@ final class CurlSession: @unchecked Sendable {
       (body: UnsafeBufferPointer<UInt8>) throws(EnrollError) -> HTTPResponse in
       try self.configure(easy, request, UnsafeRawBufferPointer(body), list, reader, target, options)
       return try withExtendedLifetime(reader) { () throws(EnrollError) -> HTTPResponse in
-        var time = RunningTime(limit: options.totalTimeout)
+        var time = RunningTime(limit: options.totalTimeout(of: request))
         var code = try self.transfer(easy, cancellation, target, &time)
-        // libcurl counts the time that the process was stopped while it connected. Nothing was sent yet.
+        // libcurl's connection timeout counts time in which the process was stopped. Nothing was sent yet, so the
+        // transfer starts again.
         while code == CURLE_OPERATION_TIMEDOUT, !time.isOver, !time.hasRun(options.connectTimeout),
           !hasSent(easy, request, target)
         {
@@ -97,8 +99,8 @@ final class CurlSession: @unchecked Sendable {
     return enroll_curl_get_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK ? status : 0
   }
 
-  /// Whether anything of the request left this machine. libcurl counts the request for a proxy's tunnel, too: on a new connection
-  /// nothing else is sent before TLS stands.
+  /// Whether anything of the request left this machine. libcurl also counts the request for a proxy's tunnel: on a new
+  /// connection nothing else is sent before the TLS handshake is complete.
   private func hasSent(
     _ easy: UnsafeMutableRawPointer, _ request: HTTPRequest, _ target: RequestTarget
   ) -> Bool {
@@ -120,13 +122,13 @@ final class CurlSession: @unchecked Sendable {
     setup.text(CURLOPT_URL, request.url)
     setup.long(CURLOPT_PATH_AS_IS, 1)
     setup.protocols()
-    // One request and one answer per connection and time: HTTP/1.1. Nothing is followed, nothing remembered.
+    // HTTP/1.1, so that a connection carries one request at a time. No redirect is followed (R20), no cookie is kept.
     setup.long(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     setup.long(CURLOPT_FOLLOWLOCATION, 0)
     setup.long(CURLOPT_NOSIGNAL, 1)
     setup.long(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     setup.long(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.clamped)
-    // 7.87 and later: a slow name server does not hold up a time-out or a cancellation.
+    // In 7.87 and later: a slow name server does not delay a timeout or a cancellation.
     setup.longIfKnown(CURLOPT_QUICK_EXIT, 1)
     setup.tls(caFile: options.caFile)
     guard setup.keepsSecrets() || target.isPlain else {
@@ -142,7 +144,7 @@ final class CurlSession: @unchecked Sendable {
     }
     setup.method(request.method, body)
     setup.headers(list)
-    // Where an answer comes once, what does come counts, and not the length that its head announces.
+    // If an answer is issued only once, the received bytes count, and not the length that the head announces.
     if !request.takesCutAnswer { setup.limit(request.responseLimit) }
     setup.receivers(reader, isPlain: target.isPlain)
     setup.memory(CURLOPT_ERRORBUFFER, errorText)
@@ -153,8 +155,8 @@ final class CurlSession: @unchecked Sendable {
     }
   }
 
-  /// Drives the transfer to its end, or leaves it when `cancellation` says so, or when its time is over. libcurl's own limit is not
-  /// used for that: it would end a transfer before it reads an answer that came while the process was stopped.
+  /// Runs the transfer until it ends, is cancelled or has used up its time. libcurl's own timeout is not used for that:
+  /// it would end a transfer before reading an answer that arrived while the process was stopped.
   private func transfer(
     _ easy: UnsafeMutableRawPointer, _ cancellation: (any Cancellation)?, _ target: RequestTarget,
     _ time: inout RunningTime
@@ -178,17 +180,17 @@ final class CurlSession: @unchecked Sendable {
       guard enroll_curl_multi_perform(curl, multi, &running) == CURLM_OK else { throw Self.defect(target) }
       if enroll_curl_multi_outcome(curl, multi, &code) == 1 { return code }
       guard running > 0 else { throw Self.defect(target) }
-      // Only after all that has come was read.
+      // The time limit is checked only after all received data was read.
       guard !time.isOver else { return CURLE_OPERATION_TIMEDOUT }
       let limit = time.nextWaitMilliseconds
-      let waited = ExitBarrier.outside { enroll_curl_multi_wait(curl, multi, wakeDescriptor, limit) }
-      time.look()
+      let waited = ExitBarrier.allowingExit { enroll_curl_multi_wait(curl, multi, wakeDescriptor, limit) }
+      time.update()
       guard waited == CURLM_OK else { throw Self.defect(target) }
       event?.drain()
     }
   }
 
-  /// Made for the first request that can be cancelled.
+  /// The descriptor that wakes the wait. Made for the first request that can be cancelled.
   private func ownEvent() throws(EnrollError) -> EventDescriptor {
     if let event { return event }
     let made = try EventDescriptor()

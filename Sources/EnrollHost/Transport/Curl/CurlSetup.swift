@@ -1,9 +1,9 @@
-// Options of one transfer, set one after the other; the first refusal is remembered. The three callbacks live here too:
-// they find the ResponseReader behind the pointer that libcurl hands back.
+// The options of one transfer, set one after the other; the first error is kept. The three callbacks are here too:
+// libcurl passes them a pointer to the ResponseReader.
 
 import CCurl
 import CPosix
-import EnrollCore
+import EnrollRules
 
 struct CurlSetup {
   let curl: UnsafePointer<enroll_curl>
@@ -23,7 +23,7 @@ struct CurlSetup {
     note(enroll_curl_set_long(curl, easy, option, value))
   }
 
-  /// For options that an older libcurl may do without.
+  /// Sets an option that an older libcurl may not have.
   func longIfKnown(_ option: CURLoption, _ value: Int) {
     _ = enroll_curl_set_long(curl, easy, option, value)
   }
@@ -40,13 +40,14 @@ struct CurlSetup {
     note(enroll_curl_set_list(curl, easy, CURLOPT_HTTPHEADER, list))
   }
 
-  /// http and https only, whatever the library was built with.
+  /// Allows only http and https, whatever the library was built with.
   mutating func protocols() {
     let code = enroll_curl_set_text(curl, easy, CURLOPT_PROTOCOLS_STR, "http,https")
     note(code == CURLE_UNKNOWN_OPTION ? enroll_curl_set_protocol_bits(curl, easy) : code)
   }
 
-  /// TLS 1.2 or later with chain and host name checked (R19). A `caFile` stands in for the system's authorities.
+  /// TLS 1.2 or later, with checks of the certificate chain and of the host name (R19). `caFile` replaces the system's
+  /// authorities.
   mutating func tls(caFile: String?) {
     long(CURLOPT_SSL_VERIFYPEER, 1)
     long(CURLOPT_SSL_VERIFYHOST, 2)
@@ -56,8 +57,8 @@ struct CurlSetup {
     note(enroll_curl_set_text(curl, easy, CURLOPT_CAPATH, nil))
   }
 
-  /// Keeps the secrets of TLS connections out of the file that the environment variable SSLKEYLOGFILE names (R19).
-  /// - Returns: false where libcurl offers no way to do that, and the variable is set.
+  /// Keeps TLS secrets out of the file that the environment variable SSLKEYLOGFILE names (R19).
+  /// - Returns: false if the variable is set and libcurl has no way to do that.
   mutating func keepsSecrets() -> Bool {
     let code = enroll_curl_forbid_key_log(curl, easy)
     guard code != CURLE_NOT_BUILT_IN, code != CURLE_UNKNOWN_OPTION else {
@@ -67,12 +68,12 @@ struct CurlSetup {
     return true
   }
 
-  /// `body` is borrowed until the handle is cleaned up.
+  /// `body` must stay valid until the handle is cleaned up.
   mutating func method(_ method: HTTPRequest.Method, _ body: UnsafeRawBufferPointer) {
     if method == .post || !body.isEmpty {
       long(CURLOPT_POST, 1)
       note(enroll_curl_set_offset(curl, easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count)))
-      // With no memory at all libcurl would read the body from standard input.
+      // With a null pointer libcurl would read the body from standard input.
       if let start = body.baseAddress, !body.isEmpty {
         memory(CURLOPT_POSTFIELDS, start)
       } else {
@@ -85,22 +86,23 @@ struct CurlSetup {
     }
   }
 
-  /// A length that is announced ends the transfer before the body comes; the reader counts what does come.
+  /// Ends the transfer early if the announced length is over the limit. The reader counts the bytes that arrive.
   mutating func limit(_ bytes: Int) {
     note(enroll_curl_set_offset(curl, easy, CURLOPT_MAXFILESIZE_LARGE, Int64(max(bytes, 1))))
   }
 
-  /// `reader` is borrowed until the handle is reset. A plain request opens sockets to loopback addresses only.
+  /// `reader` must stay valid until the handle is cleaned up. A plain http request opens sockets to loopback addresses
+  /// only.
   mutating func receivers(_ reader: ResponseReader, isPlain: Bool) {
     let opaque = UnsafeRawPointer(Unmanaged.passUnretained(reader).toOpaque())
     note(
       enroll_curl_set_receiver(curl, easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, reader in
-        CurlSetup.give(bytes, size, count, to: reader) { $0.takeHeader($1) }
+        CurlSetup.deliver(bytes, size, count, to: reader) { $0.readHeader($1) }
       })
     memory(CURLOPT_HEADERDATA, opaque)
     note(
       enroll_curl_set_receiver(curl, easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, reader in
-        CurlSetup.give(bytes, size, count, to: reader) { $0.takeBody($1) }
+        CurlSetup.deliver(bytes, size, count, to: reader) { $0.readBody($1) }
       })
     memory(CURLOPT_WRITEDATA, opaque)
     note(
@@ -116,8 +118,8 @@ struct CurlSetup {
     memory(CURLOPT_OPENSOCKETDATA, isPlain ? opaque : nil)
   }
 
-  /// How many bytes were taken: all, or none to end the transfer.
-  private static func give(
+  /// - Returns: the number of bytes that the reader accepted: all, or none to end the transfer.
+  private static func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, to reader: UnsafeMutableRawPointer?,
     _ take: (ResponseReader, UnsafeRawBufferPointer) -> Bool
   ) -> Int {

@@ -1,11 +1,11 @@
-// The time that a request has taken. Time in which the process did not run does not count: after SIGSTOP, in a frozen container or
-// under a debugger, a timeout must not end a request whose answer has arrived meanwhile.
+// The running time of a request. Time in which the process did not run does not count: after SIGSTOP, in a frozen
+// container or under a debugger, a timeout must not end a request whose answer has arrived meanwhile.
 
 import EnrollPosix
 
-/// The running time of one request. Between two looks at the clock at most ``longestStep`` counts.
+/// The running time of one request. Between two reads of the clock at most ``longestStep`` counts.
 struct RunningTime {
-  /// Nanoseconds. A process that waits looks at the clock this often.
+  /// Nanoseconds. A process that waits reads the clock this often.
   static let longestStep: Int64 = 1_000_000_000
 
   private let limit: Int64
@@ -21,19 +21,19 @@ struct RunningTime {
     Int64(span.clamped) * 1_000_000
   }
 
-  /// Counts the time since the last look.
-  mutating func look(at now: Int64 = SystemClock.monotonic()) {
+  /// Counts the time since the clock was last read.
+  mutating func update(at now: Int64 = SystemClock.monotonic()) {
     counted += min(max(now - last, 0), Self.longestStep)
     last = now
   }
 
-  /// Whether the process has run as long as the request may take.
+  /// Whether the process has run for the whole time limit of the request.
   var isOver: Bool { counted >= limit }
 
   /// Whether the process has run for `span` since the request began.
   func hasRun(_ span: CurlTransport.Milliseconds) -> Bool { counted >= Self.nanoseconds(span) }
 
-  /// How long to wait before the next look.
+  /// The wait before the clock is read again.
   var nextWaitMilliseconds: Int32 {
     Int32(clamping: (min(max(limit - counted, 0), Self.longestStep) + 999_999) / 1_000_000)
   }

@@ -1,9 +1,10 @@
-// What stands for the folder Curl in a library that is built with HTTP=host: there is no libcurl, neither its header when
-// it is built nor the library when it runs. The host brings a transport.
+// Replaces the folder Curl in a library that is built with HTTP=host: it needs neither libcurl's header nor libcurl
+// itself. The host brings a transport.
 
-import EnrollCore
+import EnrollRules
+import EnrollSteps
 
-/// Cannot be opened.
+/// Replaces libcurl in builds without it. It cannot be opened.
 final class CurlLibrary: Sendable {
   static let fileNames: [String] = []
 
@@ -19,7 +20,7 @@ final class CurlLibrary: Sendable {
   }
 }
 
-/// Never made: there is no library for it.
+/// Never created, because no library can be opened.
 final class CurlSession: Sendable {
   private let library: CurlLibrary
 

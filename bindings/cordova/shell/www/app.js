@@ -1,5 +1,5 @@
-// The app: it draws the state of the registration (docs/states.md), and its buttons call the plugin. Nothing in here
-// knows that it runs in WebKitGTK.
+// The app: it draws the state of the registration (docs/states.md), and its buttons call the plugin. Nothing
+// in this file depends on WebKitGTK.
 
 'use strict';
 
@@ -8,7 +8,7 @@ const notice = document.getElementById('notice');
 
 let client;
 let shown = '';
-let told = ''; // why the view says that something failed: not to be said twice
+let told = ''; // the failure that the view shows already: it is not shown twice
 let leaving; // aborts the sign-in that this page waits for
 
 /** An element: element('p', { class: 'soft' }, 'text', …children). */
@@ -73,7 +73,7 @@ function complain(error) {
   if (error.status !== told) say(wordsFor(error));
 }
 
-/** Shows a view, once: a screen reader is moved to its heading. */
+/** Shows a view. If another view was shown before, the focus of a screen reader moves to the new heading. */
 function show(key, title, ...content) {
   const moved = shown !== '' && shown.split(':')[0] !== key.split(':')[0];
   shown = key;
@@ -112,13 +112,14 @@ async function stop() {
   draw((await client.registration.cancel()).state);
 }
 
-// Each answer names its question: another sign-in may have arrived meanwhile.
+// Each answer names its transaction: another sign-in may have arrived meanwhile.
 const confirmProfile = async (transaction) => draw((await client.registration.confirm({ transaction })).state);
 const another = async (transaction) => {
   await client.registration.retry({ transaction });
   return signIn();
 };
-// Without `wait`: that would wait for a user who left the browser before the app was ended, and may never come back.
+// Without `wait`: that would wait for a user who left the browser before the app ended, and may never come
+// back.
 const look = async () => draw((await client.registration.state()).state);
 
 async function renew() {
@@ -195,7 +196,7 @@ const STATES = {
       show('active:notNative', 'You are looking around', paragraph(words));
       return;
     }
-    // The token itself is not shown, only its state.
+    // The page shows the token's outcome, not the token.
     const [{ claims }, access] = await Promise.all([client.identity.profile(), client.token.access()]);
     const { outcome, expiresAt, tokenType } = access;
     show(`active:${reason}`, 'You are signed in',
@@ -221,7 +222,7 @@ const STATES = {
   },
 };
 
-/** The outcomes of a call for a token. */
+/** The texts for the outcomes of a call for a token. */
 const OUTCOMES = {
   valid: 'works',
   stale: 'works for now',
@@ -237,7 +238,7 @@ const row = (name, value) => element('div', {}, element('dt', {}, name), element
 
 let drawing = Promise.resolve();
 
-/** Draws a state after those that came before. */
+/** Draws a state once the earlier states are drawn. */
 function draw(state) {
   drawing = drawing.then(() => STATES[state.state](state)).catch(complain);
   return drawing;

@@ -1,5 +1,5 @@
-// What Cordova's own cordova.js is to a page, for this shell: modules, `cordova.exec`, and the event `deviceready`. The
-// plugin's script above it is the one that ships.
+// This shell's replacement for Cordova's own cordova.js: modules, `cordova.exec`, and the event
+// `deviceready`. The plugin's script above it is unchanged.
 
 'use strict';
 

@@ -71,13 +71,14 @@ class EnrollPlugin : CordovaPlugin() {
 
   private fun newPage() = CoroutineScope(SupervisorJob() + Dispatchers.Default)
 
-  // The app's life.
+  // The life cycle of the app.
 
   override fun pluginInitialize() {
     receive(cordova.activity.intent)
   }
 
-  /** From org.enrollkit.android.RedirectActivity, or from the system where the app has filters of its own. */
+  /** The intent comes from org.enrollkit.android.RedirectActivity, or from the system if the app has its own intent
+   * filters. */
   override fun onNewIntent(intent: Intent) {
     receive(intent)
   }
@@ -86,7 +87,7 @@ class EnrollPlugin : CordovaPlugin() {
   private fun receive(intent: Intent?) {
     if (intent?.action != Intent.ACTION_VIEW) return
     val url = intent.dataString ?: return
-    // Not a second time when the activity is made anew.
+    // The URL is removed, so that an activity that is made again does not deliver it a second time.
     intent.data = null
     tell(message(urls.add(url)))
   }
@@ -109,7 +110,7 @@ class EnrollPlugin : CordovaPlugin() {
 
   private val closing = CoroutineScope(SupervisorJob() + Dispatchers.IO)
 
-  // The actions of the page.
+  // The actions that the page calls.
 
   override fun execute(action: String, rawArgs: String, callbackContext: CallbackContext): Boolean {
     val callback = callbackContext
@@ -159,7 +160,7 @@ class EnrollPlugin : CordovaPlugin() {
   /** [number, client or null, command, parameters] */
   private fun call(arguments: JsonArray, callback: CallbackContext) {
     val number = number(arguments[0])
-    // Started only when it can be found: a cancel that follows at once finds it.
+    // The job starts only after it is in the table: a cancel that follows at once finds it.
     val job = answering(callback, CoroutineStart.LAZY) {
       try {
         run(arguments[1], text(arguments[2]), arguments[3] as JsonObject)
@@ -207,7 +208,7 @@ class EnrollPlugin : CordovaPlugin() {
     return JsonObject(emptyMap())
   }
 
-  // Where things are.
+  // Places of files.
 
   /** A page passes a name, not a path. */
   private fun directory(name: JsonElement?): File {
@@ -215,13 +216,13 @@ class EnrollPlugin : CordovaPlugin() {
     if (text == null || !STORE_NAME.matches(text)) {
       throw refusal("store", "expected a name of at most 64 letters, digits, '.', '-' and '_'")
     }
-    // Left out of backups: its key is unavailable on another device.
+    // Not in backups: on another device the store's key is unavailable.
     return File(cordova.context.noBackupFilesDir, text)
   }
 
   private fun secrets() = KeystoreSecretStore(cordova.context)
 
-  // Answers.
+  // Answers to the page.
 
   private fun answering(
     callback: CallbackContext,
@@ -251,6 +252,7 @@ class EnrollPlugin : CordovaPlugin() {
     error.field?.let { put("field", it) }
     error.httpStatus?.let { put("httpStatus", it) }
     error.oauthError?.let { put("oauthError", it) }
+    error.oauthErrorDescription?.let { put("oauthErrorDescription", it) }
     error.retryAfter?.let { put("retryAfter", it.inWholeSeconds) }
   }
 
@@ -268,14 +270,14 @@ class EnrollPlugin : CordovaPlugin() {
 
   private fun tell(message: JsonObject) {
     val result = PluginResult(PluginResult.Status.OK, JSONObject(message.toString()))
-    // The callback is used again.
+    // The same callback gets later messages, too.
     result.keepCallback = true
     listener?.sendPluginResult(result)
   }
 
   private suspend fun tell(id: String, client: Client, event: Event) {
     val (name, parameters) = when (event) {
-      // The state as JSON is what the library says it is, now.
+      // The event of the page carries the state as the library's JSON, read now.
       is Event.RegistrationChanged -> "registration.changed" to state(client)
       is Event.RegistrationSettled -> "registration.settled" to state(client)
       is Event.TokenRenewed -> "token.renewed" to buildJsonObject { put("expiresAt", event.expiresAt.epochSeconds) }
@@ -311,7 +313,8 @@ class EnrollPlugin : CordovaPlugin() {
     val LOOPBACK = setOf("127.0.0.1", "localhost", "[::1]", "::1")
     val NEVER = setOf("about", "blob", "content", "data", "file", "intent", "javascript", "android-app")
 
-    /** A provider's page, on this device also without TLS. Another app's link may have its own scheme. */
+    /** Whether the URL is a provider's page: over https, or over http on this device. Another app's link may have
+     * its own scheme. */
     fun mayOpen(uri: Uri, isOtherApp: Boolean): Boolean = when (val scheme = uri.scheme?.lowercase()) {
       "https" -> uri.host != null
       "http" -> uri.host in LOOPBACK

@@ -2,7 +2,7 @@
 
 package org.enrollkit.cordova
 
-/** URLs that reached the app and that the page has not taken yet: the newest few, also across a reload of the page. */
+/** The newest URLs that reached the app and that the page has not taken yet; they also survive a reload of the page. */
 internal class HeldUrls {
   data class Held(val id: Int, val url: String)
 

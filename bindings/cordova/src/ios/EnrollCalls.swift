@@ -1,11 +1,11 @@
 // Unbuilt for iOS: this was written without Xcode.
 //
-// The C library as the plugin needs it: JSON in, JSON out, on any thread. `enroll.h` is the manual.
+// The C library in the plugin's form: JSON in, JSON out, on any thread. `enroll.h` is the manual.
 
 import CEnroll
 import Foundation
 
-/// Why a call failed, in the manifest's words.
+/// The reason why a call failed, in the manifest's form.
 struct EnrollFailure: Error {
   let detail: [String: Any]
 
@@ -18,8 +18,10 @@ struct EnrollFailure: Error {
     ]
     let field = Self.text(&error.field)
     let oauthError = Self.text(&error.oauth_error)
+    let description = Self.text(&error.oauth_error_description)
     if !field.isEmpty { detail["field"] = field }
     if !oauthError.isEmpty { detail["oauthError"] = oauthError }
+    if !description.isEmpty { detail["oauthErrorDescription"] = description }
     if error.http_status != 0 { detail["httpStatus"] = Int(error.http_status) }
     if error.retry_after_seconds != 0 { detail["retryAfter"] = Int(error.retry_after_seconds) }
     if error.reason != ENROLL_OK { detail["reason"] = String(cString: enroll_status_name(error.reason)) }
@@ -42,7 +44,7 @@ struct EnrollFailure: Error {
   }
 }
 
-/// An `enroll_error` that knows its size.
+/// An empty `enroll_error` with its size set.
 func newError() -> enroll_error {
   var error = enroll_error()
   enroll_error_init(&error, MemoryLayout<enroll_error>.stride)
@@ -57,7 +59,7 @@ typealias CallResult = Result<[String: Any], EnrollFailure>
 final class EnrollHandle: @unchecked Sendable {
   let client: OpaquePointer
 
-  /// Reads the store and asks the Keychain: not for the main thread.
+  /// Reads the store and the Keychain, so it must not run on the main thread.
   init(_ wish: [String: Any], directory: URL, listener: @escaping EventListener) throws {
     let platform = wish["platform"] as? [String: Any] ?? [:]
     let texts = TextArguments()
@@ -102,7 +104,7 @@ final class EnrollHandle: @unchecked Sendable {
         listener.value(String(cString: name), object(parameters, size))
       }, listening.toOpaque(),
       { box in
-        // The last event has returned.
+        // The last event's callback has returned.
         if let box { Unmanaged<Box<EventListener>>.fromOpaque(box).release() }
       }, &subscription, &error)
     guard subscribed == ENROLL_OK else {
@@ -112,7 +114,7 @@ final class EnrollHandle: @unchecked Sendable {
     }
   }
 
-  /// Blocks until a renewal that was sent is stored: not for the main thread.
+  /// Blocks until a renewal that was sent is stored, so it must not run on the main thread.
   func close() {
     enroll_client_free(client)
   }
@@ -139,7 +141,7 @@ final class EnrollHandle: @unchecked Sendable {
         }
       }, box.toOpaque(), &pending, &error)
     guard status == ENROLL_OK, let pending else {
-      // There will be no callback.
+      // The call did not start, so no callback will release the box.
       box.release()
       throw EnrollFailure(error)
     }
@@ -158,7 +160,8 @@ final class PendingCall: @unchecked Sendable {
   func cancel() { enroll_pending_cancel(pending) }
 }
 
-/// Commands that need no client. Those about a store are functions of their own: the store's key is the Keychain's.
+/// Runs commands that need no client. Commands about a store have separate C functions, because the Keychain
+/// holds the store's key.
 enum EnrollLibrary {
   static func call(_ command: String, _ parameters: [String: Any], directory: URL) throws -> [String: Any] {
     var error = newError()
@@ -171,7 +174,9 @@ enum EnrollLibrary {
       status = withKeys { enroll_accounts_list(path, path.utf8.count, $0, &result, &error) }
     case "accounts.remove":
       let account = parameters["account"] as? String ?? "default"
-      status = withKeys { enroll_accounts_remove(path, path.utf8.count, $0, account, account.utf8.count, &error) }
+      status = withKeys {
+        enroll_accounts_remove(path, path.utf8.count, $0, account, account.utf8.count, &error)
+      }
     case "installation.reset":
       status = withKeys { enroll_installation_reset(path, path.utf8.count, $0, &error) }
     case "store.diagnose":
@@ -195,7 +200,7 @@ enum EnrollLibrary {
   }
 }
 
-/// C texts that live as long as this does.
+/// C strings that live as long as this object.
 private final class TextArguments {
   private var owned: [UnsafeMutablePointer<CChar>] = []
 
@@ -214,7 +219,8 @@ final class Box<Value>: @unchecked Sendable {
 }
 
 private func json(_ value: Any) -> String {
-  guard JSONSerialization.isValidJSONObject(value), let data = try? JSONSerialization.data(withJSONObject: value)
+  guard JSONSerialization.isValidJSONObject(value),
+    let data = try? JSONSerialization.data(withJSONObject: value)
   else { return "null" }
   return String(decoding: data, as: UTF8.self)
 }

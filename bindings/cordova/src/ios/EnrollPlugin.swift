@@ -1,8 +1,9 @@
 // Unbuilt: this was written without Xcode.
 //
-// The native part on iOS: the actions of www/enroll.js over the C library. A command is passed on by its name, as JSON.
-// Threads: Cordova calls on the main thread, and everything that this class owns stays there; the library answers on
-// threads of its own, from which answers go through commandDelegate, and everything else back to the main thread.
+// The native part on iOS: the actions of www/enroll.js over the C library. A command is passed on by its
+// name, as JSON. Threads: Cordova calls on the main thread, and everything that this class owns stays there.
+// The library answers on its threads; answers go through commandDelegate from there, and everything else goes
+// back to the main thread.
 
 import AuthenticationServices
 import CEnroll
@@ -31,7 +32,7 @@ final class EnrollPlugin: CDVPlugin {
   private var session: ASWebAuthenticationSession?
   private let queue = DispatchQueue(label: "org.enrollkit.cordova", attributes: .concurrent)
 
-  // The app's life.
+  // The life cycle of the app.
 
   override func pluginInitialize() {
     // Universal links, as cordova-ios 8 posts them; in cordova-ios 7 the app delegate posts the same (README.md).
@@ -62,7 +63,7 @@ final class EnrollPlugin: CDVPlugin {
     calls.removeAll()
     let left = Array(clients.values)
     clients.removeAll()
-    // A renewal that was sent is stored first, which may take a while.
+    // Closing first waits for a renewal that was sent to be stored.
     queue.async { left.forEach { $0.close() } }
   }
 
@@ -74,7 +75,7 @@ final class EnrollPlugin: CDVPlugin {
     tell(message(held))
   }
 
-  // The actions of the page.
+  // The actions that the page calls.
 
   @objc(open:)
   func open(_ command: CDVInvokedUrlCommand) {
@@ -129,7 +130,7 @@ final class EnrollPlugin: CDVPlugin {
     guard let handle = clients[id] else { return answer(command, .failure(Self.closed)) }
     let timeout = (parameters["timeout"] as? NSNumber)?.int64Value ?? Self.defaultTimeoutSeconds
     do {
-      // It may call back before it has returned; the main thread puts the two in order.
+      // The call may answer before `start` has returned; the main thread puts the two in order.
       calls[number] = try handle.start(name, parameters, timeoutMilliseconds: timeout * 1000) { [weak self] result in
         DispatchQueue.main.async {
           self?.calls.removeValue(forKey: number)
@@ -147,7 +148,7 @@ final class EnrollPlugin: CDVPlugin {
     answer(command, .success([:]))
   }
 
-  /// Everything that comes later goes to the same callback.
+  /// All later events and URLs go to this callback.
   @objc(listen:)
   func listen(_ command: CDVInvokedUrlCommand) {
     listener = command.callbackId
@@ -176,8 +177,8 @@ final class EnrollPlugin: CDVPlugin {
     openBrowser(url, command)
   }
 
-  /// The browser over the app, with its own sessions (RFC 8252 §B.1). It takes the redirect back itself, which then goes
-  /// the way of all URLs.
+  /// Opens the browser over the app, with the browser's own sessions (RFC 8252 §B.1). The session receives
+  /// the redirect, which is then handled like any other URL.
   private func openBrowser(_ url: URL, _ command: CDVInvokedUrlCommand) {
     session?.cancel()
     let completion: ASWebAuthenticationSession.CompletionHandler = { [weak self] redirect, error in
@@ -193,13 +194,13 @@ final class EnrollPlugin: CDVPlugin {
     answer(command, session.start() ? .success([:]) : .failure(closed))
   }
 
-  /// The scheme that the plugin's variable put into Info.plist.
+  /// The scheme that the plugin's variable URL_SCHEME put into Info.plist.
   private static let scheme: String? = {
     let types = Bundle.main.object(forInfoDictionaryKey: "CFBundleURLTypes") as? [[String: Any]]
     return types?.lazy.compactMap { ($0["CFBundleURLSchemes"] as? [String])?.first }.first
   }()
 
-  // Answers.
+  // Answers to the page.
 
   private static let closed = EnrollFailure(ENROLL_E_HANDLE, "expected the id of an open client", field: "client")
 
@@ -211,7 +212,7 @@ final class EnrollPlugin: CDVPlugin {
     answer(command, .failure(EnrollFailure(ENROLL_E_INVALID_ARGUMENT, "expected \(expected)", field: field)))
   }
 
-  /// On any thread.
+  /// May run on any thread.
   private func answer(_ command: CDVInvokedUrlCommand, _ result: CallResult) {
     switch result {
     case .success(let object):
@@ -223,7 +224,7 @@ final class EnrollPlugin: CDVPlugin {
 
   private func tell(_ message: [String: Any]) {
     guard let listener, let result = CDVPluginResult(status: .ok, messageAs: message) else { return }
-    // The callback is used again.
+    // The same callback gets later messages, too.
     result.keepCallback = true
     commandDelegate.send(result, callbackId: listener)
   }
@@ -235,9 +236,10 @@ final class EnrollPlugin: CDVPlugin {
 
   private func message(_ held: HeldURL) -> [String: Any] { ["type": "url", "id": held.id, "url": held.url] }
 
-  // Where things are.
+  // Places of files.
 
-  /// A page passes a name, not a path. Not in backups: the store's key is unavailable on another device.
+  /// The directory of a store. A page passes a name, not a path. It is not in backups: on another device the
+  /// key is unavailable.
   private func directory(_ name: Any?) -> URL? {
     let text = name == nil ? "enroll" : name as? String
     guard let text, text.range(of: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", options: .regularExpression) != nil,
@@ -252,7 +254,8 @@ final class EnrollPlugin: CDVPlugin {
     return parent.appendingPathComponent(text, isDirectory: true)
   }
 
-  /// A provider's page, on this device also without TLS. Another app's link may have its own scheme.
+  /// Whether the URL is a provider's page: over https, or over http on this device. Another app's link may
+  /// have its own scheme.
   private func mayOpen(_ url: URL, _ isOtherApp: Bool) -> Bool {
     switch url.scheme?.lowercased() {
     case "https": return url.host != nil

@@ -12,7 +12,7 @@ enum KeychainSecretStore {
   private static let service = "org.enrollkit"
   private static let size = Int(ENROLL_SECRET_SIZE)
 
-  /// The struct that C reads, for one call. It copies it; the functions have no state.
+  /// Passes the struct to `body`. C copies it during the call; the functions have no state.
   static func withStruct<Outcome>(_ body: (UnsafePointer<enroll_secret_store>) -> Outcome) -> Outcome {
     var secrets = enroll_secret_store()
     enroll_secret_store_init(&secrets, MemoryLayout<enroll_secret_store>.stride)
@@ -25,7 +25,7 @@ enum KeychainSecretStore {
   private static func query(_ name: UnsafePointer<CChar>) -> [CFString: Any] {
     [
       kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: String(cString: name),
-      // Not the iCloud Keychain.
+      // Never in the iCloud Keychain.
       kSecAttrSynchronizable: false,
     ]
   }

@@ -11,10 +11,11 @@ import Foundation
 #endif
 
 enum URLSessionTransport {
-  /// How long a request goes on after nobody waits for it any more.
+  /// Pause between two checks whether the call was given up: a request that nobody needs goes on for at most
+  /// this long.
   private static let pause = DispatchTimeInterval.milliseconds(200)
 
-  /// The struct that C reads, for one call. It copies it; the function has no state.
+  /// Passes the struct to `body`. C copies it during the call; the function has no state.
   static func withStruct<Outcome>(_ body: (UnsafePointer<enroll_transport>) -> Outcome) -> Outcome {
     var transport = enroll_transport()
     enroll_transport_init(&transport, MemoryLayout<enroll_transport>.stride)
@@ -25,7 +26,7 @@ enum URLSessionTransport {
     return withUnsafePointer(to: &transport, body)
   }
 
-  /// Blocks the library's thread, one of several that send.
+  /// Blocks a thread of the library; the library has several for requests.
   private static func send(_ request: enroll_http_request, _ response: OpaquePointer) -> enroll_status {
     guard let url = URL(string: String(cString: request.url)) else { return ENROLL_E_INVALID_ARGUMENT }
     let seconds = TimeInterval(request.timeout_ms) / 1000
@@ -40,7 +41,7 @@ enum URLSessionTransport {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForResource = seconds
     let exchange = Exchange(limit: request.response_limit)
-    // A session of its own has no connection that was used before, which could be dead.
+    // A new session has no earlier connection, which could be dead.
     let session = URLSession(configuration: configuration, delegate: exchange, delegateQueue: nil)
     let task = session.dataTask(with: wanted)
     task.resume()
@@ -52,7 +53,8 @@ enum URLSessionTransport {
   }
 }
 
-/// What comes back for one request. The session calls it on one thread at a time; ``fill(_:)`` comes after the last call.
+/// The response to one request. The session calls it on one thread at a time; ``fill(_:)`` is called after
+/// the session's last call.
 private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   let finished = DispatchSemaphore(value: 0)
   private let limit: Int
@@ -67,7 +69,7 @@ private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Senda
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
   ) {
-    // The redirect itself is the response.
+    // The redirect is not followed: its response is the result.
     completionHandler(nil)
   }
 

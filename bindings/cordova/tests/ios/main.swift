@@ -1,4 +1,4 @@
-// What test_ios.py starts: a client with the plugin's transport, which runs one command.
+// A program that test_ios.py starts: a client with the plugin's transport, which runs one command.
 //   main CONFIGURATION COMMAND PARAMETERS    JSON but for the command; prints the status's name, and the result
 
 import CEnroll

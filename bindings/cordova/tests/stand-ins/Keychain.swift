@@ -1,4 +1,5 @@
-// The plugin's own needs Apple's Security; this has its shape, so that EnrollCalls.swift can be held against enroll.h.
+// The plugin's own file needs Apple's Security framework. This one has its shape, so that EnrollCalls.swift
+// compiles against enroll.h.
 
 import CEnroll
 

@@ -21,19 +21,19 @@ export type TransportChoice = 'libcurl' | 'host';
 
 /** The authorization server of a resource. */
 export type ResourceDiscovery = {
-  /** The resource. */
+  /** What the tokens are for: the resource, or its host if only the host's metadata describes it. */
   resource: string;
-  /** The URL of the resource's metadata. */
-  metadataUri: string;
+  /** The URL of the resource's metadata; absent if it has none. */
+  metadataUri?: string;
   /** The resource's own name for itself. It is not verified. */
   name?: string;
-  /** The authorization servers that the resource names. */
+  /** The authorization servers that the resource names; without metadata, the one that is used. */
   authorizationServers: string[];
   /** The chosen authorization server. Show it to the user before you continue. */
   issuer: string;
   /** The page to which the user will be sent. */
   authorizationEndpoint: string;
-  /** The scopes that the resource lists. */
+  /** The scopes that the challenge names, or else those that the resource lists. */
   scopes?: string[];
   /** Whether the server registers clients (RFC 7591). */
   canRegister: boolean;
@@ -41,6 +41,8 @@ export type ResourceDiscovery = {
   takesClientMetadataDocuments: boolean;
   /** Whether the resource accepts only tokens that are bound to a key (RFC 9449). */
   requiresDPoP: boolean;
+  /** All of this as one text for resource.register, which then asks nobody again. */
+  discovery: string;
 };
 
 /** The absolute path of a directory. The daemon's default: $XDG_DATA_HOME/enrollkit. */
@@ -125,12 +127,42 @@ export type Configuration = {
   /** Another spelling of clientSecret, never beside it. */
   client_secret?: string;
   /**
-   * How clientSecret is sent. The default is a method that the provider announces, client_secret_post before
-   * client_secret_basic.
+   * How clientSecret is sent. By default EnrollKit tries the methods that the provider announces,
+   * client_secret_basic first. If the provider refuses the client, EnrollKit tries the other method once, and
+   * remembers the method that works.
    */
   tokenEndpointAuthMethod?: ClientSecretMethod;
   /** Another spelling of tokenEndpointAuthMethod, never beside it. */
   token_endpoint_auth_method?: ClientSecretMethod;
+  /**
+   * private_key_jwt: the path of the client's private key, instead of clientSecret: PKCS #8 in PEM, or a JWK. For a
+   * program that runs where only its owner can read the file. The file is read again for each assertion. A relative
+   * path in a profile starts at the profile's folder; in a configuration that a program passes it starts at the
+   * current directory of the process.
+   */
+  clientKeyFile?: string;
+  /** Another spelling of clientKeyFile, never beside it. */
+  client_key_file?: string;
+  /** private_key_jwt: the name (kid) under which the provider knows the key. A JWK's kid by default. */
+  clientKeyId?: string;
+  /** Another spelling of clientKeyId, never beside it. */
+  client_key_id?: string;
+  /**
+   * private_key_jwt: the algorithm of the assertions. By default a JWK's alg, otherwise one that the provider
+   * announces and that fits the key.
+   */
+  clientKeyAlgorithm?: SignatureAlgorithm;
+  /** Another spelling of clientKeyAlgorithm, never beside it. */
+  client_key_algorithm?: SignatureAlgorithm;
+  /** Another spelling of clientKeyAlgorithm, never beside it. */
+  token_endpoint_auth_signing_alg?: SignatureAlgorithm;
+  /**
+   * private_key_jwt: the audience of the assertions. The issuer by default; some providers require the token
+   * endpoint, for which token_endpoint stands.
+   */
+  clientAssertionAudience?: string;
+  /** Another spelling of clientAssertionAudience, never beside it. */
+  client_assertion_audience?: string;
   /**
    * The redirect URI, required unless provider determines it: a claimed https URL, a private scheme such as
    * com.example.app:/callback, or http://127.0.0.1/callback.
@@ -195,15 +227,37 @@ export type Configuration = {
    * rejects a sign-in that returns Bearer tokens. An existing session continues with its own tokens.
    */
   dpop?: FeaturePolicy;
-  /** The accepted signature algorithms of id_tokens. All of these by default. */
+  /**
+   * The accepted signature algorithms of id_tokens. By default those of this list that the provider announces; all
+   * of it if the provider announces none.
+   */
   idTokenAlgorithms?: SignatureAlgorithm[];
   /** Another spelling of idTokenAlgorithms, never beside it. */
   id_token_algorithms?: SignatureAlgorithm[];
+  /**
+   * The audiences that an id_token may name in aud beside this client (OpenID Connect Core §3.1.3.7). An id_token of
+   * a sign-in that names any other is refused. * accepts every audience if azp is this client. None by default.
+   */
+  trustedAudiences?: string[];
+  /** Another spelling of trustedAudiences, never beside it. */
+  trusted_audiences?: string[];
   /**
    * The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to
    * tokens; another resource is another account. Without it the provider decides.
    */
   resource?: string;
+  /**
+   * Further APIs that token.access may name with resource. They are sent with the request that begins a sign-in (RFC
+   * 8707 §2). With resource or resources, EnrollKit requests no token for any other API.
+   */
+  resources?: string[];
+  /**
+   * The parameter that carries resource and resources: resource (RFC 8707), or audience, for Hydra and Authelia.
+   * resource by default.
+   */
+  resourceParameter?: ResourceParameter;
+  /** Another spelling of resourceParameter, never beside it. */
+  resource_parameter?: ResourceParameter;
   /**
    * The scopes to request, as a list or separated by spaces. openid profile offline_access by default;
    * offline_access is left out if the provider lists its scopes without it.
@@ -230,8 +284,8 @@ export type Configuration = {
   /** Another spelling of requireVerifiedEmail, never beside it. */
   require_verified_email?: boolean;
   /**
-   * How a registration begins: with the sign-in page, with prompt=create, or at the gateway's own page. signIn by
-   * default.
+   * How a registration begins: with the sign-in page, with prompt=create, with prompt=registration (Hydra), or at
+   * the gateway's own page. signIn by default.
    */
   registration?: RegistrationStart;
   /** What an activation link opens: an authorization request, or the welcome page. authorize by default. */
@@ -307,7 +361,11 @@ export type Configuration = {
   allow_loopback_http?: boolean;
   /** Another spelling of allowLoopbackHTTP, never beside it. */
   allowLoopbackHttp?: boolean;
-  /** A PEM file with the certificate authorities to trust instead of the system's. */
+  /**
+   * A PEM file with the certificate authorities to trust instead of the system's. The file that the environment
+   * variable SSL_CERT_FILE names by default. A relative path in a profile starts at the profile's folder; in a
+   * configuration that a program passes it starts at the current directory of the process.
+   */
   caFile?: string;
   /** Another spelling of caFile, never beside it. */
   ca_file?: string;
@@ -349,7 +407,21 @@ export type ProviderPreset =
   | 'slack';
 
 /** How a client secret is sent (RFC 6749 §2.3.1). */
-export type ClientSecretMethod = 'client_secret_post' | 'client_secret_basic';
+export type ClientSecretMethod = 'client_secret_basic' | 'client_secret_post';
+
+/** A signature algorithm (RFC 7518 §3.1). */
+export type SignatureAlgorithm =
+  | 'RS256'
+  | 'RS384'
+  | 'RS512'
+  | 'PS256'
+  | 'PS384'
+  | 'PS512'
+  | 'ES256'
+  | 'ES384'
+  | 'ES512'
+  | 'EdDSA'
+  | 'Ed25519';
 
 /** A provider's own way to log out. */
 export type LogoutDialect = 'auth0' | 'cognito';
@@ -435,22 +507,11 @@ export type WithoutExpiry = 'never' | number;
 /** When something that a provider may support is used. */
 export type FeaturePolicy = 'auto' | 'always' | 'never';
 
-/** An algorithm that signs id_tokens. */
-export type SignatureAlgorithm =
-  | 'RS256'
-  | 'RS384'
-  | 'RS512'
-  | 'PS256'
-  | 'PS384'
-  | 'PS512'
-  | 'ES256'
-  | 'ES384'
-  | 'ES512'
-  | 'EdDSA'
-  | 'Ed25519';
+/** The parameter that names the APIs that tokens are for. */
+export type ResourceParameter = 'resource' | 'audience';
 
 /** How a registration begins. */
-export type RegistrationStart = 'signIn' | 'promptCreate' | RegistrationGateway;
+export type RegistrationStart = 'signIn' | 'promptCreate' | 'promptRegistration' | RegistrationGateway;
 
 /** A registration that begins at a gateway's own page. */
 export type RegistrationGateway = {
@@ -677,6 +738,8 @@ export type ErrorDetail = {
   httpStatus?: number;
   /** The provider's own error code (RFC 6749 §5.2). */
   oauthError?: string;
+  /** The provider's own words about its error (error_description); absent if they may repeat a secret. */
+  oauthErrorDescription?: string;
   /** How long the server asked the client to wait. In seconds. */
   retryAfter?: number;
 };
@@ -773,6 +836,8 @@ export type BeginOptions = {
   /** passwordless: the phone number to which the code is sent (E.164). */
   phoneNumber?: string;
   message?: PasswordlessMessage;
+  /** The URL is not opened at once, for example because it is shown: the request is pushed only if that is required. */
+  opensLater?: boolean;
 };
 
 /** The message that a passwordless sign-in sends to the user. */
@@ -788,6 +853,11 @@ export type Transaction = {
   expiresAt: number;
   /** False for a loopback redirect: its listener ends with the process. */
   survivesProcess: boolean;
+  /**
+   * Until when the URL can be opened, because the provider keeps the pushed request only until then (RFC 9126 §2.2).
+   * In seconds since 1970-01-01T00:00:00Z.
+   */
+  urlExpiresAt?: number;
 };
 
 /** The action that the host must take for a transaction to continue. */
@@ -834,6 +904,11 @@ export type HandledLink =
     expiresAt: number;
     /** False for a loopback redirect: its listener ends with the process. */
     survivesProcess: boolean;
+    /**
+     * Until when the URL can be opened, because the provider keeps the pushed request only until then (RFC 9126
+     * §2.2). In seconds since 1970-01-01T00:00:00Z.
+     */
+    urlExpiresAt?: number;
   }
   | Unsolicited
   | LinkUsed
@@ -874,8 +949,8 @@ export type Deregistration = {
 };
 
 /**
- * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
- * (the tokens work until they expire). Absent if there was nothing to tell.
+ * Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is
+ * retried for at most 7 days); notPossible (the tokens work until they expire). Absent if there was nothing to tell.
  */
 export type ProviderTold = 'told' | 'queued' | 'notPossible';
 
@@ -893,6 +968,11 @@ export type HandledURL =
     expiresAt: number;
     /** False for a loopback redirect: its listener ends with the process. */
     survivesProcess: boolean;
+    /**
+     * Until when the URL can be opened, because the provider keeps the pushed request only until then (RFC 9126
+     * §2.2). In seconds since 1970-01-01T00:00:00Z.
+     */
+    urlExpiresAt?: number;
   }
   | Unsolicited
   | LinkUsed
@@ -923,10 +1003,15 @@ export type AccessOutcome =
      */
     expiresAt?: number;
     /**
-     * For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
-     * fewer than were requested.
+     * The granted scopes, separated by spaces; there may be fewer than were requested. Those that were requested if
+     * the provider does not say. Absent for a stand-in token.
      */
     scope?: string;
+    /**
+     * For a token that was requested with resource or scope: how it differs from that, in words, because the
+     * provider ignored it. Absent if nothing shows a difference.
+     */
+    deviation?: string;
   }
   | {
     outcome: 'stale';
@@ -940,10 +1025,15 @@ export type AccessOutcome =
      */
     expiresAt?: number;
     /**
-     * For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
-     * fewer than were requested.
+     * The granted scopes, separated by spaces; there may be fewer than were requested. Those that were requested if
+     * the provider does not say. Absent for a stand-in token.
      */
     scope?: string;
+    /**
+     * For a token that was requested with resource or scope: how it differs from that, in words, because the
+     * provider ignored it. Absent if nothing shows a difference.
+     */
+    deviation?: string;
     /** A word or a short text, for a log. */
     reason: string;
     error: ErrorDetail;
@@ -968,6 +1058,8 @@ export type AccessOutcome =
     outcome: 'reauthenticate';
     /** A word or a short text, for a log. */
     reason: string;
+    /** The provider's own words about its error (error_description); absent if they may repeat a secret. */
+    oauthErrorDescription?: string;
   }
   | {
     outcome: 'storeLocked';
@@ -1040,6 +1132,11 @@ export type Account = {
    * since 1970-01-01T00:00:00Z.
    */
   renewableUntil?: number;
+  /**
+   * The scopes that were requested and that the provider did not grant, separated by spaces. Absent if it granted
+   * all, or does not say.
+   */
+  missingScopes?: string;
   registrationType?: RegistrationType;
   waiting?: WaitingSignIn;
 };
@@ -1293,8 +1390,17 @@ export interface ResourceCommands {
   discover(parameters: {
     /** The URI of the resource: https, without a fragment. */
     resource: string;
-    /** The authorization server to choose from those of the resource. The first one by default. */
+    /**
+     * The authorization server to choose from those of the resource. The first one by default. For a resource
+     * without metadata, name its server.
+     */
     issuer?: string;
+    /**
+     * The value of the header WWW-Authenticate of the resource's 401 or 403, if you have one (several joined by
+     * commas). It says where the metadata is and which scopes are needed; with insufficient_scope these are added to
+     * the earlier ones.
+     */
+    challenge?: string;
     /** Whether http to servers on this machine is allowed. */
     allowLoopbackHTTP?: boolean;
     /** A PEM file with the certificate authorities to trust instead of the system's. */
@@ -1317,7 +1423,10 @@ export interface ResourceCommands {
     redirectUri: string;
     /** The app's name, for the server's pages. */
     clientName?: string;
-    /** The scopes to request. By default those that the resource lists, and offline_access if the server lists it. */
+    /**
+     * The scopes to request. By default those of challenge, or else those that the resource lists; in addition
+     * offline_access and openid if the server lists them.
+     */
     scopes?: string[];
     /** The client id, if the app is already registered with the server. */
     clientId?: string;
@@ -1326,10 +1435,28 @@ export interface ResourceCommands {
     /** The https URL of the app's client id metadata document, for servers that accept one. */
     clientMetadataUri?: string;
     /**
-     * Whether to register again although a client is stored: for use after the server answered invalid_client
-     * because it has forgotten the client.
+     * Whether to register again although a client is stored. A client that the server refused at a renewal
+     * (invalid_client, unauthorized_client) is registered again without it; pass true if a sign-in was refused.
      */
     again?: boolean;
+    /**
+     * Whether your program listens at the port of redirectUri itself. By default the port is bound during the first
+     * registration, which fails with busy if another program has it.
+     */
+    holdsPort?: boolean;
+    /**
+     * The value of the header WWW-Authenticate of the resource's 401 or 403, if you have one (several joined by
+     * commas). It says where the metadata is and which scopes are needed; with insufficient_scope these are added to
+     * the earlier ones.
+     */
+    challenge?: string;
+    /** discovery of resource.discover: what it found is used, and nobody is asked for it again. */
+    discovery?: string;
+    /**
+     * The server that the resource named before, if it has moved to another: the client that was registered there is
+     * deleted.
+     */
+    previousIssuer?: string;
     /** The directory of the store, whose parent must exist, or 'memory'. */
     store: string | URL;
     /** Where the store's key is kept. By default { provider: 'auto' }. */
@@ -1352,8 +1479,8 @@ export interface PlatformCommands {
 
 export interface ProviderCommands {
   /**
-   * Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client id
-   * and redirect URI are not checked.
+   * Reads the provider's metadata and reports what will work with this configuration. No user signs in. Client id
+   * and redirect URI are checked only if the provider accepts pushed requests: one is pushed and never opened.
    */
   check(parameters?: {
     /** Seconds that the call may take; a fraction is allowed. */
@@ -1541,7 +1668,10 @@ export interface TokenCommands {
     /** Empty if no user is signed in. */
     tokens: KeptToken[];
   }>;
-  /** Revokes the session's tokens at the provider and erases them here. */
+  /**
+   * Revokes the session's tokens at the provider and erases them here. A revocation that waits for a browser since
+   * logout.begin is sent now.
+   */
   revoke(parameters?: {
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
@@ -1596,7 +1726,8 @@ export interface IdentityCommands {
 export interface LogoutCommands {
   /**
    * Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in
-   * the browser.
+   * the browser. With postLogoutRedirectUri the revocation waits for logout.resume or url.handle, for at most 180
+   * seconds; token.revoke ends that wait.
    */
   begin(parameters?: {
     /** Sends nothing and returns no URL. */
@@ -1604,7 +1735,10 @@ export interface LogoutCommands {
     /** Seconds that the call may take; a fraction is allowed. */
     timeout?: number;
   }, options?: CallOptions): Promise<SignOut>;
-  /** Finishes a logout with the redirect from the provider's logout page. */
+  /**
+   * Finishes a logout with the redirect from the provider's logout page, and sends the revocation that waited for
+   * it.
+   */
   resume(parameters: {
     /** The URL as the host received it. */
     url: string;

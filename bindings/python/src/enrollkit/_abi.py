@@ -42,6 +42,7 @@ class Error(ctypes.Structure):
         ("oauth_error", ctypes.c_char * 64),
         ("field", ctypes.c_char * 64),
         ("message", ctypes.c_char * 512),
+        ("oauth_error_description", ctypes.c_char * 516),
     ]
 
     @classmethod
@@ -56,6 +57,7 @@ class Error(ctypes.Structure):
             field=self.field.decode("utf-8", "replace") or None,
             http_status=self.http_status or None,
             oauth_error=self.oauth_error.decode("utf-8", "replace") or None,
+            oauth_error_description=self.oauth_error_description.decode("utf-8", "replace") or None,
             retry_after=self.retry_after_seconds or None,
         )
         if self.reason in BY_CODE:
@@ -224,6 +226,7 @@ FUNCTIONS: Dict[str, Any] = {
         ctypes.c_int32,
         [_Handle, ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(Access), ctypes.POINTER(Buffer), _Error],
     ),
+    "enroll_token_list": (ctypes.c_int32, [_Handle, ctypes.POINTER(Buffer), _Error]),
     "enroll_token_access_start": (
         ctypes.c_int32,
         [_Handle, ctypes.c_int64, ctypes.c_int64, ACCESS, _Handle, ctypes.POINTER(_Handle), _Error],

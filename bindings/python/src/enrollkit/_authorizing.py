@@ -21,7 +21,7 @@ Origin = Tuple[str, str, int]
 
 _PORTS = {"http": 80, "https": 443}
 
-# Every reader splits such a URL in the same way.
+# Every URL library splits a URL of this form in the same way.
 _URL = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?:[^/?#@\x80-\U0010ffff]*@)?"
     r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?"
@@ -32,7 +32,7 @@ _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a request goes: what its HTTP library connects to, and the path that it sends."""
+    """The destination of a request: the origin that its HTTP library connects to, and the path that it sends."""
 
     scheme: str
     host: str
@@ -174,20 +174,20 @@ class Exchange:
         self._has_renewed = False
 
     def is_at(self, place: Optional[Place]) -> bool:
-        """Whether it is the origin that gets the token."""
+        """Whether `place` is at the origin that gets the token."""
         return place is not None and place.origin == self._origin
 
     def leave(self) -> None:
-        """A redirect led to another origin: what comes after it gets no token, at the first origin neither."""
+        """A redirect led to another origin: no later request gets a token, not even one to the first origin."""
         self._origin = None
 
     def proof_target(self, method: str, place: Place) -> Optional[Tuple[str, str]]:
-        """What the next proof is about: method and URL; None for a token that needs no proof."""
+        """The method and URL of the next proof; None for a token that needs no proof."""
         self._signed = method, place.target
         return self._signed if is_dpop(self.token) else None
 
     def after(self, status: int, headers: Mapping[str, str], method: str, place: Optional[Place]) -> Optional[Step]:
-        """The step after an answer; None: the answer is the caller's."""
+        """The step that an answer requires; None if the answer goes to the caller as it is."""
         if status != 401 or place is None or not self.is_at(place):
             return None
         if (self.signs_each or is_dpop(self.token)) and self._signed != (method, place.target):

@@ -42,7 +42,7 @@ class AsyncCaller(Single):
 
 @contextlib.contextmanager
 def given_up_with(is_closed: Callable[[], bool]) -> Iterator[None]:
-    """A call in progress ends with `EnrollCancelled` when its client is closed, wherever the call is."""
+    """Turns the error of a closed handle into `EnrollCancelled`, if the client was closed during the call."""
     try:
         yield
     except EnrollHandle:
@@ -61,7 +61,8 @@ _WORDS = {
 
 
 def is_own(parameters: Mapping[str, Any]) -> bool:
-    """Whether the session's own token is wanted, which has functions of its own; else a token for another audience."""
+    """Whether the call is for the session's own token, which has separate C functions; else the token is for another
+    audience."""
     return "resource" not in parameters and "scope" not in parameters
 
 
@@ -80,9 +81,14 @@ def token_of(result: Dict[str, Any]) -> AccessToken:
     words, reason = _WORDS.get(str(outcome), str(outcome)), result.get("reason")
     cause = EnrollError.from_json(result["error"]) if "error" in result else None
     retry_after = result.get("retryAfter")
+    description = cause.oauth_error_description if cause else result.get("oauthErrorDescription")
+    # The reason is a sentence, or the provider's error code, which has no space (RFC 6749 §11.4).
+    ended = reason if outcome == "reauthenticate" and " " not in str(reason) else None
+    told_reason = f"{reason}: {description}" if description else reason
     raise kind(
-        f"{words}: {cause.message if cause else reason}" if cause or reason else words,
+        f"{words}: {cause.message if cause else told_reason}" if cause or reason else words,
         http_status=cause.http_status if cause else None,
-        oauth_error=cause.oauth_error if cause else None,
+        oauth_error=cause.oauth_error if cause else ended,
+        oauth_error_description=description,
         retry_after=cause.retry_after if retry_after is None and cause else retry_after,
     ) from cause

@@ -81,7 +81,7 @@ class Session(Protocol):
         limit: Optional[float],
         meanwhile: Callable[[], object] = _nothing,
     ) -> Dict[str, Any]:
-        """`meanwhile` is called about once a second; what it raises ends the call."""
+        """`meanwhile` is called about once a second; if it raises, the call ends with that exception."""
 
     def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken: ...
 
@@ -203,7 +203,10 @@ class _LibrarySession:
             return answer.take(pending.start, pending.cancel, meanwhile=meanwhile)
 
     def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
-        return explained_token(self._native.host, token_of(self.call(command, parameters, limit)))
+        token = token_of(self.call(command, parameters, limit))
+        if is_own(parameters):
+            token = self._native.with_scope(token)
+        return explained_token(self._native.host, token)
 
 
 class Daemon(CoreCommands):
@@ -239,14 +242,15 @@ class Daemon(CoreCommands):
         self._conversation = Conversation(self._questions)
         self._transports = Threads("enrolld transport", 64)
         self._vaults = Threads("enrolld secrets", 16)
-        # One command about a store at a time, on threads that Ctrl-C does not interrupt.
+        # Serializes commands about a store, and the threads that answer for them. Ctrl-C does not interrupt those
+        # threads.
         self._turn = threading.Lock()
-        # A thread of its own writes: Ctrl-C would cut a line in two, and a full pipe would block a caller for longer
-        # than its timeout. None ends the thread.
+        # A separate thread writes: Ctrl-C would cut a line in two, and a full pipe would block a caller for longer than
+        # its timeout. None ends the thread.
         self._outbox: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
         self._last_words = ""
         try:
-            # A session of its own: this process decides what Ctrl-C in the terminal does.
+            # The daemon gets a separate session (setsid): this process decides what Ctrl-C in the terminal does.
             self._process = subprocess.Popen(
                 arguments,
                 stdin=subprocess.PIPE,
@@ -298,7 +302,7 @@ class Daemon(CoreCommands):
         self._conversation.close()
         _daemons.discard(self)
         if self._questions.is_serving:
-            # It still has to request what a renewal needs.
+            # A daemon that still has clients must be able to send requests for their renewals: its input stays open.
             self._process.send_signal(signal.SIGTERM)
         else:
             self._outbox.put(None)
@@ -314,7 +318,7 @@ class Daemon(CoreCommands):
 
     @property
     def process_id(self) -> int:
-        """The versions and abilities of the daemon."""
+        """The id of the daemon's process."""
         return self._process.pid
 
     def _call(self, command: str, parameters: Mapping[str, Any], timeout: Timeout) -> Dict[str, Any]:
@@ -424,7 +428,7 @@ class Daemon(CoreCommands):
         try:
             threads.run(functools.partial(self._answer, question))
         except RuntimeError:
-            # The daemon waits until its own timeout.
+            # The daemon waits for the answer until its own timeout.
             logging.getLogger("enrollkit").exception("no thread could be started for a request of the daemon")
 
     def _answer(self, question: Question) -> None:
@@ -442,7 +446,7 @@ class Daemon(CoreCommands):
     def _write_on(self) -> None:
         pipe = self._process.stdin
         assert pipe is not None
-        # If the daemon has ended, the reading thread tells every waiting call.
+        # If the daemon has ended, the reading thread ends every waiting call.
         with contextlib.suppress(OSError), pipe:
             for message in iter(self._outbox.get, None):
                 view = memoryview(message)
@@ -454,7 +458,7 @@ class Daemon(CoreCommands):
         assert pipe is not None
         rest = b""
         while True:
-            # Reads all bytes that are there, with no more system calls than needed.
+            # `os.read` returns all bytes that are there, with few system calls.
             try:
                 content = os.read(pipe.fileno(), 1 << 16)
             except OSError:
@@ -489,8 +493,8 @@ class Daemon(CoreCommands):
 
 
 class _Opened:
-    """Takes the answer to client.open, on the reading thread: a caller that stops waiting for the answer leaves no open
-    client behind.
+    """Receives the answer to client.open, on the reading thread. If the caller has stopped waiting for it, the client
+    is closed again.
     """
 
     def __init__(self, daemon: Daemon, parts: Optional[Parts], done: Callable[[Any], None]) -> None:
@@ -510,7 +514,7 @@ class _Opened:
         self._done(outcome)
 
     def failed(self) -> None:
-        """The request was not sent."""
+        """Ends the opening: the request was not sent."""
         if self._parts is not None:
             self._daemon._questions.opened(self, None, self._parts)
 
@@ -558,7 +562,7 @@ class _DaemonSession:
         self._daemon._check()
         if self._is_closed:
             raise EnrollHandle("the client is closed")
-        # Before the request is sent: an event may arrive with the answer.
+        # Listening begins before the request is sent: an event may arrive with the answer.
         self._conversation.listen(self._client, listener)
         with self._lock:
             try:
@@ -585,7 +589,7 @@ class _DaemonSession:
             self._daemon._ask("client.close", {"client": self._client}, None)
 
     def abandon(self) -> None:
-        # The garbage collector runs on any thread, the reading thread included.
+        # The garbage collector runs on any thread, even on the reading thread.
         if self._daemon._owner == os.getpid() and not self._is_closed:
             self._is_closed = True
             self._conversation.stop_listening(self._client)
@@ -604,7 +608,7 @@ class EventStream(Single):
         self._session = session
         self._ended = ended
         self._events: Deque[Event] = collections.deque(maxlen=self.KEPT)
-        # Receives each change. Not a condition: see `_Answer`.
+        # This gets an entry for each change. It is not a condition variable: see `_Answer`.
         self._changes: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._is_closed = False
         session.subscribe(self._listen)
@@ -623,14 +627,14 @@ class EventStream(Single):
         timeout = None if timeout is None else seconds("timeout", timeout)
         end = None if timeout is None else time.monotonic() + min(timeout, threading.TIMEOUT_MAX)
         while True:
-            # Read before the events: no event arrives after it.
+            # The flag is read before the events: once it is set, no event arrives.
             is_closed = self._is_closed
             with contextlib.suppress(IndexError):
                 return self._events.popleft()
             left = None if end is None else end - time.monotonic()
             if is_closed or (left is not None and left <= 0):
                 if is_closed:
-                    self._changes.put(None)  # For other threads that wait.
+                    self._changes.put(None)  # Wakes the other waiting threads.
                 return None
             with contextlib.suppress(queue.Empty):
                 self._changes.get(timeout=_TURN if left is None else min(left, _TURN))
@@ -814,16 +818,16 @@ class Client(ClientCommands):
                 with self._hinting(transaction):
                     state = self._outcome(transaction, opened, limit)
             except EnrollDeadlineExceeded:
-                # It is still pending, as the error says.
+                # The transaction is still pending, and the error says so.
                 raise
             except BaseException:
-                # Only a hint: if it fails, nothing is lost.
+                # Cancelling only tells the core that nobody waits: if it fails, nothing is lost.
                 with contextlib.suppress(EnrollError):
                     self.cancel(transaction=transaction)
                 raise
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
-        # The answer names the question: another sign-in may have arrived meanwhile.
+        # The answer names the transaction whose profile was shown: another sign-in may have arrived meanwhile.
         if check_confirmed(confirm(state.profile)):
             return self.confirm(transaction=state.transaction)
         self.retry(transaction=state.transaction)
@@ -832,7 +836,7 @@ class Client(ClientCommands):
     def _outcome(
         self, transaction: Transaction, opened: Optional[concurrent.futures.Future[None]], limit: Optional[float]
     ) -> State:
-        """As `await_outcome`; raises what `opened` raises meanwhile, unless the user has signed in by then."""
+        """Waits as `await_outcome` does. Raises the exception of `opened`, unless the user has signed in before."""
         if opened is None:
             return self.await_outcome(transaction, timeout=limit)
 
@@ -905,7 +909,7 @@ class Client(ClientCommands):
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """Whatever this client does may change the token: what was there before or during it is asked for again."""
+        """Any command of this client may change the token: a token from before or during it is not given out again."""
         self._calls += 1
         try:
             yield
@@ -913,14 +917,14 @@ class Client(ClientCommands):
             self._calls += 1
 
 
-# For so long a token is given out again without asking the library, which trusts its own memory for one second. The
-# clock counts while the machine sleeps, where there is such a clock.
+# The client gives a token out again for this long, in seconds, without asking the library, which trusts its own memory
+# for one second. The clock counts while the machine sleeps, where the system has such a clock.
 _RECENT = 0.1
 _now: Callable[[], float] = (
     functools.partial(time.clock_gettime, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic
 )
 
-# A token, until when it is given out again, and at which number of calls and forks.
+# A token, the time until which it is given out again, and the numbers of calls and forks at that time.
 _Recent = Tuple[AccessToken, float, int, int]
 _forks = 0
 
@@ -949,7 +953,8 @@ def _forked() -> None:
     for daemon in list(_daemons):
         for pipe in (daemon._process.stdin, daemon._process.stdout, daemon._process.stderr):
             if pipe is not None and not pipe.closed:
-                # Not closed: another file would get its number, and the pipe's object would close that file in the end.
+                # The descriptor is not closed: another file would get its number, and the pipe object would later close
+                # that file.
                 os.dup2(null, pipe.fileno(), inheritable=False)
     os.close(null)
     _daemons.clear()

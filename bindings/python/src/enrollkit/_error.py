@@ -30,6 +30,7 @@ class EnrollError(Exception):
         field: Optional[str] = None,
         http_status: Optional[int] = None,
         oauth_error: Optional[str] = None,
+        oauth_error_description: Optional[str] = None,
         retry_after: Optional[int] = None,
     ) -> None:
         super().__init__(message)
@@ -41,6 +42,8 @@ class EnrollError(Exception):
         """The status of the HTTP response that caused the failure."""
         self.oauth_error = oauth_error
         """The provider's own error code (RFC 6749 §5.2)."""
+        self.oauth_error_description = oauth_error_description
+        """The provider's own words about its error, for a log; None if there are none, or if they may hold a secret."""
         self.retry_after = retry_after
         """Seconds that the server asked the client to wait."""
 
@@ -48,7 +51,8 @@ class EnrollError(Exception):
         return f"{self.status}: {self.message}"
 
     def __repr__(self) -> str:
-        facts = ((name, getattr(self, name)) for name in ("field", "http_status", "oauth_error", "retry_after"))
+        names = ("field", "http_status", "oauth_error", "oauth_error_description", "retry_after")
+        facts = ((name, getattr(self, name)) for name in names)
         told = "".join(f", {name}={value!r}" for name, value in facts if value is not None)
         return f"{type(self).__name__}({self.message!r}{told})"
 
@@ -68,9 +72,10 @@ class EnrollError(Exception):
             field=data.get("field"),
             http_status=data.get("httpStatus"),
             oauth_error=data.get("oauthError"),
+            oauth_error_description=data.get("oauthErrorDescription"),
             retry_after=data.get("retryAfter"),
         )
-        # A status of a newer library, which this package does not know, is kept as it is.
+        # The status of a newer library, which this package does not know, is kept as it came.
         told: Dict[str, Any] = {"status": status, "code": data.get("code"), "blame": data.get("blame")}
         told["retryable"] = data.get("retryable")
         for name, fact in told.items():
@@ -80,7 +85,7 @@ class EnrollError(Exception):
 
 
 def _again(kind: Type[EnrollError], message: str) -> EnrollError:
-    """Unpickles."""
+    """Makes the exception again when it is unpickled."""
     return kind(message)
 
 

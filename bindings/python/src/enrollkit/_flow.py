@@ -33,8 +33,9 @@ LOG = logging.getLogger("enrollkit")
 
 
 def open_browser(action: Action) -> None:
-    """The default `present` of `sign_in`: opens the action's URL in the system's browser. It waits until the browser's
-    program ends: for some, that is when the user closes the browser. `sign_in` itself does not wait for that.
+    """The default `present` of `sign_in`: opens the action's URL in the system's browser. It returns when the
+    browser's program ends: with some browsers, only when the user closes the browser. `sign_in` itself does not wait
+    for that.
 
     Raises:
         EnrollUnsupported: the action is of another type, or no browser could be opened.
@@ -52,7 +53,7 @@ def open_browser(action: Action) -> None:
     try:
         is_open = webbrowser.open(action.url)
     except (OSError, ValueError, webbrowser.Error):
-        # Of a BROWSER with a quotation mark that is not closed, for one.
+        # `webbrowser` raises ValueError, for example, if BROWSER has a quotation mark that is not closed.
         is_open = False
     if not is_open:
         raise EnrollUnsupported(
@@ -62,7 +63,7 @@ def open_browser(action: Action) -> None:
 
 
 def opening(action: Action) -> concurrent.futures.Future[None]:
-    """`open_browser` on a thread of its own, which keeps no program from ending."""
+    """Runs `open_browser` on a daemon thread: it does not keep the program from ending."""
     opened: concurrent.futures.Future[None] = concurrent.futures.Future()
     opened.set_running_or_notify_cancel()
 
@@ -92,13 +93,13 @@ def check_redirect(transaction: Transaction) -> None:
         )
 
 
-# After so many seconds without the browser, `sign_in` says once what to look at, as `enroll login` does.
+# After this many seconds without a redirect, `sign_in` logs once what to look at, as `enroll login` does.
 LONG_WAIT = 30.0
 
 
 def log_long_wait(logger: Optional[Logger], transaction: Transaction) -> None:
-    """Says what to look at while the browser does not come back: a provider that shows its own error page sends no
-    redirect. Nothing for an action that is no URL: a device learns by itself what the provider refuses.
+    """Logs what to look at while no redirect arrives: a provider that shows its own error page sends none. Logs nothing
+    for an action without a URL: a device learns from its polls what the provider refuses.
     """
     action = transaction.action
     if not isinstance(action, OpenURL):
@@ -106,7 +107,7 @@ def log_long_wait(logger: Optional[Logger], transaction: Transaction) -> None:
     identifier = parse_qs(urlsplit(action.url).query).get("client_id", ["?"])[0]
     (logger or LOG).warning(
         "sign_in still waits for the browser. If it shows an error page, compare client id and redirect URI with those "
-        "registered at the provider; client id: %s, redirect URI: %s",
+        "registered at the provider, the port included if the provider compares ports; client id: %s, redirect URI: %s",
         identifier,
         transaction.redirect_uri,
     )
@@ -116,7 +117,8 @@ def check_confirmed(answer: object) -> bool:
     """The answer of `confirm`.
 
     Raises:
-        EnrollInvalidArgument: it is no bool. A forgotten `return` must not revoke tokens, nor a coroutine confirm them.
+        EnrollInvalidArgument: it is not a bool. A forgotten `return` must not revoke tokens, and a coroutine must not
+        confirm them.
     """
     if not isinstance(answer, bool):
         raise invalid("confirm", "a function that returns True or False", answer)

@@ -36,7 +36,7 @@ DEPTH_LIMIT = 64
 
 _LONGEST = 86_400.0
 
-# Of JSON: a NUL, which is always escaped; a string; what begins or ends an object or an array.
+# Parts of JSON text: a NUL, which is always escaped; a string; the brackets of objects and arrays.
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRACKET = re.compile(r"[][{}]")
@@ -127,12 +127,16 @@ def store_path(value: StorePath) -> str:
 
 
 def absolute(name: str, path: str) -> str:
-    """An absolute path. `~` is refused, because it rarely means a directory of that name; `./~` does."""
+    """An absolute path, as in every other language. `~` is refused: it rarely means a directory of that name."""
     if path.startswith("~"):
         raise EnrollInvalidArgument(
             f"{name}: expected a path without ~, got {path!r}; expand it with os.path.expanduser", field=name
         )
-    return os.path.abspath(path)
+    if not os.path.isabs(path):
+        raise EnrollInvalidArgument(
+            f"{name}: expected an absolute path, got {path!r}; os.path.abspath makes it one", field=name
+        )
+    return path
 
 
 def transaction_id(value: Union[Transaction, str, None]) -> Optional[str]:
@@ -248,8 +252,9 @@ def encoded(value: Any, name: str = "parameters") -> bytes:
     """JSON in UTF-8.
 
     Raises:
-        EnrollInvalidArgument: a value cannot be written as JSON, the text is longer than 1 MiB, or it has what the core
-        does not read: a daemon could not say which message that was.
+        EnrollInvalidArgument: a value cannot be written as JSON, the text is longer than 1 MiB, or it contains
+        something that the core does not read. It is refused here, because a daemon could not say which message that
+        was.
     """
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -274,7 +279,7 @@ def encoded(value: Any, name: str = "parameters") -> bytes:
 
 
 def _depth(written: str) -> int:
-    """How many objects and arrays of JSON are inside one another."""
+    """How deeply the objects and arrays of a JSON text are nested."""
     if written.count("{") + written.count("[") <= DEPTH_LIMIT:
         return 0
     depth = most = 0

@@ -190,7 +190,7 @@ class Parts:
         self._failures: Dict[str, _Failure] = {}
 
     def worked(self, part: Part) -> None:
-        """Forgets earlier failures: they are not the cause of later ones."""
+        """Forgets the earlier failures of this part: they are not the cause of later errors."""
         self._failures.pop(part, None)
 
     def failed(self, part: Part, failure: BaseException, means: str, told: Optional[str] = None) -> None:
@@ -199,9 +199,10 @@ class Parts:
             LOG.error("the program's own %s failed", part, exc_info=failure)
 
     def explained(self, error: EnrollError) -> EnrollError:
-        """The error. If an exception of the program's own part caused it, that exception is its cause."""
+        """Returns the error; if an exception of the program's own part caused it, that exception becomes its
+        `__cause__`."""
         for part, (exception, means, told) in list(self._failures.items()):
-            # Kept until the part works again, because one failure may fail many calls.
+            # The failure is kept until the part works again, because one failure may fail many calls.
             reason = error.__cause__.status if isinstance(error.__cause__, EnrollError) else None
             is_about_keys = part == "transport" and error.status == "keysUnavailable"
             if told in (error.status, reason) or is_about_keys:
@@ -211,7 +212,7 @@ class Parts:
         return error
 
     def explained_token(self, token: AccessToken) -> AccessToken:
-        """The same for a token that is stale."""
+        """As `explained`, for the error of a stale token."""
         if token.error is None:
             return token
         error = self.explained(token.error)
@@ -238,7 +239,7 @@ def explaining(parts: Optional[Parts]) -> ContextManager[None]:
 
 
 class _Mark:
-    """A piece of the program's own code that serves the library or a daemon."""
+    """Marks a run of the program's own code that serves the library or a daemon."""
 
     def __init__(self, owner: object) -> None:
         self.owner = owner
@@ -256,7 +257,7 @@ def serving(owner: object) -> Iterator[None]:
     try:
         yield
     finally:
-        # A task that the code started has a copy of the context.
+        # A task that the program's code started has a copy of the context, and sees this mark.
         mark.is_over = True
         _serving.reset(token)
 

@@ -25,7 +25,7 @@ NO_MORE = ""
 LONGEST_LINE = 1 << 26
 """More messages than the daemon ever queues for a host that reads slowly."""
 
-# The daemon's own timeout, in whole seconds, passes first if possible.
+# This side waits this much longer, so that the daemon's own timeout, in whole seconds, passes first if possible.
 _GRACE = 1.0
 _NO_LIMIT = 86_400
 
@@ -36,12 +36,12 @@ class Host(Protocol):
     def asked(self, number: str, method: str, parameters: Mapping[str, Any]) -> None: ...
 
     def given_up(self, number: object) -> None:
-        """The daemon no longer waits for that answer."""
+        """The daemon no longer waits for the answer to that request."""
 
 
 class Conversation:
-    """The requests in progress with one daemon, in both directions. Any thread may send; one thread passes in
-    what it reads."""
+    """The requests in progress with one daemon, in both directions. Any thread may send; one thread passes in the
+    lines that it reads."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -51,7 +51,7 @@ class Conversation:
         self.ended: Optional[EnrollError] = None
 
     def request(self, method: str, parameters: Mapping[str, Any], done: Callable[[Outcome], None]) -> Tuple[int, bytes]:
-        """A request and its number; `done` is called once.
+        """The number and the message of a new request; `done` is called once.
 
         Raises:
             EnrollDaemonEnded: the daemon has ended.
@@ -59,7 +59,7 @@ class Conversation:
         number = next(self._ids)
         content = encoded({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
         self._waiting[number] = done
-        # In this order: if the daemon ends in between, either this check or `end` finds the request.
+        # The order matters: if the daemon ends in between, either this check or `end` finds the request.
         if self.ended is not None and self._waiting.pop(number, None) is not None:
             raise self._the_end()
         return number, content + b"\n"
@@ -77,7 +77,7 @@ class Conversation:
         self._listeners[client] = (*self._listeners.get(client, ()), listener)
 
     def stop_listening(self, client: str, listener: Optional[Listener] = None) -> None:
-        """For one listener, or for all of a client."""
+        """Removes one listener of a client, or all of them."""
         kept = tuple(one for one in self._listeners.get(client, ()) if listener is not None and one is not listener)
         if kept:
             self._listeners[client] = kept
@@ -119,7 +119,7 @@ class Conversation:
             done(self._failure(error))
 
     def _taken(self) -> Iterator[Callable[[Outcome], None]]:
-        """The calls that wait. From now on they do not."""
+        """Removes the waiting calls one by one, and gives their callbacks."""
         while self._waiting:
             try:
                 yield self._waiting.popitem()[1]
@@ -142,7 +142,7 @@ class Conversation:
             done(self._the_end())
 
     def close(self) -> None:
-        """The host closed the daemon: later requests fail as those of a closed handle."""
+        """The host closed the daemon: later requests fail as requests of a closed handle do."""
         self.ended = EnrollHandle("the daemon is closed")
         self._end_listening()
 
@@ -159,7 +159,7 @@ class Conversation:
 def with_timeout(
     command: str, parameters: Mapping[str, Any], limit: Optional[float]
 ) -> Tuple[Dict[str, Any], Optional[float]]:
-    """The parameters with the daemon's timeout, and the timeout of this side."""
+    """The parameters with the daemon's timeout, and this side's own timeout in seconds."""
     if command not in TIMED:
         return dict(parameters), None
     if limit is None:

@@ -1,10 +1,10 @@
 """The client over the C library: commands are called by name, the token by its own function, with the
 program's callbacks.
 
-The library calls back on threads of its own. Of the caller's code only a transport and a secret store run there;
-their exceptions become statuses. `user_data` is a number that is looked up, so that a late callback finds nothing
-rather than freed memory. Before the interpreter ends, open clients are closed and the last callbacks are awaited,
-because none may run afterwards.
+The library calls back on threads of its own. Of the program's code only a transport and a secret store run there;
+their exceptions become statuses. `user_data` is a number, which is looked up: a late callback finds no entry, and
+touches no freed memory. No callback may run once the interpreter has ended: before that, open clients are closed and
+the last callbacks are awaited.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import dataclasses
 import functools
 import itertools
+import json
 import logging
 import os
 import threading
@@ -50,7 +52,7 @@ _numbers = itertools.count(1)
 _completions: Dict[int, Callable[[Outcome], None]] = {}
 _sessions: Dict[int, NativeSession] = {}
 _hosts: Dict[int, Host] = {}
-# Callbacks that run Python code now.
+# The callbacks that run Python code now.
 _inside: Dict[int, int] = {}
 
 
@@ -61,7 +63,7 @@ class Host(Parts):
         super().__init__(transport, secrets)
         self.library = library
         self.number = next(_numbers)
-        # One for the transport, one for the secrets.
+        # The library releases the transport and the secret store separately.
         self.uses = (transport is not None) + (secrets is not None)
         _hosts[self.number] = self
 
@@ -162,7 +164,7 @@ class NativeSession:
         timeout = _abi.NO_TIMEOUT if limit is None else -int(-limit * 1000 // 1)
         done = done if self.host is None else self._with_cause(done)
         arguments: Tuple[Any, ...]
-        # Tokens have functions of their own: they hold no thread while they wait for a renewal.
+        # Tokens have C functions of their own: they hold no thread while they wait for a renewal.
         if command == "token.access" and is_own(parameters):
             lifetime = _lifetime(parameters.get("minimumLifetime", 0))
             function, arguments = self._library.enroll_token_access_start, (lifetime, timeout, _ACCESS)
@@ -185,7 +187,7 @@ class NativeSession:
         return explained
 
     def fresh_token(self, minimum_lifetime: int) -> Optional[AccessToken]:
-        """A token that is available at once; None: call token.access."""
+        """A token that is available at once; None if the caller must run token.access."""
         access, buffer = _abi.Access(_ACCESS_SIZE), _abi.Buffer()
         status = self._library.enroll_token_access(
             self._usable(), _lifetime(minimum_lifetime), 0, ctypes.byref(access), ctypes.byref(buffer), None
@@ -198,11 +200,24 @@ class NativeSession:
             content = ctypes.string_at(buffer.data, buffer.size)
             last = self._last
             if last is None or last[0] != content or last[1] != access.expires_at:
-                # Made once, because this call precedes every request.
-                last = self._last = (content, access.expires_at, token_of(_token(access, content)))
+                # The object is made once for each token, because this call precedes every request of the program.
+                token = self.with_scope(token_of(_token(access, content)))
+                last = self._last = (content, access.expires_at, token)
             return last[2]
         finally:
             self._library.enroll_buf_free(ctypes.byref(buffer))
+
+    def with_scope(self, token: AccessToken) -> AccessToken:
+        """Returns the session's own token with its scopes, which the C functions for tokens do not return."""
+        buffer = _abi.Buffer()
+        if self._library.enroll_token_list(self._usable(), ctypes.byref(buffer), None) != _abi.OK:
+            return token
+        try:
+            tokens = json.loads(ctypes.string_at(buffer.data, buffer.size))
+        finally:
+            self._library.enroll_buf_free(ctypes.byref(buffer))
+        granted = [one["granted"] for one in tokens if "resource" not in one and "scope" not in one]
+        return dataclasses.replace(token, scope=granted[0]) if granted else token
 
     def subscribe(self, listener: Listener) -> None:
         """From now on `listener` gets every event, on a thread of the library."""
@@ -210,7 +225,8 @@ class NativeSession:
             handle = self._usable()
             if self._subscription is None:
                 ticket, error = ctypes.c_int64(), _abi.Error.empty()
-                # Late events carry a number that leads to no session: the end needs no callback.
+                # A late event carries a number that leads to no session, so the end of the subscription needs no
+                # callback.
                 status = self._library.enroll_events_subscribe(
                     handle, _EVENT, self._number, _abi.ENDED(), ctypes.byref(ticket), ctypes.byref(error)
                 )
@@ -227,9 +243,9 @@ class NativeSession:
             listener(name, parameters)
 
     def close(self) -> None:
-        """Cancels its waiting calls, and returns once a renewal that was sent is stored. A second call does nothing."""
+        """Cancels waiting calls, and returns once a renewal that was sent is stored. A second call does nothing."""
         if self._process != os.getpid():
-            # A thread that does not exist in this process may hold the lock.
+            # The lock may be held by a thread that does not exist in this process.
             return
         with self._lock:
             handle, self._handle = self._handle, None
@@ -255,7 +271,7 @@ class NativeSession:
 class Pending:
     """A call, which may be cancelled at any time, even before it has started or while it starts."""
 
-    # The handle of no call, until the call is complete.
+    # Until `__init__` has set the process, `__del__` frees no handle.
     _process = 0
 
     def __init__(self, library: ctypes.CDLL, function: Callable[..., int], done: Callable[[Outcome], None]) -> None:
@@ -285,7 +301,7 @@ class Pending:
             _completions.pop(self._number, None)
 
     def __del__(self) -> None:
-        # Neither cancels nor waits.
+        # `enroll_pending_free` neither cancels the call nor waits for it.
         if self._process == os.getpid():
             self._library.enroll_pending_free(self._handle)
 
@@ -304,7 +320,8 @@ def call(library: ctypes.CDLL, command: str, parameters: Mapping[str, Any]) -> D
 
 
 def _call_with_host(library: ctypes.CDLL, command: str, parameters: Mapping[str, Any]) -> Dict[str, Any]:
-    """The same for a store whose key the program guards itself: JSON cannot express that, C has functions for it."""
+    """As `call`, for a store with the program's own key provider: JSON cannot express that provider, so this calls the
+    C functions."""
     store = text_bytes("store", parameters["store"])
     texts: List[Any] = []
     keys: List[Any] = []
@@ -334,7 +351,7 @@ def _call_with_host(library: ctypes.CDLL, command: str, parameters: Mapping[str,
             status = getattr(library, function)(*store, keys[0], ctypes.byref(buffer), last)
         _abi.check(status, error)
     if command == "store.rekey":
-        # C does not return it: it is the provider that was named.
+        # C does not return the provider. It is the named one, unless the name is `auto`.
         chosen = parameters.get("newKeys") or parameters["keys"]
         if chosen["provider"] != "auto":
             return {"provider": chosen["provider"]}
@@ -351,7 +368,7 @@ def _taken(library: ctypes.CDLL, buffer: _abi.Buffer) -> Dict[str, Any]:
 
 
 def _set_text(target: ctypes.Structure, name: str, value: Optional[str]) -> Optional[bytes]:
-    """Returns the object that must be kept as long as the struct is used."""
+    """Sets a text and its size. Returns the bytes, which must be kept as long as the struct is used."""
     content, size = text_bytes(name, value)
     setattr(target, name, content)
     setattr(target, f"{name}_size", size)
@@ -383,7 +400,7 @@ def _keys(given: Keys, host: Optional[Host]) -> Tuple[_abi.Keys, List[Optional[b
 
 
 def _lifetime(seconds: int) -> int:
-    """Checked against the limits of the manifest."""
+    """Checks a lifetime against the limit of the manifest."""
     if seconds > 31_536_000:
         raise EnrollInvalidArgument("minimum_lifetime: expected at most 31536000 seconds", field="minimumLifetime")
     return seconds
@@ -472,7 +489,7 @@ def _send(number: int, request: Any, response: int) -> int:
             status = _exchange(host.library, host.transport, request.contents, response)
         except BaseException as failure:
             if host.library.enroll_http_response_is_cancelled(response):
-                # The caller has its error already.
+                # The call that needed the response has already ended with its own error.
                 return BY_STATUS["cancelled"].code
             means = transport_status(failure)
             if was_not_sent(failure):
@@ -583,7 +600,7 @@ def _end() -> None:
 
 
 def _forked() -> None:
-    """In a forked child, no callback of the parent's calls arrives, and nothing of the parent's is closed."""
+    """In a forked child no callback of the parent's calls arrives, and the child must close nothing of the parent's."""
     for registry in (_completions, _sessions, _hosts, _inside):
         registry.clear()
 

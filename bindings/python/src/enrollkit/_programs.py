@@ -63,7 +63,7 @@ def check_description(abi: int, version: str, program: str) -> None:
 
 
 def log_line(logger: logging.Logger | logging.LoggerAdapter[logging.Logger], line: bytes) -> None:
-    """Passes on a line of the daemon's log, at the level of that line."""
+    """Passes a line of the daemon's log to the logger, at the line's own level."""
     text = line.decode("utf-8", "replace").rstrip()
     words = text.removeprefix("enrolld: ") if hasattr(text, "removeprefix") else text
     level, _, rest = words.partition(": ")
@@ -74,7 +74,7 @@ def log_line(logger: logging.Logger | logging.LoggerAdapter[logging.Logger], lin
 
 
 def ending(program: str, status: Optional[int], last: str) -> str:
-    """How a daemon ended, in words."""
+    """Says how a daemon ended."""
     if status is None:
         how = "closed its output"
     elif status < 0:

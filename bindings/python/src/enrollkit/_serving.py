@@ -1,8 +1,8 @@
 """The daemon's requests to the program that started it: HTTP and secrets.
 
 docs/json-rpc.md, "What the daemon asks its host".
-This module does no input and output: its user runs each request on a thread or in an event loop, and writes the answer.
-Exceptions of the program's own parts stay in this process, for the call that fails with them.
+This module does no input and output: its caller runs each request on a thread or in an event loop, and writes the
+answer. An exception of the program's own parts stays in this process, as the cause of the call that fails with it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _METHOD_NOT_FOUND = -32601
 
 
 class _TooLong(Exception):
-    """A response is longer than the limit: the program's own code has not failed."""
+    """A response is longer than the limit. The program's own code has not failed, so no cause is recorded."""
 
 
 class Question:
@@ -85,7 +85,7 @@ class Question:
             body=body,
             response_limit=asked["responseLimit"],
             needs_fresh_connection=asked["needsFreshConnection"],
-            # The request may have waited for a thread.
+            # The request may have waited for a free thread.
             timeout=max(0.001, asked["timeout"] - (time.monotonic() - self._came)),
             is_cancelled=lambda: self.is_over,
         )
@@ -103,7 +103,7 @@ class Question:
         return {}
 
     def settled(self, ask: Callable[[], Any]) -> bytes:
-        """The answer for the result or the exception of `ask`."""
+        """The message that answers the daemon: the result of `ask`, or an error for its exception."""
         if self.method not in (SEND, GET, SET, REMOVE):
             return self._refusal(_METHOD_NOT_FOUND)
         try:
@@ -119,7 +119,8 @@ class Question:
 
     def _failed(self, failure: BaseException) -> bytes:
         means = transport_status(failure) if self.is_http else secret_status(failure)
-        # A daemon accepts no other status: the call that needed it ends with this one, and gets the meaning separately.
+        # A daemon does not accept `internal` here: the call ends with `network`, and `failed` keeps the real meaning
+        # for it.
         told = "network" if means == "internal" else means
         if self.parts is not None and not self.is_over:
             self.parts.failed(self._part, failure, means, told)
@@ -129,7 +130,7 @@ class Question:
         status, headers, body = response_parts(answer)
         if len(body) > self.parameters["responseLimit"]:
             raise _TooLong
-        # The first header of a name counts, as with the library.
+        # Of several headers with one name the first counts, as in the library.
         first = {name.lower(): (name, value) for name, value in reversed(headers)}
         told = dict(first.values())
         result: Dict[str, Any] = {"status": status, "headers": told}
@@ -160,11 +161,11 @@ class Questions:
 
     def __init__(self, begin: Callable[[Question], None]) -> None:
         self._begin = begin
-        # A client's parts belong to it: requests from before it closed are answered, then the parts are released.
+        # Weak: requests from before a client closed are answered, then the client's parts are released.
         self._parts: weakref.WeakValueDictionary[str, Parts] = weakref.WeakValueDictionary()
         self._open: Dict[str, Question] = {}
         self._early: List[Question] = []
-        # If Ctrl-C interrupts here, the client is not being opened any more.
+        # Weak: if Ctrl-C interrupts an opening, its object disappears, and nothing waits for that client.
         self._opening: weakref.WeakSet[Any] = weakref.WeakSet()
         self.store: Optional[Parts] = None
         """Serves the command about a store that is in progress; there is one at a time."""
@@ -174,11 +175,11 @@ class Questions:
         return bool(self._parts or self._open or self.store)
 
     def opening(self, one: object) -> None:
-        """A client that `one` serves is being opened, as long as `one` exists."""
+        """Says that a client that `one` serves is being opened, as long as `one` exists."""
         self._opening.add(one)
 
     def opened(self, one: object, client: object, parts: Parts) -> None:
-        """The client is open, or (None) was not opened. Called by the reading thread."""
+        """Says that the client is open, or (None) was not opened. The reading thread calls it."""
         self._opening.discard(one)
         if isinstance(client, str):
             self._parts[client] = parts
@@ -218,7 +219,7 @@ class Questions:
 
 
 def store_parts(parameters: Mapping[str, Any]) -> Optional[Parts]:
-    """The part that serves a command about a store; None if none is needed.
+    """The secret store that serves a command about a store; None if the command needs none.
 
     Raises:
         EnrollUnsupported: there are two secret stores, which a daemon cannot tell apart.
@@ -237,9 +238,9 @@ def store_parts(parameters: Mapping[str, Any]) -> Optional[Parts]:
 
 
 class Threads:
-    """At most so many threads, started when they are needed. They do not keep the program from ending.
+    """Runs jobs on at most `limit` threads, which start when they are needed and do not keep the program from ending.
 
-    The executors of the standard library would: a job that hangs in one keeps the interpreter from ending.
+    The executors of the standard library do: a job that hangs in one keeps the interpreter from ending.
     """
 
     def __init__(self, name: str, limit: int) -> None:
@@ -281,13 +282,13 @@ class Threads:
                 work()
             except Exception:
                 LOG.exception("an answer for the daemon failed")
-            # A waiting thread holds no references.
+            # While the thread waits for its next job, it must hold no reference to the last one.
             del work
             with self._lock:
                 self._idle += 1
 
     def close(self) -> None:
-        """Its threads end after their current jobs."""
+        """Ends the threads after their current jobs."""
         with self._lock:
             count, self._count, self._is_closed = self._count, 0, True
         for _ in range(count):

@@ -1,7 +1,7 @@
-"""Errors about a configuration name its keys as Python writes them, also a key that is missing.
+"""Errors about a configuration name its keys as Python spells them, even if the key is missing.
 
-The library names keys as they are written in the configuration. If no written key shows which spelling its writer uses,
-the library names `clientId`; a writer of Python looks for `client_id`.
+The library names a key in the spelling of the configuration that it got. If no key in it shows a spelling, the library
+names `clientId`; a Python program looks for `client_id`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._generated.types import Configuration
 
 @contextlib.contextmanager
 def spelt(configuration: Mapping[str, Any]) -> Iterator[None]:
-    """Raises the errors of its block with Python's names, unless the configuration has JSON's.
+    """In this block, errors name keys in Python's spelling, unless the configuration uses JSON's.
 
     Raises:
         EnrollConfiguration: the configuration is invalid; `field` is the key.

@@ -52,7 +52,7 @@ class Authorizing:
 
 
 class Leading:
-    """The base of the result of a begun transaction."""
+    """The base of the results that begin a transaction."""
 
     action: object
 
@@ -86,7 +86,7 @@ def number(value: object) -> int:
 
 
 def moment(value: object) -> datetime:
-    """A date; one that Python's calendar cannot express becomes its first or last date."""
+    """A point in time. One outside Python's calendar becomes the calendar's first or last date."""
     seconds = number(value)
     try:
         return _EPOCH + timedelta(seconds=seconds)

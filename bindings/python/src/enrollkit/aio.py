@@ -99,7 +99,7 @@ class _Session(Protocol):
 
 
 class _Answer:
-    """An outcome that may come from any thread."""
+    """An outcome that any thread may set."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -201,7 +201,7 @@ def _threaded(transport: AsyncTransport, owner: object) -> Transport:
     return send
 
 
-# Seconds between two checks whether the caller still waits, which the library does not report by itself.
+# Seconds between two checks whether the call still needs the response: the library does not report that by itself.
 _LOOK = 0.1
 
 
@@ -210,14 +210,14 @@ async def _awaited(answer: Awaitable[HTTPResponse], owner: object) -> Union[HTTP
         try:
             return await answer
         except Exception as failure:
-            # The exception itself: a future would replace some.
+            # The exception is wrapped: a future would replace some exceptions by others.
             return _Raised(failure)
 
 
 class _Raised:
     """An exception of the program's own code, on its way between a thread and the loop.
 
-    A task that raised a SystemExit or a KeyboardInterrupt of a thread's would end its loop.
+    A task that raised the SystemExit or KeyboardInterrupt of a thread would end its loop.
     """
 
     def __init__(self, failure: BaseException) -> None:
@@ -263,6 +263,8 @@ class _LibrarySession:
     async def token(self, command: str, parameters: Mapping[str, Any], limit: Optional[float]) -> AccessToken:
         token = token_of(await self.call(command, parameters, limit))
         self._is_store_open = True
+        if is_own(parameters):
+            token = self._native.with_scope(token)
         return explained_token(self._native.host, token)
 
     async def subscribe(self, listener: Listener) -> None:
@@ -339,7 +341,7 @@ class Daemon(AsyncCoreCommands):
             return
         self._conversation.close()
         if self._questions.is_serving:
-            # It still has to request what a renewal needs.
+            # A daemon that still has clients must be able to send requests for their renewals: its input stays open.
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(signal.SIGTERM)
         elif self._process.stdin is not None:
@@ -355,7 +357,7 @@ class Daemon(AsyncCoreCommands):
 
     @property
     def process_id(self) -> Optional[int]:
-        """The versions and abilities of the daemon, once it has started."""
+        """The id of the daemon's process; None before it has started."""
         return self._process.pid if self._process else None
 
     async def _started(self) -> None:
@@ -365,7 +367,7 @@ class Daemon(AsyncCoreCommands):
             raise EnrollHandle("the daemon is closed")
         if self._starting is None:
             self._starting = asyncio.create_task(self._start())
-        # A cancelled task does not cancel the others.
+        # If one task is cancelled, the start goes on for the others.
         await asyncio.shield(self._starting)
 
     async def _start(self) -> None:
@@ -378,7 +380,7 @@ class Daemon(AsyncCoreCommands):
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 limit=LONGEST_LINE,
-                # A session of its own: this process decides what Ctrl-C in the terminal does.
+                # The daemon gets a separate session (setsid): this process decides what Ctrl-C in the terminal does.
                 start_new_session=True,
             )
         except OSError as fault:
@@ -507,7 +509,7 @@ class Daemon(AsyncCoreCommands):
     async def _answer(self, question: Question) -> None:
         work = asyncio.ensure_future(self._asked(question))
         try:
-            # A cancellation from outside is not the same as one by the program's own code.
+            # If this task is cancelled, that differs from a cancellation by the program's own code.
             await asyncio.wait({work})
         except asyncio.CancelledError:
             work.cancel()
@@ -564,7 +566,7 @@ class Daemon(AsyncCoreCommands):
                 except Exception:
                     logging.getLogger("enrollkit").exception("a message of the daemon could not be read")
         except ValueError:
-            # No daemon writes such a line; its rest would be read as another line.
+            # No daemon writes such a line; the rest of it would be read as another line.
             process.kill()
         status = await process.wait()
         with contextlib.suppress(asyncio.TimeoutError):
@@ -592,7 +594,7 @@ class _DaemonSession:
         self._daemon = daemon
         self._conversation = conversation
         self._client = client
-        # The daemon's requests for this client are answered as long as this object exists.
+        # The daemon's requests for this client are answered as long as this session exists.
         self._parts = parts
         self._is_subscribed = False
         self._is_closed = False
@@ -614,7 +616,7 @@ class _DaemonSession:
     async def subscribe(self, listener: Listener) -> None:
         if self._is_closed:
             raise EnrollHandle("the client is closed")
-        # Before the request is sent: an event may arrive with the answer.
+        # Listening begins before the request is sent: an event may arrive with the answer.
         self._conversation.listen(self._client, listener)
         try:
             if not self._is_subscribed:
@@ -892,17 +894,17 @@ class Client(AsyncClientCommands):
                 finally:
                     hint.cancel()
             except EnrollDeadlineExceeded:
-                # It is still pending, as the error says.
+                # The transaction is still pending, and the error says so.
                 raise
             except BaseException:
-                # Only a hint: if it fails, nothing is lost.
+                # Cancelling only tells the core that nobody waits: if it fails, nothing is lost.
                 with contextlib.suppress(EnrollError):
                     await self.cancel(transaction=transaction)
                 raise
         if confirm is None or not isinstance(state, AwaitingConfirmation):
             return state
         answer = confirm(state.profile)
-        # The answer names the question: another sign-in may have arrived meanwhile.
+        # The answer names the transaction whose profile was shown: another sign-in may have arrived meanwhile.
         if check_confirmed(await answer if inspect.isawaitable(answer) else answer):
             return await self.confirm(transaction=state.transaction)
         await self.retry(transaction=state.transaction)
@@ -911,7 +913,7 @@ class Client(AsyncClientCommands):
     async def _outcome(
         self, transaction: Transaction, opened: Optional[asyncio.Future[None]], limit: Optional[float]
     ) -> State:
-        """As `await_outcome`; raises what `opened` raises meanwhile, unless the user has signed in by then."""
+        """Waits as `await_outcome` does. Raises the exception of `opened`, unless the user has signed in before."""
         if opened is None:
             return await self.await_outcome(transaction, timeout=limit)
         outcome = asyncio.ensure_future(self.await_outcome(transaction, timeout=limit))
@@ -934,7 +936,7 @@ class Client(AsyncClientCommands):
         if self._task is None:
             self._task = asyncio.create_task(self._open())
         try:
-            # A cancelled task does not cancel the others.
+            # If one task is cancelled, the opening goes on for the others.
             return await asyncio.shield(self._task)
         except EnrollError:
             self._task = None

@@ -86,7 +86,7 @@ class Auth(Shared):
             response.release()
 
     def _place(self, url: URL) -> Optional[Place]:
-        """None: the server gets no token."""
+        """Where the request goes; None if that server gets no token."""
         try:
             place = _place(url)
         except EnrollInvalidArgument:
@@ -102,7 +102,7 @@ class Auth(Shared):
 
 
 def _place(url: URL) -> Place:
-    """What aiohttp connects to, and the path that it sends.
+    """The scheme, host and port that aiohttp connects to, and the path that it sends.
 
     Raises:
         EnrollInvalidArgument: a token must not be sent there.
@@ -125,5 +125,5 @@ def _origin(url: str) -> Origin:
 
 
 def _is_repeatable(request: ClientRequest) -> bool:
-    """A payload says whether it was used up."""
+    """Whether the body can be sent again: a payload says whether it was consumed."""
     return not getattr(request.body, "consumed", False)

@@ -96,7 +96,7 @@ class Auth(Shared, httpx.Auth):
 
 
 class AsyncAuth(Shared, httpx.Auth):
-    """The same for asyncio, with a client of `enrollkit.aio`."""
+    """As `Auth`, for asyncio and a client of `enrollkit.aio`."""
 
     def __init__(
         self,
@@ -155,8 +155,8 @@ class AsyncAuth(Shared, httpx.Auth):
 
 
 def _put(request: httpx.Request, exchange: Exchange, proof: Optional[str]) -> Sequence[str]:
-    """Returns the headers that belong to this request alone: httpx would send a proof to wherever a redirect leads, and
-    a token from http to https."""
+    """Writes the token and the proof into the request. Returns the headers that belong to this request alone: httpx
+    would send a proof to the target of a redirect, and a token from http to https."""
     request.headers["Authorization"] = exchange.token.authorization
     if proof is not None:
         request.headers["DPoP"] = proof
@@ -164,13 +164,13 @@ def _put(request: httpx.Request, exchange: Exchange, proof: Optional[str]) -> Se
 
 
 def _forget(request: httpx.Request, names: Sequence[str]) -> None:
-    """Called when httpx begins to send a request, which it has copied by then."""
+    """Removes those headers when httpx begins to send the request, of which it has made a copy by then."""
     for name in names:
         request.headers.pop(name, None)
 
 
 def _place(request: httpx.Request) -> Place:
-    """What httpx connects to, and the path that it sends.
+    """The scheme, host and port that httpx connects to, and the path that it sends.
 
     Raises:
         EnrollInvalidArgument: a token must not be sent there.
@@ -193,7 +193,7 @@ def _first_place(request: httpx.Request) -> Place:
 
 
 def _place_of_answer(response: httpx.Response, exchange: Exchange) -> Optional[Place]:
-    """The place of the request that got the answer: after redirects, another one."""
+    """Where the request of this answer went; after redirects that is not the first place."""
     places = [_place_or_none(one.request) for one in (*response.history, response)]
     if not all(exchange.is_at(place) for place in places):
         exchange.leave()
@@ -212,5 +212,5 @@ def _timeout(request: httpx.Request) -> float:
 
 
 def _is_repeatable(request: httpx.Request) -> bool:
-    """Streams are read as they are sent, and some of them only once."""
+    """Whether the body can be sent again: a stream is read while it is sent, and some streams can be read only once."""
     return isinstance(request.stream, httpx.ByteStream)

@@ -81,7 +81,7 @@ class Auth(Shared, AuthBase):
 
 
 class _Hook(Shared):
-    """Reads the answers to one request, and those after its redirects."""
+    """Reads the answers to one request and to the redirects that follow it."""
 
     def __init__(self, auth: Auth, exchange: Exchange) -> None:
         self._auth = auth
@@ -102,12 +102,12 @@ class _Hook(Shared):
             try:
                 if step is Step.RENEWAL:
                     self._auth._renew(exchange, limit(_read_timeout(options.get("timeout"))))
-                # The same object: requests makes the requests of later redirects from it.
+                # This changes the same object: requests builds the requests of later redirects from it.
                 nonce = response.headers.get("DPoP-Nonce") if step is Step.NONCE else None
                 self._auth._sign(request, exchange, place, nonce)
             except EnrollError:
                 break
-            # Its body is not read: it may have no end.
+            # The body of the refusal is not read: it may have no end.
             response.close()
             response.request = refused
             again: Response = response.connection.send(request, **options)
@@ -119,8 +119,8 @@ class _Hook(Shared):
         return response
 
     def _follow(self, request: PreparedRequest, place: Optional[Place], location: str) -> None:
-        """Takes out what the server behind a redirect must not get: the proof, which is for one URL, and at another
-        origin the token."""
+        """Removes the headers that the target of a redirect must not get: the proof, which is for one URL, and at
+        another origin the token."""
         request.headers.pop("DPoP", None)
         if place is None or not self._exchange.is_at(place.redirected(request.url or "", location)):
             request.headers.pop("Authorization", None)
@@ -131,7 +131,7 @@ _ADAPTER = HTTPAdapter()
 
 
 def _place(request: PreparedRequest) -> Place:
-    """Where requests sends it, and the path as urllib3 sends it.
+    """Where requests sends the request, with the path as urllib3 sends it.
 
     Raises:
         EnrollInvalidArgument: a token must not be sent there.
@@ -153,12 +153,12 @@ def _place_or_none(request: PreparedRequest) -> Optional[Place]:
 
 
 def _read_timeout(timeout: Any) -> object:
-    """requests takes seconds, a pair for connecting and for reading, and urllib3's own object."""
+    """The read timeout. requests accepts seconds, a pair (connect, read), and urllib3's own object."""
     return timeout[1] if isinstance(timeout, tuple) else getattr(timeout, "read_timeout", timeout)
 
 
 def _is_rewound(request: PreparedRequest) -> bool:
-    """Whether the body can be sent again; a file is set back to where it was."""
+    """Whether the body can be sent again; a file is set back to its start position."""
     if request.body is None or isinstance(request.body, (str, bytes)):
         return True
     try:

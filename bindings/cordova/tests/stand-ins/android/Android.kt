@@ -1,4 +1,4 @@
-// As much of Android as the plugin names, so that a compiler can hold it against the Kotlin binding.
+// The part of Android that the plugin uses, so that the plugin compiles against the Kotlin binding.
 
 package android.content
 

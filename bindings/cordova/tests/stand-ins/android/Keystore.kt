@@ -1,4 +1,4 @@
-// bindings/kotlin/android has the real one, which needs an Android SDK.
+// The real class is in bindings/kotlin/android, and needs an Android SDK.
 @file:Suppress("UNUSED_PARAMETER")
 
 package org.enrollkit.android

@@ -1,9 +1,9 @@
 /*
  * enroll_jni.c - libenroll for the JVM: the functions that org.enrollkit.Native declares, and nothing more.
  *
- * Texts are byte arrays of UTF-8 in both directions: JNI's own strings are "modified" UTF-8, which takes a NUL apart and
- * a surrogate for a character. C holds no references to objects of the JVM but one, to the class: callbacks carry
- * numbers, and the class looks them up. A callback that comes late finds nothing, and does no harm.
+ * Texts are byte arrays of UTF-8 in both directions: JNI's own strings are "modified" UTF-8, which encodes NUL and
+ * characters outside the BMP differently. C holds one reference to an object of the JVM, the class: callbacks carry
+ * numbers, and the class looks them up. A late callback finds nothing, and does no harm.
  *
  * Failures are thrown as org.enrollkit.EnrollException. Nothing here prints.
  */
@@ -31,7 +31,7 @@ static pthread_key_t attached;
 static pthread_once_t attached_once = PTHREAD_ONCE_INIT;
 static int attached_failed;
 
-/* Runs when a thread ends that was attached here. */
+/* Runs when a thread ends that this file attached. */
 static void detach(void *unused) {
   (void)unused;
   (*machine)->DetachCurrentThread(machine);
@@ -45,8 +45,8 @@ static JNIEnv *environment(void) {
   if ((*machine)->GetEnv(machine, &env, JNI_VERSION_1_6) == JNI_OK) return env;
   pthread_once(&attached_once, make_attached);
   if (attached_failed != 0) return NULL;
-  /* The library's threads block all signals. A virtual machine needs those that a thread raises itself: it finds null
-   * pointers and stops at safepoints by them, and a blocked one ends the process. */
+  /* The library's threads block all signals. The JVM needs the signals that a thread raises itself, for null
+   * pointers and safepoints: a blocked one ends the process. */
   sigset_t own;
   sigemptyset(&own);
   sigaddset(&own, SIGSEGV);
@@ -55,7 +55,7 @@ static JNIEnv *environment(void) {
   sigaddset(&own, SIGILL);
   sigaddset(&own, SIGTRAP);
   pthread_sigmask(SIG_UNBLOCK, &own, NULL);
-  /* A daemon: the end of the program does not wait for the library's threads. */
+  /* Attached as a daemon thread: the end of the program does not wait for the library's threads. */
   JavaVMAttachArgs arguments = {JNI_VERSION_1_6, "enroll", NULL};
 #ifdef __ANDROID__
   JNIEnv *here = NULL;
@@ -68,7 +68,7 @@ static JNIEnv *environment(void) {
   return env;
 }
 
-/* Makes room for a callback's local references, which nothing else frees on the library's threads. */
+/* Begins a callback: makes a frame for its local references, which nothing else frees on the library's threads. */
 static JNIEnv *enter(void) {
   JNIEnv *env = environment();
   if (env == NULL) return NULL;
@@ -79,7 +79,8 @@ static JNIEnv *enter(void) {
   return env;
 }
 
-/* The class catches everything; only errors of the JVM itself remain, such as out of memory. C cannot pass them on. */
+/* Ends a callback. The class catches all exceptions; only errors of the JVM itself remain, such as out of memory. C
+ * cannot pass them on. */
 static bool leave(JNIEnv *env) {
   bool threw = (*env)->ExceptionCheck(env);
   if (threw) (*env)->ExceptionClear(env);
@@ -89,7 +90,7 @@ static bool leave(JNIEnv *env) {
 
 /* ---- Texts ---------------------------------------------------------------------------------------------------- */
 
-/* A text in: a copy, since it may hold a PIN, and is wiped. */
+/* A text from Java: a copy, because it may hold a PIN and is wiped. */
 typedef struct text {
   char *data;
   size_t size;
@@ -100,7 +101,7 @@ static void throw_out_of_memory(JNIEnv *env) {
   if (type != NULL) (*env)->ThrowNew(env, type, "enroll_jni");
 }
 
-/* False with an exception pending. NULL stays NULL. */
+/* Copies an array of bytes; returns false with an exception pending. NULL stays NULL. */
 static bool text_in(JNIEnv *env, jbyteArray array, text *into) {
   into->data = NULL;
   into->size = 0;
@@ -127,7 +128,7 @@ static void texts_free(text *texts, size_t count) {
   for (size_t index = 0; index < count; index++) text_free(&texts[index]);
 }
 
-/* All of an array of byte arrays; false with an exception pending, and nothing to free. */
+/* Copies all elements of an array of byte arrays; returns false with an exception pending, and nothing to free. */
 static bool texts_in(JNIEnv *env, jobjectArray array, text *into, size_t count) {
   memset(into, 0, count * sizeof *into);
   for (size_t index = 0; index < count; index++) {
@@ -142,7 +143,7 @@ static bool texts_in(JNIEnv *env, jobjectArray array, text *into, size_t count) 
   return true;
 }
 
-/* NULL with an exception pending. */
+/* Returns NULL with an exception pending. */
 static jbyteArray bytes_out(JNIEnv *env, const char *data, size_t size) {
   if (size > INT32_MAX) {
     throw_out_of_memory(env);
@@ -157,16 +158,17 @@ static jbyteArray string_out(JNIEnv *env, const char *data) { return bytes_out(e
 
 /* ---- Failures ------------------------------------------------------------------------------------------------- */
 
-/* An EnrollException; NULL with another exception pending. */
+/* Makes an EnrollException; returns NULL with another exception pending. */
 static jthrowable failure_of(JNIEnv *env, const enroll_error *error) {
   jbyteArray blame = string_out(env, enroll_blame_name(error->blame));
   jbyteArray oauth_error = blame == NULL ? NULL : string_out(env, error->oauth_error);
-  jbyteArray field = oauth_error == NULL ? NULL : string_out(env, error->field);
+  jbyteArray description = oauth_error == NULL ? NULL : string_out(env, error->oauth_error_description);
+  jbyteArray field = description == NULL ? NULL : string_out(env, error->field);
   jbyteArray message = field == NULL ? NULL : string_out(env, error->message);
   if (message == NULL) return NULL;
   return (*env)->CallStaticObjectMethod(env, host, methods.failure, (jint)error->status, blame,
                                         (jboolean)(error->is_retryable != 0), (jint)error->http_status,
-                                        (jlong)error->retry_after_seconds, oauth_error, field, message);
+                                        (jlong)error->retry_after_seconds, oauth_error, description, field, message);
 }
 
 static void throw_failure(JNIEnv *env, const enroll_error *error) {
@@ -174,7 +176,7 @@ static void throw_failure(JNIEnv *env, const enroll_error *error) {
   if (failure != NULL && !(*env)->ExceptionCheck(env)) (*env)->Throw(env, failure);
 }
 
-/* The result of a call as bytes; or its failure, thrown. */
+/* Returns the result of a call as bytes, or throws its failure. */
 static jbyteArray result_out(JNIEnv *env, enroll_status status, enroll_buf *result, const enroll_error *error) {
   if (status != ENROLL_OK) {
     throw_failure(env, error);
@@ -202,7 +204,7 @@ static void on_result(void *user_data, enroll_status status, const char *result,
     failure = failure_of(env, error);
   }
   if ((*env)->ExceptionCheck(env)) {
-    /* No memory for the answer: the call still ends; the class gets neither a result nor an error. */
+    /* There is no memory for the answer. The call still ends: the class gets neither a result nor an error. */
     (*env)->ExceptionClear(env);
     bytes = NULL;
     failure = NULL;
@@ -293,7 +295,7 @@ static enroll_status remove_secret(void *user_data, const char *name) {
   return leave(env) ? status : ENROLL_E_STORE_IO;
 }
 
-/* The last call with the number of that transport or secret store. */
+/* Called once, as the last call with the number of that transport or secret store. */
 static void release(void *user_data) {
   JNIEnv *env = enter();
   if (env == NULL) return;
@@ -420,8 +422,8 @@ static void pending_free(JNIEnv *env, jclass class, jlong pending) {
   enroll_pending_free((enroll_pending *)(intptr_t)pending);
 }
 
-/* The token of memory: type and token in one array, the facts (outcome, expiry, bytes of the type) in another. NULL
- * if no token is available at once; that is no failure, and throws no exception. */
+/* Reads the token from memory: type and token in one array, the facts (outcome, expiry, bytes of the type) in
+ * another. Returns NULL if no token is available at once; that is no failure, and throws no exception. */
 static jbyteArray token_access(JNIEnv *env, jclass class, jlong client, jlong minimum_lifetime, jlongArray facts) {
   (void)class;
   enroll_access access = ENROLL_ACCESS_INIT;
@@ -487,7 +489,7 @@ static jbyteArray store_call(JNIEnv *env, jclass class, jint operation, jobjectA
       status = enroll_store_rekey(directory->data, directory->size, keys, new_keys, (int32_t)numbers[NEW_DATA_KEY],
                                   &error);
       break;
-    default: break; /* the class has no other */
+    default: break; /* the class has no other number */
   }
   texts_free(texts, STORE_TEXTS);
   return result_out(env, status, &result, &error);
@@ -581,7 +583,7 @@ static bool find_methods(JNIEnv *env) {
     jmethodID *into;
     const char *name, *signature;
   } wanted[] = {
-      {&methods.failure, "failure", "(I" BYTES "ZIJ" BYTES BYTES BYTES ")Ljava/lang/Throwable;"},
+      {&methods.failure, "failure", "(I" BYTES "ZIJ" BYTES BYTES BYTES BYTES ")Ljava/lang/Throwable;"},
       {&methods.completed, "completed", "(J" BYTES "Ljava/lang/Throwable;)V"},
       {&methods.event, "event", "(J" BYTES BYTES ")V"},
       {&methods.send, "send", "(JJ" BYTES BYTES TEXTS BYTES "JZI)I"},

@@ -68,8 +68,8 @@ class ClientCommands(Caller):
         self._call("platform.ready", {}, None)
 
     def check_provider(self, *, timeout: Timeout = 30) -> ProviderCheck:
-        """Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client
-        id and redirect URI are not checked.
+        """Reads the provider's metadata and reports what will work with this configuration. No user signs in. Client id
+        and redirect URI are checked only if the provider accepts pushed requests: one is pushed and never opened.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -115,6 +115,7 @@ class ClientCommands(Caller):
         email: Optional[str] = None,
         phone_number: Optional[str] = None,
         message: Optional[Union[PasswordlessMessage, Literal["code", "link"]]] = None,
+        opens_later: bool = False,
         parameters: Optional[Mapping[str, str]] = None,
         timeout: Timeout = 30,
     ) -> Transaction:
@@ -134,6 +135,8 @@ class ClientCommands(Caller):
             email: passwordless: the e-mail address to which the code or link is sent.
             phone_number: passwordless: the phone number to which the code is sent (E.164).
             message: The message that a passwordless sign-in sends to the user.
+            opens_later: The URL is not opened at once, for example because it is shown: the request is pushed only if
+                that is required.
             parameters: Additional parameters of the authorization request; names that the protocol uses are rejected.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -160,6 +163,7 @@ class ClientCommands(Caller):
                         "email": email,
                         "phoneNumber": phone_number,
                         "message": message,
+                        "opensLater": opens_later,
                     }
                 )
                 or None,
@@ -455,7 +459,8 @@ class ClientCommands(Caller):
         return told(lambda values: tuple(KeptToken.from_json(value) for value in items(values)), result, "tokens")
 
     def revoke(self, *, timeout: Timeout = 30) -> Revocation:
-        """Revokes the session's tokens at the provider and erases them here.
+        """Revokes the session's tokens at the provider and erases them here. A revocation that waits for a browser
+        since logout.begin is sent now.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -539,7 +544,8 @@ class ClientCommands(Caller):
 
     def logout(self, *, local_only: bool = False, timeout: Timeout = 30) -> SignOut:
         """Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in
-        the browser.
+        the browser. With postLogoutRedirectUri the revocation waits for logout.resume or url.handle, for at most 180
+        seconds; token.revoke ends that wait.
 
         Args:
             local_only: Sends nothing and returns no URL.
@@ -554,7 +560,8 @@ class ClientCommands(Caller):
         return told(SignOut.from_json, result)
 
     def finish_logout(self, url: str) -> bool:
-        """Finishes a logout with the redirect from the provider's logout page.
+        """Finishes a logout with the redirect from the provider's logout page, and sends the revocation that waited for
+        it.
 
         Args:
             url: The URL as the host received it.
@@ -659,6 +666,7 @@ class CoreCommands(Caller):
         resource: str,
         *,
         issuer: Optional[str] = None,
+        challenge: Optional[str] = None,
         allow_loopback_http: bool = False,
         ca_file: Optional[str] = None,
         transport: Optional[Union[TransportChoice, Literal["libcurl", "host"]]] = None,
@@ -669,7 +677,11 @@ class CoreCommands(Caller):
 
         Args:
             resource: The URI of the resource: https, without a fragment.
-            issuer: The authorization server to choose from those of the resource. The first one by default.
+            issuer: The authorization server to choose from those of the resource. The first one by default. For a
+                resource without metadata, name its server.
+            challenge: The value of the header WWW-Authenticate of the resource's 401 or 403, if you have one (several
+                joined by commas). It says where the metadata is and which scopes are needed; with insufficient_scope
+                these are added to the earlier ones.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
             transport: The HTTP transport. host: the host sends the requests, through host.http.send.
@@ -685,6 +697,7 @@ class CoreCommands(Caller):
             {
                 "resource": resource,
                 "issuer": issuer,
+                "challenge": challenge,
                 "allowLoopbackHTTP": allow_loopback_http,
                 "caFile": ca_file,
                 "transport": transport,
@@ -706,6 +719,10 @@ class CoreCommands(Caller):
         client_secret: Optional[str] = None,
         client_metadata_uri: Optional[str] = None,
         again: bool = False,
+        holds_port: bool = False,
+        challenge: Optional[str] = None,
+        discovery: Optional[str] = None,
+        previous_issuer: Optional[str] = None,
         keys: Optional[Keys] = None,
         allow_loopback_http: bool = False,
         ca_file: Optional[str] = None,
@@ -721,13 +738,22 @@ class CoreCommands(Caller):
                 rejected.
             redirect_uri: The redirect URI, as in a configuration.
             client_name: The app's name, for the server's pages.
-            scopes: The scopes to request. By default those that the resource lists, and offline_access if the server
-                lists it.
+            scopes: The scopes to request. By default those of challenge, or else those that the resource lists; in
+                addition offline_access and openid if the server lists them.
             client_id: The client id, if the app is already registered with the server.
             client_secret: The secret of clientId.
             client_metadata_uri: The https URL of the app's client id metadata document, for servers that accept one.
-            again: Whether to register again although a client is stored: for use after the server answered
-                invalid_client because it has forgotten the client.
+            again: Whether to register again although a client is stored. A client that the server refused at a renewal
+                (invalid_client, unauthorized_client) is registered again without it; pass true if a sign-in was
+                refused.
+            holds_port: Whether your program listens at the port of redirectUri itself. By default the port is bound
+                during the first registration, which fails with busy if another program has it.
+            challenge: The value of the header WWW-Authenticate of the resource's 401 or 403, if you have one (several
+                joined by commas). It says where the metadata is and which scopes are needed; with insufficient_scope
+                these are added to the earlier ones.
+            discovery: Discovery of resource.discover: what it found is used, and nobody is asked for it again.
+            previous_issuer: The server that the resource named before, if it has moved to another: the client that was
+                registered there is deleted.
             store: The directory of the store.
             keys: Where the store's key is kept; None: a key file in the store.
             allow_loopback_http: Whether http to servers on this machine is allowed.
@@ -752,6 +778,10 @@ class CoreCommands(Caller):
                 "clientSecret": client_secret,
                 "clientMetadataUri": client_metadata_uri,
                 "again": again,
+                "holdsPort": holds_port,
+                "challenge": challenge,
+                "discovery": discovery,
+                "previousIssuer": previous_issuer,
                 "store": store_path(store),
                 "keys": given_keys(keys),
                 "allowLoopbackHTTP": allow_loopback_http,
@@ -951,8 +981,8 @@ class AsyncClientCommands(AsyncCaller):
         await self._call("platform.ready", {}, None)
 
     async def check_provider(self, *, timeout: Timeout = 30) -> ProviderCheck:
-        """Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client
-        id and redirect URI are not checked.
+        """Reads the provider's metadata and reports what will work with this configuration. No user signs in. Client id
+        and redirect URI are checked only if the provider accepts pushed requests: one is pushed and never opened.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -998,6 +1028,7 @@ class AsyncClientCommands(AsyncCaller):
         email: Optional[str] = None,
         phone_number: Optional[str] = None,
         message: Optional[Union[PasswordlessMessage, Literal["code", "link"]]] = None,
+        opens_later: bool = False,
         parameters: Optional[Mapping[str, str]] = None,
         timeout: Timeout = 30,
     ) -> Transaction:
@@ -1017,6 +1048,8 @@ class AsyncClientCommands(AsyncCaller):
             email: passwordless: the e-mail address to which the code or link is sent.
             phone_number: passwordless: the phone number to which the code is sent (E.164).
             message: The message that a passwordless sign-in sends to the user.
+            opens_later: The URL is not opened at once, for example because it is shown: the request is pushed only if
+                that is required.
             parameters: Additional parameters of the authorization request; names that the protocol uses are rejected.
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
 
@@ -1043,6 +1076,7 @@ class AsyncClientCommands(AsyncCaller):
                         "email": email,
                         "phoneNumber": phone_number,
                         "message": message,
+                        "opensLater": opens_later,
                     }
                 )
                 or None,
@@ -1342,7 +1376,8 @@ class AsyncClientCommands(AsyncCaller):
         return told(lambda values: tuple(KeptToken.from_json(value) for value in items(values)), result, "tokens")
 
     async def revoke(self, *, timeout: Timeout = 30) -> Revocation:
-        """Revokes the session's tokens at the provider and erases them here.
+        """Revokes the session's tokens at the provider and erases them here. A revocation that waits for a browser
+        since logout.begin is sent now.
 
         Args:
             timeout: Seconds (or a timedelta) that the call may take; None: as long as it takes.
@@ -1426,7 +1461,8 @@ class AsyncClientCommands(AsyncCaller):
 
     async def logout(self, *, local_only: bool = False, timeout: Timeout = 30) -> SignOut:
         """Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in
-        the browser.
+        the browser. With postLogoutRedirectUri the revocation waits for logout.resume or url.handle, for at most 180
+        seconds; token.revoke ends that wait.
 
         Args:
             local_only: Sends nothing and returns no URL.
@@ -1441,7 +1477,8 @@ class AsyncClientCommands(AsyncCaller):
         return told(SignOut.from_json, result)
 
     async def finish_logout(self, url: str) -> bool:
-        """Finishes a logout with the redirect from the provider's logout page.
+        """Finishes a logout with the redirect from the provider's logout page, and sends the revocation that waited for
+        it.
 
         Args:
             url: The URL as the host received it.
@@ -1546,6 +1583,7 @@ class AsyncCoreCommands(AsyncCaller):
         resource: str,
         *,
         issuer: Optional[str] = None,
+        challenge: Optional[str] = None,
         allow_loopback_http: bool = False,
         ca_file: Optional[str] = None,
         transport: Optional[Union[TransportChoice, Literal["libcurl", "host"]]] = None,
@@ -1556,7 +1594,11 @@ class AsyncCoreCommands(AsyncCaller):
 
         Args:
             resource: The URI of the resource: https, without a fragment.
-            issuer: The authorization server to choose from those of the resource. The first one by default.
+            issuer: The authorization server to choose from those of the resource. The first one by default. For a
+                resource without metadata, name its server.
+            challenge: The value of the header WWW-Authenticate of the resource's 401 or 403, if you have one (several
+                joined by commas). It says where the metadata is and which scopes are needed; with insufficient_scope
+                these are added to the earlier ones.
             allow_loopback_http: Whether http to servers on this machine is allowed.
             ca_file: A PEM file with the certificate authorities to trust instead of the system's.
             transport: The HTTP transport. host: the host sends the requests, through host.http.send.
@@ -1572,6 +1614,7 @@ class AsyncCoreCommands(AsyncCaller):
             {
                 "resource": resource,
                 "issuer": issuer,
+                "challenge": challenge,
                 "allowLoopbackHTTP": allow_loopback_http,
                 "caFile": ca_file,
                 "transport": transport,
@@ -1593,6 +1636,10 @@ class AsyncCoreCommands(AsyncCaller):
         client_secret: Optional[str] = None,
         client_metadata_uri: Optional[str] = None,
         again: bool = False,
+        holds_port: bool = False,
+        challenge: Optional[str] = None,
+        discovery: Optional[str] = None,
+        previous_issuer: Optional[str] = None,
         keys: Optional[Keys] = None,
         allow_loopback_http: bool = False,
         ca_file: Optional[str] = None,
@@ -1608,13 +1655,22 @@ class AsyncCoreCommands(AsyncCaller):
                 rejected.
             redirect_uri: The redirect URI, as in a configuration.
             client_name: The app's name, for the server's pages.
-            scopes: The scopes to request. By default those that the resource lists, and offline_access if the server
-                lists it.
+            scopes: The scopes to request. By default those of challenge, or else those that the resource lists; in
+                addition offline_access and openid if the server lists them.
             client_id: The client id, if the app is already registered with the server.
             client_secret: The secret of clientId.
             client_metadata_uri: The https URL of the app's client id metadata document, for servers that accept one.
-            again: Whether to register again although a client is stored: for use after the server answered
-                invalid_client because it has forgotten the client.
+            again: Whether to register again although a client is stored. A client that the server refused at a renewal
+                (invalid_client, unauthorized_client) is registered again without it; pass true if a sign-in was
+                refused.
+            holds_port: Whether your program listens at the port of redirectUri itself. By default the port is bound
+                during the first registration, which fails with busy if another program has it.
+            challenge: The value of the header WWW-Authenticate of the resource's 401 or 403, if you have one (several
+                joined by commas). It says where the metadata is and which scopes are needed; with insufficient_scope
+                these are added to the earlier ones.
+            discovery: Discovery of resource.discover: what it found is used, and nobody is asked for it again.
+            previous_issuer: The server that the resource named before, if it has moved to another: the client that was
+                registered there is deleted.
             store: The directory of the store.
             keys: Where the store's key is kept; None: a key file in the store.
             allow_loopback_http: Whether http to servers on this machine is allowed.
@@ -1639,6 +1695,10 @@ class AsyncCoreCommands(AsyncCaller):
                 "clientSecret": client_secret,
                 "clientMetadataUri": client_metadata_uri,
                 "again": again,
+                "holdsPort": holds_port,
+                "challenge": challenge,
+                "discovery": discovery,
+                "previousIssuer": previous_issuer,
                 "store": store_path(store),
                 "keys": given_keys(keys),
                 "allowLoopbackHTTP": allow_loopback_http,

@@ -335,6 +335,10 @@ class Transaction(Leading):
     redirect_uri: Optional[str] = None
     """The redirect URI that was sent; for a loopback redirect, with its port. Absent if there is no redirect."""
 
+    url_expires_at: Optional[datetime] = None
+    """Until when the URL can be opened, because the provider keeps the pushed request only until then (RFC 9126 §2.2).
+    """
+
     @classmethod
     def from_json(cls, value: Any) -> Transaction:
         """Reads a result; members that this version does not know are left out."""
@@ -345,6 +349,7 @@ class Transaction(Leading):
             expires_at=moment(members["expiresAt"]),
             survives_process=truth(members["survivesProcess"]),
             redirect_uri=maybe(text, members.get("redirectUri")),
+            url_expires_at=maybe(moment, members.get("urlExpiresAt")),
         )
 
 
@@ -518,8 +523,9 @@ class Deregistration:
     """The URL that ends the provider's session in the browser, as in logout.begin. Absent if there is none."""
 
     provider_told: Optional[ProviderTold] = None
-    """Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days);
-    notPossible (the tokens work until they expire). Absent if there was nothing to tell.
+    """Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is
+    retried for at most 7 days); notPossible (the tokens work until they expire). Absent if there was nothing to
+    tell.
     """
 
     reason: Optional[str] = None
@@ -538,8 +544,9 @@ class Deregistration:
 
 
 class ProviderTold(Word):
-    """Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days);
-    notPossible (the tokens work until they expire). Absent if there was nothing to tell.
+    """Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is
+    retried for at most 7 days); notPossible (the tokens work until they expire). Absent if there was nothing to
+    tell.
     """
 
     TOLD = "told"
@@ -595,8 +602,13 @@ class AccessToken(Authorizing):
     """When the token expires, by this device's clock; absent for a stand-in token, which does not expire."""
 
     scope: Optional[str] = None
-    """For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
-    fewer than were requested.
+    """The granted scopes, separated by spaces; there may be fewer than were requested. Those that were requested if
+    the provider does not say. Absent for a stand-in token.
+    """
+
+    deviation: Optional[str] = None
+    """For a token that was requested with resource or scope: how it differs from that, in words, because the provider
+    ignored it. Absent if nothing shows a difference.
     """
 
     reason: Optional[str] = None
@@ -615,6 +627,7 @@ class AccessToken(Authorizing):
             type=text(members["tokenType"]),
             expires_at=maybe(moment, members.get("expiresAt")),
             scope=maybe(text, members.get("scope")),
+            deviation=maybe(text, members.get("deviation")),
             reason=maybe(text, members.get("reason")),
             error=maybe(EnrollError.from_json, members.get("error")),
         )
@@ -664,8 +677,9 @@ class Revocation:
     """Whether the provider knows of a revocation."""
 
     provider_told: Optional[ProviderTold] = None
-    """Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days);
-    notPossible (the tokens work until they expire). Absent if there was nothing to tell.
+    """Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is
+    retried for at most 7 days); notPossible (the tokens work until they expire). Absent if there was nothing to
+    tell.
     """
 
     reason: Optional[str] = None
@@ -716,8 +730,9 @@ class SignOut:
     """The URL to open in the external browser. Absent if the provider has no such page."""
 
     provider_told: Optional[ProviderTold] = None
-    """Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days);
-    notPossible (the tokens work until they expire). Absent if there was nothing to tell.
+    """Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is
+    retried for at most 7 days); notPossible (the tokens work until they expire). Absent if there was nothing to
+    tell.
     """
 
     reason: Optional[str] = None
@@ -760,6 +775,11 @@ class Account:
     renewable_until: Optional[datetime] = None
     """When the refresh token expires unless a renewal replaces it. Absent if the provider does not say."""
 
+    missing_scopes: Optional[str] = None
+    """The scopes that were requested and that the provider did not grant, separated by spaces. Absent if it granted
+    all, or does not say.
+    """
+
     registration_type: Optional[RegistrationType] = None
     """How the account was registered; absent for any other way."""
 
@@ -779,6 +799,7 @@ class Account:
             expires_at=maybe(moment, members.get("expiresAt")),
             renews=maybe(truth, members.get("renews")),
             renewable_until=maybe(moment, members.get("renewableUntil")),
+            missing_scopes=maybe(text, members.get("missingScopes")),
             registration_type=maybe(RegistrationType, members.get("registrationType")),
             waiting=maybe(WaitingSignIn.from_json, members.get("waiting")),
         )
@@ -902,13 +923,10 @@ class ResourceDiscovery:
     """The authorization server of a resource."""
 
     resource: str
-    """The resource."""
-
-    metadata_uri: str
-    """The URL of the resource's metadata."""
+    """What the tokens are for: the resource, or its host if only the host's metadata describes it."""
 
     authorization_servers: Tuple[str, ...]
-    """The authorization servers that the resource names."""
+    """The authorization servers that the resource names; without metadata, the one that is used."""
 
     issuer: str
     """The chosen authorization server. Show it to the user before you continue."""
@@ -925,11 +943,17 @@ class ResourceDiscovery:
     requires_d_po_p: bool
     """Whether the resource accepts only tokens that are bound to a key (RFC 9449)."""
 
+    discovery: str
+    """All of this as one text for resource.register, which then asks nobody again."""
+
+    metadata_uri: Optional[str] = None
+    """The URL of the resource's metadata; absent if it has none."""
+
     name: Optional[str] = None
     """The resource's own name for itself. It is not verified."""
 
     scopes: Tuple[str, ...] = ()
-    """The scopes that the resource lists."""
+    """The scopes that the challenge names, or else those that the resource lists."""
 
     @classmethod
     def from_json(cls, value: Any) -> ResourceDiscovery:
@@ -937,13 +961,14 @@ class ResourceDiscovery:
         members = mapping(value)
         return cls(
             resource=text(members["resource"]),
-            metadata_uri=text(members["metadataUri"]),
             authorization_servers=tuple(text(value) for value in items(members["authorizationServers"])),
             issuer=text(members["issuer"]),
             authorization_endpoint=text(members["authorizationEndpoint"]),
             can_register=truth(members["canRegister"]),
             takes_client_metadata_documents=truth(members["takesClientMetadataDocuments"]),
             requires_d_po_p=truth(members["requiresDPoP"]),
+            discovery=text(members["discovery"]),
+            metadata_uri=maybe(text, members.get("metadataUri")),
             name=maybe(text, members.get("name")),
             scopes=tuple(text(value) for value in items(members.get("scopes") or ())),
         )
@@ -1779,9 +1804,32 @@ class Configuration(_Configuration, total=False):
     of the app contains it, so it is public, not confidential (RFC 8252 §8.5).
     """
 
-    token_endpoint_auth_method: Literal["client_secret_post", "client_secret_basic"]
-    """How clientSecret is sent. The default is a method that the provider announces, client_secret_post before
-    client_secret_basic.
+    token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"]
+    """How clientSecret is sent. By default EnrollKit tries the methods that the provider announces,
+    client_secret_basic first. If the provider refuses the client, EnrollKit tries the other method once, and
+    remembers the method that works.
+    """
+
+    client_key_file: str
+    """private_key_jwt: the path of the client's private key, instead of clientSecret: PKCS #8 in PEM, or a JWK. For a
+    program that runs where only its owner can read the file. The file is read again for each assertion. A relative
+    path in a profile starts at the profile's folder; in a configuration that a program passes it starts at the
+    current directory of the process.
+    """
+
+    client_key_id: str
+    """private_key_jwt: the name (kid) under which the provider knows the key. A JWK's kid by default."""
+
+    client_key_algorithm: Literal[
+        "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"
+    ]
+    """private_key_jwt: the algorithm of the assertions. By default a JWK's alg, otherwise one that the provider
+    announces and that fits the key.
+    """
+
+    client_assertion_audience: str
+    """private_key_jwt: the audience of the assertions. The issuer by default; some providers require the token
+    endpoint, for which token_endpoint stands.
     """
 
     redirect_uri: str
@@ -1835,11 +1883,28 @@ class Configuration(_Configuration, total=False):
     id_token_algorithms: Sequence[
         Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
     ]
-    """The accepted signature algorithms of id_tokens. All of these by default."""
+    """The accepted signature algorithms of id_tokens. By default those of this list that the provider announces; all
+    of it if the provider announces none.
+    """
+
+    trusted_audiences: Sequence[str]
+    """The audiences that an id_token may name in aud beside this client (OpenID Connect Core §3.1.3.7). An id_token of
+    a sign-in that names any other is refused. * accepts every audience if azp is this client. None by default.
+    """
 
     resource: str
     """The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to
     tokens; another resource is another account. Without it the provider decides.
+    """
+
+    resources: Sequence[str]
+    """Further APIs that token.access may name with resource. They are sent with the request that begins a sign-in (RFC
+    8707 §2). With resource or resources, EnrollKit requests no token for any other API.
+    """
+
+    resource_parameter: Literal["resource", "audience"]
+    """The parameter that carries resource and resources: resource (RFC 8707), or audience, for Hydra and Authelia.
+    resource by default.
     """
 
     scopes: Union[str, Sequence[str]]
@@ -1865,9 +1930,9 @@ class Configuration(_Configuration, total=False):
     require_verified_email: bool
     """Whether the user must have a verified e-mail address. Adds the scope email. False by default."""
 
-    registration: Union[Literal["signIn", "promptCreate"], RegistrationGateway]
-    """How a registration begins: with the sign-in page, with prompt=create, or at the gateway's own page. signIn by
-    default.
+    registration: Union[Literal["signIn", "promptCreate", "promptRegistration"], RegistrationGateway]
+    """How a registration begins: with the sign-in page, with prompt=create, with prompt=registration (Hydra), or at
+    the gateway's own page. signIn by default.
     """
 
     activation: Literal["authorize", "openPage"]
@@ -1928,7 +1993,10 @@ class Configuration(_Configuration, total=False):
     """Whether http to a provider on this machine is allowed. False by default."""
 
     ca_file: str
-    """A PEM file with the certificate authorities to trust instead of the system's."""
+    """A PEM file with the certificate authorities to trust instead of the system's. The file that the environment
+    variable SSL_CERT_FILE names by default. A relative path in a profile starts at the profile's folder; in a
+    configuration that a program passes it starts at the current directory of the process.
+    """
 
 
 class Platform(TypedDict, total=False):

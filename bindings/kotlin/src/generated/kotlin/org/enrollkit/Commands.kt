@@ -31,7 +31,11 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
    * sends no token.
    *
    * @param resource The URI of the resource: https, without a fragment.
-   * @param issuer The authorization server to choose from those of the resource. The first one by default.
+   * @param issuer The authorization server to choose from those of the resource. The first one by default. For a
+   *   resource without metadata, name its server.
+   * @param challenge The value of the header WWW-Authenticate of the resource's 401 or 403, if you have one (several
+   *   joined by commas). It says where the metadata is and which scopes are needed; with insufficient_scope these are
+   *   added to the earlier ones.
    * @param allowLoopbackHTTP Whether http to servers on this machine is allowed.
    * @param caFile A PEM file with the certificate authorities to trust instead of the system's.
    * @param transport The HTTP transport. host: the host sends the requests, through host.http.send.
@@ -43,6 +47,7 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
   public suspend fun discover(
     resource: String,
     issuer: String? = null,
+    challenge: String? = null,
     allowLoopbackHTTP: Boolean = false,
     caFile: String? = null,
     transport: TransportChoice = TransportChoice.LIBCURL,
@@ -51,6 +56,7 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
     val json = caller.call("resource.discover", Kind.BLOCKING, timeout) {
       put("resource", JsonPrimitive(resource))
       issuer?.let { put("issuer", JsonPrimitive(it)) }
+      challenge?.let { put("challenge", JsonPrimitive(it)) }
       put("allowLoopbackHTTP", JsonPrimitive(allowLoopbackHTTP))
       caFile?.let { put("caFile", JsonPrimitive(it)) }
       put("transport", JsonPrimitive(transport.wire))
@@ -68,13 +74,21 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
    * @param redirectUri The redirect URI, as in a configuration.
    * @param store The absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.
    * @param clientName The app's name, for the server's pages.
-   * @param scopes The scopes to request. By default those that the resource lists, and offline_access if the server
-   *   lists it.
+   * @param scopes The scopes to request. By default those of challenge, or else those that the resource lists; in
+   *   addition offline_access and openid if the server lists them.
    * @param clientId The client id, if the app is already registered with the server.
    * @param clientSecret The secret of clientId.
    * @param clientMetadataUri The https URL of the app's client id metadata document, for servers that accept one.
-   * @param again Whether to register again although a client is stored: for use after the server answered
-   *   invalid_client because it has forgotten the client.
+   * @param again Whether to register again although a client is stored. A client that the server refused at a renewal
+   *   (invalid_client, unauthorized_client) is registered again without it; pass true if a sign-in was refused.
+   * @param holdsPort Whether your program listens at the port of redirectUri itself. By default the port is bound
+   *   during the first registration, which fails with busy if another program has it.
+   * @param challenge The value of the header WWW-Authenticate of the resource's 401 or 403, if you have one (several
+   *   joined by commas). It says where the metadata is and which scopes are needed; with insufficient_scope these are
+   *   added to the earlier ones.
+   * @param discovery Discovery of resource.discover: what it found is used, and nobody is asked for it again.
+   * @param previousIssuer The server that the resource named before, if it has moved to another: the client that was
+   *   registered there is deleted.
    * @param keys The key provider that protects the store's key. The default is auto in the daemon and file in the
    *   library.
    * @param allowLoopbackHTTP Whether http to servers on this machine is allowed.
@@ -97,6 +111,10 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
     clientSecret: String? = null,
     clientMetadataUri: String? = null,
     again: Boolean = false,
+    holdsPort: Boolean = false,
+    challenge: String? = null,
+    discovery: String? = null,
+    previousIssuer: String? = null,
     keys: Keys? = null,
     allowLoopbackHTTP: Boolean = false,
     caFile: String? = null,
@@ -114,6 +132,10 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
       clientSecret?.let { put("clientSecret", JsonPrimitive(it)) }
       clientMetadataUri?.let { put("clientMetadataUri", JsonPrimitive(it)) }
       put("again", JsonPrimitive(again))
+      put("holdsPort", JsonPrimitive(holdsPort))
+      challenge?.let { put("challenge", JsonPrimitive(it)) }
+      discovery?.let { put("discovery", JsonPrimitive(it)) }
+      previousIssuer?.let { put("previousIssuer", JsonPrimitive(it)) }
       keys(keys)
       put("allowLoopbackHTTP", JsonPrimitive(allowLoopbackHTTP))
       caFile?.let { put("caFile", JsonPrimitive(it)) }
@@ -138,8 +160,8 @@ public class PlatformCommands internal constructor(private val caller: Caller) {
 /** The commands `provider.…` of a client. */
 public class ProviderCommands internal constructor(private val caller: Caller) {
   /**
-   * Reads the provider's metadata and reports what will work with this configuration. No user signs in, so client id
-   * and redirect URI are not checked.
+   * Reads the provider's metadata and reports what will work with this configuration. No user signs in. Client id and
+   * redirect URI are checked only if the provider accepts pushed requests: one is pushed and never opened.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return What will work with a provider.
@@ -523,7 +545,8 @@ public class TokenCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Revokes the session's tokens at the provider and erases them here.
+   * Revokes the session's tokens at the provider and erases them here. A revocation that waits for a browser since
+   * logout.begin is sent now.
    *
    * @param timeout How long the call may take; it ends the wait, never a renewal.
    * @return Whether the provider knows of a revocation.
@@ -624,7 +647,8 @@ public class IdentityCommands internal constructor(private val caller: Caller) {
 public class LogoutCommands internal constructor(private val caller: Caller) {
   /**
    * Erases the tokens here, revokes them at the provider, and returns the URL that ends the provider's session in the
-   * browser.
+   * browser. With postLogoutRedirectUri the revocation waits for logout.resume or url.handle, for at most 180 seconds;
+   * token.revoke ends that wait.
    *
    * @param localOnly Sends nothing and returns no URL.
    * @param timeout How long the call may take; it ends the wait, never a renewal.
@@ -643,7 +667,7 @@ public class LogoutCommands internal constructor(private val caller: Caller) {
   }
 
   /**
-   * Finishes a logout with the redirect from the provider's logout page.
+   * Finishes a logout with the redirect from the provider's logout page, and sends the revocation that waited for it.
    *
    * @param url The URL as the host received it.
    * @return Always true.

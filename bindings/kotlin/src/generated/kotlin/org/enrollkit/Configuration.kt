@@ -85,10 +85,12 @@ public data class BeginOptions(
   public val phoneNumber: String? = null,
   /** The message that a passwordless sign-in sends to the user. */
   public val message: PasswordlessMessage? = null,
+  /** The URL is not opened at once, for example because it is shown: the request is pushed only if that is required. */
+  public val opensLater: Boolean? = null,
 ) {
   /** Without what is secret or personal. */
   override fun toString(): String =
-    "BeginOptions(prompt=$prompt, loginHint=${hidden(loginHint)}, maxAge=$maxAge, acrValues=$acrValues, uiLocales=$uiLocales, idTokenHint=${hidden(idTokenHint)}, connection=$connection, email=${hidden(email)}, phoneNumber=${hidden(phoneNumber)}, message=$message)"
+    "BeginOptions(prompt=$prompt, loginHint=${hidden(loginHint)}, maxAge=$maxAge, acrValues=$acrValues, uiLocales=$uiLocales, idTokenHint=${hidden(idTokenHint)}, connection=$connection, email=${hidden(email)}, phoneNumber=${hidden(phoneNumber)}, message=$message, opensLater=$opensLater)"
 
   internal fun encode(): JsonObject = buildJsonObject {
     prompt?.let { put("prompt", JsonPrimitive(it)) }
@@ -101,6 +103,7 @@ public data class BeginOptions(
     email?.let { put("email", JsonPrimitive(it)) }
     phoneNumber?.let { put("phoneNumber", JsonPrimitive(it)) }
     message?.let { put("message", JsonPrimitive(it.wire)) }
+    opensLater?.let { put("opensLater", JsonPrimitive(it)) }
   }
 }
 
@@ -142,10 +145,30 @@ public data class Configuration(
    */
   public val clientSecret: String? = null,
   /**
-   * How clientSecret is sent. The default is a method that the provider announces, client_secret_post before
-   * client_secret_basic.
+   * How clientSecret is sent. By default EnrollKit tries the methods that the provider announces, client_secret_basic
+   * first. If the provider refuses the client, EnrollKit tries the other method once, and remembers the method that
+   * works.
    */
   public val tokenEndpointAuthMethod: ClientSecretMethod? = null,
+  /**
+   * private_key_jwt: the path of the client's private key, instead of clientSecret: PKCS #8 in PEM, or a JWK. For a
+   * program that runs where only its owner can read the file. The file is read again for each assertion. A relative
+   * path in a profile starts at the profile's folder; in a configuration that a program passes it starts at the current
+   * directory of the process.
+   */
+  public val clientKeyFile: String? = null,
+  /** private_key_jwt: the name (kid) under which the provider knows the key. A JWK's kid by default. */
+  public val clientKeyId: String? = null,
+  /**
+   * private_key_jwt: the algorithm of the assertions. By default a JWK's alg, otherwise one that the provider announces
+   * and that fits the key.
+   */
+  public val clientKeyAlgorithm: SignatureAlgorithm? = null,
+  /**
+   * private_key_jwt: the audience of the assertions. The issuer by default; some providers require the token endpoint,
+   * for which token_endpoint stands.
+   */
+  public val clientAssertionAudience: String? = null,
   /**
    * The redirect URI, required unless provider determines it: a claimed https URL, a private scheme such as
    * com.example.app:/callback, or http://127.0.0.1/callback.
@@ -189,13 +212,31 @@ public data class Configuration(
    * rejects a sign-in that returns Bearer tokens. An existing session continues with its own tokens.
    */
   public val dpop: FeaturePolicy? = null,
-  /** The accepted signature algorithms of id_tokens. All of these by default. */
+  /**
+   * The accepted signature algorithms of id_tokens. By default those of this list that the provider announces; all of
+   * it if the provider announces none.
+   */
   public val idTokenAlgorithms: List<SignatureAlgorithm>? = null,
+  /**
+   * The audiences that an id_token may name in aud beside this client (OpenID Connect Core §3.1.3.7). An id_token of a
+   * sign-in that names any other is refused. * accepts every audience if azp is this client. None by default.
+   */
+  public val trustedAudiences: List<String>? = null,
   /**
    * The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to
    * tokens; another resource is another account. Without it the provider decides.
    */
   public val resource: String? = null,
+  /**
+   * Further APIs that token.access may name with resource. They are sent with the request that begins a sign-in (RFC
+   * 8707 §2). With resource or resources, EnrollKit requests no token for any other API.
+   */
+  public val resources: List<String>? = null,
+  /**
+   * The parameter that carries resource and resources: resource (RFC 8707), or audience, for Hydra and Authelia.
+   * resource by default.
+   */
+  public val resourceParameter: ResourceParameter? = null,
   /**
    * The scopes to request, as a list or separated by spaces. openid profile offline_access by default; offline_access
    * is left out if the provider lists its scopes without it.
@@ -214,8 +255,8 @@ public data class Configuration(
   /** Whether the user must have a verified e-mail address. Adds the scope email. False by default. */
   public val requireVerifiedEmail: Boolean? = null,
   /**
-   * How a registration begins: with the sign-in page, with prompt=create, or at the gateway's own page. signIn by
-   * default.
+   * How a registration begins: with the sign-in page, with prompt=create, with prompt=registration (Hydra), or at the
+   * gateway's own page. signIn by default.
    */
   public val registration: RegistrationStart? = null,
   /** What an activation link opens: an authorization request, or the welcome page. authorize by default. */
@@ -261,7 +302,11 @@ public data class Configuration(
   public val returnPage: ReturnPage? = null,
   /** Whether http to a provider on this machine is allowed. False by default. */
   public val allowLoopbackHTTP: Boolean? = null,
-  /** A PEM file with the certificate authorities to trust instead of the system's. */
+  /**
+   * A PEM file with the certificate authorities to trust instead of the system's. The file that the environment
+   * variable SSL_CERT_FILE names by default. A relative path in a profile starts at the profile's folder; in a
+   * configuration that a program passes it starts at the current directory of the process.
+   */
   public val caFile: String? = null,
 ) {
   internal fun encode(): JsonObject = buildJsonObject {
@@ -279,6 +324,10 @@ public data class Configuration(
     tenants?.let { put("tenants", JsonArray(it.map { item -> JsonPrimitive(item) })) }
     clientSecret?.let { put("clientSecret", JsonPrimitive(it)) }
     tokenEndpointAuthMethod?.let { put("tokenEndpointAuthMethod", JsonPrimitive(it.wire)) }
+    clientKeyFile?.let { put("clientKeyFile", JsonPrimitive(it)) }
+    clientKeyId?.let { put("clientKeyId", JsonPrimitive(it)) }
+    clientKeyAlgorithm?.let { put("clientKeyAlgorithm", JsonPrimitive(it.wire)) }
+    clientAssertionAudience?.let { put("clientAssertionAudience", JsonPrimitive(it)) }
     redirectUri?.let { put("redirectUri", JsonPrimitive(it)) }
     postLogoutRedirectUri?.let { put("postLogoutRedirectUri", JsonPrimitive(it)) }
     logoutDialect?.let { put("logoutDialect", JsonPrimitive(it.wire)) }
@@ -291,7 +340,10 @@ public data class Configuration(
     pushedRequests?.let { put("pushedRequests", JsonPrimitive(it.wire)) }
     dpop?.let { put("dpop", JsonPrimitive(it.wire)) }
     idTokenAlgorithms?.let { put("idTokenAlgorithms", JsonArray(it.map { item -> JsonPrimitive(item.wire) })) }
+    trustedAudiences?.let { put("trustedAudiences", JsonArray(it.map { item -> JsonPrimitive(item) })) }
     resource?.let { put("resource", JsonPrimitive(it)) }
+    resources?.let { put("resources", JsonArray(it.map { item -> JsonPrimitive(item) })) }
+    resourceParameter?.let { put("resourceParameter", JsonPrimitive(it.wire)) }
     scopes?.let { put("scopes", JsonArray(it.map { item -> JsonPrimitive(item) })) }
     authorizeParameters?.let { put("authorizeParameters", JsonObject(it.mapValues { (_, value) -> JsonPrimitive(value) })) }
     grace?.let { put("grace", JsonPrimitive(it)) }
@@ -448,6 +500,9 @@ public sealed interface RegistrationStart {
   /** The word promptCreate. */
   public data object PromptCreate : RegistrationStart
 
+  /** The word promptRegistration. */
+  public data object PromptRegistration : RegistrationStart
+
   /** A page of the provider's own. */
   public data class Page(
     /** The registration gateway's own page. */
@@ -462,6 +517,7 @@ public sealed interface RegistrationStart {
 internal fun RegistrationStart.encode(): JsonElement = when (this) {
   RegistrationStart.SignIn -> JsonPrimitive("signIn")
   RegistrationStart.PromptCreate -> JsonPrimitive("promptCreate")
+  RegistrationStart.PromptRegistration -> JsonPrimitive("promptRegistration")
   is RegistrationStart.Page -> encode()
 }
 

@@ -19,14 +19,19 @@ public sealed interface AccessOutcome {
     /** When the token expires, by this device's clock; absent for a stand-in token, which does not expire. */
     public val expiresAt: Instant?,
     /**
-     * For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
-     * fewer than were requested.
+     * The granted scopes, separated by spaces; there may be fewer than were requested. Those that were requested if the
+     * provider does not say. Absent for a stand-in token.
      */
     public val scope: String?,
+    /**
+     * For a token that was requested with resource or scope: how it differs from that, in words, because the provider
+     * ignored it. Absent if nothing shows a difference.
+     */
+    public val deviation: String?,
   ) : AccessOutcome {
     /** Without what is secret or personal. */
     override fun toString(): String =
-      "Valid(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt, scope=$scope)"
+      "Valid(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt, scope=$scope, deviation=$deviation)"
 
     internal companion object {
       fun decode(json: JsonObject): Valid = Valid(
@@ -34,6 +39,7 @@ public sealed interface AccessOutcome {
         tokenType = json.need("tokenType").text(),
         expiresAt = json.find("expiresAt")?.let { it.date() },
         scope = json.find("scope")?.let { it.text() },
+        deviation = json.find("deviation")?.let { it.text() },
       )
     }
   }
@@ -47,10 +53,15 @@ public sealed interface AccessOutcome {
     /** When the token expires, by this device's clock; absent for a stand-in token, which does not expire. */
     public val expiresAt: Instant?,
     /**
-     * For a token that was requested with resource or scope: the granted scopes, separated by spaces; there may be
-     * fewer than were requested.
+     * The granted scopes, separated by spaces; there may be fewer than were requested. Those that were requested if the
+     * provider does not say. Absent for a stand-in token.
      */
     public val scope: String?,
+    /**
+     * For a token that was requested with resource or scope: how it differs from that, in words, because the provider
+     * ignored it. Absent if nothing shows a difference.
+     */
+    public val deviation: String?,
     /** A word or a short text, for a log. */
     public val reason: String,
     /** Why a call failed; no text in it contains a secret. */
@@ -58,7 +69,7 @@ public sealed interface AccessOutcome {
   ) : AccessOutcome {
     /** Without what is secret or personal. */
     override fun toString(): String =
-      "Stale(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt, scope=$scope, reason=$reason, error=$error)"
+      "Stale(accessToken=${hidden(accessToken)}, tokenType=$tokenType, expiresAt=$expiresAt, scope=$scope, deviation=$deviation, reason=$reason, error=$error)"
 
     internal companion object {
       fun decode(json: JsonObject): Stale = Stale(
@@ -66,6 +77,7 @@ public sealed interface AccessOutcome {
         tokenType = json.need("tokenType").text(),
         expiresAt = json.find("expiresAt")?.let { it.date() },
         scope = json.find("scope")?.let { it.text() },
+        deviation = json.find("deviation")?.let { it.text() },
         reason = json.need("reason").text(),
         error = EnrollError.decode(json.need("error").members()),
       )
@@ -112,10 +124,13 @@ public sealed interface AccessOutcome {
   public data class Reauthenticate(
     /** A word or a short text, for a log. */
     public val reason: String,
+    /** The provider's own words about its error (error_description); absent if they may repeat a secret. */
+    public val oauthErrorDescription: String?,
   ) : AccessOutcome {
     internal companion object {
       fun decode(json: JsonObject): Reauthenticate = Reauthenticate(
         reason = json.need("reason").text(),
+        oauthErrorDescription = json.find("oauthErrorDescription")?.let { it.text() },
       )
     }
   }
@@ -159,6 +174,11 @@ public data class Account(
   public val renews: Boolean?,
   /** When the refresh token expires unless a renewal replaces it. Absent if the provider does not say. */
   public val renewableUntil: Instant?,
+  /**
+   * The scopes that were requested and that the provider did not grant, separated by spaces. Absent if it granted all,
+   * or does not say.
+   */
+  public val missingScopes: String?,
   /** How the account was registered; absent for any other way. */
   public val registrationType: RegistrationType?,
   /**
@@ -169,7 +189,7 @@ public data class Account(
 ) {
   /** Without what is secret or personal. */
   override fun toString(): String =
-    "Account(profile=$profile, idToken=${hidden(idToken)}, accessToken=${hidden(accessToken)}, expiresAt=$expiresAt, renews=$renews, renewableUntil=$renewableUntil, registrationType=$registrationType, waiting=$waiting)"
+    "Account(profile=$profile, idToken=${hidden(idToken)}, accessToken=${hidden(accessToken)}, expiresAt=$expiresAt, renews=$renews, renewableUntil=$renewableUntil, missingScopes=$missingScopes, registrationType=$registrationType, waiting=$waiting)"
 
   internal companion object {
     fun decode(json: JsonObject): Account = Account(
@@ -179,6 +199,7 @@ public data class Account(
       expiresAt = json.find("expiresAt")?.let { it.date() },
       renews = json.find("renews")?.let { it.flag() },
       renewableUntil = json.find("renewableUntil")?.let { it.date() },
+      missingScopes = json.find("missingScopes")?.let { it.text() },
       registrationType = json.find("registrationType")?.let { RegistrationType.decode(it) },
       waiting = json.find("waiting")?.let { WaitingSignIn.decode(it.members()) },
     )
@@ -352,8 +373,8 @@ public enum class ClientSecretMethod(
   /** The word in JSON. */
   public val wire: String,
 ) {
-  CLIENT_SECRET_POST("client_secret_post"),
   CLIENT_SECRET_BASIC("client_secret_basic"),
+  CLIENT_SECRET_POST("client_secret_post"),
   ;
 
   internal companion object {
@@ -368,8 +389,8 @@ public data class Deregistration(
   /** The URL that ends the provider's session in the browser, as in logout.begin. Absent if there is none. */
   public val url: String?,
   /**
-   * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
-   * (the tokens work until they expire). Absent if there was nothing to tell.
+   * Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is
+   * retried for at most 7 days); notPossible (the tokens work until they expire). Absent if there was nothing to tell.
    */
   public val providerTold: ProviderTold?,
   /** Why the tokens cannot be revoked at the provider. */
@@ -951,8 +972,8 @@ public enum class ProviderSubject(
 }
 
 /**
- * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
- * (the tokens work until they expire). Absent if there was nothing to tell.
+ * Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is retried
+ * for at most 7 days); notPossible (the tokens work until they expire). Absent if there was nothing to tell.
  */
 public enum class ProviderTold(
   /** The word in JSON. */
@@ -1084,19 +1105,19 @@ public data class ResourceClient(
 
 /** The authorization server of a resource. */
 public data class ResourceDiscovery(
-  /** The resource. */
+  /** What the tokens are for: the resource, or its host if only the host's metadata describes it. */
   public val resource: String,
-  /** The URL of the resource's metadata. */
-  public val metadataUri: String,
+  /** The URL of the resource's metadata; absent if it has none. */
+  public val metadataUri: String?,
   /** The resource's own name for itself. It is not verified. */
   public val name: String?,
-  /** The authorization servers that the resource names. */
+  /** The authorization servers that the resource names; without metadata, the one that is used. */
   public val authorizationServers: List<String>,
   /** The chosen authorization server. Show it to the user before you continue. */
   public val issuer: String,
   /** The page to which the user will be sent. */
   public val authorizationEndpoint: String,
-  /** The scopes that the resource lists. */
+  /** The scopes that the challenge names, or else those that the resource lists. */
   public val scopes: List<String>,
   /** Whether the server registers clients (RFC 7591). */
   public val canRegister: Boolean,
@@ -1104,11 +1125,13 @@ public data class ResourceDiscovery(
   public val takesClientMetadataDocuments: Boolean,
   /** Whether the resource accepts only tokens that are bound to a key (RFC 9449). */
   public val requiresDPoP: Boolean,
+  /** All of this as one text for resource.register, which then asks nobody again. */
+  public val discovery: String,
 ) {
   internal companion object {
     fun decode(json: JsonObject): ResourceDiscovery = ResourceDiscovery(
       resource = json.need("resource").text(),
-      metadataUri = json.need("metadataUri").text(),
+      metadataUri = json.find("metadataUri")?.let { it.text() },
       name = json.find("name")?.let { it.text() },
       authorizationServers = json.need("authorizationServers").list { it.text() },
       issuer = json.need("issuer").text(),
@@ -1117,7 +1140,22 @@ public data class ResourceDiscovery(
       canRegister = json.need("canRegister").flag(),
       takesClientMetadataDocuments = json.need("takesClientMetadataDocuments").flag(),
       requiresDPoP = json.need("requiresDPoP").flag(),
+      discovery = json.need("discovery").text(),
     )
+  }
+}
+
+/** The parameter that names the APIs that tokens are for. */
+public enum class ResourceParameter(
+  /** The word in JSON. */
+  public val wire: String,
+) {
+  RESOURCE("resource"),
+  AUDIENCE("audience"),
+  ;
+
+  internal companion object {
+    fun decode(json: JsonElement): ResourceParameter = json.word("ResourceParameter", entries) { it.wire }
   }
 }
 
@@ -1143,8 +1181,8 @@ public enum class ReturnPageLanguage(
 /** Whether the provider knows of a revocation. */
 public data class Revocation(
   /**
-   * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
-   * (the tokens work until they expire). Absent if there was nothing to tell.
+   * Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is
+   * retried for at most 7 days); notPossible (the tokens work until they expire). Absent if there was nothing to tell.
    */
   public val providerTold: ProviderTold?,
   /** Why the tokens cannot be revoked at the provider. */
@@ -1178,8 +1216,8 @@ public data class SignOut(
   /** The URL to open in the external browser. Absent if the provider has no such page. */
   public val url: String?,
   /**
-   * Whether the provider knows of a sign-out: told; queued (the revocation is retried for at most 7 days); notPossible
-   * (the tokens work until they expire). Absent if there was nothing to tell.
+   * Whether the provider knows of a sign-out: told; queued (the revocation waits for the browser's return, or is
+   * retried for at most 7 days); notPossible (the tokens work until they expire). Absent if there was nothing to tell.
    */
   public val providerTold: ProviderTold?,
   /** Why the tokens cannot be revoked at the provider. */
@@ -1198,7 +1236,7 @@ public data class SignOut(
   }
 }
 
-/** An algorithm that signs id_tokens. */
+/** A signature algorithm (RFC 7518 §3.1). */
 public enum class SignatureAlgorithm(
   /** The word in JSON. */
   public val wire: String,
@@ -1489,6 +1527,10 @@ public data class Transaction(
   public val expiresAt: Instant,
   /** False for a loopback redirect: its listener ends with the process. */
   public val survivesProcess: Boolean,
+  /**
+   * Until when the URL can be opened, because the provider keeps the pushed request only until then (RFC 9126 §2.2).
+   */
+  public val urlExpiresAt: Instant?,
 ) {
   internal companion object {
     fun decode(json: JsonObject): Transaction = Transaction(
@@ -1497,6 +1539,7 @@ public data class Transaction(
       redirectUri = json.find("redirectUri")?.let { it.text() },
       expiresAt = json.need("expiresAt").date(),
       survivesProcess = json.need("survivesProcess").flag(),
+      urlExpiresAt = json.find("urlExpiresAt")?.let { it.date() },
     )
   }
 }

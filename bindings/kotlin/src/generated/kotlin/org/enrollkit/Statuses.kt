@@ -460,6 +460,8 @@ public data class EnrollError(
   public val httpStatus: Int?,
   /** The provider's own error code (RFC 6749 §5.2). */
   public val oauthError: String?,
+  /** The provider's own words about its error (error_description); absent if they may repeat a secret. */
+  public val oauthErrorDescription: String?,
   /** How long the server asked the client to wait. */
   public val retryAfter: Duration?,
 ) {
@@ -473,6 +475,7 @@ public data class EnrollError(
       field = json.find("field")?.let { it.text() },
       httpStatus = json.find("httpStatus")?.let { it.int() },
       oauthError = json.find("oauthError")?.let { it.text() },
+      oauthErrorDescription = json.find("oauthErrorDescription")?.let { it.text() },
       retryAfter = json.find("retryAfter")?.let { it.duration() },
     )
   }

@@ -33,12 +33,12 @@ internal interface Port {
   fun close()
 }
 
-/** @param what the object that the host closed */
+/** @param what the name of the object that the host closed */
 internal fun requireOpen(isClosed: AtomicBoolean, what: String) {
   if (isClosed.get()) throw EnrollException(Status.HANDLE, "this $what is closed", "client")
 }
 
-/** Owns a port, and closes it once this object is unreachable. [keeps] lives as long. */
+/** Owns a port, and closes the port once this object is unreachable. [keeps] stays reachable as long as this object. */
 internal class Caller(private val port: Port, private val keeps: Any? = null) {
   private val watch = Reaper.watch(this, port::close)
 
@@ -115,7 +115,7 @@ internal class Parameters {
 
   val hasHostKeys: Boolean get() = givenKeys.values.any { it is Keys.Host }
 
-  /** All parameters as JSON, in which the host's own secrets are one word. */
+  /** All parameters as JSON. A secret store of the host's own appears as one word. */
   fun json(): JsonObject {
     val all = members + givenKeys.mapValues { (_, keys) -> keys.encode() }
     return JsonObject(all).also { refuseUnreadable(it, 1) }

@@ -33,7 +33,7 @@ internal class DaemonConnection private constructor(private val process: Process
   @Volatile private var lastLine: String? = null
   @Volatile private var end: DaemonEndedException? = null
 
-  /** @throws EnrollException the daemon's error, or that the daemon has ended. */
+  /** @throws EnrollException the daemon's error, or the error that the daemon has ended. */
   suspend fun request(method: String, parameters: JsonObject): JsonObject {
     val id = last.incrementAndGet()
     val message = message(method, parameters) { put("id", id) }
@@ -65,13 +65,13 @@ internal class DaemonConnection private constructor(private val process: Process
   }
 
   /**
-   * Ends the daemon in order: it stores renewals that were sent first. After the end of its input this program could not
-   * answer it any more, so a daemon that may still send requests gets a signal instead, and its input ends with its
-   * output.
+   * Ends the daemon in order: the daemon first stores renewals that were sent. A daemon that may still send requests
+   * gets a signal, because this program could not answer it any more once its input has ended; its input then ends with
+   * its output. Any other daemon ends when its input does.
    */
   fun close() {
     if (!isClosing.compareAndSet(false, true)) return
-    // Not Process.destroy, which closes the pipes as well.
+    // Not Process.destroy, which closes the pipes, too.
     if (host.isNeeded) process.toHandle().destroy() else outgoing.put(LAST)
     if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) process.destroyForcibly().waitFor()
   }
@@ -109,7 +109,7 @@ internal class DaemonConnection private constructor(private val process: Process
         }
       }
     } catch (_: IOException) {
-      // The reading thread notices it, too, and ends every waiting call.
+      // The reading thread notices the end, too, and ends every waiting call.
     }
   }
 
@@ -139,7 +139,7 @@ internal class DaemonConnection private constructor(private val process: Process
     val id = (message.find("id") as? JsonPrimitive)?.longOrNull
     val failure = message.find("error")?.members()?.let(::failure)
     if (id == null) {
-      // The daemon cannot say which request it could not read: every call must end.
+      // The daemon cannot say which request it could not read, so every call must end.
       if (failure != null) waiting.keys.forEach { waiting.remove(it)?.resumeWithException(failure) }
       return
     }

@@ -1,4 +1,4 @@
-// enrolld in a process of its own.
+// Runs enrolld in a separate process.
 
 package org.enrollkit
 
@@ -20,7 +20,7 @@ internal class DaemonCore(private val connection: DaemonConnection, override val
     val json = parameters.json()
     suspend fun open() = connection.request("client.open", json).need("client").text()
     val secrets = (parameters.keysNamed("keys") as? Keys.Host)?.secrets
-    // Not cancellable, because a client that the daemon has opened must be closed. Opening sends no request.
+    // This is not cancellable, because a client that the daemon has opened must be closed. Opening sends no request.
     val client = withContext(NonCancellable) {
       if (transport == null && secrets == null) return@withContext open()
       val served = Served(transport?.let { HostTransport(it, log) }, secrets?.let { HostSecrets(it, log) })

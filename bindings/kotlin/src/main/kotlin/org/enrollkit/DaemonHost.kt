@@ -43,8 +43,8 @@ internal class Served(val transport: HostTransport?, val secrets: HostSecrets?) 
 internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonObject) -> Unit) {
   private val work = CoroutineScope(SupervisorJob() + Dispatchers.Default)
 
-  // Not the threads of Dispatchers.IO, which belong to the program; and two pools, so that blocking HTTP requests do
-  // not delay requests for secrets.
+  // Limits of their own, so that the host's code does not occupy the program's threads of Dispatchers.IO; two of them,
+  // so that blocking HTTP requests do not delay requests for secrets.
   private val senders = Dispatchers.IO.limitedParallelism(SENDERS) + InsideTransport
   private val keepers = Dispatchers.IO.limitedParallelism(KEEPERS)
 
@@ -95,8 +95,8 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     }
   }
 
-  /**
-   * Runs a command about a store, to its end. Its requests name no client, so only one such command runs at a time.
+  /** Runs a command about a store to its end. The daemon's requests for it name no client, so only one such command
+   * runs at a time.
    *
    * @throws EnrollException [Status.REENTRANT]: a secret store called it, perhaps inside such a command
    */
@@ -114,7 +114,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     }
   }
 
-  /** Takes a request of the daemon. Called on the reading thread. */
+  /** Accepts a request of the daemon. Called on the reading thread. */
   fun ask(id: JsonElement, method: String, parameters: JsonObject) {
     val (threads: CoroutineContext, body) = when (method) {
       "host.http.send" -> senders to ::send
@@ -133,12 +133,12 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     job.start()
   }
 
-  /** The daemon no longer waits for that answer. */
+  /** The daemon no longer waits for the answer to that request. */
   fun giveUp(id: JsonElement) {
     questions[id]?.job?.cancel()
   }
 
-  /** The daemon is gone. */
+  /** The daemon has ended. */
   fun end() {
     work.cancel()
     synchronized(clients) {
@@ -167,7 +167,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     }
   }
 
-  /** Serves the daemon's requests; null: it was closed. */
+  /** The parts that serve a client's requests; null: the client was closed. */
   private fun served(client: String?): Deferred<Served?> {
     if (client == null) return CompletableDeferred(command)
     return synchronized(clients) {
@@ -228,7 +228,7 @@ internal class DaemonHost(private val log: EnrollLog?, private val post: (JsonOb
     const val SENDERS = 64
     const val KEEPERS = 16
 
-    /** Between two requests of one renewal there are a few milliseconds. */
+    /** How long a closed client stays served: between two requests of one renewal there are only a few milliseconds. */
     val SILENCE = 5.seconds
     const val METHOD_NOT_FOUND = -32601
     const val FIRST_OWN = -32000
@@ -257,10 +257,11 @@ private fun message(id: JsonElement, more: kotlinx.serialization.json.JsonObject
   more()
 }
 
-/** The daemon's words for a failure inside the host's code: it has no name for that, and repeats the number. */
+/** The daemon's text for a failure inside the host's code: it has no status for it, and repeats the number. */
 private const val DEFECT = "host.http.send with the error -32099"
 
-/** A message of the daemon in which such a failure is `internal` instead of a network error, wherever it appears. */
+/** Replaces such a failure in a message of the daemon: it becomes `internal` instead of a network error, wherever it
+ * appears. */
 internal fun withDefects(line: String, message: JsonObject): JsonObject =
   if (DEFECT in line) message.withDefects() as JsonObject else message
 
@@ -293,6 +294,6 @@ private fun HttpResponse.encode(): JsonObject = buildJsonObject {
   }
   put("status", status)
   put("headers", JsonObject(once.mapValues { JsonPrimitive(it.value) }))
-  // Never as text, which might contain characters that are not allowed in this JSON.
+  // The body is never sent as text, which might contain characters that are not allowed in this JSON.
   if (body.isNotEmpty()) put("bodyBase64", Base64.getEncoder().encodeToString(body))
 }

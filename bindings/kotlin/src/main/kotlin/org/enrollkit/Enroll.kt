@@ -63,7 +63,7 @@ public class Enroll private constructor(private val caller: Caller, private val 
       if (options.waitForPlatform) put("waitForPlatform", JsonPrimitive(true))
       if (options.renewInBackground) put("renewInBackground", JsonPrimitive(true))
     }
-    // The client is made inside: if this coroutine is cancelled, the caller does not get it, and the reaper closes it.
+    // The client is made in here: if this coroutine is cancelled, the caller does not get it, and the reaper closes it.
     return withContext(Dispatchers.IO) {
       val hub = EventHub()
       val port = core.open(parameters, options.transport, hub)
@@ -134,6 +134,6 @@ internal interface Core {
 
   val log: EnrollLog?
 
-  /** Blocks. */
+  /** Opens a client; blocks. */
   suspend fun open(parameters: Parameters, transport: HttpTransport?, hub: EventHub): Port
 }

@@ -77,6 +77,20 @@ public class EnrollClient internal constructor(
   }
 
   /**
+   * Renews the token now, whatever its age, and returns the token that works afterwards. Sends nothing during a pause that
+   * the provider requested.
+   *
+   * @param resource as in [accessToken]
+   * @param scope as in [accessToken]
+   * @throws EnrollException as [accessToken]
+   */
+  public suspend fun refresh(
+    timeout: Duration = 30.seconds,
+    resource: String? = null,
+    scope: List<String>? = null,
+  ): AccessToken = token.refresh(timeout = timeout, resource = resource, scope = scope).usable()
+
+  /**
    * The whole browser step: begins a transaction, opens its URL with [userAgent], and receives the redirect. If the
    * user leaves the browser, the sign-in is cancelled, and the returned state says so. If an earlier sign-in waits for the
    * user's confirmation, no browser opens, and that state is returned: ask, then confirm its transaction.
@@ -130,7 +144,8 @@ public class EnrollClient internal constructor(
     }
   }
 
-  /** Cancels a transaction after a failure. Only a hint: if it fails, nothing is lost. */
+  /** Cancels a transaction after a failure. This only tells the core that nobody waits: if it fails, nothing is
+   * lost. */
   private suspend fun leave(transaction: Transaction) {
     withContext(NonCancellable) {
       try {

@@ -22,7 +22,7 @@ public open class EnrollException(
   /** The reason. */
   public val status: Status get() = error.status
 
-  /** Who is to blame. */
+  /** Who can correct the cause of the error. */
   public val blame: Blame get() = error.blame
 
   /** Whether the same call may succeed later without any change. */
@@ -33,6 +33,9 @@ public open class EnrollException(
 
   /** The provider's own error code (RFC 6749 §5.2). */
   public val oauthError: String? get() = error.oauthError
+
+  /** The provider's own words about its error, for a log; null if there are none, or if they may repeat a secret. */
+  public val oauthErrorDescription: String? get() = error.oauthErrorDescription
 
   /** The configuration key or parameter at fault. */
   public val field: String? get() = error.field
@@ -51,7 +54,7 @@ public class DaemonEndedException internal constructor(
   /** The exit code of the process; null if it is not known. */
   public val exitCode: Int?,
 ) : EnrollException(
-  EnrollError(Status.HANDLE, Status.HANDLE.code, Blame.HOST, retryable = false, message, null, null, null, null),
+  EnrollError(Status.HANDLE, Status.HANDLE.code, Blame.HOST, retryable = false, message, null, null, null, null, null),
 )
 
 internal fun localError(status: Status, message: String, field: String? = null): EnrollError = EnrollError(
@@ -63,5 +66,6 @@ internal fun localError(status: Status, message: String, field: String? = null):
   field = field,
   httpStatus = null,
   oauthError = null,
+  oauthErrorDescription = null,
   retryAfter = null,
 )

@@ -11,7 +11,7 @@ internal class EventHub {
   private val changing = Mutex()
 
   suspend fun add(listener: Channel<Event>, port: Port) = changing.withLock {
-    // Before the subscription at the core, so that no event is missed.
+    // The listener is added before the subscription at the core, so that it misses no event.
     listeners.add(listener)
     if (listeners.size == 1) {
       try {
@@ -35,7 +35,7 @@ internal class EventHub {
   }
 
   fun tell(event: Event) {
-    // Channels without a limit: a slow listener delays nothing.
+    // The channels have no limit: a slow listener delays nothing.
     listeners.forEach { it.trySend(event) }
   }
 

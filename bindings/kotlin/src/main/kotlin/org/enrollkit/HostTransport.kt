@@ -32,12 +32,12 @@ internal sealed interface HostAnswer<out T> {
 
 /** A host's transport, as a core calls it: its exceptions become statuses, and its responses are checked. */
 internal class HostTransport(private val transport: HttpTransport, private val log: EnrollLog?) {
-  /** For a daemon: in a coroutine that is cancelled when the daemon no longer waits. */
+  /** For a daemon: called in a coroutine that is cancelled when the daemon no longer waits. */
   suspend fun send(request: HttpRequest): HostAnswer<HttpResponse> = answering(request) {
     withTimeout(request.timeoutMillis.milliseconds) { transport.send(request) }
   }
 
-  /** For C: on a thread of the library, which waits. Returns the status. */
+  /** For C: called on a thread of the library, which waits. Returns the status. */
   fun send(request: HttpRequest, response: Long): Int {
     val answer = answering(request) {
       // The host's code runs on the JVM's own threads, because the library's threads have small stacks.
@@ -72,7 +72,7 @@ internal class HostTransport(private val transport: HttpTransport, private val l
     HostAnswer.Refused(status, isUnsent(fault))
   }
 
-  /** Checks from time to time, because C has no callback for it. */
+  /** Asks C from time to time whether the request was given up, because C has no callback for it. */
   private suspend fun CoroutineScope.isGivenUp(response: Long): Boolean {
     while (isActive) {
       if (Native.responseIsCancelled(response)) return true
@@ -113,7 +113,7 @@ internal class HostTransport(private val transport: HttpTransport, private val l
 private const val MOST_HEADERS = 256
 private const val LONGEST_HEADER = 16 shl 10
 
-/** The fault for which a core refuses a response; null if it has none. The text quotes nothing of the response. */
+/** The reason for which a core refuses the response; null if there is none. The text quotes nothing of the response. */
 private fun HttpResponse.flaw(responseLimit: Int): String? {
   fun isText(text: String) = Charsets.UTF_8.newEncoder().canEncode(text) && text.toByteArray().size <= LONGEST_HEADER
   fun isLine(text: String) = text.none { it in "\u0000\r\n" } && isText(text)

@@ -59,7 +59,7 @@ internal class LibraryCore(override val log: EnrollLog?) : Core {
     val client = try {
       Native.clientNew(texts, numbers)
     } catch (fault: Throwable) {
-      // Released already, if C came that far.
+      // If C came that far, it has released them already.
       Native.hosts.remove(host)
       secrets.forget()
       throw fault
@@ -118,7 +118,7 @@ private class LibraryPort(
     }
   }
 
-  /** JSON cannot name the host's secret store; the C functions can. */
+  /** Runs a command about a store: JSON cannot name the host's secret store; the C functions can. */
   private fun storeCall(command: String, parameters: Parameters): JsonObject {
     val operation = STORE_COMMANDS.indexOf(command)
     val keys = HostKeys(parameters.keysNamed("keys"), log)
@@ -133,7 +133,7 @@ private class LibraryPort(
     try {
       val result = Native.storeCall(operation, texts, longArrayOf(*keys.numbers, *newKeys.numbers, newDataKey))
       return when (command) {
-        // The daemon returns the key's new provider; C does not.
+        // The daemon returns the new provider of the key; C does not.
         "store.rekey" -> JsonObject(mapOf("provider" to JsonPrimitive(nameOf(parameters.keysNamed("newKeys")))))
         else -> if (result.isEmpty()) JsonObject(emptyMap()) else parsing(result, command)
       }
@@ -154,7 +154,7 @@ private class LibraryPort(
   }
 
   private companion object {
-    /** The values in the order of enroll_jni.c. */
+    /** The commands, in the order of the numbers in enroll_jni.c. */
     val STORE_COMMANDS = listOf("accounts.list", "accounts.remove", "installation.reset", "store.diagnose", "store.rekey")
   }
 }
@@ -171,8 +171,9 @@ private fun parsing(bytes: ByteArray, command: String): JsonObject = try {
 }
 
 /**
- * A token that is given out again for a tenth of a second without asking the library, which trusts its own memory for one
- * second. By the wall clock: the other one stands still while the device sleeps, and a jump to either side ends the time.
+ * A token that is given out again for a tenth of a second without asking the library, which trusts its own memory for
+ * one second. It is measured by the wall clock, because the monotonic clock stands still while the device sleeps; a
+ * jump of the wall clock in either direction ends the time.
  */
 private class RecentToken(private val changes: Int) {
   lateinit var token: AccessToken
@@ -180,6 +181,10 @@ private class RecentToken(private val changes: Int) {
 
   fun isCurrent(changes: Int): Boolean = changes == this.changes && System.currentTimeMillis() - began in 0..100
 }
+
+/** A valid token in an answer of `token.access`, unless it is a stand-in token, which has no end. */
+private fun lasting(json: JsonObject): AccessOutcome.Valid? =
+  if (json.textOrNull("outcome") == "valid" && json.find("expiresAt") != null) AccessOutcome.Valid.decode(json) else null
 
 /** One client. C looks up its handle at each call: a closed handle is refused, never dereferenced. */
 private class LibraryClientPort(
@@ -191,10 +196,13 @@ private class LibraryClientPort(
   @Volatile private var listener = 0L
   @Volatile private var subscription = 0L
 
-  /** Whether a token came from memory recently. The first call may read files, which must not block every thread. */
-  @Volatile private var isWarm = false
+  /**
+   * The session's own token as `token.access` gave it last, which names its scopes. Any other token is asked for there: the call may
+   * read files, which must not block every thread.
+   */
+  @Volatile private var known: AccessOutcome.Valid? = null
 
-  /** Counts what this client does: it may change the token. */
+  /** Counts the commands of this client, each of which may change the token. */
   private val changes = AtomicInteger()
   @Volatile private var recent: RecentToken? = null
 
@@ -206,7 +214,7 @@ private class LibraryClientPort(
     try {
       return run(command, timeout, parameters)
     } catch (fault: EnrollException) {
-      // Closed by another thread before the call began.
+      // Another thread closed the client before the call began.
       if (fault.status == Status.HANDLE) requireOpen(isClosed, "client")
       throw fault
     } finally {
@@ -230,26 +238,28 @@ private class LibraryClientPort(
       bytes.fill(0)
     }
     val json = parsing(result, command)
-    if (command == "token.access") isWarm = json.textOrNull("outcome") == "valid" && json.find("expiresAt") != null
+    if (command == "token.access" && parameters["resource"] == null && parameters["scope"] == null) known = lasting(json)
     return json
   }
 
   override fun quickToken(minimumLifetime: Duration): AccessToken? {
     val recent = recent
     if (recent != null && minimumLifetime == Duration.ZERO && recent.isCurrent(changes.get())) return recent.token
-    if (!isWarm || minimumLifetime.isNegative() || isClosed.get()) return null
+    val known = known
+    if (known == null || minimumLifetime.isNegative() || isClosed.get()) return null
     val next = RecentToken(changes.get())
     val facts = LongArray(3)
     val bytes = Native.tokenAccess(client, minimumLifetime.toWholeSeconds(), facts)
     if (bytes == null || facts[0] != VALID) {
-      isWarm = false
+      this.known = null
       return null
     }
     val (_, expiresAt, typeSize) = facts
     val type = String(bytes, 0, typeSize.toInt(), Charsets.UTF_8)
     val token = String(bytes, typeSize.toInt(), bytes.size - typeSize.toInt(), Charsets.UTF_8)
     bytes.fill(0)
-    next.token = AccessToken(token, type, Instant.fromEpochSeconds(expiresAt), isStale = false)
+    if (token != known.accessToken) return null
+    next.token = AccessToken(token, type, Instant.fromEpochSeconds(expiresAt), isStale = false, scope = known.scope)
     this.recent = next
     return next.token
   }

@@ -6,9 +6,9 @@ import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.delay
 
-/** Says once what to look at while the browser does not come back: a provider that shows its own error page sends no redirect. */
+/** Logs once what to look at while no redirect arrives: a provider that shows its own error page sends none. */
 internal class LongWait(private val log: EnrollLog?) {
-  /** Without the browser; as long as in `enroll login`. */
+  /** How long to wait for the redirect before that; as long as `enroll login` does. */
   var limit: Duration = 30.seconds
 
   suspend fun hint(url: String, redirectUri: String) {
@@ -16,7 +16,7 @@ internal class LongWait(private val log: EnrollLog?) {
     val named = Regex("[?&]client_id=([^&#]*)").find(url)?.groupValues?.get(1)
     val clientId = named?.let { URLDecoder.decode(it, "UTF-8") } ?: "?"
     val words = "signIn still waits for the browser. If it shows an error page, compare client id and redirect URI with those " +
-      "registered at the provider; client id: $clientId, redirect URI: $redirectUri"
+      "registered at the provider, the port included if the provider compares ports; client id: $clientId, redirect URI: $redirectUri"
     if (log != null) log.tell(words) else Logger.getLogger("org.enrollkit").warning(words)
   }
 }

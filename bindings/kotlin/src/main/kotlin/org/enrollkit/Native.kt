@@ -29,7 +29,7 @@ internal object Native {
   /** Transports and secret stores. */
   val hosts = Registry<Any>()
 
-  // Functions of C. Those that fail throw EnrollException.
+  // Functions of C. Each throws EnrollException if it fails.
 
   @JvmStatic external fun version(): ByteArray
 
@@ -73,7 +73,7 @@ internal object Native {
 
   @JvmStatic external fun responseIsCancelled(response: Long): Boolean
 
-  // Called by C, on its own threads. These functions must not throw.
+  // Functions that C calls, on its own threads. They must not throw.
 
   @JvmStatic
   fun failure(
@@ -83,6 +83,7 @@ internal object Native {
     httpStatus: Int,
     retryAfter: Long,
     oauthError: ByteArray,
+    oauthErrorDescription: ByteArray,
     field: ByteArray,
     message: ByteArray,
   ): Throwable {
@@ -99,6 +100,7 @@ internal object Native {
         field = optional(field),
         httpStatus = httpStatus.takeIf { it != 0 },
         oauthError = optional(oauthError),
+        oauthErrorDescription = optional(oauthErrorDescription),
         retryAfter = retryAfter.takeIf { it != 0L }?.seconds,
       ),
     )
@@ -178,7 +180,7 @@ internal object Native {
   }
 }
 
-/** In the form of C: -1 means no limit. */
+/** The timeout as C takes it: -1 means no limit. */
 internal fun Duration?.toTimeoutMillis(): Long = when {
   this == null || isInfinite() -> -1
   else -> inWholeMilliseconds + if (this > inWholeMilliseconds.let { Duration.parse("${it}ms") }) 1 else 0

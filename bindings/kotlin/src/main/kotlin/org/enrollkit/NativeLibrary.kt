@@ -41,7 +41,7 @@ internal object NativeLibrary {
 
   @Suppress("UnsafeDynamicallyLoadedCode")
   private fun loadFrom(directory: File) {
-    // First the library that the other one needs, so that the system does not have to find it.
+    // This library comes first: the other one needs it, and the system would have to look for it.
     val core = File(directory, CORE).absoluteFile
     if (core.exists()) System.load(core.path)
     System.load(File(directory, JNI).absolutePath)
@@ -73,7 +73,8 @@ internal object NativeLibrary {
           "for musl, or use Enroll.daemon",
       )
     }
-    // Mode 0700, so that no other user can replace the library. A loaded file no longer needs a name.
+    // The folder has mode 0700, so that no other user can replace a library. Once a file is loaded, its name is not
+    // needed.
     val folder = Files.createTempDirectory("enrollkit").toFile()
     try {
       for (name in listOf(CORE, JNI)) {

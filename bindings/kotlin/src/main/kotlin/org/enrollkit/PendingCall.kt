@@ -8,7 +8,7 @@ internal class PendingCall(private val continuation: CancellableContinuation<Byt
   private var handle = 0L
   private var isFinished = false
 
-  /** @throws EnrollException the call was not started. */
+  /** @throws EnrollException the call did not start. */
   fun start(client: Long, command: ByteArray, parameters: ByteArray, timeoutMillis: Long) {
     val number = Native.completions.add(this)
     val started = try {

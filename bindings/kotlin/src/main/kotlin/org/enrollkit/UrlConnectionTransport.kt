@@ -43,7 +43,8 @@ public class UrlConnectionTransport : HttpTransport {
     connection.readTimeout = request.timeoutMillis
     // No compression, because the limit applies to the uncompressed body.
     connection.setRequestProperty("Accept-Encoding", "identity")
-    // A connection that was used before may be dead, and a request on it would be repeated silently: none is used twice.
+    // A connection that was used before may be dead, and HttpURLConnection would repeat a request on it: each is used
+    // once.
     connection.setRequestProperty("Connection", "close")
     for ((name, value) in request.headers) connection.addRequestProperty(name, value)
     val sends = request.method == "POST"

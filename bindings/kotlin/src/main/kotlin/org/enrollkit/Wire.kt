@@ -49,7 +49,7 @@ internal fun parseObject(text: String, what: String): JsonObject {
   val element = try {
     Json.parseToJsonElement(text)
   } catch (fault: SerializationException) {
-    // Not the parser's own message, which quotes its input: that may hold a token.
+    // The parser's own message is not used: it quotes its input, which may hold a token.
     throw EnrollException(Status.INTERNAL, "$what: expected a JSON object, got other text")
   }
   return element as? JsonObject

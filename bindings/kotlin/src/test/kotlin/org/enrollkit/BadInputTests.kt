@@ -77,7 +77,7 @@ class BadInputTests : Case() {
     refused(Status.INVALID_ARGUMENT) { client.registration.resume("a".repeat(2_000_000)) }
     val deep = "{\"authorizeParameters\":" + "[".repeat(100) + "]".repeat(100) + "}"
     refused(Status.JSON) { enroll.open(deep, Store.Memory) }
-    // After all of that everybody goes on, and whoever waited meanwhile.
+    // After all of these errors, the other calls still work, and so does the call that waited meanwhile.
     assertNotNull(client.registration.begin())
     Sandbox.follow(Sandbox.shared.play(transaction.url))
     assertTrue(waiting.await() is State.AwaitingConfirmation)
@@ -101,7 +101,7 @@ class BadInputTests : Case() {
   fun threads(backend: Backend) = runs {
     val enroll = backend.enroll()
     val shared = enroll.open(Sandbox.shared.configuration(), store()).signedIn()
-    // A daemon takes 16 at once that are about no client, and answers busy beyond that.
+    // A daemon accepts 16 requests without a client at once, and answers busy beyond that.
     val opening = Semaphore(12)
     List(64) { number ->
       async(Dispatchers.IO.limitedParallelism(64)) {
@@ -109,7 +109,7 @@ class BadInputTests : Case() {
           val own = opening.withPermit { enroll.open(Sandbox.shared.configuration(), Store.Memory) }
           assertTrue(own.registration.state() is State.Unregistered)
           val closing = launch(Dispatchers.IO) { own.close() }
-          // A call that comes too late fails and says so; nothing crashes.
+          // A call that comes too late fails with a status; nothing crashes.
           runCatching { own.registration.state(wait = true) }.onFailure { fault ->
             val status = (fault as EnrollException).status
             assertTrue(status == Status.HANDLE || status == Status.CANCELLED, "$status")
@@ -144,7 +144,7 @@ class BadInputTests : Case() {
       System.gc()
       closed == 20
     }
-    // A client whose last use is a call that waits is not.
+    // A client whose last use is a call that still waits is not collected.
     val state = enroll.open(Sandbox.shared.configuration(), store()).registration
     repeat(5) {
       System.gc()

@@ -59,7 +59,7 @@ abstract class Case {
 
   fun store(): Store.Directory = Store.Directory(folder.resolve("store${stores++}").toString())
 
-  /** A body that has to end. */
+  /** Runs a body that must end within the limit. */
   fun runs(limit: Duration = 60.seconds, body: suspend CoroutineScope.() -> Unit) = runBlocking { withTimeout(limit) { body() } }
 
   /** Polls; tests never sleep for a guessed time. */
@@ -71,7 +71,7 @@ abstract class Case {
     }
   }
 
-  /** The command fails with this status. */
+  /** Asserts that the command fails with this status. */
   inline fun refused(status: Status, body: () -> Unit): EnrollException {
     try {
       body()
@@ -82,7 +82,7 @@ abstract class Case {
     throw AssertionError("it did not fail with $status")
   }
 
-  /** The whole sign-in by custom scheme, confirmed. */
+  /** Signs the user in with a redirect to a custom scheme, and confirms the profile. */
   suspend fun EnrollClient.signedIn(sandbox: Sandbox = Sandbox.shared): EnrollClient {
     registration.resume(sandbox.play(registration.begin().url))
     registration.confirm()

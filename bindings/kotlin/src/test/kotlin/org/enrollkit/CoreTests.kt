@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DisplayName
 import org.junit.jupiter.api.Test
 
-/** A core that is not there, is another program, or dies. */
+/** A core that is missing, is another program, or dies. */
 class CoreTests : Case() {
   @Test
   @DisplayName("a daemon that is killed ends every call, event and client, and says how")
@@ -23,7 +23,7 @@ class CoreTests : Case() {
       async(start = CoroutineStart.UNDISPATCHED) { runCatching { client.registration.awaitOutcome(transaction.id, 10.minutes) } }
     }
     val events = async(start = CoroutineStart.UNDISPATCHED) { runCatching { client.events.toList() } }
-    // Everything sent before is read once this is answered.
+    // Once this call is answered, everything that was sent before has been read.
     enroll.pkce.generate()
     ProcessHandle.current().children().filter { "enrolld" in it.info().command().orElse("") }.forEach { it.destroyForcibly() }
     for (call in calls + events) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir
 class DesktopBrowserTests : Case() {
   @TempDir lateinit var folder: Path
 
-  /** A program that writes down what it was told to open, then does [more]. */
+  /** A program that writes the arguments that it got into a file, then does [more]. */
   private fun program(name: String, more: String = "") = folder.resolve(name).also {
     it.writeText("#!/bin/sh\nprintf '%s\\n' \"$@\" >'$folder/opened.new'; mv '$folder/opened.new' '$folder/opened'\n$more\n")
     Files.setPosixFilePermissions(it, java.nio.file.attribute.PosixFilePermissions.fromString("rwx------"))
@@ -32,7 +32,7 @@ class DesktopBrowserTests : Case() {
   @Test
   @DisplayName("a sign-in opens the program that BROWSER names, and the redirect comes back to the core's listener")
   fun signsIn() = runs {
-    // The first is not there; the second stays open as long as its user likes.
+    // The first program does not exist; the second stays open as long as its user likes.
     val browser = browser("BROWSER" to "/no/browser:${program("browser", "while [ -e '$folder' ]; do sleep 0.1; done")} --new-window")
     val client = Backend.LIBRARY.enroll().open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
     val state = async { client.signIn(browser) }

@@ -8,7 +8,7 @@ import kotlinx.coroutines.async
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
-/** For a JVM of its own: ends while callbacks are about to come and calls are under way. */
+/** This runs in a separate JVM, which ends while calls are in progress and callbacks are about to come. */
 fun main() = runBlocking<Unit> {
   val enroll = Enroll.library()
   val configuration = Configuration(

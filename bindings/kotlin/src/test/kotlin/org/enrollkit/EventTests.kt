@@ -76,13 +76,13 @@ class EventTests : Case() {
     val enroll = backend.enroll()
     val client = enroll.open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
     val transaction = client.registration.begin()
-    // A daemon takes 16 about a client at once: those that were not ended would be in the way of the next.
+    // A daemon accepts 16 requests for a client at once: calls that were not ended would block the next ones.
     repeat(20) {
       waitUntil("there is room for another") {
         val call = async(start = CoroutineStart.UNDISPATCHED) {
           runCatching { client.registration.awaitOutcome(transaction.id, 10.minutes) }
         }
-        // Answered after the call was taken or refused.
+        // This call is answered after the call above was accepted or refused.
         enroll.pkce.generate()
         val isTaken = !call.isCompleted
         call.cancel()
@@ -92,7 +92,7 @@ class EventTests : Case() {
     }
     waitUntil("the library has ended its calls") { Native.completions.size == 0 }
     Sandbox.follow(Sandbox.shared.play(transaction.url))
-    // A daemon may still be ending what was cancelled.
+    // A daemon may still be ending the cancelled calls.
     var state: State? = null
     waitUntil("there is room for the next") {
       try {

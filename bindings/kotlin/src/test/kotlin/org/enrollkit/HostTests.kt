@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.EnumSource
 
-/** Secrets in memory, as a Keystore would keep them. */
+/** A secret store in memory, in place of a Keystore. */
 class FakeSecrets : SecretStore {
   val kept = ConcurrentHashMap<String, ByteArray>()
   @Volatile var fault: (() -> Throwable)? = null
@@ -163,7 +163,7 @@ class HostTests : Case() {
       assertTrue(log.causes.drop(before).any { words in it.message.orEmpty() }, "$words: ${log.causes.toList()}")
       assertFalse("leaky" in fault.toString(), "$fault")
     }
-    // Bytes that are no text are a response, and no document.
+    // Bytes that are not text are accepted as a response, and refused as a document.
     val document = "{\"issuer\":\"leaky\u0000\"}"
     for (body in listOf(byteArrayOf(0), byteArrayOf(-1, -2), document.toByteArray(), ByteArray(0))) {
       val client = backend.open({ response(body = body) })
@@ -213,7 +213,7 @@ class HostTests : Case() {
       val store = store()
       val options = ClientOptions(keys = keys, transport = inner)
       val other = enroll.open(Sandbox.shared.configuration(), store, options).signedIn()
-      // A daemon takes 16 about a client at once.
+      // A daemon accepts 16 requests for a client at once.
       val room = Semaphore(12)
       List(20) {
         async {
@@ -253,7 +253,7 @@ class HostTests : Case() {
     for (number in 0..1) assertEquals(setOf(java.net.URI(sandboxes[number].issuer).authority), seen[number])
     assertTrue(secrets.all { it.kept.isNotEmpty() })
     assertTrue(secrets[0].kept.keys.intersect(secrets[1].kept.keys).isEmpty())
-    // Commands about a store do not say in their questions whose they are.
+    // The daemon's requests for commands about a store do not say to which command they belong.
     val accounts = List(20) { async { enroll.accounts.list(stores[it % 2], Keys.Host(secrets[it % 2])) } }.awaitAll()
     assertEquals(setOf(listOf("default")), accounts.toSet())
   }
@@ -395,7 +395,7 @@ class HostTests : Case() {
     assertEquals(400, refusal.status)
     assertTrue("error" in refusal.body.toText())
     assertEquals(401, transport.send(request(endpoint, "POST", body = "grant_type=none")).status)
-    // A server that takes the request and goes away is asked once.
+    // A server that reads the request and closes the connection is asked only once.
     java.net.ServerSocket(0, 8, java.net.InetAddress.getLoopbackAddress()).use { server ->
       val asked = AtomicInteger()
       val accepting = kotlin.concurrent.thread(isDaemon = true) {
@@ -510,7 +510,7 @@ class HostTests : Case() {
     refused(Status.STORE_KEY) { enroll.accounts.list(store, keys) }
     secrets.kept.putAll(kept)
     assertEquals(listOf("default"), enroll.accounts.list(store, keys))
-    // A secret that cannot be kept makes no store, and none is lost.
+    // If the secret cannot be saved, no store is made, and none is lost.
     secrets.fault = { IOException("full") }
     val client = enroll.open(Sandbox.shared.configuration(), store(), ClientOptions(keys = keys))
     refused(Status.STORE_IO) { client.registration.begin() }

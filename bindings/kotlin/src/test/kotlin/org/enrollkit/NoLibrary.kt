@@ -1,6 +1,6 @@
 package org.enrollkit
 
-/** For a JVM of its own: a library is loaded once for all. */
+/** This runs in a separate JVM, because a library stays loaded for the whole process. */
 fun main() {
   try {
     Enroll.library()

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DisplayName
 import org.junit.jupiter.api.Test
 
-/** An API that refuses the token it saw first, and takes any other. /never refuses every token. */
+/** An API that refuses the first token that it gets, and accepts any other. /never refuses every token. */
 class PickyServer : AutoCloseable {
   val tokens = CopyOnWriteArrayList<String>()
   val bodies = CopyOnWriteArrayList<String>()
@@ -40,7 +40,7 @@ class PickyServer : AutoCloseable {
   /** Where a path redirects to. */
   val targets = HashMap<String, String>()
 
-  /** So many requests with the first token wait for each other, so that all of them get 401. */
+  /** A barrier: that many requests with the first token wait for each other, so that all of them get 401. */
   var crowd: CyclicBarrier? = null
 
   /** Whether a request without a proof for its URL gets 401. */
@@ -77,7 +77,8 @@ class PickyServer : AutoCloseable {
   }
 }
 
-/** Keeps each request's head as it came, and gives the answer of its path, 200 otherwise. Without a connection that is kept. */
+/** Keeps the head of each request as it came, and gives the answer of its path, otherwise 200. It keeps no
+ * connection open. */
 class RawServer : AutoCloseable {
   val heads = CopyOnWriteArrayList<String>()
   val answers = HashMap<String, String>()
@@ -247,7 +248,7 @@ class OkHttpTests : Case() {
     assertEquals(emptyList<String>(), picky.tokens)
   }
 
-  /** What the proof of a request says in a member. */
+  /** A claim of a proof. */
   private fun claim(proof: String, name: String): String =
     Json.parseToJsonElement(String(Base64.getUrlDecoder().decode(proof.split('.')[1]))).jsonObject.need(name).text()
 
@@ -267,7 +268,7 @@ class OkHttpTests : Case() {
       try {
         http.get("${api.origin}/$index")
       } catch (_: IOException) {
-        // Not an address for OkHttp.
+        // OkHttp does not accept this text as an address.
       }
     }
     assertTrue(elsewhere.heads.size >= addresses.size - 2, "${elsewhere.heads.size}")
@@ -322,7 +323,7 @@ class OkHttpTests : Case() {
     val fault = assertThrows(InterruptedIOException::class.java) { http.get(api.origin) }
     assertEquals("timeout", fault.message)
     assertEquals(1 to first, api.heads.size to client.accessToken().value)
-    // The renewal that was sent ends, and with it the wait of `close`.
+    // The renewal that was sent ends now, and with it the wait of `close`.
     sandbox.close()
   }
 
@@ -358,7 +359,7 @@ class OkHttpTests : Case() {
     val fault = assertThrows(IOException::class.java) { behind.get("http://127.0.0.1:9/?hidden") }
     assertEquals(Status.INVALID_ARGUMENT, (fault.cause as EnrollException).status)
     assertTrue("http.nonProxyHosts" in fault.message!! && "hidden" !in fault.message!!, fault.message)
-    // Linux takes it for this machine, so the connection is there.
+    // Linux treats this address as this machine, so the connection succeeds.
     val nowhere = Dns { listOf(InetAddress.getByAddress("localhost", ByteArray(4))) }
     val elsewhere = http(client).newBuilder().dns(nowhere).build()
     val other = assertThrows(IOException::class.java) { elsewhere.get("http://localhost:${proxy.port}/") }

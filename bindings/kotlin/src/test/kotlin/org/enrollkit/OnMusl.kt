@@ -4,7 +4,7 @@ import java.nio.channels.FileChannel
 import java.nio.file.Files
 import kotlin.io.path.writeText
 
-/** For a JVM of its own that looks like one of musl: a file with the name of musl's loader is in its memory. */
+/** This runs in a separate JVM that looks like one of musl: it has a file with the name of musl's loader mapped. */
 fun main() {
   val folder = Files.createTempDirectory("enrollkit-musl")
   val loader = folder.resolve("ld-musl-x86_64.so.1")

@@ -13,7 +13,7 @@ import kotlinx.serialization.json.buildJsonObject
 import kotlinx.serialization.json.jsonObject
 import kotlinx.serialization.json.put
 
-/** The provider on this machine, as a process, and somebody who plays its user without a browser. */
+/** The provider on this machine, as a process, and a stand-in for its user without a browser. */
 class Sandbox(vararg options: String) : AutoCloseable {
   private val process = ProcessBuilder(
     setting("enroll.sandbox"), "--port", "0", "--quiet", "--exit-with-stdin", *options,
@@ -34,7 +34,7 @@ class Sandbox(vararg options: String) : AutoCloseable {
     allowLoopbackHTTP = true,
   )
 
-  /** A command of the sandbox's control: `settle`, `counts`, faults on demand. */
+  /** Runs a command of the sandbox's control: `settle`, `counts`, faults on demand. */
   fun control(action: String, vararg wish: Pair<String, Any>): JsonObject {
     val body = buildJsonObject {
       put("do", action)
@@ -53,7 +53,7 @@ class Sandbox(vararg options: String) : AutoCloseable {
     return Json.parseToJsonElement(answer.body()).jsonObject
   }
 
-  /** Where the browser goes after alice signed in at an authorize URL and said yes. */
+  /** The redirect to which the browser goes after alice signed in at an authorize URL and consented. */
   fun play(url: String): String = control("settle", "url" to url).need("redirect").text()
 
   fun refreshes(): Int = control("counts").need("refreshes").int()
@@ -71,7 +71,7 @@ class Sandbox(vararg options: String) : AutoCloseable {
     /** Shared by all tests that set no faults. */
     val shared by lazy { Sandbox().also { closeAtEnd(it) } }
 
-    /** As a browser follows a redirect to a loopback address. */
+    /** Requests the URL, as a browser follows a redirect to a loopback address. */
     fun follow(url: String) {
       browser.send(Request.newBuilder(URI(url)).build(), BodyHandlers.ofString())
     }
@@ -84,7 +84,7 @@ fun setting(name: String): String = System.getProperty(name) ?: throw AssertionE
 
 fun top(): File = File(setting("enroll.top"))
 
-/** The URL that an action wants opened. */
+/** The URL that the action asks the app to open. */
 val Transaction.url: String get() = (action as Action.OpenURL).url
 
 fun JsonPrimitive?.orEmpty(): String = this?.content.orEmpty()

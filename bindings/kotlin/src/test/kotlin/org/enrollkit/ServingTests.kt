@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.DisplayName
 import org.junit.jupiter.api.Test
 
-/** A daemon that asks: what its protocol brings with it, and a library has not. */
+/** A daemon that sends requests: cases of its protocol that a library does not have. */
 class ServingTests : Case() {
-  /** A daemon that says what it is told to, line by line, and then listens. "?": it waits for a message first. */
+  /** A daemon that writes the given lines one by one, and then only reads. "?": it first waits for a message. */
   private inner class Scripted(vararg steps: String) {
     private val heard = File(store().path)
     val enroll: Enroll
@@ -42,11 +42,11 @@ class ServingTests : Case() {
     suspend fun open(keys: Keys? = null, transport: HttpTransport? = null): EnrollClient =
       enroll.open(Sandbox.shared.configuration(), store(), ClientOptions(keys = keys, transport = transport))
 
-    /** All that came so far. */
+    /** All messages that came so far. */
     fun messages(): List<JsonObject> = heard.takeIf { it.exists() }?.readLines().orEmpty()
       .mapNotNull { line -> runCatching { parseObject(line, "a line") }.getOrNull() }
 
-    /** The answer to the daemon's question of that number. */
+    /** The answer to the daemon's request of that number. */
     suspend fun answer(number: Int): JsonObject {
       fun find() = messages().find { it["method"] == null && it["id"]?.text() == "h$number" }
       waitUntil("h$number is answered") { find() != null }
@@ -80,7 +80,7 @@ class ServingTests : Case() {
       HttpResponse(204, emptyList(), ByteArray(0))
     })
     for (number in listOf(1, 3)) assertEquals(204, daemon.answer(number).need("result").members().need("status").int())
-    // Of a client that nobody opened there is nobody to ask.
+    // A request about a client that nobody opened is answered with cancelled.
     assertEquals("cancelled", daemon.answer(2).status())
     assertEquals(2, seen.size)
     val request = seen.first()
@@ -263,7 +263,8 @@ class ServingTests : Case() {
     val paths = ConcurrentLinkedQueue<String>()
     val client = enroll.open(Sandbox.shared.configuration(), store, ClientOptions(transport = { request ->
       paths.add(request.url)
-      // What was not sent when the client closes is not sent any more; the refresh token is followed to its answer.
+      // Requests that were not sent when the client closes are not sent any more; a refresh request in progress is
+      // awaited.
       if (request.url.endsWith("/token") && began.complete(Unit)) gate.await()
       UrlConnectionTransport().send(request)
     }))

@@ -53,6 +53,9 @@ class SignInTests : Case() {
     assertEquals("Bearer ${token.value}", token.authorization)
     val outcome = later.token.access().said() as AccessOutcome.Valid
     assertEquals(token.value, outcome.accessToken)
+    assertTrue("email" in outcome.scope!!)
+    // From memory as well.
+    assertEquals(List(3) { outcome.scope }, List(3) { later.accessToken().scope })
     val renewed = later.token.refresh().said() as AccessOutcome.Valid
     assertNotEquals(token.value, renewed.accessToken)
     assertEquals(renewed.accessToken, later.accessToken().value)
@@ -72,7 +75,7 @@ class SignInTests : Case() {
     assertEquals("sign in again: no user is signed in", over.error.message)
     assertFalse(over.isRetryable)
 
-    // No text of a result tells a secret.
+    // No text form of a result shows a secret.
     val secrets = listOf(token.value, renewed.accessToken, account.idToken!!) +
       listOf("state", "code", "nonce").map { parameter(redirect + "&" + transaction.url.substringAfter('?'), it) }
     for (secret in secrets) {
@@ -90,14 +93,16 @@ class SignInTests : Case() {
     client.registration.resume(Sandbox.shared.play(client.registration.begin().url))
     client.registration.confirm()
     client.accessToken()
-    // On a busy machine the moment may be over between two calls.
+    // On a busy machine that tenth of a second may be over between two calls.
     assertTrue((1..200).any { client.accessToken() === client.accessToken() })
     val before = client.accessToken().value
-    client.token.refresh()
-    assertNotEquals(before, client.accessToken().value)
+    val renewed = client.refresh().value
+    assertNotEquals(before, renewed)
+    assertEquals(renewed, client.accessToken().value)
     client.accessToken()
     client.logout.begin()
     refused(Status.REAUTHENTICATE) { client.accessToken() }
+    refused(Status.REAUTHENTICATE) { client.refresh() }
     client.close()
     refused(Status.HANDLE) { client.accessToken() }
   }

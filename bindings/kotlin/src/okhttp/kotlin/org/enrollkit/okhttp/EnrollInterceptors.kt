@@ -18,15 +18,15 @@ import org.enrollkit.Status
 import org.enrollkit.usable
 
 /**
- * Two interceptors. That of the application gets the token, once for each call, and sees no redirect. That of the network
- * sees every request on its way to a server: it alone writes the headers, so that none of them follows a redirect.
+ * Two interceptors. The application interceptor gets the token, once for each call, and sees no redirect. The network
+ * interceptor sees every request on its way to a server: it alone writes the headers, so no header follows a redirect.
  */
 internal class EnrollInterceptors(
   private val client: EnrollClient,
   private val resource: String?,
   private val scope: List<String>?,
 ) {
-  /** The interceptor of the application. */
+  /** The application interceptor. */
   fun call(chain: Interceptor.Chain): Response {
     val url = chain.request().url()
     if (!url.isHttps && !isLoopback(url)) throw refusal("expected https, or http to a loopback address, got http to ${url.host()}")
@@ -52,7 +52,7 @@ internal class EnrollInterceptors(
     false
   }
 
-  /** The interceptor of the network. */
+  /** The network interceptor. */
   fun request(chain: Interceptor.Chain): Response {
     val request = chain.request()
     val exchange = request.tag(Exchange::class.java)
@@ -62,14 +62,15 @@ internal class EnrollInterceptors(
     refuseStrangers(chain)
     signed.header("Authorization", exchange.token.authorization)
     if (exchange.needsProof) {
-      // What OkHttp sends no server, and the query, which is no part of `htu` (RFC 9449 §4.2).
+      // Without the parts that OkHttp sends to no server, and without the query, which is no part of `htu` (RFC 9449
+      // §4.2).
       val target = request.url().newBuilder().username("").password("").query(null).fragment(null).build()
       signed.header("DPoP", waited(chain.call()) { client.dpop.proof(request.method(), target.toString(), exchange.nonce, exchange.token.value) })
     }
     return chain.proceed(signed.build())
   }
 
-  /** Anybody on the way of a request without encryption could read the token. */
+  /** Refuses a request without encryption that leaves this machine: anybody on its way could read the token. */
   private fun refuseStrangers(chain: Interceptor.Chain) {
     val url = chain.request().url()
     val route = chain.connection()?.route()
@@ -88,10 +89,11 @@ internal class EnrollInterceptors(
   private fun refusal(text: String): IOException =
     EnrollException(Status.INVALID_ARGUMENT, "url: $text; a token is not sent there", "url").let { IOException(it.message, it) }
 
-  /** By the text of an address: no name is looked up. */
+  /** Decides by the address as text: no name is looked up. */
   private fun isLoopback(url: HttpUrl): Boolean = LOOPBACK.matches(url.host())
 
-  /** The thread of a call waits, until the call is over: neither `cancel` nor `callTimeout` interrupts a thread. */
+  /** Blocks the thread of a call until `body` has ended or the call is over: neither `cancel` nor `callTimeout`
+   * interrupts a thread. */
   private fun <T> waited(call: Call, body: suspend () -> T): T = try {
     runBlocking {
       val watch = launch {
@@ -111,7 +113,7 @@ internal class EnrollInterceptors(
     throw InterruptedIOException("interrupted")
   }
 
-  /** OkHttp has the function since 3.14; with an older one, a body may have it all the same. */
+  /** OkHttp has this function since 3.14. With an older version, a body may have the function anyway. */
   private fun isOneShot(body: RequestBody?): Boolean {
     if (body == null) return false
     val method = oneShot ?: body.javaClass.methods.find { it.name == "isOneShot" }?.apply { isAccessible = true }

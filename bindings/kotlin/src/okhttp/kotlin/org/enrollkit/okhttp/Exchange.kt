@@ -9,10 +9,10 @@ import org.enrollkit.AccessToken
  * sent once more (RFC 6750 §3.1, RFC 9449 §9). It is a tag of the call's requests, which OkHttp keeps on a redirect.
  */
 internal class Exchange(val owner: EnrollInterceptors, private val first: HttpUrl, var token: AccessToken) {
-  /** What a request needs before it is sent once more. */
+  /** The step that a request needs before it is sent once more. */
   enum class Step { NONCE, RENEWAL }
 
-  /** The one that the server requires of the next proof. */
+  /** The nonce that the server requires in the next proof. */
   var nonce: String? = null
     private set
   private var hasRenewed = false
@@ -22,8 +22,8 @@ internal class Exchange(val owner: EnrollInterceptors, private val first: HttpUr
   val needsProof: Boolean get() = token.type.equals("DPoP", ignoreCase = true)
 
   /**
-   * Whether a request to this URL, which is about to be sent, gets the token. After a redirect to another origin no request
-   * does, at the first origin neither.
+   * Whether a request to this URL, which is about to be sent, gets the token. After a redirect to another origin, no
+   * request gets it, not even one to the first origin.
    */
   fun admits(url: HttpUrl): Boolean {
     hasLeft = hasLeft || url.scheme() != first.scheme() || url.host() != first.host() || url.port() != first.port()
@@ -31,7 +31,8 @@ internal class Exchange(val owner: EnrollInterceptors, private val first: HttpUr
     return isRefusable
   }
 
-  /** The step after an answer; null: the answer is the caller's. What a server says of a token that it never got is no reason. */
+  /** The step that a response requires; null if the caller gets the response. A 401 for a request without the token
+   * is no reason. */
   fun after(response: Response): Step? {
     if (response.code() != 401 || !isRefusable) return null
     isRefusable = false

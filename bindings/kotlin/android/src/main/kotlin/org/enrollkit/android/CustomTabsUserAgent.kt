@@ -31,7 +31,7 @@ public class CustomTabsUserAgent(private val activity: ComponentActivity) : User
     try {
       CustomTabsIntent.Builder().setShowTitle(true).build().launchUrl(activity, Uri.parse(url))
       select {
-        // This comes first: a redirect arrives before this activity is resumed.
+        // This clause comes first: a redirect arrives before this activity is resumed.
         redirect.onAwait { it }
         left.onAwait { null }
       }

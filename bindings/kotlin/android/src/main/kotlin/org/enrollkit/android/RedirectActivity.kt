@@ -38,7 +38,7 @@ public class RedirectActivity : Activity() {
       } else {
         packageManager.getLaunchIntentForPackage(packageName)?.setAction(Intent.ACTION_VIEW)?.setData(Uri.parse(url))
       }
-      // In the task of the tab, which these flags close.
+      // The activity starts in the tab's task, and these flags close the tab.
       next?.addFlags(Intent.FLAG_ACTIVITY_CLEAR_TOP or Intent.FLAG_ACTIVITY_SINGLE_TOP)?.let(::startActivity)
     }
     finish()

@@ -1,0 +1,217 @@
+// The store of registration by e-mail: links that were mailed, people of the gateway's own directory, and the e-mails to send.
+// The guarantees of ``AccountStore`` hold here, too.
+
+public import EnrollRules
+
+/// A link that is mailed. The store keeps only the hash of its token.
+public struct NewMailLink: Sendable, Equatable {
+  public enum Purpose: String, Sendable, CaseIterable {
+    /// Completes a registration.
+    case activation
+    /// Signs the user in.
+    case signIn = "sign-in"
+    /// Replaces a password.
+    case reset
+
+    /// The path of the link with this token.
+    func path(_ token: String) -> String {
+      switch self {
+      case .activation: "/welcome/" + token
+      case .signIn: "/signin/" + token
+      case .reset: "/password/reset/" + token
+      }
+    }
+  }
+
+  /// SHA-256 of the token, 32 bytes.
+  public var tokenHash: [UInt8]
+  public var purpose: Purpose
+  public var email: EmailAddress
+  /// The name that the user entered in a registration.
+  public var name: String?
+  /// The subject of the identity that the link signs in; nil for a registration.
+  public var subject: String?
+  /// The User-Agent of the browser that asked for the link.
+  public var device: String?
+  /// The hash of that browser's form cookie.
+  public var browserHash: [UInt8]?
+  /// The destination after the sign-in, as ``SignInDestination/text``.
+  public var destination: String?
+  public var expires: UnixTime
+
+  public init(
+    tokenHash: [UInt8], purpose: Purpose, email: EmailAddress, name: String? = nil, subject: String? = nil,
+    device: String? = nil, browserHash: [UInt8]? = nil, destination: String? = nil, expires: UnixTime
+  ) {
+    self.tokenHash = tokenHash
+    self.purpose = purpose
+    self.email = email
+    self.name = name
+    self.subject = subject
+    self.device = device
+    self.browserHash = browserHash
+    self.destination = destination
+    self.expires = expires
+  }
+}
+
+/// A link in the store.
+public struct MailLink: Sendable, Equatable {
+  /// The address as it was entered.
+  public var email: String
+  public var name: String?
+  public var subject: String?
+  public var device: String?
+  public var browserHash: [UInt8]?
+  public var destination: String?
+
+  public init(
+    email: String, name: String?, subject: String?, device: String?, browserHash: [UInt8]?,
+    destination: String?
+  ) {
+    self.email = email
+    self.name = name
+    self.subject = subject
+    self.device = device
+    self.browserHash = browserHash
+    self.destination = destination
+  }
+}
+
+/// The state of a link.
+public enum LinkState: Sendable, Equatable {
+  case live(MailLink)
+  case spent
+  case expired
+  /// The link never existed, was replaced by a newer one, or has another purpose.
+  case unknown
+}
+
+/// The user whom a link signs in.
+public enum LinkOwner: Sendable, Equatable {
+  /// The person in the gateway's own directory who has the link's address. If there is none, a person with
+  /// this id is created. `password`, if there is one, becomes the person's password.
+  case newPerson(id: String, password: String?)
+  /// The person of the gateway's own directory that the link names. `password`, if there is one, replaces the
+  /// person's password and ends the access that the old password gave, as in
+  /// ``RegistrationStore/setPassword(_:ofPerson:exceptTokenHash:at:)``.
+  case knownPerson(password: String?)
+  /// An identity of another directory; `newAccountID` is used if the identity was never seen before.
+  case identity(Identity, newAccountID: String)
+}
+
+/// The result of spending a link.
+public enum LinkSpending: Sendable, Equatable {
+  case signedIn(SignedIn)
+  case spent
+  case expired
+  case unknown
+}
+
+/// A person of the gateway's own directory.
+public struct StoredPerson: Sendable, Equatable {
+  /// A UUID of version 7; the subject of the identity.
+  public var id: String
+  public var email: String
+  /// The hash that ``PasswordHasher`` wrote.
+  public var password: String?
+
+  public init(id: String, email: String, password: String?) {
+    self.id = id
+    self.email = email
+    self.password = password
+  }
+}
+
+/// An e-mail for the outbox.
+public struct NewMail: Sendable, Equatable {
+  /// A UUID of version 7.
+  public var id: String
+  /// Sealed with the gateway's keys, because it contains links.
+  public var sealed: String
+  /// The e-mail is not sent after this time.
+  public var expires: UnixTime
+
+  public init(id: String, sealed: String, expires: UnixTime) {
+    self.id = id
+    self.sealed = sealed
+    self.expires = expires
+  }
+}
+
+/// An e-mail that was taken from the outbox for sending.
+public struct TakenMail: Sendable, Equatable {
+  public var id: String
+  public var sealed: String
+  public var expires: UnixTime
+  /// The number of attempts, including this one.
+  public var attempts: Int64
+
+  public init(id: String, sealed: String, expires: UnixTime, attempts: Int64) {
+    self.id = id
+    self.sealed = sealed
+    self.expires = expires
+    self.attempts = attempts
+  }
+}
+
+public protocol RegistrationStore: AnyObject, Sendable {
+  /// Stores a link and puts its e-mail into the outbox, atomically. Older links of the same purpose and address are deleted.
+  /// - Parameters:
+  ///   - link: nil to queue only the e-mail.
+  ///   - mail: nil to store only the link.
+  ///   - replacingOlder: false to keep older links.
+  func keep(
+    _ link: NewMailLink?, mail: NewMail?, replacingOlder: Bool, at now: UnixTime
+  ) throws(StoreFailure)
+
+  /// Reads the state of a link, and changes nothing.
+  func link(
+    tokenHash: [UInt8], purpose: NewMailLink.Purpose, at now: UnixTime
+  ) throws(StoreFailure) -> LinkState
+
+  /// Spends a link for a sign-in, atomically: of several concurrent calls only one returns `.signedIn`.
+  func spend(
+    tokenHash: [UInt8], purpose: NewMailLink.Purpose, owner: LinkOwner, creating credential: NewCredential,
+    at now: UnixTime
+  ) throws(StoreFailure) -> LinkSpending
+
+  /// Spends a link without a sign-in in this gateway.
+  /// - Returns: whether the link was live.
+  func spendLink(
+    tokenHash: [UInt8], purpose: NewMailLink.Purpose, at now: UnixTime
+  ) throws(StoreFailure) -> Bool
+
+  /// - Parameter key: ``EmailAddress/key``.
+  func person(emailKey key: String) throws(StoreFailure) -> StoredPerson?
+  func person(id: String) throws(StoreFailure) -> StoredPerson?
+
+  /// Replaces a password, and ends the access that the old password gave: the sessions of the person's
+  /// account except the session of a token, codes of apps that were not redeemed, and links of e-mails that
+  /// were not used.
+  /// - Returns: whether the person exists.
+  func setPassword(
+    _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?, at now: UnixTime
+  ) throws(StoreFailure) -> Bool
+
+  /// Whether this is the current hash of the person's password. The call waits for a concurrent change.
+  func isCurrent(_ password: String, ofPerson id: String) throws(StoreFailure) -> Bool
+
+  /// Takes e-mails that are due: no other caller gets them within `leaseSeconds`.
+  func takeMails(_ most: Int, leaseSeconds: Int64, at now: UnixTime) throws(StoreFailure) -> [TakenMail]
+
+  /// Removes an e-mail that was sent, or will not be sent.
+  func removeMail(_ id: String) throws(StoreFailure)
+
+  /// Sets the time of the next try.
+  func putOffMail(_ id: String, until due: UnixTime) throws(StoreFailure)
+
+  /// The number of e-mails in the outbox.
+  func waitingMails() throws(StoreFailure) -> Int
+}
+
+extension RegistrationStore {
+  public func keep(_ link: NewMailLink?, mail: NewMail, at now: UnixTime) throws(StoreFailure) {
+    try keep(link, mail: mail, replacingOlder: true, at: now)
+  }
+}

@@ -1,0 +1,34 @@
+// The result of a sign-in at a provider, and its failure.
+
+import EnrollRules
+import EnrollCrypto
+import EnrollGatewayPages
+
+/// The verified result of a sign-in at a provider.
+struct ProviderSignIn {
+  var identity: Identity
+  /// `auth_time`: when the provider last authenticated the user; nil if the provider does not say.
+  var authTime: UnixTime?
+  /// The refresh token, if it has to be revoked later (``ProviderDialect/keepsRefreshToken``); otherwise nil.
+  var refreshToken: Secret?
+}
+
+/// A failed sign-in: the failure that the user sees, and the line for the log.
+struct SignInRefusal: Error {
+  let failure: EnrollGatewayPages.Failure
+  let line: String
+  /// The provider refused the code: it was used before or has expired (`invalid_grant`, RFC 6749 §5.2).
+  let isOfCode: Bool
+
+  init(_ failure: EnrollGatewayPages.Failure, _ line: String, isOfCode: Bool = false) {
+    self.failure = failure
+    self.line = line
+    self.isOfCode = isOfCode
+  }
+
+  init(_ error: EnrollError) {
+    self.init(
+      Failure(error), "\(error.code.name): \(error.message)",
+      isOfCode: error.oauthError.map { ASCII.equals($0, "invalid_grant") } ?? false)
+  }
+}

@@ -1,0 +1,38 @@
+// Tells the user by e-mail about changes of an account, so that nobody else can change it secretly. E-mail goes only to
+// addresses that a provider has verified; an unverified address may belong to somebody else.
+
+import EnrollSteps
+import EnrollGatewayPages
+import EnrollHTTP
+
+extension [Identity] {
+  /// The addresses that a provider has verified, each once.
+  public var verifiedAddresses: [EmailAddress] {
+    var told: Set<String> = []
+    return filter(\.isEmailVerified).compactMap { identity in
+      guard let address = identity.email.flatMap({ try? EmailAddress($0) }),
+        told.insert(address.key).inserted
+      else { return nil }
+      return address
+    }
+  }
+}
+
+/// E-mails about accounts.
+struct AccountNotices: GatewaySteps {
+  let services: GatewayServices
+  /// nil if no mail is configured: users get no e-mails.
+  let mailer: (any Mailer)?
+
+  /// Queues one e-mail to each verified address of these identities.
+  func notify(_ kind: AccountMail.Kind, about identities: [Identity], for request: WebRequest) {
+    guard let mailer else { return }
+    for address in identities.verifiedAddresses {
+      do throws(StoreFailure) {
+        try mailer.post(AccountMail(kind, to: address, in: views.language(request)))
+      } catch {
+        log.write(.error, "a mail about an account was not posted: \(error.message)")
+      }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// The services that all steps share: the settings, the interfaces to the outside world, and the keys. A step
+// that changes something also has its own part of the state or of the store.
+
+import EnrollRules
+import EnrollSteps
+import EnrollGatewayPages
+import EnrollHTTP
+
+/// The shared parts of a gateway. All steps have one object, so that a request copies no list of parts.
+final class GatewayServices: Sendable {
+  let settings: GatewaySettings
+  let providers: [SignInProvider]
+  /// nil if users cannot register by e-mail.
+  let registration: EmailRegistration?
+  let clock: any Clock
+  let random: any RandomSource
+  let views: Views
+  let log: any LogHandler
+  private let ring: Guarded<KeyRing>
+
+  init(
+    settings: GatewaySettings, keys: KeyRing, providers: [SignInProvider], registration: EmailRegistration?,
+    clock: any Clock, random: any RandomSource, views: Views, log: any LogHandler, lock: any Lock
+  ) {
+    self.settings = settings
+    self.providers = providers
+    self.registration = registration
+    self.clock = clock
+    self.random = random
+    self.views = views
+    self.log = log
+    ring = Guarded(keys, by: lock)
+  }
+
+  var keys: KeyRing { ring.withLock { $0 } }
+
+  /// Uses these keys from now on. A cookie that was sealed with an earlier key can be opened while that key is in the ring.
+  func reload(_ keys: KeyRing) { ring.withLock { $0 = keys } }
+
+  /// - Throws: `.failure(.unknownProvider)`.
+  func provider(_ name: String) throws(Interruption) -> SignInProvider {
+    guard let provider = providers.first(where: { ASCII.equals($0.name, name) }) else {
+      throw .failure(.unknownProvider)
+    }
+    return provider
+  }
+
+  /// Whether the name means sign-in by e-mail, which is not a provider.
+  func isEmail(_ name: String) -> Bool {
+    registration != nil && ASCII.equals(name, RegistrationSettings.providerName)
+  }
+
+  /// The provider that signs in the directory's users; nil if the gateway signs them in itself.
+  var directoryProvider: SignInProvider? {
+    settings.directory?.provider.flatMap { name in providers.first { ASCII.equals($0.name, name) } }
+  }
+}
+
+/// Steps that answer requests with the shared parts.
+protocol GatewaySteps: Sendable {
+  var services: GatewayServices { get }
+}
+
+extension GatewaySteps {
+  var settings: GatewaySettings { services.settings }
+  var providers: [SignInProvider] { services.providers }
+  var random: any RandomSource { services.random }
+  var views: Views { services.views }
+  var log: any LogHandler { services.log }
+  var keys: KeyRing { services.keys }
+  var now: UnixTime { services.clock.wallTime() }
+
+  /// The code that a form of the page for this session or browser contains.
+  func formToken(_ hash: [UInt8]) throws(Interruption) -> String {
+    try internalCall { () throws(EnrollError) in try keys.authenticationCode(of: hash, for: .form, at: now) }
+  }
+
+  /// - Throws: `.failure(.internalError)` if the page could not be made.
+  func page(_ made: WebResponse?) throws(Interruption) -> WebResponse {
+    guard let made else { throw .failure(.internalError) }
+    return made
+  }
+
+  /// Runs a call of the store and converts its failure.
+  func callingStore<Result>(_ body: () throws(StoreFailure) -> Result) throws(Interruption) -> Result {
+    do throws(StoreFailure) { return try body() } catch { throw .store(error) }
+  }
+
+  /// Runs a call whose failure is an internal error of the gateway.
+  func internalCall<Result>(_ body: () throws(EnrollError) -> Result) throws(Interruption) -> Result {
+    do throws(EnrollError) { return try body() } catch { throw .own(error) }
+  }
+}
+
+extension AuditOrigin {
+  /// The origin of the changes that this request makes.
+  init(of request: WebRequest) {
+    self.init(address: request.client.utf8.isEmpty ? nil : request.client, request: RequestID.current)
+  }
+}

@@ -1,0 +1,28 @@
+// How requests are counted against the limits of a client or a person.
+
+import EnrollHTTP
+
+extension Limits {
+  /// Counts a request, and ends its processing if it is over the limit.
+  /// - Throws: `.limited`: 429 with `Retry-After` (RFC 6585 §4).
+  func count(_ kind: LimitKind, _ key: LimitKey) throws(Interruption) {
+    guard case .refused(let seconds) = take(kind, key: key) else { return }
+    throw .limited(retryAfterSeconds: seconds)
+  }
+
+  /// Counts an e-mail, whether the address has an account or not.
+  /// - Returns: false if the address has had too many e-mails. The answer to the user must then be the same, but no e-mail is
+  ///   sent.
+  /// - Throws: `.limited` if the client has caused too many e-mails.
+  func mayMail(_ email: EmailAddress, _ request: WebRequest) throws(Interruption) -> Bool {
+    try count(.mail, .client(request.client))
+    return take(.mail, key: .person(email.key)) == .granted
+  }
+
+  /// Counts a password attempt for the address.
+  /// - Throws: `.limited` if there were too many attempts by the client, or by all clients for this address.
+  func countPassword(_ email: EmailAddress, _ request: WebRequest) throws(Interruption) {
+    try count(.password, .client(request.client))
+    try count(.password, .person(email.key))
+  }
+}

@@ -1,0 +1,59 @@
+// Redirects from the gateway's own pages to the provider that belongs to the directory. A directory that
+// checks passwords gives a session token, which the provider's authorization endpoint accepts once instead of
+// a session: the gateway signs in there as any client, without a page (`prompt=none`), and the browser then
+// has a session at the provider. If the directory checks no passwords, the provider's own page does. Either
+// way the user has only one identity: the provider's.
+
+import EnrollRules
+import EnrollCrypto
+import EnrollGatewayPages
+import EnrollHTTP
+
+extension SignInStart {
+  /// Redirects the browser to the directory's provider; afterwards it goes to the destination.
+  /// - Parameters:
+  ///   - session: the token of ``PasswordCheck/accepted(_:session:)``; nil if the provider asks for the password.
+  ///   - email: the login hint for the provider's page.
+  func handOver(
+    _ request: WebRequest, to provider: SignInProvider, session: Secret?, email: EmailAddress,
+    _ destination: SignInDestination
+  ) throws(Interruption) -> WebResponse {
+    let returnTo = destination.fromURI ?? fallback(of: destination) ?? destination.returnTo
+    guard let session else {
+      return try send(
+        request, to: provider, prompt: nil, loginHint: email.text, app: destination.app, returnTo: returnTo)
+    }
+    return try send(
+      request, to: provider, prompt: "none", loginHint: nil, extra: [("sessionToken", session.reveal())],
+      app: destination.app, returnTo: returnTo)
+  }
+
+  /// The app's fallback URI, for a browser that has a session and no authorization request to continue.
+  func fallback(of destination: SignInDestination) -> String? {
+    destination.clientID.flatMap { id in settings.apps.first { ASCII.equals($0.id, id) }?.fallbackURI }
+  }
+
+  /// The targets for the `form-action` of forms before a hand-over: browsers apply it to every redirect that follows a form.
+  var handOverTargets: [PageLink] {
+    guard let provider = settings.directory?.provider,
+      let issuer = settings.providers.first(where: { ASCII.equals($0.name, provider) })?.configuration.issuer
+    else { return [] }
+    let apps = settings.apps.flatMap { $0.redirectURIs + [$0.fallbackURI].compactMap { $0 } }
+    let links = [try? PageLink(web: issuer.text)] + apps.map { try? PageLink(app: $0) }
+    return links.compactMap { $0 }
+  }
+}
+
+extension GatewaySteps {
+  /// - Throws: `.failure(.invalidRequest)` for a URL that is not in the list: a redirect to any other would be an open redirect
+  ///   (RFC 9700 §4.11).
+  func returnAddress(_ parameters: Parameters) throws(Interruption) -> String? {
+    guard let address = parameters["return_to"] else { return nil }
+    guard mayReturn(to: address) else { throw .failure(.invalidRequest) }
+    return address
+  }
+
+  func mayReturn(to address: String) -> Bool {
+    settings.returnTo.contains { ASCII.equals($0, address) }
+  }
+}

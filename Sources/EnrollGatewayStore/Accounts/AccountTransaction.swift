@@ -1,0 +1,342 @@
+// The changes of accounts, for both databases. Each change runs in one transaction. In SQLite that transaction holds the only
+// write lock. In PostgreSQL it locks rows in the same order as a sign-in: identities, then codes, then accounts. A concurrent
+// sign-in waits for the identity. It then finds the account that the identity belongs to now, or makes a new account if the
+// identity is gone; no account is left without an identity.
+
+import EnrollRules
+import EnrollGateway
+
+/// A transaction of either database.
+protocol SQLTransaction {
+  associatedtype Failure: Error
+  associatedtype Row: SQLRow
+
+  /// Appended to a query: nobody else changes its rows until the transaction ends.
+  static var lock: StaticString { get }
+  /// Appended to a query: nobody else deletes its rows until the transaction ends.
+  static var keyLock: StaticString { get }
+
+  /// - Returns: the result of `read` for each row.
+  func rows<Record>(
+    of text: String, _ values: [SQLValue], _ read: (Row) -> Record
+  ) throws(Failure) -> [Record]
+
+  /// - Returns: how many rows were changed.
+  func change(by text: String, _ values: [SQLValue]) throws(Failure) -> Int
+}
+
+/// An account and the session that asks for a change of it, as parameters for both databases.
+struct CheckedProof {
+  let account: [UInt8]
+  fileprivate let now: UnixTime
+  fileprivate let values: [SQLValue]
+
+  /// nil for an id that no account can have.
+  init?(_ proof: RecentSignIn, at now: UnixTime) {
+    guard let account = StoredID.bytes(of: proof.account) else { return nil }
+    self.account = account
+    self.now = now
+    values = [
+      .bytes(proof.tokenHash), .bytes(account), .integer(now.seconds), .integer(proof.since.seconds),
+    ]
+  }
+}
+
+/// An identity's key, as parameters for both databases.
+struct CheckedKey {
+  let key: IdentityKey
+  let values: [SQLValue]
+
+  /// nil for a key that a database cannot store: PostgreSQL stores no NUL.
+  init?(_ key: IdentityKey) {
+    guard !key.provider.utf8.contains(0), !key.subject.utf8.contains(0) else { return nil }
+    self.key = key
+    values = [.text(key.provider), .text(key.subject)]
+  }
+}
+
+/// A provider's request to end sessions, as parameters for both databases.
+struct CheckedLogout {
+  fileprivate let logout: ProviderLogout
+  fileprivate let identity: CheckedKey?
+  fileprivate let once: [SQLValue]
+
+  /// - Throws: `.fault` for a text that a database cannot store.
+  init(_ logout: ProviderLogout) throws(StoreFailure) {
+    for text in [logout.provider, logout.subject ?? "", logout.session ?? ""] {
+      _ = try StoredText.exact(text, "A provider's logout")
+    }
+    self.logout = logout
+    identity = logout.subject.flatMap {
+      CheckedKey(IdentityKey(provider: logout.provider, subject: $0))
+    }
+    once = [.bytes(logout.hash), .integer(logout.expires.seconds)]
+  }
+}
+
+/// A provider's request to delete a user's data, as parameters for both databases.
+struct CheckedDeletion {
+  fileprivate let identity: CheckedKey
+  fileprivate let once: [SQLValue]
+
+  /// - Throws: `.fault` for a text that a database cannot store.
+  init(_ deletion: ProviderDeletion) throws(StoreFailure) {
+    guard let identity = CheckedKey(deletion.identity) else {
+      throw .fault("A provider's deletion contains a NUL character. The store expects a text without one.")
+    }
+    self.identity = identity
+    once = [.bytes(deletion.hash), .integer(deletion.expires.seconds)]
+  }
+}
+
+struct AccountTransaction<Transaction: SQLTransaction> {
+  typealias Failure = Transaction.Failure
+
+  let transaction: Transaction
+
+  /// How often `link` is tried, because another transaction may delete the conflicting identity between the
+  /// insert and the query.
+  private static var mostTries: Int { 3 }
+
+  func link(
+    _ identity: CheckedIdentity, by proof: CheckedProof, at now: UnixTime
+  ) throws(Failure) -> Linking {
+    let account = SQLValue.bytes(proof.account)
+    guard try isRecent(proof),
+      try !ids("SELECT id FROM accounts WHERE id = $1\(Transaction.keyLock)", [account]).isEmpty
+    else { return .notRecent }
+    let values = [
+      identity.provider, identity.subject, account, identity.email, identity.isEmailVerified, identity.name,
+      .integer(now.seconds),
+    ]
+    for _ in 0..<Self.mostTries {
+      let inserted = try transaction.change(
+        by: """
+          INSERT INTO identities
+            (provider, subject, account, email, email_verified, name, created, last_login)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (provider, subject) DO NOTHING
+          """, values)
+      if inserted == 1 {
+        try note(.linked, of: proof.account, identity.provider, at: now)
+        return .linked
+      }
+      let owner = try ids(
+        "SELECT account FROM identities WHERE provider = $1 AND subject = $2",
+        [identity.provider, identity.subject]
+      ).first
+      guard let owner else { continue }
+      return owner == proof.account ? .already : .other(account: StoredID.text(of: owner))
+    }
+    return .notRecent
+  }
+
+  func unlink(_ identity: CheckedKey, by proof: CheckedProof) throws(Failure) -> Unlinking {
+    guard try isRecent(proof) else { return .notRecent }
+    let all = try identities(of: [proof.account])
+    guard let found = all.first(where: { $0.identity.key == identity.key }) else { return .unknown }
+    guard all.count > 1 else { return .last }
+    return .unlinked(endedSessions: try remove(found, at: proof.now), token: found.token)
+  }
+
+  /// Removes an identity of an account that has others, with the sessions and codes that it began.
+  /// - Returns: how many sessions ended.
+  private func remove(_ owned: Owned, at now: UnixTime) throws(Failure) -> Int {
+    let key = owned.identity.key
+    let values: [SQLValue] = [.bytes(owned.account), .text(key.provider), .text(key.subject)]
+    let whose = "WHERE account = $1 AND provider = $2 AND subject = $3"
+    _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
+    let ended = try transaction.change(by: "DELETE FROM sessions \(whose)", values)
+    _ = try transaction.change(by: "DELETE FROM identities \(whose)", values)
+    if let token = owned.token { try queue(token, of: owned.account, at: now) }
+    try note(.unlinked, of: owned.account, .text(key.provider), at: now)
+    return ended
+  }
+
+  func merge(
+    _ other: [UInt8], provenBy identity: CheckedKey, by proof: CheckedProof
+  ) throws(Failure) -> Merging {
+    guard try isRecent(proof) else { return .notRecent }
+    let all = try identities(of: [proof.account, other])
+    let owner = all.first { $0.identity.key == identity.key }?.account
+    if owner == proof.account { return .already }
+    guard owner == other else { return .gone }
+    let (mine, theirs) = (SQLValue.bytes(proof.account), SQLValue.bytes(other))
+    try lockCodes(of: theirs)
+    let both = try ids(
+      "SELECT id FROM accounts WHERE id IN ($1, $2) ORDER BY id\(Transaction.lock)", [mine, theirs])
+    guard both.count == 2 else { return .gone }
+    _ = try transaction.change(by: "DELETE FROM app_codes WHERE account = $1", [theirs])
+    let ended = try transaction.change(by: "DELETE FROM sessions WHERE account = $1", [theirs])
+    for text in Self.moves { _ = try transaction.change(by: text, [mine, theirs]) }
+    _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [theirs])
+    try note(.merged, of: proof.account, .text(StoredID.text(of: other)), at: proof.now)
+    return .merged(endedSessions: ended)
+  }
+
+  /// The rows that a merge moves to the account that stays; all other rows of the merged account are deleted. $1: the account
+  /// that stays; $2: the merged account.
+  private static var moves: [String] {
+    ["UPDATE identities SET account = $1 WHERE account = $2"]
+  }
+
+  func deleteAccount(
+    _ account: [UInt8], by proof: CheckedProof?, at now: UnixTime
+  ) throws(Failure) -> DeletedAccount? {
+    if let proof {
+      guard proof.account == account, try isRecent(proof) else { return nil }
+    }
+    let all = try identities(of: [account])
+    try lockCodes(of: .bytes(account))
+    let found = try ids(
+      "SELECT id FROM accounts WHERE id = $1\(Transaction.lock)", [.bytes(account)])
+    guard !found.isEmpty else { return nil }
+    for token in all.compactMap(\.token) { try queue(token, of: account, at: now) }
+    let ended = try transaction.change(by: "DELETE FROM sessions WHERE account = $1", [.bytes(account)])
+    // The deletion cascades to the account's other rows.
+    _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [.bytes(account)])
+    try note(.deleted, of: account, .null, at: now)
+    return DeletedAccount(
+      identities: all.map(\.identity), tokens: all.compactMap(\.token), endedSessions: ended)
+  }
+
+  func endSessions(
+    ofIdentity identity: CheckedKey, providerSession: String?, begunUntil end: UnixTime, at now: UnixTime
+  ) throws(Failure) -> Int {
+    var whose = """
+      WHERE account = (SELECT account FROM identities WHERE provider = $1 AND subject = $2)
+        AND provider = $1 AND subject = $2
+      """
+    var values = identity.values
+    if let providerSession {
+      whose += " AND (provider_session = $3 OR provider_session IS NULL)"
+      values.append(.text(providerSession))
+    }
+    _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
+    values.append(.integer(end.seconds))
+    return try endByProvider(
+      identity.key.provider, "\(whose) AND created <= $\(values.count)", values, at: now)
+  }
+
+  /// Ends sessions at their provider's request, with one audit entry for each account.
+  private func endByProvider(
+    _ provider: String, _ whose: String, _ values: [SQLValue], at now: UnixTime
+  ) throws(Failure) -> Int {
+    let accounts = try transaction.rows(
+      of: "DELETE FROM sessions \(whose) RETURNING account", values
+    ) { $0.bytes(0) }
+    for account in Set(accounts) { try note(.providerLogout, of: account, .text(provider), at: now) }
+    return accounts.count
+  }
+
+  func deleteData(_ deletion: CheckedDeletion, at now: UnixTime) throws(Failure) -> DataDeletionResult {
+    guard try isFirst(deletion.once) else { return .repeated }
+    let key = deletion.identity
+    // A merge may move the identity to another account between the two queries.
+    while let owner = try ids(SharedQueries.account, key.values).first {
+      guard try identities(of: [owner]).contains(where: { $0.identity.key == key.key }) else { continue }
+      try lockCodes(of: .bytes(owner))
+      _ = try ids("SELECT id FROM accounts WHERE id = $1\(Transaction.lock)", [.bytes(owner)])
+      // The account is locked now, so it gets no further identity. If one was linked before the lock, the account stays.
+      let before = try identities(of: [owner])
+      guard let found = before.first(where: { $0.identity.key == key.key }) else { continue }
+      try note(.providerDeletion, of: owner, .text(key.key.provider), at: now)
+      let id = StoredID.text(of: owner)
+      guard before.count == 1 else {
+        let ended = try remove(found, at: now)
+        return .identity(account: id, before: before.map(\.identity), endedSessions: ended)
+      }
+      guard let deleted = try deleteAccount(owner, by: nil, at: now) else { continue }
+      return .account(id: id, deleted)
+    }
+    return .nobody
+  }
+
+  func end(_ logout: CheckedLogout, at now: UnixTime) throws(Failure) -> Int? {
+    guard try isFirst(logout.once) else { return nil }
+    if let identity = logout.identity {
+      return try endSessions(
+        ofIdentity: identity, providerSession: logout.logout.session, begunUntil: now, at: now)
+    }
+    guard let session = logout.logout.session else { return 0 }
+    let values = [SQLValue.text(logout.logout.provider), .text(session)]
+    let whose = "WHERE provider = $1 AND provider_session = $2"
+    _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
+    return try endByProvider(logout.logout.provider, whose, values, at: now)
+  }
+
+  func drop(_ taken: TakenRevocation, of account: [UInt8], at now: UnixTime) throws(Failure) {
+    let removed = try transaction.change(by: RevocationQueries.remove, [.integer(taken.id)])
+    guard removed == 1 else { return }
+    try note(.revocationDropped, .refused, of: account, .text(taken.provider), at: now)
+  }
+
+  // MARK: Details
+
+  /// Records a provider's message, so that it counts only once.
+  /// - Parameter values: the hash of the message, and until when it is remembered.
+  ///
+  /// - Returns: false if the message was recorded before.
+  private func isFirst(_ values: [SQLValue]) throws(Failure) -> Bool {
+    try transaction.change(
+      by: "INSERT INTO spent (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING", values) == 1
+  }
+
+  /// Queues the token for revocation.
+  private func queue(_ token: KeptProviderToken, of account: [UInt8], at now: UnixTime) throws(Failure) {
+    _ = try transaction.change(
+      by: RevocationQueries.insert,
+      [
+        .text(token.identity.provider), .text(token.sealed), .bytes(account), .integer(now.seconds),
+        .integer((now + RevocationTimes.retrySeconds).seconds),
+      ])
+  }
+
+  /// Writes an audit entry in the same transaction.
+  private func note(
+    _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: [UInt8], _ detail: SQLValue,
+    at now: UnixTime
+  ) throws(Failure) {
+    _ = try transaction.change(
+      by: "INSERT INTO audit (\(AuditRow.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+      [
+        .integer(now.seconds), .text(event.rawValue), .text(outcome.rawValue), .bytes(account),
+        detail,
+      ] + AuditRow.origin(.current))
+  }
+
+  private func isRecent(_ proof: CheckedProof) throws(Failure) -> Bool {
+    try !transaction.rows(
+      of: """
+        SELECT created FROM sessions
+        WHERE token_hash = $1 AND account = $2 AND expires > $3 AND created >= $4
+        """, proof.values, { $0.integer(0) }
+    ).isEmpty
+  }
+
+  private typealias Owned = (identity: Identity, account: [UInt8], token: KeptProviderToken?)
+
+  /// Locks and returns every identity of these accounts.
+  private func identities(of accounts: [[UInt8]]) throws(Failure) -> [Owned] {
+    let places = (1...accounts.count).map { "$\($0)" }.joined(separator: ", ")
+    return try transaction.rows(
+      of: """
+        SELECT provider, subject, email, email_verified, name, account, token FROM identities
+        WHERE account IN (\(places)) ORDER BY provider, subject\(Transaction.lock)
+        """, accounts.map { .bytes($0) }
+    ) { row in
+      let identity = Identity(row: row)
+      let token = row.textOrNil(6).map { KeptProviderToken(identity: identity.key, sealed: $0) }
+      return (identity, row.bytes(5), token)
+    }
+  }
+
+  /// Locks the account's codes: a redemption that has begun finishes first, and no other begins.
+  private func lockCodes(of account: SQLValue) throws(Failure) {
+    _ = try ids(
+      "SELECT code_hash FROM app_codes WHERE account = $1 ORDER BY code_hash\(Transaction.lock)", [account])
+  }
+
+  private func ids(_ text: String, _ values: [SQLValue]) throws(Failure) -> [[UInt8]] {
+    try transaction.rows(of: text, values) { $0.bytes(0) }
+  }
+}

@@ -1,0 +1,25 @@
+// The file with the client's private key. It is read for each assertion, so that a replaced key is used at once.
+
+import EnrollRules
+import EnrollPosix
+
+enum ClientKeyFile {
+  /// nil if no key is configured.
+  static func reader(_ settings: ClientKeySettings?) -> ClientKey.Reader? {
+    guard let settings else { return nil }
+    return { () throws(EnrollError) in try read(settings) }
+  }
+
+  /// - Throws: `.configuration` with field `clientKeyFile`.
+  private static func read(_ settings: ClientKeySettings) throws(EnrollError) -> ClientKey {
+    let text: String
+    do throws(EnrollError) {
+      text = try UserDirectories.readClientSecret(
+        at: settings.file, called: "client's private key", field: ClientKey.field)
+    } catch {
+      throw EnrollError(.configuration, error.message, field: ClientKey.field)
+    }
+    return try ClientKey(
+      text, id: settings.id, algorithm: settings.algorithm, audience: settings.audience)
+  }
+}

@@ -1,0 +1,78 @@
+// A step that sends a value that works only once: a code cannot be sent again, so the step continues when its caller
+// stops waiting.
+
+import EnrollRules
+import EnrollSteps
+import EnrollPosix
+
+extension Client {
+  /// Runs a step on its own thread. When the caller cancels or its deadline passes, the call returns: requests that
+  /// were not sent yet are not sent any more, and requests that were sent continue until their answers.
+  /// - Parameter afterwards: gets the step's result if the caller has stopped waiting.
+  /// - Throws: `.cancelled`, `.deadlineExceeded`, and the errors of the step.
+  func runOneTimeStep<Value: Sendable>(
+    until deadline: Instant, _ cancellation: (any Cancellation)?,
+    _ step: @escaping @Sendable (any Cancellation) throws(EnrollError) -> Value,
+    afterwards: @escaping @Sendable (Value) -> Void
+  ) throws(EnrollError) -> Value {
+    try checkTimeout(deadline, cancellation)
+    let state = OneTimeStep<Value>()
+    let job: @Sendable () -> Void = {
+      do throws(EnrollError) {
+        let value = try CallTimeout.until(cancellation: state.cancellation) { () throws(EnrollError) in
+          try step(state.cancellation)
+        }
+        if !state.setResult(value, nil) { afterwards(value) }
+      } catch {
+        _ = state.setResult(nil, error)
+      }
+    }
+    // If no thread can be started, the step runs here, and the caller waits until it has ended.
+    if !pool.submitNow(job) { job() }
+    let hook = cancellation?.onCancel { state.isOver.set() }
+    state.isOver.wait(until: deadline, by: clock)
+    if let hook { cancellation?.removeHook(hook) }
+    let ending = state.stopWaiting()
+    if let value = ending.value { return value }
+    if let error = ending.error { throw error }
+    state.cancellation.cancel()
+    try checkTimeout(deadline, cancellation)
+    throw EnrollError(.cancelled, "the call was cancelled")
+  }
+}
+
+/// State shared by the caller of a step and the step's thread. A class, because both reference it.
+private final class OneTimeStep<Value: Sendable>: Sendable {
+  struct Ending {
+    /// Either the value or the error is set once the step has ended.
+    var value: Value?
+    var error: EnrollError?
+    var callerStoppedWaiting = false
+  }
+
+  /// Set once the step has ended, or its caller stops waiting.
+  let isOver = Event()
+  /// Cancelled when requests that were not sent yet must not be sent any more.
+  let cancellation = CancellationFlag()
+  private let ending = Guarded(Ending(), by: Mutex())
+
+  /// - Returns: false if the caller has stopped waiting.
+  func setResult(_ value: Value?, _ error: EnrollError?) -> Bool {
+    let isWanted = ending.withLock { ending -> Bool in
+      guard !ending.callerStoppedWaiting else { return false }
+      ending.value = value
+      ending.error = error
+      return true
+    }
+    isOver.set()
+    return isWanted
+  }
+
+  /// - Returns: neither value nor error if the step has not ended. Then the caller counts as gone.
+  func stopWaiting() -> Ending {
+    ending.withLock { ending -> Ending in
+      ending.callerStoppedWaiting = ending.value == nil && ending.error == nil
+      return ending
+    }
+  }
+}

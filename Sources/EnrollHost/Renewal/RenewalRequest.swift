@@ -1,0 +1,26 @@
+// The combined requests of the callers that share one renewal.
+
+public import EnrollRules
+
+/// The access tokens that callers want renewed, for one audience. A renewal includes all requests from before its start;
+/// later callers get its result.
+public struct RenewalRequest: Sendable {
+  /// nil: the session's own access token.
+  public let audience: TokenAudience?
+  /// The epochs of the access tokens that the callers have. If the store has another epoch, the tokens were renewed
+  /// already.
+  public private(set) var epochs: [UInt64]
+  /// Renew even if the token is not due, and even if the provider could not be reached a moment ago.
+  public private(set) var isForced: Bool
+
+  public init(audience: TokenAudience? = nil, epochs: [UInt64] = [], isForced: Bool = false) {
+    self.audience = audience
+    self.epochs = epochs
+    self.isForced = isForced
+  }
+
+  mutating func add(_ other: RenewalRequest) {
+    for epoch in other.epochs where !epochs.contains(epoch) { epochs.append(epoch) }
+    isForced = isForced || other.isForced
+  }
+}

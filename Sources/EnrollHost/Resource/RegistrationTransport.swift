@@ -1,0 +1,47 @@
+// The response to a client registration is sent only once, so the request continues, and the response is stored, even
+// if the caller has stopped waiting.
+
+import EnrollRules
+import EnrollSteps
+import EnrollPosix
+
+/// Sends the requests of one call. A request that must be followed up does not end at the call's deadline; after the
+/// caller's cancellation it gets two more seconds.
+final class RegistrationTransport: Transport {
+  private static let graceSeconds: Int64 = 2
+
+  private let base: any Transport
+  private let caller: (any Cancellation)?
+  /// These timers follow the system's clock: the limit is for servers that do not answer.
+  private let timers = TimerQueue()
+
+  /// - Parameter caller: cancelled only by the caller, not by the deadline.
+  init(_ base: any Transport, caller: (any Cancellation)?) {
+    self.base = base
+    self.caller = caller
+  }
+
+  var trust: String { base.trust }
+
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
+    guard request.isFollowedUp else { return try base.send(request, cancellation: cancellation) }
+    if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+    CallTimeout.commit()
+    let end = CancellationFlag()
+    let timers = timers
+    let tickets = Guarded<[UInt64]>([], by: Mutex())
+    let endsAfter: @Sendable (Int64) -> Void = { seconds in
+      let ticket = timers.run(at: SystemClock.now().advanced(bySeconds: seconds)) { end.cancel() }
+      if let ticket { tickets.withLock { $0.append(ticket) } } else { end.cancel() }
+    }
+    // A transport of the host may have no timeout.
+    let late = cancellation?.onCancel { endsAfter(HTTPRequest.totalTimeoutSeconds) }
+    let callerHook = caller?.onCancel { endsAfter(Self.graceSeconds) }
+    defer {
+      if let late { cancellation?.removeHook(late) }
+      if let callerHook { caller?.removeHook(callerHook) }
+      for ticket in tickets.withLock({ $0 }) { timers.cancel(ticket) }
+    }
+    return try base.send(request, cancellation: end)
+  }
+}

@@ -1,0 +1,298 @@
+// The data of a transaction depends on the step that it waits for. Values that work once (a verifier, a session, a
+// device code) become nil when the transaction is settled: the record of a settled transaction has no secret that still
+// works (R7).
+
+public import EnrollCrypto
+
+extension TransactionRecord {
+  /// The way to get tokens. Indirect, so that a record is copied as one reference, whatever data its flow has.
+  public indirect enum Flow: Equatable, Sendable {
+    /// The authorize request in the browser (OpenID Connect Core §3.1).
+    case signIn(SignIn)
+    /// A registration that continues with a link in an e-mail (flows.md §3).
+    case registration(EmailRegistration)
+    /// A link to an e-mail address, which returns as a redirect (flows.md §6).
+    case magicLink(MagicLink)
+    /// A code that the user types (flows.md §6); nil once it is settled.
+    case oneTimeCode(OneTimeCode?)
+    /// With the help of another app on the device (flows.md §9).
+    case app2app(App2App)
+    /// Through a back end that signs in on the app's behalf (flows.md §10).
+    case bff(BFF)
+    /// A code that the user types on another device (RFC 8628); nil once it is settled.
+    case device(Device?)
+  }
+
+  /// A sign-in, begun by the host or by a link.
+  public struct SignIn: Equatable, Sendable {
+    /// The authorize request as it was sent.
+    public var request: CodeRequest
+    /// The link that began the sign-in; nil if the host began it, and once it is settled.
+    public var cause: LinkCause?
+    /// Whether the only fallback was used, in this transaction or in the one before. This prevents an endless
+    /// loop (flows.md §4).
+    public var hasFallenBack: Bool
+
+    public init(_ request: CodeRequest, cause: LinkCause? = nil, hasFallenBack: Bool = false) {
+      self.request = request
+      self.cause = cause
+      self.hasFallenBack = hasFallenBack
+    }
+  }
+
+  /// A registration, for which several links may arrive.
+  public struct EmailRegistration: Equatable, Sendable {
+    /// Where the registration began.
+    public enum Start: Equatable, Sendable {
+      /// With an authorize request.
+      case request(CodeRequest)
+      /// At the gateway's own page, which does not redirect. The demands apply to the sign-in that the link begins.
+      case page(IDTokenDemands)
+    }
+
+    /// How the registration began.
+    public var start: Start
+    /// Whether the browser is open; false once the user left it, and only the link is awaited.
+    public var isInBrowser: Bool
+    /// Links that arrived for the registration and do not work any more.
+    public var spentLinks: SpentLinks
+    /// As ``SignIn/hasFallenBack``; a new e-mail link may fall back again.
+    public var hasFallenBack: Bool
+
+    public init(
+      _ start: Start, isInBrowser: Bool, spentLinks: SpentLinks = SpentLinks(), hasFallenBack: Bool = false
+    ) {
+      self.start = start
+      self.isInBrowser = isInBrowser
+      self.spentLinks = spentLinks
+      self.hasFallenBack = hasFallenBack
+    }
+  }
+
+  /// A link that was sent to an address.
+  public struct MagicLink: Equatable, Sendable {
+    /// The authorize request as it was sent.
+    public var request: CodeRequest
+    /// The recipient; nil once the transaction is settled.
+    public var recipient: Recipient?
+
+    public init(_ request: CodeRequest, to recipient: Recipient?) {
+      self.request = request
+      self.recipient = recipient
+    }
+  }
+
+  /// A code that was sent to an e-mail address or a phone number.
+  public struct OneTimeCode: Equatable, Sendable {
+    /// The recipient.
+    public var recipient: Recipient
+    /// The number of codes sent to the provider that may have been wrong.
+    public var tries: Int64
+
+    public init(to recipient: Recipient, tries: Int64 = 0) {
+      self.recipient = recipient
+      self.tries = tries
+    }
+  }
+
+  /// A session that the gateway opened for another app (flows.md §9).
+  public struct App2App: Equatable, Sendable {
+    /// The URI to which the other app returns.
+    public var redirectURI: String
+    /// nil once the transaction is settled.
+    public var session: Session?
+
+    /// The gateway's session, which the other app answers.
+    public struct Session: Equatable, Sendable {
+      /// The gateway's id of the session.
+      public var id: Secret
+      /// The number of artefacts that the gateway refused.
+      public var tries: Int64
+
+      public init(_ id: Secret, tries: Int64 = 0) {
+        self.id = id
+        self.tries = tries
+      }
+    }
+
+    public init(redirectURI: String, session: Session?) {
+      self.redirectURI = redirectURI
+      self.session = session
+    }
+  }
+
+  /// A sign-in at a back end (flows.md §10).
+  public struct BFF: Equatable, Sendable {
+    /// The redirect that returns the answer.
+    public var redirect: AwaitedRedirect
+    /// `prompt` as it was sent.
+    public var prompt: String?
+    /// nil once the transaction is settled.
+    public var exchange: Exchange?
+
+    /// The values with which the one-time code is redeemed.
+    public struct Exchange: Equatable, Sendable {
+      /// The back end's name for the provider.
+      public var provider: String
+      /// Proves that this app requested the code (RFC 7636 §4.1).
+      public var codeVerifier: Secret
+
+      public init(provider: String, codeVerifier: Secret) {
+        self.provider = provider
+        self.codeVerifier = codeVerifier
+      }
+    }
+
+    public init(redirect: AwaitedRedirect, prompt: String? = nil, exchange: Exchange?) {
+      self.redirect = redirect
+      self.prompt = prompt
+      self.exchange = exchange
+    }
+  }
+
+  /// The values with which a device polls (RFC 8628 §3.2).
+  public struct Device: Equatable, Sendable {
+    /// Polling continues for this time after the lifetime, because the provider's clock decides: it sends
+    /// `expired_token`.
+    package static let extraSeconds: Int64 = 30
+
+    /// `device_code`.
+    public var code: Secret
+    /// The time between two polls.
+    public var intervalSeconds: Int64
+    /// The next poll is not sent before this ends.
+    public var notBefore: Expiry
+    /// The key to which the tokens will be bound (RFC 9449); nil for Bearer tokens.
+    public var dpopKey: DPoPKey?
+    /// Proves that this app requested the code, as RFC 7636 does for a code in a redirect: Keycloak requires it of
+    /// clients with PKCE. nil in a record of an earlier version.
+    public var codeVerifier: Secret?
+    /// The number of polls in a row that were answered with status 500.
+    public var serverErrors: Int64 = 0
+    /// The last response, as text for an error; nil before the first.
+    public var lastAnswer: String?
+
+    public init(
+      code: Secret, intervalSeconds: Int64, notBefore: Expiry, dpopKey: DPoPKey? = nil,
+      codeVerifier: Secret? = nil, serverErrors: Int64 = 0, lastAnswer: String? = nil
+    ) {
+      self.code = code
+      self.intervalSeconds = intervalSeconds
+      self.notBefore = notBefore
+      self.dpopKey = dpopKey
+      self.codeVerifier = codeVerifier
+      self.serverErrors = serverErrors
+      self.lastAnswer = lastAnswer
+    }
+  }
+}
+
+extension TransactionRecord {
+  /// The kind of transaction that the host began.
+  public var kind: TransactionKind {
+    switch flow {
+    case .signIn: .signIn
+    case .registration: .register
+    case .magicLink, .oneTimeCode: .passwordless
+    case .app2app: .app2app
+    case .bff: .bff
+    case .device: .device
+    }
+  }
+
+  /// The step that the transaction waits for; a process that did not begin the transaction starts its state machine in
+  /// this step.
+  public var step: RegistrationState.Step {
+    switch flow {
+    case .signIn, .bff, .device: .browser
+    case .registration(let registration): registration.isInBrowser ? .browser : .emailPending
+    case .magicLink: .emailPending
+    case .oneTimeCode: .codePending
+    case .app2app: .otherApp
+    }
+  }
+
+  /// The authorize request whose code the transaction waits for.
+  public var codeRequest: CodeRequest? {
+    switch flow {
+    case .signIn(let signIn): signIn.request
+    case .registration(let registration): registration.request
+    case .magicLink(let link): link.request
+    case .oneTimeCode, .app2app, .bff, .device: nil
+    }
+  }
+
+  /// The redirect with a state that the transaction waits for.
+  public var redirect: AwaitedRedirect? {
+    // This does not use `codeRequest`, because that would copy the whole request.
+    switch flow {
+    case .signIn(let signIn): signIn.request.redirect
+    case .bff(let bff): bff.redirect
+    case .registration, .magicLink: codeRequest?.redirect
+    case .oneTimeCode, .app2app, .device: nil
+    }
+  }
+
+  /// The redirect URI; nil for a flow without a redirect.
+  public var redirectURI: String? {
+    if case .app2app(let app2app) = flow { app2app.redirectURI } else { redirect?.uri }
+  }
+
+  /// False for a loopback redirect: its listener ends with this process (R4).
+  public var survivesProcess: Bool { !(redirect?.listensOnLoopback ?? false) }
+
+  /// The registration type that is stored (flows.md §7, Captured values); nil for the other flows.
+  package var registrationType: String? {
+    switch flow {
+    case .magicLink, .oneTimeCode: "PASSWORDLESS"
+    // A back end signs in with a connection that the user chose.
+    case .bff: "SOCIAL"
+    case .signIn, .registration: codeRequest?.isSocial ?? false ? "SOCIAL" : nil
+    case .app2app, .device: nil
+    }
+  }
+}
+
+extension TransactionRecord.EmailRegistration {
+  /// The authorize request; nil if the registration began at the gateway's own page.
+  public var request: CodeRequest? {
+    get { if case .request(let request) = start { request } else { nil } }
+    set { if let newValue { start = .request(newValue) } }
+  }
+
+  var demands: IDTokenDemands {
+    switch start {
+    case .request(let request): request.demands
+    case .page(let demands): demands
+    }
+  }
+}
+
+extension TransactionRecord.Flow {
+  /// Removes the values that work once. The state is kept until the deadline, to recognise a second redirect (R7), and
+  /// so are the used links.
+  mutating func spend() {
+    switch self {
+    case .signIn(var signIn):
+      signIn.request.secrets = nil
+      (signIn.cause, signIn.hasFallenBack) = (nil, false)
+      self = .signIn(signIn)
+    case .registration(var registration):
+      registration.request?.secrets = nil
+      registration.hasFallenBack = false
+      self = .registration(registration)
+    case .magicLink(var link):
+      link.request.secrets = nil
+      link.recipient = nil
+      self = .magicLink(link)
+    case .oneTimeCode: self = .oneTimeCode(nil)
+    case .app2app(var app2app):
+      app2app.session = nil
+      self = .app2app(app2app)
+    case .bff(var bff):
+      bff.exchange = nil
+      self = .bff(bff)
+    case .device: self = .device(nil)
+    }
+  }
+}

@@ -1,0 +1,25 @@
+// The settings of the client's own key (private_key_jwt; OpenID Connect Core §9).
+
+public import EnrollCrypto
+
+/// The settings of the configuration for the client's own key.
+public struct ClientKeySettings: Equatable, Sendable {
+  /// The path of the file with the private key: PKCS #8 in PEM (RFC 7468 §10), or a JWK (RFC 7517).
+  public var file: String
+  /// `kid`, the id under which the provider knows the key; nil: the JWK's `kid`, or none.
+  public var id: String?
+  /// nil: the JWK's `alg`, or one that fits the key, preferably one that the provider announces.
+  public var algorithm: SignatureAlgorithm?
+  /// `aud` of the assertions; nil: the issuer. The word `token_endpoint` means the URL of the token endpoint.
+  public var audience: String?
+
+  /// A key in this file.
+  public init(
+    file: String, id: String? = nil, algorithm: SignatureAlgorithm? = nil, audience: String? = nil
+  ) {
+    self.file = file
+    self.id = id
+    self.algorithm = algorithm
+    self.audience = audience
+  }
+}

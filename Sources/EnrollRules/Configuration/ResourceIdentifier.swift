@@ -1,0 +1,142 @@
+// The URI of a protected resource (RFC 9728 §1.2, RFC 8707 §2): metadata is looked up by it, and tokens are requested
+// for it. Every request that leads to tokens names the URI (R43). Tokens are requested only for the resources of the
+// sign-in (R44).
+
+/// An API or an MCP server, by the URI under which its tokens are issued.
+public struct ResourceIdentifier: Equatable, Sendable {
+  /// The URI as the host passed it. Compared byte by byte.
+  public let text: String
+  package let url: StrictURL
+
+  /// - Parameter field: the parameter or key with the URI, for errors.
+  /// - Throws: `.invalidArgument` for anything but an https URL without a fragment. http to a loopback address must be
+  ///   allowed (R19).
+  public init(
+    _ text: String, allowsLoopbackHTTP: Bool, field: String = "resource"
+  ) throws(EnrollError) {
+    if let problem = Self.problem(in: text, allowsLoopbackHTTP: allowsLoopbackHTTP) {
+      throw EnrollError(.invalidArgument, "\(field): \(problem)", field: field)
+    }
+    guard let url = try? StrictURL(text) else {
+      throw EnrollError(.internal, "a URL was read in two ways", field: field)
+    }
+    self.text = text
+    self.url = url
+  }
+
+  /// - Throws: `.invalidArgument` if the host's own parameters include `name`, which would change what the tokens are
+  ///   for.
+  static func requireUnset(_ name: String, _ configuration: Configuration) throws(EnrollError) {
+    guard !configuration.requestedResources.isEmpty,
+      ASCII.equals(name, configuration.resourceParameter.rawValue)
+    else { return }
+    throw EnrollError(
+      .invalidArgument,
+      "\(name) is the configuration's: open another client for another resource, or name it in resources",
+      field: "parameters")
+  }
+
+  /// What is wrong with the text; nil if it is acceptable.
+  static func problem(in text: String, allowsLoopbackHTTP: Bool) -> String? {
+    let url: StrictURL
+    do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { return error.text }
+    guard !url.hadFragment else { return "a resource has no fragment (RFC 8707 §2)" }
+    switch url.kind {
+    case .https: return nil
+    case .loopbackHTTP: return allowsLoopbackHTTP ? nil : "http to loopback needs allowLoopbackHTTP"
+    case .privateScheme: return "expected https, got a private scheme"
+    }
+  }
+}
+
+extension ConfigurationRules {
+  static func resource(
+    _ text: String?, key: String = "resource", allowsLoopbackHTTP: Bool
+  ) throws(EnrollError) -> ResourceIdentifier? {
+    guard let text else { return nil }
+    if let problem = ResourceIdentifier.problem(in: text, allowsLoopbackHTTP: allowsLoopbackHTTP) {
+      throw refusal(key, problem)
+    }
+    return try ResourceIdentifier(text, allowsLoopbackHTTP: allowsLoopbackHTTP)
+  }
+
+  static func resources(
+    _ texts: [String], allowsLoopbackHTTP: Bool
+  ) throws(EnrollError) -> [ResourceIdentifier] {
+    guard texts.count <= 16 else { throw refusal("resources", "expected at most 16, got \(texts.count)") }
+    var resources: [ResourceIdentifier] = []
+    for (index, text) in texts.enumerated() {
+      let key = "resources[\(index)]"
+      if let one = try resource(text, key: key, allowsLoopbackHTTP: allowsLoopbackHTTP) {
+        resources.append(one)
+      }
+    }
+    return resources
+  }
+}
+
+/// The parameter with which a provider accepts resources.
+public enum ResourceParameter: String, Sendable, CaseIterable {
+  /// One parameter for each resource (RFC 8707).
+  case resource
+  /// One parameter with all resources, separated by spaces, in the authorization request (Hydra, Authelia).
+  case audience
+}
+
+extension Configuration {
+  /// All resources that a sign-in requests.
+  var requestedResources: [String] {
+    let named = resources.map { $0.text }
+    guard let own = resource?.text else { return named }
+    return [own] + named.filter { !ASCII.equals($0, own) }
+  }
+
+  /// Adds the parameters of an authorization request.
+  func addResources(to form: inout FormEncoding) {
+    let texts = requestedResources
+    switch resourceParameter {
+    case .resource: for text in texts { form.add(resourceParameter.rawValue, text) }
+    case .audience: if !texts.isEmpty { form.add(resourceParameter.rawValue, Scopes.joined(texts)) }
+    }
+  }
+
+  /// Adds the parameter of a token request. A grant whose audiences the provider knows already adds no
+  /// parameter.
+  /// - Parameter other: a resource to use instead of the configured one.
+  func addResource(_ other: String? = nil, to form: inout FormEncoding) {
+    let own = resourceParameter == .resource ? resource?.text : nil
+    if let text = other ?? own { form.add(resourceParameter.rawValue, text) }
+  }
+
+  static var resourceKeys: [ConfigurationKey] {
+    [
+      ConfigurationKey(
+        "resource", .url,
+        "The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to tokens; another resource is another account. Without it the provider decides."
+      ),
+      ConfigurationKey(
+        "resources", .list(.url),
+        "Further APIs that token.access may name with resource. They are sent with the request that begins a sign-in (RFC 8707 §2). With resource or resources, EnrollKit requests no token for any other API."
+      ),
+      ConfigurationKey(
+        "resourceParameter", or: ["resource_parameter"],
+        .named(
+          "ResourceParameter", "The parameter that names the APIs that tokens are for.",
+          .oneOf(ResourceParameter.allCases.map { $0.rawValue })),
+        "The parameter that carries resource and resources: resource (RFC 8707), or audience, for Hydra and Authelia. resource by default."
+      ),
+    ]
+  }
+}
+
+extension ResourceIdentifier {
+  /// Whether `other` is the origin of this resource: it names the whole host.
+  package func isAtHost(_ other: String) -> Bool {
+    guard let url = try? StrictURL(other), url.hasSameOrigin(as: self.url), !url.hadFragment, url.query == nil
+    else { return false }
+    return url.path.count <= 1
+  }
+
+  /// Whether metadata about the resource `named` may serve it: the same text, or its host.
+  package func isServed(by named: String) -> Bool { ASCII.equals(text, named) || isAtHost(named) }
+}

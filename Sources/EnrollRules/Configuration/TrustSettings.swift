@@ -1,0 +1,21 @@
+// How a client verifies that it talks to the right server (R19). Two clients of one provider may differ: a development
+// configuration may trust its own certificate authority, or use the host's transport.
+
+/// How a client reaches servers, and which certificates it trusts.
+public struct TrustSettings: Equatable, Sendable {
+  /// ``Configuration/caFile``.
+  public var caFile: String?
+  /// ``Configuration/allowsLoopbackHTTP``.
+  public var allowsLoopbackHTTP: Bool
+  /// Whether the host sends requests itself: EnrollKit then does not know which servers it trusts.
+  public var hasOwnTransport: Bool
+
+  public init(caFile: String? = nil, allowsLoopbackHTTP: Bool = false, hasOwnTransport: Bool = false) {
+    self.caFile = caFile
+    self.allowsLoopbackHTTP = allowsLoopbackHTTP
+    self.hasOwnTransport = hasOwnTransport
+  }
+
+  /// The settings of a client with the defaults: https, and the system's certificate authorities.
+  public static let standard = TrustSettings()
+}

@@ -1,0 +1,81 @@
+// A provider's documents, stored beside the records: its discovery document and its keys, as received. A new process
+// uses them without a request for as long as their headers allow (RFC 9111), and beyond that while the provider is
+// unreachable. Readers check them as if they had just been received from the network.
+
+/// A provider and its trust settings: a document that was fetched with some trust settings is never used with others.
+public struct ProviderName: Equatable, Hashable, Sendable {
+  /// The issuer, a line feed, and the transport's ``Transport/trust``.
+  public let text: String
+
+  /// - Parameters:
+  ///   - issuer: as configured.
+  ///   - trust: the certificates against which the provider's certificate is verified.
+  public init(issuer: Issuer, trust: String) { text = issuer.text + "\n" + trust }
+}
+
+/// A document as it was received.
+public struct KeptDocument: Equatable, Sendable {
+  /// A longer document is not stored.
+  public static let bodyLimit = 256 << 10
+
+  /// The document's URL.
+  public var url: String
+  /// The body of the response, as it came.
+  public var body: [UInt8]
+  /// The document's ETag.
+  public var tag: String?
+  /// How long its headers allow its use without a request; zero for `no-store` and `no-cache`.
+  public var freshness: Expiry
+  /// After a failure: the provider is not asked for the document before this ends.
+  public var pause: Expiry?
+
+  public init(url: String, body: [UInt8], tag: String?, freshness: Expiry, pause: Expiry? = nil) {
+    self.url = url
+    self.body = body
+    self.tag = tag
+    self.freshness = freshness
+    self.pause = pause
+  }
+}
+
+extension KeptDocument {
+  /// When the document was fetched, by the clock of this boot; the earliest instant if that was in another boot.
+  func fetched(at moment: Moment) -> Instant {
+    guard freshness.bootID == moment.bootID else { return Instant(nanoseconds: .min) }
+    return freshness.deadline.advanced(bySeconds: -freshness.lifetimeSeconds)
+  }
+
+  /// The document as a response.
+  package var response: HTTPResponse { HTTPResponse(status: 200, body: body) }
+}
+
+extension KeptDocument? {
+  /// Records the response to `request`: 200, or 304 for the kept document.
+  package mutating func note(_ response: HTTPResponse, to request: HTTPRequest, at moment: Moment) {
+    let freshness = Expiry(lifetimeSeconds: CacheControl.keptSeconds(of: response), from: moment)
+    let tag = response.header("ETag")
+    guard response.status == 304 else {
+      self = KeptDocument(url: request.url, body: response.body, tag: tag, freshness: freshness)
+      if response.body.count > KeptDocument.bodyLimit { self = nil }
+      return
+    }
+    guard let kept = self, let asked = request.headers.value(of: "If-None-Match"),
+      kept.tag.map({ ASCII.equals($0, asked) }) ?? false,
+      ASCII.equals(kept.url, request.url)
+    else { return }
+    self = KeptDocument(url: kept.url, body: kept.body, tag: tag ?? kept.tag, freshness: freshness)
+  }
+}
+
+/// The kept documents of one provider.
+public struct ProviderDocuments: Equatable, Sendable {
+  /// The provider's metadata (OpenID Connect Discovery, RFC 8414).
+  public var metadata: KeptDocument?
+  /// The provider's JWK Set (RFC 7517).
+  public var keys: KeptDocument?
+
+  public init(metadata: KeptDocument? = nil, keys: KeptDocument? = nil) {
+    self.metadata = metadata
+    self.keys = keys
+  }
+}

@@ -1,0 +1,39 @@
+// The server's time by the clock of this boot, as responses show it (R25). The response to a request of this client
+// alone is fresh. A document that anybody may fetch can come from a cache, which may not say so, and its date is then
+// too early.
+
+/// This process's knowledge of a server's clock.
+package struct ServerTimes: Sendable {
+  /// The server's clock by responses that only this client requested.
+  private var answers = ServerClock()
+  /// The server's clock by the discovery document and the keys.
+  private var documents = ServerClock()
+
+  package init() {}
+
+  package func byAnswers(at now: Instant) -> UnixTime? { Self.time(answers, now) }
+
+  package func byDocuments(at now: Instant) -> UnixTime? { Self.time(documents, now) }
+
+  package mutating func learn(from answer: HTTPResponse, at now: Instant) {
+    if let offset = Self.offset(answer, now) { answers.hear(offsetSeconds: offset) }
+  }
+
+  package mutating func learn(fromDocument document: HTTPResponse, at now: Instant) {
+    if let offset = Self.offset(document, now) { documents.hear(offsetSeconds: offset) }
+  }
+
+  private static func time(_ clock: ServerClock, _ now: Instant) -> UnixTime? {
+    clock.offsetSeconds.map { UnixTime(seconds: seconds(now)) + $0 }
+  }
+
+  /// nil if the response has no date, or says that it comes from a cache (RFC 9111 §5.1): some caches change the date.
+  private static func offset(_ response: HTTPResponse, _ now: Instant) -> Int64? {
+    guard !response.isFromCache,
+      let date = response.header("Date").flatMap({ HTTPDate.parse($0) })
+    else { return nil }
+    return date.since(UnixTime(seconds: seconds(now)))
+  }
+
+  private static func seconds(_ now: Instant) -> Int64 { now.nanoseconds / 1_000_000_000 }
+}

@@ -1,0 +1,35 @@
+// The claims about a user from several sources: id_token, userinfo, and the profile of an earlier id_token.
+
+package import EnrollJSON
+
+extension JSONObject {
+  /// The claims of a renewed id_token, completed with claims of the earlier profile that the id_token lacks
+  /// although their scope was granted. Userinfo may be the only source of these claims, and is requested only
+  /// at the sign-in.
+  package func keeping(_ before: JSONObject?, scopes: [String]) -> JSONObject {
+    guard let before, lacksNames(of: scopes) else { return self }
+    return completed(by: before)
+  }
+
+  /// These claims, completed with the claims about the user that only `other` has.
+  package func completed(by other: JSONObject) -> JSONObject {
+    completed(by: other) { !Scopes.contains($0, in: IDToken.protocolClaims) }
+  }
+
+  /// Whether a claim of these scopes that every user has is missing (OpenID Connect Core §5.4).
+  package func lacksNames(of scopes: [String]) -> Bool {
+    let names = ["name", "given_name", "family_name", "preferred_username", "nickname"]
+    return Scopes.contains("email", in: scopes) && self["email"] == nil
+      || Scopes.contains("profile", in: scopes) && names.allSatisfy { self[$0] == nil }
+  }
+}
+
+extension IDToken {
+  /// Claims about a token, not about its user (RFC 7519 §4.1, OpenID Connect Core §2). Those of the id_token are
+  /// verified; userinfo's are not used.
+  static let protocolClaims = [
+    "iss", "sub", "aud", "exp", "iat", "nbf", "jti", "nonce", "azp", "acr", "amr", "auth_time", "at_hash",
+    "c_hash",
+    "sid",
+  ]
+}

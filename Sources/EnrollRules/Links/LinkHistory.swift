@@ -1,0 +1,52 @@
+// The links that were used for the transactions of an account (flows.md §3, §4).
+
+extension AccountRecord {
+  /// The newest registration that waits for a link and was not cancelled.
+  package func linkWait(at moment: Moment) -> TransactionRecord? {
+    transactions.last { $0.isRegistration && $0.status == .pending && $0.isLive(at: moment) }
+  }
+
+  /// Settles the transactions from which `transaction` came, directly or indirectly: the registration that waited for
+  /// the e-mail's link, or the sign-in before the fallback link.
+  package mutating func settleOrigins(of transaction: TransactionRecord) {
+    var origin = transaction.cause?.origin
+    for _ in 0..<AccountRecord.transactionLimit {
+      guard let before = origin.flatMap({ transactions.named($0) }), before.isOpen else { return }
+      origin = before.cause?.origin
+      settle(before.id, as: .succeeded)
+    }
+  }
+}
+
+extension AccountRecord {
+  /// - Throws: `.alreadySettled` if it was used in the meantime.
+  package mutating func spend(_ hash: String, on transactionID: TransactionID) throws(EnrollError) {
+    guard !transactions.contains(where: { $0.hasSpent(hash) }) else {
+      throw EnrollError(.alreadySettled, "the link was used before")
+    }
+    change(transactionID) { $0.spend(hash) }
+  }
+
+  /// - Throws: `.alreadySettled` if the fallback was used in the meantime.
+  package mutating func fallBack(from transactionID: TransactionID) throws(EnrollError) {
+    guard let pending = transactions.named(transactionID), pending.isOpen, pending.hasFallenBack == false
+    else {
+      throw EnrollError(.alreadySettled, "the fallback link was used before")
+    }
+    change(transactionID) { $0.fallBack() }
+  }
+
+  /// Only the newest link of a registration has a sign-in in progress. So a forged link can replace the
+  /// sign-in of that registration, but no other transaction.
+  package mutating func forgetAttempts(at origin: TransactionID) {
+    // A transaction is stored after its predecessor.
+    var chain = [origin]
+    for transaction in transactions {
+      guard let before = transaction.cause?.origin, chain.contains(before)
+      else { continue }
+      chain.append(transaction.id)
+    }
+    let attempts = chain.dropFirst()
+    transactions.removeAll { $0.isOpen && attempts.contains($0.id) }
+  }
+}

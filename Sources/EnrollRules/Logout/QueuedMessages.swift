@@ -1,0 +1,61 @@
+// Messages of the outbox: which are equal, and which revoke a token.
+
+package import EnrollCrypto
+
+extension OutboxEntry {
+  /// The token that a revocation is about; nil for other messages.
+  package var revokedToken: Secret? {
+    if case .revocation(let revocation) = message { revocation.token } else { nil }
+  }
+
+  package mutating func endLogoutWait() { (pause, awaitedLogout) = (nil, nil) }
+}
+
+extension OutboxEntry {
+  /// Whether the entries are equal except for their attempts, which another process may have counted
+  /// meanwhile.
+  package func isSame(as other: OutboxEntry) -> Bool {
+    message == other.message && queued == other.queued && sender == other.sender
+      && issuer == other.issuer
+  }
+}
+
+extension [OutboxEntry] {
+  /// - Parameter left: replaces the entry; the stored number of attempts, which another process may have
+  ///   changed, grows by one. nil removes the entry.
+  package mutating func put(_ left: OutboxEntry?, inPlaceOf entry: OutboxEntry) {
+    guard let left else { return removeAll { $0.isSame(as: entry) } }
+    for index in indices where self[index].isSame(as: entry) {
+      let attempts = self[index].attempts
+      self[index] = left
+      self[index].attempts = attempts + 1
+    }
+  }
+}
+
+extension OutboxEntry {
+  /// Whether the message revokes this token.
+  package func revokes(_ token: Secret) -> Bool {
+    if case .revocation(let revocation) = message { revocation.token == token } else { false }
+  }
+}
+
+extension [OutboxEntry] {
+  /// Adds the messages that the outbox does not have yet.
+  package mutating func add(_ entries: [OutboxEntry]) {
+    for entry in entries where !contains(where: { $0.isTwin(of: entry) }) { append(entry) }
+  }
+}
+
+extension OutboxEntry {
+  /// Whether both entries are the same message to the same server.
+  func isTwin(of other: OutboxEntry) -> Bool {
+    message == other.message && sender == other.sender && issuer == other.issuer
+  }
+}
+
+extension OutboxEntry {
+  package var isErrorReport: Bool {
+    if case .errorReport = message { true } else { false }
+  }
+}

@@ -1,0 +1,13 @@
+// The result of the registration check (R31), as the engine keeps it in memory.
+
+/// The result of the last registration check in this process.
+package enum CheckStanding: Equatable, Sendable {
+  case none
+  case passed(epoch: UInt64)
+  /// The back end could not be reached. The check is sent again after this time.
+  case postponed(epoch: UInt64, until: Instant)
+  /// The state is E or F until the host or the user tries again.
+  case refused(epoch: UInt64)
+  /// The check refused tokens that wait for confirmation.
+  case provisionalRefused
+}

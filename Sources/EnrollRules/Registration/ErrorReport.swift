@@ -1,0 +1,101 @@
+// A failure as it is reported to the host and its back end (flows.md §7, Errors): code, message key and remedy, without
+// secrets.
+
+import EnrollJSON
+
+extension EnrollError {
+  /// The ways in which the user or the host can solve an error.
+  public enum Help: String, Sendable, CaseIterable {
+    /// Do the same again.
+    case retry
+    /// Wait, then do the same again.
+    case wait
+    /// Start again: sign in or register.
+    case registerAgain
+    /// Verify the e-mail address, then confirm again.
+    case verifyEmail
+    /// Get an account from the host, then confirm again.
+    case createAccount
+    /// The user cannot solve it: a developer has to.
+    case support
+  }
+
+  /// The key of the host's own text for the error: `error.` and the code's name.
+  public var messageKey: String { "error.\(code.name)" }
+
+  /// The remedy for the error, by the user or by the host. For an error of the state E it is the state's remedy.
+  public var helps: Help {
+    guard !hasEndedAttempt else { return .registerAgain }
+    switch remedy {
+    case .retry: return .retry
+    case .wait: return .wait
+    case .registerAgain: return .registerAgain
+    case nil: break
+    }
+    return switch code {
+    case .cancelled, .deadlineExceeded, .busy, .accessDenied, .codeRejected, .storeIO, .outOfMemory: .retry
+    case .network, .timeout, .server, .keysUnavailable, .rejected, .expired, .storeLocked, .storeFull: .wait
+    case .redirectMalformed, .redirectMismatch, .unsolicited, .alreadySettled, .transactionExpired,
+      .otherAppMissing, .activationFailed, .oauth,
+      .loginRequired, .interactionRequired, .consentRequired, .idTokenInvalid, .profileMismatch,
+      .reauthenticate, .storeCorrupt, .storeKey:
+      .registerAgain
+    case .emailNotVerified: .verifyEmail
+    case .unknownAccount: .createAccount
+    case .invalidArgument, .handle, .reentrant, .forked, .bufferTooSmall, .unsupported, .illegalState,
+      .notFound, .configuration, .tls, .responseInvalid, .issuerMismatch, .storeRefused, .storeVersion, .json,
+      .internal:
+      .support
+    }
+  }
+
+  /// Whether the error may concern the user. A caller's mistake and an unsolicited URL do not: a page that opens links
+  /// must not be able to cause reports (R6).
+  package var concernsUser: Bool {
+    switch code {
+    case .unsolicited, .redirectMalformed, .redirectMismatch, .alreadySettled, .codeRejected, .cancelled,
+      .deadlineExceeded:
+      false
+    default: blame != .caller
+    }
+  }
+}
+
+public enum ErrorReport {
+  /// The number of reports that are queued; a new one replaces the oldest.
+  package static let limit = 32
+
+  /// - Returns: the JSON text to post.
+  package static func body(_ error: EnrollError, at time: UnixTime, clientID: ClientID, platform: Platform)
+    -> String
+  {
+    let report = JSON.object([
+      ("code", .string(error.code.name)), ("messageKey", .string(error.messageKey)),
+      ("helps", .string(error.helps.rawValue)), ("blame", .string(error.blame.rawValue)),
+      ("message", .string(error.message)), ("httpStatus", error.httpStatus.map { .integer(Int64($0)) }),
+      ("oauthError", error.oauthError.map { .string($0) }),
+      ("oauthErrorDescription", error.oauthErrorDescription.map { .string($0) }),
+      ("time", .integer(time.seconds)),
+      ("clientId", .string(clientID.text)), ("platform", platform.type.map { .string($0) }),
+      ("appVersion", platform.appVersion.map { .string($0) }),
+    ])
+    return String(decoding: report.serialized(), as: UTF8.self)
+  }
+
+  /// The client in a report from ``body(_:at:clientID:platform:)``.
+  static func clientID(in body: String) -> ClientID? {
+    (try? JSON.parse(Array(body.utf8)))?["clientId"]?.string.map { ClientID($0) }
+  }
+
+  package static func request(endpoint: String, body: String) -> HTTPRequest {
+    HTTPRequest(
+      .post, endpoint,
+      headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json")],
+      body: Array(body.utf8))
+  }
+
+  /// Whether the report is done: accepted, or refused for good.
+  package static func isFinal(status: Int) -> Bool {
+    (200..<300).contains(status) || (400..<500).contains(status) && status != 408 && status != 429
+  }
+}

@@ -1,0 +1,28 @@
+// The request that sends the confirmed profile to the host's back end (R31).
+
+public import EnrollJSON
+
+/// The request that sends the host's back end the profile that the user confirmed: a POST with the access token in the
+/// header (R31). A failure never undoes H.
+public enum ProfileUpdate {
+  public static func request(endpoint: String, tokens: TokenSet, profile: JSONObject) -> HTTPRequest {
+    HTTPRequest(
+      .post, endpoint,
+      headers: [
+        HTTPHeader("Authorization", tokens.authorization), HTTPHeader("Content-Type", "application/json"),
+        HTTPHeader("Accept", "application/json"),
+      ],
+      body: JSON.object([("profile", .object(profile))]).serialized())
+  }
+
+  /// Whether the message is done: accepted, or refused in a way that another attempt cannot change. After a 401 the
+  /// next access token may be accepted.
+  public static func isFinal(status: Int) -> Bool {
+    switch status {
+    case 200..<300: true
+    case 401, 408, 429: false
+    case 400..<500: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// The inputs of the registration state machine.
+
+public import EnrollJSON
+
+/// An input of the registration state machine.
+public enum RegistrationEvent: Equatable, Sendable {
+  /// The platform is not native: the stand-in token is used.
+  case standInUsed
+  /// The store holds a confirmed access token that is not due.
+  case tokenValid
+  /// The access token was due, and the renewal succeeded.
+  case tokenRenewed
+  /// The store holds no token.
+  case tokenMissing
+  /// The access token was due, and the renewal failed.
+  case renewalFailed(RegistrationState.RenewalFailure)
+  /// A transaction began.
+  case begun(transactionID: TransactionID, step: RegistrationState.Step)
+  /// A transaction reached another step.
+  case advanced(transactionID: TransactionID, step: RegistrationState.Step)
+  /// The host said that the user gave up. This is a hint: a late valid redirect still counts.
+  case dismissed
+  /// The browser, link, app or code step failed.
+  case failed(EnrollError)
+  /// A transaction failed or was cancelled while a session existed. The state returns to B (flows.md §6).
+  case returnedValid
+  /// As ``returnedValid``; the state returns to C.
+  case returnedRenewed
+  /// As ``returnedValid``; the state returns to H.
+  case returnedConfirmed
+  /// As ``returnedValid``; the state returns to E.
+  case returnedFailed(RegistrationState.RenewalFailure)
+  /// The registration check does not accept the access token, or knows no account; the tokens are kept.
+  case checkRefused(RegistrationState.RenewalFailure)
+  /// The registration check answers about another user.
+  case checkMismatched(EnrollError)
+  /// A transaction ended with tokens, which are stored as provisional.
+  case tokensArrived(transactionID: TransactionID, profile: JSONObject)
+  /// The user confirmed.
+  case confirmed
+  /// The user wants to try again.
+  case retried
+  /// Logout, deregistration or clearing: the tokens were deleted.
+  case cleared
+
+  /// The event without its payload.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// ``RegistrationEvent/standInUsed``.
+    case standInUsed
+    /// ``RegistrationEvent/tokenValid``.
+    case tokenValid
+    /// ``RegistrationEvent/tokenRenewed``.
+    case tokenRenewed
+    /// ``RegistrationEvent/tokenMissing``.
+    case tokenMissing
+    /// ``RegistrationEvent/renewalFailed(_:)``.
+    case renewalFailed
+    /// ``RegistrationEvent/begun(transactionID:step:)``.
+    case begun
+    /// ``RegistrationEvent/advanced(transactionID:step:)``.
+    case advanced
+    /// ``RegistrationEvent/dismissed``.
+    case dismissed
+    /// ``RegistrationEvent/failed(_:)``.
+    case failed
+    /// ``RegistrationEvent/returnedValid``.
+    case returnedValid
+    /// ``RegistrationEvent/returnedRenewed``.
+    case returnedRenewed
+    /// ``RegistrationEvent/returnedConfirmed``.
+    case returnedConfirmed
+    /// ``RegistrationEvent/returnedFailed(_:)``.
+    case returnedFailed
+    /// ``RegistrationEvent/checkRefused(_:)``.
+    case checkRefused
+    /// ``RegistrationEvent/checkMismatched(_:)``.
+    case checkMismatched
+    /// ``RegistrationEvent/tokensArrived(transactionID:profile:)``.
+    case tokensArrived
+    /// ``RegistrationEvent/confirmed``.
+    case confirmed
+    /// ``RegistrationEvent/retried``.
+    case retried
+    /// ``RegistrationEvent/cleared``.
+    case cleared
+  }
+
+  /// The event without its payload.
+  public var kind: Kind {
+    switch self {
+    case .standInUsed: .standInUsed
+    case .tokenValid: .tokenValid
+    case .tokenRenewed: .tokenRenewed
+    case .tokenMissing: .tokenMissing
+    case .renewalFailed: .renewalFailed
+    case .begun: .begun
+    case .advanced: .advanced
+    case .dismissed: .dismissed
+    case .failed: .failed
+    case .returnedValid: .returnedValid
+    case .returnedRenewed: .returnedRenewed
+    case .returnedConfirmed: .returnedConfirmed
+    case .returnedFailed: .returnedFailed
+    case .checkRefused: .checkRefused
+    case .checkMismatched: .checkMismatched
+    case .tokensArrived: .tokensArrived
+    case .confirmed: .confirmed
+    case .retried: .retried
+    case .cleared: .cleared
+    }
+  }
+}

@@ -1,0 +1,21 @@
+// The refresh tokens that were sent: a response that contains one of them is a replay of an earlier one.
+
+/// The refresh tokens of an account that were sent last, as hashes.
+public struct SentRefreshTokens: Equatable, Sendable {
+  /// The number of hashes. A cache that replays an older response is detected by its headers.
+  static let limit = 8
+
+  /// SHA-256 of each token, base64url. The last hash belongs to the token that was sent last.
+  public private(set) var hashes: [String]
+
+  public init(_ hashes: [String] = []) { self.hashes = hashes }
+
+  package mutating func add(_ hash: String) {
+    hashes.removeAll { ASCII.equals($0, hash) }
+    hashes.append(hash)
+    if hashes.count > Self.limit { hashes.removeFirst() }
+  }
+
+  /// Whether this token was sent, and a newer token was sent later.
+  package func isSpent(_ hash: String) -> Bool { hashes.dropLast().contains { ASCII.equals($0, hash) } }
+}

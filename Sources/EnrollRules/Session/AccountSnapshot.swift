@@ -1,0 +1,54 @@
+// The values of an account that a host reads at once.
+
+public import EnrollCrypto
+public import EnrollJSON
+
+/// The values of one account. All except ``waiting`` belong to the confirmed session, and are nil without one.
+public struct AccountSnapshot: Equatable, Sendable {
+  /// The verified claims about the user who is signed in.
+  public var profile: JSONObject?
+  /// The id_token as it was received, for requests that send it as a hint.
+  public var idToken: Secret?
+  /// The access token as it is stored; it may have expired.
+  public var accessToken: Secret?
+  /// When the access token expires, by the device's clock.
+  public var expiresAt: UnixTime?
+  /// Whether the session can renew its access token; nil without a confirmed session.
+  public var renews: Bool?
+  /// When the refresh token expires unless a renewal replaces it, by the device's clock; nil if the provider did not
+  /// say.
+  public var renewableUntil: UnixTime?
+  /// The requested scopes that were not granted, as far as the provider says.
+  public var missingScopes: [String] = []
+  /// `SOCIAL`, `PASSWORDLESS` or nothing.
+  public var registrationType: String?
+  /// The sign-in that waits for the user's confirmation, whether or not another user's session exists; nil if
+  /// none waits.
+  public var waiting: WaitingSignIn?
+
+  package init(
+    profile: JSONObject? = nil, idToken: Secret? = nil, accessToken: Secret? = nil,
+    expiresAt: UnixTime? = nil, renews: Bool? = nil, renewableUntil: UnixTime? = nil,
+    missingScopes: [String] = [], registrationType: String? = nil, waiting: WaitingSignIn? = nil
+  ) {
+    self.profile = profile
+    self.idToken = idToken
+    self.accessToken = accessToken
+    self.expiresAt = expiresAt
+    self.renews = renews
+    self.renewableUntil = renewableUntil
+    self.missingScopes = missingScopes
+    self.registrationType = registrationType
+    self.waiting = waiting
+  }
+}
+
+/// A sign-in whose tokens wait for the user's confirmation (G): the tokens are not used, and not returned to callers.
+public struct WaitingSignIn: Equatable, Sendable {
+  /// Identifies the question of ``RegistrationState/awaitingConfirmation(transactionID:profile:)``.
+  public var transactionID: TransactionID
+  /// The verified claims about the user who is to confirm; empty if the provider sends none.
+  public var profile: JSONObject
+  /// `SOCIAL`, `PASSWORDLESS` or nothing.
+  public var registrationType: String?
+}

@@ -1,0 +1,23 @@
+// Whether a renewal ended the older access tokens of a session.
+
+extension TokenSet {
+  /// Whether a renewal after this access token may have ended it.
+  package func isSuperseded(for audience: TokenAudience?) -> Bool {
+    guard let audience else { return isSuperseded }
+    return audiences[audience]?.token?.isSuperseded ?? false
+  }
+
+  /// Marks all access tokens as possibly ended, except the token of `audience`.
+  mutating func supersede(except audience: TokenAudience?) {
+    isSuperseded = audience != nil
+    audiences.changeTokens { entry in
+      if entry.audience != audience { entry.token?.isSuperseded = true }
+    }
+  }
+
+  /// Marks all access tokens as not ended.
+  package mutating func keepAll() {
+    isSuperseded = false
+    audiences.changeTokens { $0.token?.isSuperseded = false }
+  }
+}

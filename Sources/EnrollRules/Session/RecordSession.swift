@@ -1,0 +1,112 @@
+// The session in an account's record: begun, changed, ended.
+
+package import EnrollJSON
+
+extension AccountRecord {
+  /// Stores what the tokens of a transaction show about consent.
+  package mutating func learnConsent(from tokens: TokenSet, of transaction: TransactionRecord) {
+    guard transaction.lacksOfflineAccess(tokens) else { return }
+    if transaction.canAskForConsent {
+      offlineConsent = offlineConsent ?? .needed
+    } else if Scopes.contains("consent", in: Scopes.split(transaction.codeRequest?.prompt ?? "")) {
+      offlineConsent = .useless
+    }
+  }
+}
+
+extension AccountRecord {
+  /// Whether the transaction still decides the state: it is open before its deadline, or its exchange is running.
+  package func isUnderWay(transactionID: TransactionID, at moment: Moment) -> Bool {
+    guard let transaction = transactions.named(transactionID) else { return false }
+    // If there is a session, the state shows the session and does not wait for an e-mail. A link is still
+    // accepted.
+    if hasTokens, transaction.isRegistration, transaction.step == .emailPending { return false }
+    // The state does not wait for a transaction either, after another transaction brought tokens.
+    if hasTokens, transaction.isOvertaken { return false }
+    return (transaction.status == .pending || transaction.status == .exchanging)
+      && transaction.deadline.secondsLeft(at: moment) > 0
+  }
+
+  /// The tokens of the confirmed session.
+  /// - Parameter unsaved: the tokens of its renewal that could not be saved.
+  package func session(unsaved: TokenSet?) -> [UnkeptTokens?] {
+    guard confirmed != nil else { return [] }
+    return [UnkeptTokens(confirmed, profile), UnkeptTokens(unsaved, profile)]
+  }
+
+  /// The subject of the confirmed session's user; nil if it is unknown.
+  package var user: String? { UnkeptTokens(confirmed, profile)?.user }
+
+  /// Makes tokens the session.
+  package mutating func adopt(_ tokens: TokenSet, profile: JSONObject?, registrationType: String?) {
+    confirmed = tokens
+    self.profile = profile
+    self.registrationType = registrationType
+    dropProvisional()
+    sessionEnded = nil
+    sessionEndedDescription = nil
+    refusal = nil
+    backoff = nil
+    renewalIntent = nil
+    advanceEpoch()
+  }
+
+  /// Deletes the tokens that wait for confirmation, and their data.
+  package mutating func dropProvisional() {
+    provisional = nil
+    provisionalProfile = nil
+    provisionalTransactionID = nil
+    provisionalRegistrationType = nil
+    pinTransactionID = nil
+  }
+
+  /// Deletes the six values of flows.md §7, and the other data of the session.
+  package mutating func eraseSession() {
+    confirmed = nil
+    profile = nil
+    registrationType = nil
+    dropProvisional()
+    renewalIntent = nil
+    refusal = nil
+    backoff = nil
+    sessionEnded = nil
+    sessionEndedDescription = nil
+    advanceEpoch()
+  }
+
+  /// Settles all open transactions, so that none of them leads to a sign-in any more; a running exchange detects this
+  /// (R35).
+  package mutating func settleTransactions() {
+    for transaction in transactions where !transaction.isSettled { settle(transaction.id, as: .failed) }
+  }
+
+  package mutating func dismissOpenTransactions() {
+    for index in transactions.indices where transactions[index].status == .pending {
+      transactions[index].status = .cancelled
+    }
+  }
+}
+
+extension AccountRecord {
+  /// Why only a sign-in can get tokens; nil if the session continues.
+  package func sessionOver(at moment: Moment) -> RegistrationState.RenewalFailure? {
+    guard let confirmed else { return nil }
+    let error =
+      sessionEnded.map { EnrollError.sessionEnded($0, sessionEndedDescription) }
+      ?? accessRefused.map { EnrollError(.reauthenticate, "the session is over: \($0)") }
+    return error.map {
+      RegistrationState.RenewalFailure(
+        error: $0, remedy: .registerAgain,
+        isTokenUsable: confirmed.isUsable(at: moment))
+    }
+  }
+}
+
+extension AccountRecord {
+  /// Why the session's own access token is not returned although it has not expired: a resource server
+  /// rejected it, and it cannot be renewed. nil in every other case.
+  package var accessRefused: String? {
+    isAccessRefused && confirmed != nil && confirmed?.refreshToken == nil
+      ? "the access token was refused, and the provider gave no refresh token" : nil
+  }
+}

@@ -1,0 +1,21 @@
+// Tokens that leave the store, or were never stored: they are revoked (R35).
+
+package import EnrollJSON
+
+/// Tokens that leave the store, or were never stored, and their user.
+package struct UnkeptTokens {
+  package let tokens: TokenSet
+  /// The subject; nil if neither a verified id_token nor a profile names one.
+  package let user: String?
+
+  package init(_ tokens: TokenSet, user: String?) {
+    self.tokens = tokens
+    self.user = user
+  }
+
+  /// - Returns: nil without tokens.
+  package init?(_ tokens: TokenSet?, _ profile: JSONObject?) {
+    guard let tokens else { return nil }
+    self.init(tokens, user: tokens.identity?.subject ?? profile?["sub"]?.string)
+  }
+}

@@ -1,0 +1,120 @@
+// Messages that servers have not received yet. After a logout these messages are the only data on the device.
+// They are kept for at most 7 days (flows.md §5, §7).
+
+public import EnrollCrypto
+
+/// A message that has not reached its server yet.
+public struct OutboxEntry: Equatable, Sendable {
+  /// Seconds after which an entry is discarded: 7 days.
+  public static let keptSeconds: Int64 = 7 * 24 * 3600
+
+  /// A message to a server.
+  public enum Message: Equatable, Sendable {
+    /// A token to revoke (RFC 7009 §2.1).
+    case revocation(Revocation)
+    /// The confirmed profile of an account, read from the store when it is sent. The account's qualified name includes
+    /// its issuer and client.
+    case profile(account: String)
+    /// A failure, as the JSON text to post; without secrets.
+    case errorReport(String)
+  }
+
+  /// A token to revoke, and the parameters of the request (RFC 7009 §2.1).
+  public struct Revocation: Equatable, Sendable {
+    /// The client to which the token was issued.
+    public var clientID: ClientID
+    /// The token itself.
+    public var token: Secret
+    /// `refresh_token` or `access_token` (RFC 7009 §2.1).
+    public var hint: String
+    /// `sub` of the token's user; nil if it is unknown. It is not sent.
+    public var user: String?
+    /// The access token to send as bearer, for servers that require one when a public client revokes.
+    public var bearer: Secret?
+    /// The key to which ``bearer`` is bound; nil for a Bearer token.
+    public var dpopKey: DPoPKey?
+
+    public init(
+      clientID: ClientID, token: Secret, hint: String, user: String? = nil, bearer: Secret? = nil,
+      dpopKey: DPoPKey? = nil
+    ) {
+      self.clientID = clientID
+      self.token = token
+      self.hint = hint
+      self.user = user
+      self.bearer = bearer
+      self.dpopKey = dpopKey
+    }
+  }
+
+  /// The client that queued an entry. Only that client may send the entry: another client might send it to
+  /// another server.
+  public struct Sender: Equatable, Sendable {
+    /// The client id of its configuration.
+    public var clientID: ClientID
+    /// How the client verifies servers.
+    public var trust: TrustSettings
+
+    public init(clientID: ClientID, trust: TrustSettings) {
+      self.clientID = clientID
+      self.trust = trust
+    }
+  }
+
+  /// The provider of the message's account.
+  public var issuer: Issuer
+  /// nil in an entry of an earlier version, which did not store it.
+  public var sender: Sender?
+  /// nil if the provider's metadata was not available: the endpoint is then discovered when the entry is sent.
+  public var endpoint: String?
+  /// The message to send.
+  public var message: Message
+  /// When it was queued, by the device's clock.
+  public var queued: UnixTime
+  /// The number of failed attempts to send it.
+  public var attempts: Int
+  /// The entry is not sent again before this ends; nil if the server did not respond to the last attempt.
+  public var pause: Expiry?
+  /// The account whose browser is at the provider's logout page, as `AccountName.qualifiedName`: ``pause`` ends when the
+  /// browser comes back. nil if the entry waits for no browser (flows.md §5).
+  public var awaitedLogout: String?
+  /// Whether the server asked for ``pause``: then no other entry is sent to its endpoint either.
+  public var isPauseAsked = false
+
+  public init(
+    issuer: Issuer, sender: Sender? = nil, endpoint: String?, message: Message, queued: UnixTime,
+    attempts: Int = 0
+  ) {
+    self.issuer = issuer
+    self.sender = sender
+    self.endpoint = endpoint
+    self.message = message
+    self.queued = queued
+    self.attempts = attempts
+  }
+}
+
+extension OutboxEntry {
+  /// Whether a client of this issuer and with these settings may send or remove the entry.
+  package func belongs(toIssuer issuer: Issuer, _ client: Sender) -> Bool {
+    guard self.issuer == issuer else { return false }
+    if let sender { return sender == client }
+    // An entry without a sender is sent by a client with the standard trust settings only.
+    return client.trust == .standard && message.clientID == client.clientID
+  }
+}
+
+extension OutboxEntry.Message {
+  /// The client that the message concerns; nil if the message does not say.
+  fileprivate var clientID: ClientID? {
+    switch self {
+    case .revocation(let revocation): revocation.clientID
+    // ``AccountName/qualifiedName`` ends with the client id, after a space.
+    case .profile(let account):
+      account.utf8.lastIndex(of: 0x20).map {
+        ClientID(String(decoding: account.utf8[account.utf8.index(after: $0)...], as: UTF8.self))
+      }
+    case .errorReport(let text): ErrorReport.clientID(in: text)
+    }
+  }
+}

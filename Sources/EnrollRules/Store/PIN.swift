@@ -1,0 +1,131 @@
+// The PIN of an account (store.md, PIN): the record is sealed with the account's own key, which only the PIN opens. A
+// try is counted before it is checked, so that killing the process gives nobody an extra try.
+
+public import EnrollCrypto
+import EnrollJSON
+
+/// The result of a try.
+public struct PINAnswer: Equatable, Sendable {
+  /// How the try ended.
+  public enum Outcome: String, Sendable, CaseIterable {
+    /// The account is unlocked in this process.
+    case unlocked
+    /// The PIN is wrong. Nothing changed except ``triesLeft``.
+    case wrong
+    /// Not checked: the pause after the last wrong PIN is not over.
+    case tooSoon
+    /// It was the last try: the account was deleted from this device.
+    case erased
+  }
+
+  /// The outcome of the try.
+  public var outcome: Outcome
+  /// The tries that are left before the account is erased.
+  public var triesLeft: Int64
+  /// Seconds until the next try is checked; 0 for now.
+  public var retryAfterSeconds: Int64
+
+  public init(_ outcome: Outcome, triesLeft: Int64, retryAfterSeconds: Int64 = 0) {
+    self.outcome = outcome
+    self.triesLeft = triesLeft
+    self.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/// Limits on a PIN and on the number of tries.
+public enum PINPolicy {
+  /// The number of tries. If the last try is wrong, the account is erased.
+  public static let tries: Int64 = 10
+  /// The length of a PIN, in bytes of UTF-8.
+  public static let length = 4...64
+
+  /// - Throws: `.invalidArgument`.
+  public static func check(_ pin: Secret, _ field: String = "pin") throws(EnrollError) {
+    let isText = pin.withBytes { bytes in bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+    guard length.contains(pin.count), isText else {
+      throw EnrollError(
+        .invalidArgument,
+        "\(field): expected 4 to 64 bytes without control characters, got \(pin.count) bytes",
+        field: field)
+    }
+  }
+
+  /// The pause after this many wrong tries in a row: none after two, then 30 s, doubling up to an hour.
+  public static func pauseSeconds(afterTries tries: Int64) -> Int64 {
+    tries < 3 ? 0 : min(3600, 30 << min(tries - 3, 10))
+  }
+}
+
+/// The operation that the right PIN allows.
+public enum PINChange: Equatable, Sendable {
+  /// The account is unlocked in this process.
+  case unlock
+  /// This PIN replaces the old one.
+  case replace(Secret)
+  /// The account's PIN is removed.
+  case remove
+}
+
+/// The data outside the seal: how to derive the key from the PIN, and the number of tries.
+public struct PINEnvelope: Equatable, Sendable {
+  /// The cost of scrypt: N = 2^`cost`, r = 8, p = 1 (RFC 7914).
+  public static let cost: Int64 = 17
+
+  public var cost = PINEnvelope.cost
+  public var salt: [UInt8]
+  /// The account's own key: nonce, ciphertext, tag.
+  public var wrappedKey: [UInt8]
+  /// Tries since the last right PIN.
+  public var tries: Int64 = 0
+  /// No try is checked before this ends.
+  public var pause: Expiry?
+
+  public init(salt: [UInt8], wrappedKey: [UInt8]) {
+    self.salt = salt
+    self.wrappedKey = wrappedKey
+  }
+
+  /// The tries that are left before the account is erased.
+  public var triesLeft: Int64 { max(0, PINPolicy.tries - tries) }
+
+  /// Seconds until a try is checked; 0 for now.
+  public func secondsToWait(at moment: Moment) -> Int64 {
+    guard let pause else { return 0 }
+    // A date that was set back does not lengthen the pause. A reboot does not shorten it: then the date decides.
+    return min(max(0, pause.secondsLeft(at: moment)), pause.lifetimeSeconds)
+  }
+
+  /// Counts a try. The caller saves the envelope durably before it checks the PIN.
+  public mutating func count(at moment: Moment) {
+    tries += 1
+    let seconds = PINPolicy.pauseSeconds(afterTries: tries)
+    pause = seconds > 0 ? Expiry(lifetimeSeconds: seconds, from: moment) : nil
+  }
+
+  public mutating func forgive() {
+    tries = 0
+    pause = nil
+  }
+}
+
+extension PINEnvelope {
+  var json: JSON {
+    var object = JSONObject()
+    object.put("cost", cost)
+    object.put("salt", Base64URL.encode(salt))
+    object.put("wrappedKey", Base64URL.encode(wrappedKey))
+    object.put("tries", tries)
+    object["pause"] = pause?.json
+    return .object(object)
+  }
+
+  init(json: JSON, _ place: String) throws(EnrollError) {
+    let object = StrictObject(json, place)
+    cost = object.integer("cost")
+    salt = object.bytes("salt")
+    wrappedKey = object.bytes("wrappedKey")
+    tries = object.integer("tries")
+    pause = object.optionalExpiry("pause")
+    try object.end()
+  }
+}

@@ -1,0 +1,34 @@
+// The epochs of an account's access tokens: which token a caller saw, and whether it was replaced since then.
+
+extension AccountRecord {
+  /// The epoch at which this access token was stored: the session's own, or an audience's; nil if the audience has no
+  /// token.
+  public func epoch(for audience: TokenAudience?) -> UInt64? {
+    guard let audience else { return accessEpoch ?? tokenEpoch }
+    return confirmed?.audiences[audience]?.token?.epoch
+  }
+
+  /// Whether the access token is still one that the callers want replaced, or is missing.
+  package func isUnrenewed(for audience: TokenAudience?, since epochs: [UInt64]) -> Bool {
+    epoch(for: audience).map { epochs.contains($0) } ?? true
+  }
+
+  /// The last refusal of this access token.
+  package func refusal(for audience: TokenAudience?) -> RenewalRefusal? {
+    guard let audience else { return refusal }
+    return confirmed?.audiences[audience]?.refusal
+  }
+
+  /// Call this when the confirmed tokens change or are removed.
+  package mutating func advanceEpoch() {
+    tokenEpoch &+= 1
+    accessEpoch = nil
+    isAccessRefused = false
+  }
+
+  /// Call this when the confirmed tokens change, but not the session's own access token.
+  package mutating func advanceEpochBesideAccess() {
+    accessEpoch = accessEpoch ?? tokenEpoch
+    tokenEpoch &+= 1
+  }
+}

@@ -1,0 +1,194 @@
+// Registration with another app in two steps (flows.md §9): init, the other app's link, its return with an artefact,
+// complete, tokens. The return has no state: it settles only the transaction that the host names, or the only pending
+// one of this kind (R6).
+
+import EnrollCrypto
+import EnrollJSON
+public import EnrollRules
+
+extension Engine {
+  func beginWithApp2App(
+    _ options: SignInOptions, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Transaction {
+    let settings = try App2AppExchange.settings(of: configuration)
+    try options.requireOnly([], "the other app decides")
+    guard !configuration.usesLoopbackRedirect else {
+      throw EnrollError(
+        .configuration, "redirectUri: another app returns by an app link, not to a loopback port",
+        field: "redirectUri")
+    }
+    // Checked before the user is sent to the other app.
+    if settings.requiresPIN { _ = try pins() }
+    let http = try transport.send(App2AppExchange.initRequest(settings), cancellation: cancellation)
+    let session = try App2AppExchange.Session(http, settings)
+    let moment = clock.moment()
+    let transaction = TransactionRecord(
+      id: try TransactionID(from: random), issuer: configuration.issuer, began: moment.wall,
+      deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
+      flow: .app2app(.init(redirectURI: configuration.redirectURI, session: .init(session.id))))
+    try remember(transaction)
+    return Transaction(of: transaction, action: .openOtherApp(session.link))
+  }
+
+  /// The number of artefacts that the gateway may refuse before the transaction ends.
+  static let artefactTries: Int64 = 10
+
+  /// Handles the return of the other app.
+  /// - Returns: nil if the URL is not such a return.
+  /// - Throws: the reason why it settles nothing, without any effect; `.codeRejected` if the gateway refuses
+  ///   the artefact, which anybody can put into such a link: the transaction then waits for another artefact.
+  func resumeFromApp2App(
+    _ redirect: Redirect, transactionID: TransactionID?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Settlement? {
+    guard redirect.state == nil, let settings = configuration.app2app,
+      let artefactID = try redirect.artefactID(named: settings.artefactIDField)
+    else { return nil }
+    let moment = clock.moment()
+    let (transaction, awaited) = try TransactionRecord.answeredWithoutState(
+      .app2app, named: transactionID, among: try store.read(account)?.transactions ?? [], at: moment
+    ) { flow in
+      if case .app2app(let app2app) = flow { app2app } else { nil }
+    }
+    try VerifiedRedirect.requireRedirectURI(of: transaction, redirect.url)
+    try transaction.requireLive(at: moment)
+    guard let session = awaited.session else { throw .settledBefore }
+    // Fetches everything else that is needed from the network first. If that fails, the transaction stays pending.
+    _ = try provider.prepare(
+      needsKeys: Scopes.contains("openid", in: configuration.scopes), cancellation: cancellation)
+    try beginExchange(of: transaction)
+    let sent = clock.moment()
+    let http: HTTPResponse
+    do throws(EnrollError) {
+      http = try transport.send(
+        App2AppExchange.completeRequest(settings, sessionID: session.id, artefactID: artefactID),
+        cancellation: cancellation)
+    } catch {
+      guard !error.isUnsent else { throw try givenBack(transaction, because: error) }
+      return try settle(transaction, failed: error)
+    }
+    if (400..<500).contains(http.status), let refusal = TokenEndpointError.read(http) {
+      return try refuse(transaction, because: refusal)
+    }
+    return try finish(transaction) { () throws(EnrollError) in
+      try requireOwn(http)
+      return try arrival(completing: http, sent: sent, of: transaction, cancellation: cancellation)
+    }
+  }
+
+  /// Handles the gateway's refusal of an artefact.
+  /// - Returns: the end of a transaction that accepts no more artefacts.
+  private func refuse(
+    _ transaction: TransactionRecord, because refusal: EnrollError
+  ) throws(EnrollError) -> Settlement {
+    var left: Int64 = 0
+    try store.update(account) { record throws(EnrollError) in
+      left = 0
+      record.change(transaction.id) { kept in
+        guard kept.status == .exchanging, case .app2app(var awaited) = kept.flow,
+          let tries = awaited.session?.tries
+        else { return }
+        left = Self.artefactTries - tries - 1
+        guard left > 0 else { return }
+        awaited.session?.tries = tries + 1
+        kept.flow = .app2app(awaited)
+        kept.status = transaction.status
+      }
+    }
+    guard left > 0 else { return try settle(transaction, failed: refusal) }
+    try apply(.advanced(transactionID: transaction.id, step: .otherApp))
+    throw EnrollError(
+      .codeRejected,
+      "the gateway refused the artefact of the other app's link; \(left) tries are left: \(refusal.message)",
+      httpStatus: refusal.httpStatus, oauthError: refusal.oauthError,
+      oauthErrorDescription: refusal.oauthErrorDescription)
+  }
+
+  private func arrival(
+    completing http: HTTPResponse, sent: Moment, of transaction: TransactionRecord,
+    cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    let completion: App2AppExchange.Completion
+    do throws(EnrollError) {
+      completion = try App2AppExchange.Completion(http)
+    } catch {
+      revokeTokens(in: http, of: Grant(of: transaction))
+      throw error
+    }
+    let tokens: TokenSet
+    switch completion {
+    case .tokens(let response):
+      tokens = response.tokenSet(
+        requestedScopes: [], withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
+    case .refreshToken(let token): tokens = try renewAtOnce(token, cancellation: cancellation)
+    }
+    var user: String?
+    do throws(EnrollError) {
+      return try arrival(
+        of: tokens, by: Grant(of: transaction), request: http.sent,
+        clockOffsetSeconds: clockOffset(of: http, at: sent), user: &user,
+        cancellation: cancellation)
+    } catch {
+      let isSomebodyElses =
+        tokens.idToken.map {
+          Grant(of: transaction).isContradicted(by: $0, clientID: configuration.clientID)
+        } ?? false
+      if !isSomebodyElses { revokeUnkept([UnkeptTokens(tokens, user: user)]) }
+      throw error.hiding(http.sent)
+    }
+  }
+
+  /// Exchanges a refresh token for an access token, within the limits of R33. A refresh token that returns no access
+  /// token is revoked, because it is not stored.
+  private func renewAtOnce(
+    _ refreshToken: Secret, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> TokenSet {
+    let metadata = try provider.metadata(cancellation: cancellation)
+    var refreshToken = refreshToken
+    var attempt = 1
+    while true {
+      let request = TokenRequest.refresh(
+        refreshToken: refreshToken, configuration: configuration, metadata: metadata)
+      let sent = clock.moment()
+      var (trouble, isWorthAnother) = (EnrollError(.network, "no request was sent to the provider"), true)
+      do throws(EnrollError) {
+        switch RefreshAnswer(
+          processing: try sendAsClient(request, of: metadata, cancellation: cancellation))
+        {
+        case .tokens(let response):
+          var tokens = response.tokenSet(
+            requestedScopes: [], withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
+          tokens.refreshToken = tokens.refreshToken ?? refreshToken
+          return tokens
+        // The next attempt uses the new refresh token, because the one that was sent is spent (R30).
+        case .rotatedOnly(let rotated, let error): (refreshToken, trouble) = (rotated, error)
+        case .refused(let error, _): (trouble, isWorthAnother) = (error, error.isRetryable)
+        }
+      } catch {
+        (trouble, isWorthAnother) = (error, error.isRetryable)
+      }
+      guard isWorthAnother, attempt < Self.triesPerRenewal else {
+        if trouble.code != .oauth { revokeLoose(refreshToken) }
+        // The artefact is spent, whether or not this request was sent.
+        throw trouble.withoutUnsent()
+      }
+      try pause(after: trouble, attempt: attempt)
+      attempt += 1
+    }
+  }
+
+  /// The host could not open the other app's link, because there is no such app on the device.
+  /// - Throws: `.notFound`; `.illegalState` for a transaction of another kind; `.alreadySettled`;
+  ///   `.transactionExpired`.
+  public func otherAppMissing(transactionID: TransactionID) throws(EnrollError) -> Settlement {
+    try requireNative()
+    let transaction = try transaction(transactionID)
+    guard case .app2app = transaction.flow else {
+      throw EnrollError(
+        .illegalState, "a transaction of kind \(transaction.kind.rawValue) does not wait for another app",
+        field: "transaction")
+    }
+    try transaction.requireLive(at: clock.moment())
+    return try conclude(
+      transaction, failed: EnrollError(.otherAppMissing, "the other app is not on this device"))
+  }
+}

@@ -1,0 +1,70 @@
+// Continues a sign-in with `prompt=consent`, if the provider issues a refresh token only after that (OpenID Connect
+// Core §11). The account's record stores the result.
+
+import EnrollRules
+
+extension Engine {
+  /// Whether the account's record says that a refresh token needs consent.
+  func wantsConsent() -> Bool { (try? store.read(account))?.offlineConsent == .needed }
+
+  /// Continues the same transaction with `prompt=consent`, in place of tokens without the requested refresh token.
+  /// - Returns: the URL at which it continues; nil if consent would not help, or it cannot continue.
+  func askForConsent(
+    of transaction: TransactionRecord, insteadOf arrival: Arrival, cancellation: (any Cancellation)?
+  ) -> String? {
+    guard transaction.lacksOfflineAccess(arrival.tokens),
+      let next = askForConsent(of: transaction, cancellation)
+    else { return nil }
+    // The revocation waits while the sign-in is open (R35): the tokens of the next response may belong to the same
+    // grant.
+    revokeUnkept([UnkeptTokens(arrival.tokens, arrival.profile)])
+    return next
+  }
+
+  /// Continues the transaction with `prompt=consent` after a refusal that asks for consent.
+  func askForConsent(
+    of transaction: TransactionRecord, after error: EnrollError, cancellation: (any Cancellation)?
+  ) -> String? {
+    error.asksForConsent ? askForConsent(of: transaction, cancellation) : nil
+  }
+
+  /// Whether a refusal asks for consent that the request did not ask for. If so, the record stores that.
+  func noticesConsent(_ error: EnrollError, of transaction: TransactionRecord) -> Bool {
+    guard error.asksForConsent, transaction.canAskForConsent else { return false }
+    return learnsConsent()
+  }
+
+  static var lacksRefreshToken: EnrollError {
+    EnrollError(
+      .consentRequired,
+      "the provider gave no refresh token although offline_access was requested; the sign-in goes on with prompt=consent"
+    )
+  }
+
+  private func askForConsent(
+    of transaction: TransactionRecord, _ cancellation: (any Cancellation)?
+  ) -> String? {
+    guard case .signIn(let signIn) = transaction.flow, !signIn.request.isSocial,
+      transaction.canAskForConsent, learnsConsent()
+    else { return nil }
+    do throws(EnrollError) {
+      return try goOn(with: transaction, signIn, scopes: transaction.scopes, prompt: nil, cancellation)
+    } catch {
+      warn(error.saying("\(error.message). The sign-in does not go on with prompt=consent."))
+      return nil
+    }
+  }
+
+  /// - Returns: false if the need was known already, so that asking again would not help.
+  private func learnsConsent() -> Bool {
+    guard let promptValues = provider.cachedMetadata.map({ $0.promptValues ?? ["consent"] }),
+      Scopes.contains("consent", in: promptValues)
+    else { return false }
+    var isNews = false
+    _ = try? store.update(account) { record throws(EnrollError) in
+      isNews = record.offlineConsent == nil
+      if isNews { record.offlineConsent = .needed }
+    }
+    return isNews
+  }
+}

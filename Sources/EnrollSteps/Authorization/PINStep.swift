@@ -1,0 +1,32 @@
+// The PIN of this account (flows.md §9, store.md, PIN): setting it, using it, and asking for it as the last step of a
+// registration with another app, whose tokens are shown only after a PIN is set.
+
+public import EnrollCrypto
+import EnrollJSON
+public import EnrollRules
+
+extension Engine {
+  /// Protects the account with a PIN. If tokens waited for the PIN (step `pin`), they are now shown for confirmation:
+  /// the state is G, or H without confirmation.
+  /// - Throws: `.invalidArgument` for an invalid PIN; `.illegalState` if the account has a PIN, or nothing is stored
+  ///   yet; `.unsupported` if the store has no PINs.
+  public func setPIN(_ pin: Secret) throws(EnrollError) {
+    try PINPolicy.check(pin)
+    try pins().setPIN(pin, account)
+    guard let record = try store.read(account), record.provisional != nil, record.pinTransactionID != nil
+    else { return }
+    // The PIN is set even if the registration fails now: the state says so.
+    _ = try show(record.waitingTransactionID, record.provisionalProfile ?? JSONObject(), adopted: nil)
+  }
+
+  /// Unlocks the account in this process, or changes or removes its PIN.
+  /// - Returns: the result of the PIN. The last wrong try erases the account: the state is then D.
+  /// - Throws: `.invalidArgument` for an invalid PIN; `.illegalState` if the account has none; `.unsupported`.
+  public func usePIN(_ pin: Secret, to change: PINChange) throws(EnrollError) -> PINAnswer {
+    try PINPolicy.check(pin)
+    if case .replace(let new) = change { try PINPolicy.check(new, "newPin") }
+    let answer = try pins().usePIN(pin, account, to: change)
+    if answer.outcome == .erased { try apply(.cleared) }
+    return answer
+  }
+}

@@ -1,0 +1,86 @@
+// From an authorize request to the URL that the browser opens: with the request itself, or with the `request_uri` of
+// the pushed request (RFC 9126).
+
+import EnrollRules
+
+extension Engine {
+  /// The URL for the browser. Queued revocations are sent first: the session that the user is about to get may depend
+  /// on the tokens that they end (R35). The request is pushed before the transaction is stored: after a failure nothing
+  /// is left behind, and the host may try again; a provider deletes an unused `request_uri` within a minute or two. If
+  /// neither the configuration nor the provider requires the push, the plain request is used after a failure of the
+  /// provider. A failure of this machine, such as an unusable key, would also fail the exchange of the code.
+  /// - Parameter opensLater: pushes the request only if that is required.
+  /// - Throws: `.unsupported`; `.oauth` if the provider refuses; `.network` and related errors; `.responseInvalid`.
+  func browserURL(
+    of request: AuthorizationRequest, metadata: ProviderMetadata, opensLater: Bool = false,
+    cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> BrowserURL {
+    sendRevocations(cancellation: cancellation)
+    guard
+      let endpoint = try PushedAuthorizationRequest.endpoint(configuration: configuration, metadata: metadata)
+    else { return BrowserURL(request.url) }
+    let isOptional = PushedAuthorizationRequest.isOptional(configuration, metadata)
+    guard !isOptional || !opensLater else { return BrowserURL(request.url) }
+    let sent = clock.wallTime()
+    do throws(RefusedPush) {
+      let pushed = try push(request, to: endpoint, metadata, cancellation: cancellation)
+      return BrowserURL(
+        PushedAuthorizationRequest.url(
+          naming: pushed.requestURI, configuration: configuration, metadata: metadata),
+        expiresAt: pushed.lifetimeSeconds.map { sent + $0 })
+    } catch {
+      guard !error.refusal.isAboutScopes else {
+        throw explained(error.refusal, scopes: request.transaction.scopes)
+      }
+      guard isOptional, !error.isFinal, error.refusal.code != .cancelled else {
+        throw withRegistration(error.refusal)
+      }
+      warn(error.refusal.goingThroughBrowser())
+      return BrowserURL(request.url)
+    }
+  }
+
+  /// Pushes a request. A DPoP key is named by `dpop_jkt`, and proven at the token endpoint: RFC 9449 §10.1 allows both
+  /// ways, and Glewlwyd refuses a proof without a nonce at this endpoint without sending one.
+  func push(
+    _ request: AuthorizationRequest, to endpoint: String, _ metadata: ProviderMetadata,
+    cancellation: (any Cancellation)?
+  ) throws(RefusedPush) -> PushedAuthorizationResponse {
+    var http: HTTPResponse?
+    var form = PushedAuthorizationRequest.make(request, endpoint: endpoint)
+    if PushedAuthorizationRequest.isOptional(configuration, metadata) {
+      form.timeoutSeconds = PushedAuthorizationRequest.optionalTimeoutSeconds
+    }
+    do throws(EnrollError) {
+      http = try atNamedEndpoint { () throws(EnrollError) in
+        try sendAsClient(form, of: metadata, cancellation: cancellation)
+      }
+      guard let http else { throw EnrollError(.internal, "a push without an answer") }
+      return try PushedAuthorizationResponse(processing: http)
+    } catch {
+      var refusal = error
+      let isAboutRedirect = http?.refusesRedirect ?? false
+      if isAboutRedirect {
+        refusal = error.saying(
+          "\(error.message): the provider does not know the redirect URI \(request.sent.redirect.uri) of this client. Register it at the provider"
+        )
+      }
+      throw RefusedPush(
+        refusal: refusal,
+        isFinal: isAboutRedirect
+          || (http.map { isRefusal(ofClient: $0, metadata) } ?? (error.code == .configuration)))
+    }
+  }
+
+  /// Whether the browser would show an error page about the client, too. Some providers do not let public clients use
+  /// the endpoint (Spring and Glewlwyd refuse without a code). So for a public client a refusal counts only if the
+  /// provider announces public clients, or sends `invalid_request` with 401, which only Keycloak does. Keycloak knows a
+  /// client with a metadata document only after its first authorize request, and refuses the push with 401 before that.
+  private func isRefusal(ofClient response: HTTPResponse, _ metadata: ProviderMetadata) -> Bool {
+    guard response.refusesClient, !configuration.clientID.isMetadataDocument else { return false }
+    guard isPublicClient else { return true }
+    guard let code = TokenEndpointError.oauthError(in: response) else { return false }
+    return ASCII.equals(code, "invalid_request")
+      || Scopes.contains("none", in: metadata.authenticationMethods ?? [])
+  }
+}

@@ -1,0 +1,55 @@
+// The sign-in through a back end: `begin` returns its URL, and the one-time code in the redirect is exchanged for a
+// session token (flows.md §10, R6, R13-R15). RFC 9700 §4.3.2 forbids tokens in redirects; one is accepted only with the
+// dangerous option.
+
+import EnrollCrypto
+import EnrollJSON
+import EnrollRules
+
+extension Engine {
+  func beginAtBackend(
+    _ options: SignInOptions, loopbackRedirectURI: String?
+  ) throws(EnrollError) -> Transaction {
+    let asksForLogin = try store.read(account)?.asksForLogin ?? false
+    let request = try BFFRequest.make(
+      configuration: configuration, options: options, redirectURI: loopbackRedirectURI,
+      asksForLogin: asksForLogin, at: clock.moment(),
+      random: try random.bytes(BFFRequest.randomByteCount))
+    try remember(request.transaction)
+    return Transaction(of: request.transaction, action: .openURL(request.url))
+  }
+
+  /// Exchanges the code for a session token.
+  func redeem(
+    _ code: Secret, of transaction: TransactionRecord.BFF, asked base: String,
+    cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Arrival {
+    let bff = try BFFEndpoint.settings(of: configuration)
+    guard let exchange = transaction.exchange else { throw .settledBefore }
+    guard ASCII.equals(bff.base, base) else {
+      throw EnrollError(
+        .configuration, "bff.base has changed since the transaction began", field: "bff.base")
+    }
+    let request = BFFEndpoint.redeem(code, with: exchange, base: bff.base)
+    let sent = clock.moment()
+    let http = try transport.send(request, cancellation: cancellation)
+    var arrived = arrival(try BFFEndpoint.session(http, at: sent), cancellation: cancellation)
+    arrived.clockOffsetSeconds = clockOffset(of: http, at: sent)
+    return arrived
+  }
+
+  /// Accepts a session token from the redirect itself.
+  func accept(
+    _ token: Secret, lifetimeSeconds: Int64, cancellation: (any Cancellation)?
+  ) -> Arrival {
+    arrival(
+      BFFEndpoint.session(token, lifetimeSeconds: lifetimeSeconds, at: clock.moment()),
+      cancellation: cancellation)
+  }
+
+  /// There is no id_token: the profile comes from userinfo, or is empty.
+  private func arrival(_ tokens: TokenSet, cancellation: (any Cancellation)?) -> Arrival {
+    Arrival(
+      tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation), clockOffsetSeconds: nil)
+  }
+}

@@ -1,0 +1,16 @@
+// The cancellation of a call.
+
+import EnrollRules
+
+/// The cancellation of a call. Steps check it between requests, and the transport during requests.
+public protocol Cancellation: AnyObject, Sendable {
+  /// Whether the call was cancelled.
+  var isCancelled: Bool { get }
+  /// Runs `hook` once after the cancellation, on the thread that cancels; at once if the call was cancelled before.
+  /// Hooks are short and never block: they wake a waiting thread.
+  /// - Returns: a ticket for ``removeHook(_:)``.
+  func onCancel(_ hook: @escaping @Sendable () -> Void) -> Int
+  /// Removes a hook. The hook may still be running on another thread when this returns, so it must keep references to
+  /// what it uses.
+  func removeHook(_ ticket: Int)
+}

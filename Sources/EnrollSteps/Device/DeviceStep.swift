@@ -1,0 +1,184 @@
+// The device grant (RFC 8628): a code to show, then polling until the user has finished on the other device. The store
+// has all the data for polling, so any process can continue it. It also has the time of the next poll, so that all
+// threads and processes together never poll more often than the server allows.
+
+public import EnrollRules
+
+extension Engine {
+  /// The number of polls in a row with status 500 that end the transaction: the server fails at this request, and will
+  /// fail again.
+  static let serverErrorsPerDevice: Int64 = 12
+
+  /// If scopes are refused, tries again without those that this grant may lack: a default `offline_access`, and
+  /// `openid`, which RFC 8628 does not mention and Spring refuses.
+  func beginDevice(
+    _ given: SignInOptions, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Transaction {
+    let metadata = try provider.metadata(cancellation: cancellation)
+    let options = try withoutRefused(given, at: metadata)
+    var scopes = AuthorizationRequest.scopes(configuration, options, at: metadata)
+    var refusal: EnrollError?
+    while true {
+      do throws(EnrollError) {
+        let begun = try beginDevice(options, scopes, metadata, cancellation)
+        if refusal != nil { warn(Self.lacksOpenID) }
+        return begun
+      } catch {
+        if given.scopes == nil, noticesRefusal(error, of: scopes) {
+          scopes.removeAll { Self.isOfflineAccess($0) }
+          continue
+        }
+        guard refusal == nil, error.isAboutScopes, Scopes.contains("openid", in: scopes),
+          !configuration.requireVerifiedEmail
+        else { throw refusal ?? error }
+        refusal = error
+        scopes.removeAll { ASCII.equals($0, "openid") }
+      }
+    }
+  }
+
+  private static var lacksOpenID: EnrollError {
+    EnrollError(
+      .unsupported,
+      "the provider refuses the scope openid in the device grant. The sign-in goes on without it, so the provider may not say who the user is",
+      field: "scopes")
+  }
+
+  private func beginDevice(
+    _ options: SignInOptions, _ scopes: [String], _ metadata: ProviderMetadata,
+    _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Transaction {
+    let pkce = try PKCE.make(random: try random.bytes(PKCE.randomByteCount))
+    let request = try DeviceAuthorization.request(
+      configuration, metadata, options, scopes: scopes, challenge: pkce.challenge)
+    sendRevocations(cancellation: cancellation)
+    let asked = clock.moment()
+    let http = try atNamedEndpoint { () throws(EnrollError) in
+      try sendAsClient(request, of: metadata, cancellation: cancellation)
+    }
+    let authorization: DeviceAuthorization
+    do throws(EnrollError) {
+      authorization = try DeviceAuthorization(
+        processing: http, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
+    } catch {
+      throw explained(error, scopes: scopes)
+    }
+    let transaction = TransactionRecord(
+      id: try TransactionID(from: random), issuer: configuration.issuer, scopes: scopes,
+      began: asked.wall,
+      deadline: Expiry(
+        lifetimeSeconds: authorization.lifetimeSeconds + TransactionRecord.Device.extraSeconds, from: asked),
+      flow: .device(
+        .init(
+          code: authorization.deviceCode, intervalSeconds: authorization.intervalSeconds,
+          notBefore: Expiry(lifetimeSeconds: authorization.intervalSeconds, from: clock.moment()),
+          dpopKey: try newDPoPKey(metadata), codeVerifier: pkce.verifier)))
+    try remember(transaction)
+    return Transaction(of: transaction, action: .showDeviceCode(authorization.shown))
+  }
+
+  /// Whether ``pollDevice(_:)`` would send a poll now. Only reads.
+  public func isDevicePollDue(_ transactionID: TransactionID) throws(EnrollError) -> Bool {
+    try store.read(account)?.transactions.named(transactionID)?.duePoll(at: clock.moment()) != nil
+  }
+
+  /// Asks once whether the user has finished, if a poll is due. Do not abandon the call: its response may be the only
+  /// one with the tokens.
+  /// - Returns: the end of the transaction; nil while the user has not finished, and if the server could not be asked.
+  /// - Throws: the errors of the store, `.tls`: the transaction stays pending.
+  public func pollDevice(_ transactionID: TransactionID) throws(EnrollError) -> Settlement? {
+    guard let (transaction, device) = try takePoll(transactionID) else { return nil }
+    let interval = device.intervalSeconds
+    let metadata: ProviderMetadata
+    let sent: Moment
+    let http: HTTPResponse
+    do throws(EnrollError) {
+      // The keys are fetched first: tokens that cannot be checked would be lost.
+      metadata = try provider.prepare(needsKeys: transaction.asksForIDToken, cancellation: nil)
+      sent = clock.moment()
+      let request = TokenRequest.poll(
+        deviceCode: device.code, codeVerifier: device.codeVerifier, configuration: configuration,
+        metadata: metadata)
+      http = try atNamedEndpoint { () throws(EnrollError) in
+        try sendAsClient(request, of: metadata, provenBy: device.dpopKey, cancellation: nil).salvagingTokens()
+      }
+    } catch {
+      // RFC 8628 §3.5: after a timeout, poll less often.
+      let isTimeout = error.code == .timeout
+      try putOff(
+        transactionID, bySeconds: isTimeout ? max(interval, min(interval * 2, 60)) : interval, error.message)
+      // A response that is not HTTP, or not a discovery document, does not come from the provider either.
+      guard error.isRetryable || error.code == .responseInvalid else { throw error }
+      return nil
+    }
+
+    switch DevicePollAnswer(processing: http) {
+    case .pending:
+      try putOff(transactionID, bySeconds: interval, "authorization_pending")
+      return nil
+    case .slowDown(let named):
+      try putOff(
+        transactionID, bySeconds: max(interval + DevicePollAnswer.extraSeconds, named),
+        atLeast: RetryAfter.seconds(of: http) ?? 0, "slow_down")
+      return nil
+    case .unclear(let error):
+      let serverErrors = error.httpStatus == 500 ? device.serverErrors + 1 : 0
+      guard serverErrors < Self.serverErrorsPerDevice else {
+        return try conclude(
+          transaction,
+          failed: error.saying(
+            "the provider failed to answer \(serverErrors) polls in a row, so the sign-in ends: \(error.message)"
+          ))
+      }
+      try putOff(
+        transactionID, bySeconds: interval, atLeast: error.retryAfterSeconds ?? 0, error.message,
+        serverErrors: serverErrors)
+      return nil
+    case .ended(let error): return try conclude(transaction, failed: withRegistration(error))
+    case .tokens:
+      return try conclude(
+        Grant(of: transaction, dpopKey: device.dpopKey), with: http, sent: sent, cancellation: nil)
+    }
+  }
+
+  /// Takes the turn to poll: until it is returned or expires, no other thread or process polls for this transaction.
+  private func takePoll(
+    _ transactionID: TransactionID
+  ) throws(EnrollError) -> (TransactionRecord, TransactionRecord.Device)? {
+    guard try isDevicePollDue(transactionID) else { return nil }
+    let moment = clock.moment()
+    var taken: (TransactionRecord, TransactionRecord.Device)?
+    try store.update(account) { record throws(EnrollError) in
+      taken = nil
+      record.change(transactionID) { transaction in
+        guard var device = transaction.duePoll(at: moment) else { return }
+        taken = (transaction, device)
+        device.notBefore = Expiry(
+          lifetimeSeconds: HTTPRequest.totalTimeoutSeconds + device.intervalSeconds, from: moment)
+        transaction.flow = .device(device)
+      }
+    }
+    return taken
+  }
+
+  /// - Parameters:
+  ///   - seconds: the interval between polls from now on.
+  ///   - wish: the pause that the server asks for, only before the next poll.
+  ///   - answer: the response, as text.
+  ///   - serverErrors: the number of polls in a row that were answered with status 500.
+  private func putOff(
+    _ transactionID: TransactionID, bySeconds seconds: Int64, atLeast wish: Int64 = 0, _ answer: String,
+    serverErrors: Int64 = 0
+  ) throws(EnrollError) {
+    let interval = min(seconds, DeviceAuthorization.maximumIntervalSeconds)
+    let notBefore = Expiry(lifetimeSeconds: max(interval, wish), from: clock.moment())
+    try store.update(account) { record throws(EnrollError) in
+      record.change(transactionID) { transaction in
+        guard case .device(var device?) = transaction.flow else { return }
+        (device.intervalSeconds, device.notBefore) = (interval, notBefore)
+        (device.lastAnswer, device.serverErrors) = (answer, serverErrors)
+        transaction.flow = .device(device)
+      }
+    }
+  }
+}

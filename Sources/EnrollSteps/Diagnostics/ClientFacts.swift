@@ -1,0 +1,62 @@
+// The facts about a client that a program acts on, as values. The report for support has the same facts and many more.
+
+public import EnrollJSON
+public import EnrollRules
+
+/// Facts that one process knows about the client, its provider and its account, without a request.
+public struct ClientFacts: Sendable {
+  /// Whether EnrollKit registered the client (flows.md §12).
+  public var hasRegisteredClient = false
+  /// Whether the provider has forgotten the registered client. False if this is unknown.
+  public var isClientForgotten = false
+  /// The provider's metadata; nil before the first request for it.
+  public var provider: ProviderMetadata?
+  /// How far this device's clock is ahead of the provider's; nil if the responses have no date.
+  public var secondsAheadOfServer: Int64?
+  /// The last failures and warnings of this process, the latest last.
+  public var errors: [EnrollError] = []
+  /// The number of messages that servers have not received yet; nil if the store cannot be read.
+  public var queuedMessageCount: Int?
+
+  /// Whether the provider announces an endpoint for other devices (RFC 8628).
+  public var hasDeviceGrant: Bool { provider?.deviceAuthorizationEndpoint != nil }
+
+  /// The provider's metadata as the report for support shows it.
+  public var providerReport: JSON? { provider?.shown }
+
+  /// The clock as the report for support shows it.
+  public var clockReport: JSON { Self.clockReport(secondsAheadOfServer) }
+
+  static func clockReport(_ secondsAheadOfServer: Int64?) -> JSON {
+    .object([("aheadOfServerSeconds", secondsAheadOfServer.map { .integer($0) })])
+  }
+}
+
+extension Engine {
+  /// The facts that this process knows, without a request. Never fails: a fact that cannot be read is absent.
+  public func facts() -> ClientFacts {
+    let moment = clock.moment()
+    var facts = ClientFacts()
+    facts.provider = provider.cachedMetadata
+    facts.secondsAheadOfServer = secondsAheadOfServer(at: moment.wall)
+    facts.errors = memory.withLock { $0.errors }.entries.map { $0.error }
+    if let client = registeredClient {
+      facts.hasRegisteredClient = true
+      do throws(EnrollError) {
+        facts.isClientForgotten = isForgotten(client, by: try store.read(account), at: moment)
+      } catch {}
+    }
+    facts.queuedMessageCount = try? store.updateOutbox { _ throws(EnrollError) in }.count
+    return facts
+  }
+
+  func secondsAheadOfServer(at now: UnixTime) -> Int64? {
+    (provider.serverTime ?? provider.documentTime).map { now.since($0) }
+  }
+
+  /// Whether the provider refused this registered client, or its secret has expired.
+  func isForgotten(_ client: RegisteredClient, by record: AccountRecord?, at moment: Moment) -> Bool {
+    let isRefused = record.map { client.isForgotten($0) } ?? false
+    return isRefused || !client.isUsable(at: moment.wall)
+  }
+}

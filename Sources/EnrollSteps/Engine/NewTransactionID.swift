@@ -1,0 +1,10 @@
+// The id of a new transaction.
+
+import EnrollRules
+
+extension TransactionID {
+  /// A new id of 128 random bits.
+  init(from random: any RandomSource) throws(EnrollError) {
+    self.init(random: try random.bytes(16))
+  }
+}

@@ -1,0 +1,50 @@
+// The session of the account, as the store has it now.
+
+import EnrollRules
+
+extension Engine {
+  /// Indirect, because a record is large and is passed from call to call.
+  indirect enum Session {
+    /// There is no session to get a token from; the outcome is the caller's answer.
+    case none(AccessOutcome)
+    case live(AccountRecord, TokenSet)
+  }
+
+  /// - Throws: `.illegalState` if the tokens wait for the user's confirmation; the errors of the store.
+  func session() throws(EnrollError) -> Session {
+    if !isNative { return .none(standIn()) }
+    let record: AccountRecord
+    do throws(EnrollError) {
+      record = try store.read(account) ?? AccountRecord()
+    } catch {
+      guard error.code == .storeLocked else { throw error }
+      return .none(.storeLocked)
+    }
+    guard let tokens = record.confirmed else {
+      if record.provisional != nil {
+        throw EnrollError(
+          .illegalState,
+          "the tokens wait for the user's confirmation: answer it with confirm, yes or no, or log out")
+      }
+      return .none(.reauthenticate(reason: "no user is signed in"))
+    }
+    // The old access token may outlive the session; a renewal has found that the session is over.
+    if let reason = record.sessionEnded {
+      return .none(
+        .reauthenticate(reason: reason, oauthErrorDescription: record.sessionEndedDescription))
+    }
+    if let identity = tokens.identity,
+      !configuration.issuer.admits(identity.issuer, configuration.tenants)
+    {
+      return .none(.reauthenticate(reason: "the session is of a tenant that is not in tenants"))
+    }
+    return .live(record, tokens)
+  }
+
+  private func standIn() -> AccessOutcome {
+    guard let token = configuration.standInToken else {
+      return .reauthenticate(reason: "the platform is not native, and no stand-in token is configured")
+    }
+    return .valid(AccessToken(value: token, tokenType: "Bearer", expiresAt: UnixTime(seconds: .max)))
+  }
+}

@@ -1,0 +1,43 @@
+// The clock against which an id_token from a token response is checked (R25). A response may have a wrong time, and so
+// may the device: the first clock with which every rule holds counts as the server's.
+
+import EnrollCrypto
+import EnrollRules
+
+extension Engine {
+  /// Verifies an id_token with one of the clocks that may be the server's.
+  /// - Parameters:
+  ///   - expected: with the time of this machine's clock.
+  ///   - answered: the offset of the server's clock by the response's `Date`; nil without one.
+  /// - Returns: the id_token, and the offset of the clock with which it was verified.
+  /// - Throws: as ``ProviderDirectory/verify(_:expecting:cancellation:)``; the message names the clocks that were
+  ///   tried.
+  func prove(
+    _ idToken: Secret, expecting expected: IDTokenExpectations, answeredOffset answered: Int64?,
+    cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> (IDToken, offsetSeconds: Int64?) {
+    let signed = try provider.prove(
+      IDToken.Unverified(parsing: idToken), algorithms: expected.algorithms, cancellation: cancellation)
+    var refusals: [EnrollError] = []
+    let known = try store.read(account)?.serverClock.offsetSeconds
+    // The nonce shows that the token was made for this request, so its iat is recent. Some providers send no Date
+    // (Keycloak).
+    let issued = answered == nil && expected.nonce != nil ? signed.claimedIssuedAt : nil
+    for clock in ClockChoice(
+      answered: answered, known: known, issued: issued.map { $0.since(expected.now) }
+    ).all {
+      var expected = expected
+      expected.now = expected.now + clock.offsetSeconds
+      expected.clock = clock.name
+      do throws(EnrollError) {
+        return (try signed.checked(against: expected), clock.offsetSeconds)
+      } catch {
+        // An error that does not depend on the time is the same with every clock, and is reported once.
+        if !refusals.contains(error) { refusals.append(error) }
+      }
+    }
+    var refusal = refusals[0]
+    for other in refusals.dropFirst() { refusal = refusal.saying(refusal.message + "; " + other.message) }
+    throw refusal
+  }
+}

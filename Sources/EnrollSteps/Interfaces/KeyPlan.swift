@@ -1,0 +1,46 @@
+// A host's choice of a provider for the store's key: a certain one, or the best available. Nothing is opened, and the
+// user is not asked, until a store needs its key.
+
+public import EnrollCrypto
+import EnrollRules
+
+/// How the key of a store is kept.
+public struct KeyPlan: Sendable {
+  /// The provider of the key.
+  public enum Provider: Sendable {
+    /// A new store, or one that changes its provider, uses the best provider that is present. An existing
+    /// store uses the provider that has its key.
+    case automatic
+    /// A key file; nil: `key` in the store's own folder.
+    case file(path: String? = nil)
+    /// The desktop's keyring, through libsecret. It brings GLib's threads into the process.
+    case secretService
+    /// scrypt of ``KeyPlan/passphrase``.
+    case passphrase
+    /// The host's own store of secrets: a Keychain, a Keystore.
+    case host(any SecretStore)
+    /// Any other provider.
+    case custom(any KeyProvider)
+  }
+
+  /// The provider of the key.
+  public var provider: Provider
+  /// For ``Provider/passphrase``; nil if the user was not asked.
+  public var passphrase: Secret?
+  /// How long other processes of the user find an opened key in the kernel's keyring; 0: not at all. At most
+  /// ``longestSessionSeconds``.
+  public var sessionCacheSeconds: Int64
+
+  public init(_ provider: Provider, passphrase: Secret? = nil, sessionCacheSeconds: Int64 = 0) {
+    self.provider = provider
+    self.passphrase = passphrase
+    self.sessionCacheSeconds = sessionCacheSeconds
+  }
+
+  /// A key file in the store's own folder: the default of the library.
+  public static let file = KeyPlan(.file())
+  /// The best provider available: the default of the programs.
+  public static let automatic = KeyPlan(.automatic)
+  /// The limit for ``sessionCacheSeconds``.
+  public static let longestSessionSeconds: Int64 = 7 * 86_400
+}

@@ -1,0 +1,71 @@
+// The provider of the store's key. It wraps the key so that only the provider can unwrap it, and the store
+// keeps the result. So the provider may wrap with a key that it can read (key file, keyring, passphrase), or
+// with a key that never leaves its hardware.
+
+public import EnrollCrypto
+public import EnrollJSON
+public import EnrollRules
+
+/// The slot of a wrapped key. A provider binds the wrapping to it, so that a wrapped key cannot be moved to another
+/// slot.
+public struct KeySlot: Sendable {
+  /// Base64url, as in the `keys` file.
+  public var storeID: String
+  /// Identifies the wrapped key among the keys of its store, base64url.
+  public var keyID: String
+
+  public init(storeID: String, keyID: String) {
+    self.storeID = storeID
+    self.keyID = keyID
+  }
+}
+
+/// Whether a provider can be used on this machine now. The text says why not, and what would help.
+public enum KeyPresence: Equatable, Sendable {
+  /// It can be used.
+  case present
+  /// It exists, but is locked: the user has to unlock it.
+  case locked(String)
+  /// It cannot be used here.
+  case absent(String)
+}
+
+/// A way to protect the store's key.
+public protocol KeyProvider: AnyObject, Sendable {
+  /// The provider's name in the `keys` file, such as `file`: ASCII letters, digits and hyphens.
+  var name: String { get }
+
+  /// Called before the provider is chosen for a new store, or for one that changes its provider.
+  func presence() -> KeyPresence
+
+  /// Wraps a store's new key. Before it returns, it may durably create what it needs for that.
+  /// - Returns: the data for ``unwrap(_:slot:)``; no secret in the clear.
+  func wrap(_ key: Secret, slot: KeySlot) throws(EnrollError) -> JSONObject
+
+  /// - Throws: `.storeLocked` while the key cannot be unwrapped; `.storeKey` if the key is not this store's;
+  ///   `.storeCorrupt`, `.storeRefused`, `.storeIO` if the provider uses files.
+  func unwrap(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) -> Secret
+
+  /// Called before the same provider wraps the keys of a store again: from now on it wraps with a new key. It can still
+  /// unwrap keys that were wrapped with the old one.
+  func renew() throws(EnrollError)
+
+  /// Called when the slot was removed from the `keys` file for good: the provider may delete its data for this slot.
+  func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError)
+
+  /// Called by a process that has opened a store: deletes what other processes left incomplete when they died.
+  /// Optional.
+  func removeLeftovers()
+
+  /// A secret store outside the store's folder for the anchor, 32 bytes that detect an old copy of the
+  /// folder; nil if there is none.
+  var anchors: (any SecretStore)? { get }
+}
+
+extension KeyProvider {
+  public func presence() -> KeyPresence { .present }
+  public func renew() throws(EnrollError) {}
+  public func discard(_ wrapped: JSONObject, slot: KeySlot) throws(EnrollError) {}
+  public func removeLeftovers() {}
+  public var anchors: (any SecretStore)? { nil }
+}

@@ -1,0 +1,155 @@
+// The interface to the account records, and the only place where threads and processes exclude each other. The steps of
+// the engine use this interface. store.md, A store of your own, lists the guarantees of an implementation.
+
+public import EnrollRules
+
+/// The outcome of a turn at renewal.
+public enum RenewalTurn: Equatable, Sendable {
+  /// The body ran, exclusively among all threads and processes.
+  case taken
+  /// Another thread or process changed the tokens in the meantime: read the record again.
+  case overtaken
+  /// The deadline passed while another thread or process had the turn.
+  case deadlinePassed
+}
+
+/// Sealed account records, shared by threads and processes.
+public protocol TokenStore: AnyObject, Sendable {
+  /// Protects accounts with PINs; nil if the store has no PINs.
+  var pins: (any PINStore)? { get }
+
+  /// The newest committed record; nil if the account has none. Takes no lock. A change by another process is seen
+  /// within one second.
+  /// - Throws: `.storeLocked`, `.storeKey`, `.storeCorrupt`, `.storeRefused`, `.storeIO`, `.storeVersion`.
+  func read(_ account: AccountName) throws(EnrollError) -> AccountRecord?
+
+  /// Reads the newest record (an empty one if there is none), calls `change` to edit it, and saves it durably before it
+  /// returns, all under the account's write lock. If `change` throws, or changes nothing, nothing is saved. The epoch
+  /// of an empty record has an arbitrary start, so that a renewal from before a ``remove(_:)`` never fits it.
+  /// - Returns: the record as saved.
+  @discardableResult
+  func update(
+    _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> AccountRecord
+
+  /// Waits for the account's exclusive turn at renewal, across threads and processes, and runs `body` in it. The turn
+  /// lasts until `body` returns, also while it waits for the network. Before `body` runs, the record is read again: if
+  /// its epoch is not `epoch` any more, `body` does not run. `body` may call ``update(_:_:)`` (the order of the locks
+  /// is: renew, then write).
+  /// - Parameter cancellation: ends the wait for the turn, never `body`.
+  /// - Throws: `.cancelled` if `cancellation` ended the wait.
+  func renewalTurn(
+    _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
+    _ body: () throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RenewalTurn
+
+  /// Reserves disk space and descriptors for the next ``update(_:_:)`` of this account that changes the epoch, or
+  /// throws. Called in a turn, before a refresh token is sent.
+  /// - Throws: `.storeFull`, `.storeIO`.
+  func reserveSpace(_ account: AccountName) throws(EnrollError)
+
+  /// Checks that there is disk space for the next ``update(_:_:)`` of this account. Called before a code is sent.
+  /// - Throws: `.storeFull`, `.storeRefused`, `.storeIO`.
+  func requireSpace(_ account: AccountName) throws(EnrollError)
+
+  /// Sets whether other processes stay excluded after this process's turn at renewal ended. While this process has
+  /// tokens that it could not save, the refresh token in the store is spent, and no other process may send it.
+  func keepTurn(_ account: AccountName, _ isKept: Bool)
+
+  /// Distinguishes this store from another one that takes its place, because it was restored, emptied or mounted over.
+  /// Constant for a store that cannot be replaced.
+  /// - Throws: if there is no store in its place.
+  func identity() throws(EnrollError) -> String
+
+  /// Names of the accounts with a record, sorted.
+  func accounts() throws(EnrollError) -> [AccountName]
+
+  /// As ``accounts()``, and also the accounts whose records have only transactions. A damaged record is an error here;
+  /// it is not set aside, so that ``accounts()`` still reports it.
+  func accountsWithAttempts() throws(EnrollError) -> [AccountName]
+
+  /// Erases the account's record durably. Erasing an unknown account is not an error.
+  func remove(_ account: AccountName) throws(EnrollError)
+
+  /// Random, made at the first use, stored apart from the accounts: base64url of 128 bits (flows.md §7).
+  func installationID() throws(EnrollError) -> String
+
+  /// Deletes the installation id durably: the next use makes another one (flows.md §5, deregister).
+  func resetInstallationID() throws(EnrollError)
+
+  /// The messages that servers have not received yet (reliability.md, The outbox). Reads, edits and saves them durably,
+  /// as ``update(_:_:)`` does.
+  @discardableResult
+  func updateOutbox(
+    _ change: (inout [OutboxEntry]) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> [OutboxEntry]
+
+  /// The client that was registered under this name; nil if there is none. Reads, edits and saves it durably, as
+  /// ``update(_:_:)`` does. `change` may wait for a server: only other changes of the client of this name wait for it.
+  /// A store that implements this method implements ``registeredClient(_:)``, too.
+  @discardableResult
+  func updateRegisteredClient(
+    _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RegisteredClient?
+
+  /// Reserves disk space for the client of this name, or throws. Called by the `change` of
+  /// ``updateRegisteredClient(_:_:)``, before a server registers the client.
+  /// - Throws: `.storeFull`, `.storeIO`.
+  func reserveSpace(_ name: RegistrationName) throws(EnrollError)
+
+  /// The client that was registered under this name; nil if there is none. Does not wait for a registration.
+  func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient?
+
+  /// The stored documents of a provider; nil if none can be read. This never fails: without documents the provider is
+  /// asked.
+  func providerDocuments(_ provider: ProviderName) -> ProviderDocuments?
+
+  /// Edits the stored documents of a provider, which are empty if there are none. Best effort: the documents only save
+  /// requests, and no caller waits for them.
+  func keepProviderDocuments(_ provider: ProviderName, _ change: (inout ProviderDocuments) -> Void)
+}
+
+extension TokenStore {
+  public var pins: (any PINStore)? { nil }
+
+  /// The default, for a store that cannot be replaced.
+  public func identity() throws(EnrollError) -> String { "" }
+
+  /// The default, for a store whose saves need no space.
+  public func reserveSpace(_ name: RegistrationName) throws(EnrollError) {}
+
+  /// The default, for a store without registered clients.
+  public func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient? { nil }
+
+  /// As ``renewalTurn(_:epoch:deadline:cancellation:_:)``, without a cancellation.
+  public func renewalTurn(
+    _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RenewalTurn {
+    try renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: nil, body)
+  }
+
+  /// The default, for a store whose saves need no space.
+  public func requireSpace(_ account: AccountName) throws(EnrollError) {}
+
+  /// The default, for a store that no other process uses.
+  public func keepTurn(_ account: AccountName, _ isKept: Bool) {}
+
+  /// The default, for a store without registered clients.
+  @discardableResult
+  public func updateRegisteredClient(
+    _ name: RegistrationName, _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> RegisteredClient? {
+    throw EnrollError(.unsupported, "this store keeps no registered clients: pass clientId", field: "store")
+  }
+
+  /// The default, for a store without documents.
+  public func providerDocuments(_ provider: ProviderName) -> ProviderDocuments? { nil }
+
+  public func keepProviderDocuments(
+    _ provider: ProviderName, _ change: (inout ProviderDocuments) -> Void
+  ) {}
+}
+
+extension TokenStore {
+  public func accountsWithAttempts() throws(EnrollError) -> [AccountName] { try accounts() }
+}

@@ -1,0 +1,27 @@
+// The interface that sends requests. Rules build requests and read responses; only Transport does IO.
+
+public import EnrollRules
+
+/// Sends one request and waits for the whole response.
+public protocol Transport: AnyObject, Sendable {
+  /// Identifies the servers that are trusted: a provider's document that was fetched with one value is not used with
+  /// another.
+  var trust: String { get }
+
+  /// Returns when the next request can be sent at once, or after `cancellation`: called before a request whose response
+  /// must be awaited (``HTTPRequest/isFollowedUp``).
+  func becomeReady(cancellation: any Cancellation)
+
+  /// - Throws: `.network` (not reached, connection lost), `.tls` (final: R19), `.timeout`, `.responseInvalid` (over the
+  ///   limit, not HTTP), `.cancelled`. A response of any status is a response, not an error. If the body of a response
+  ///   to a request with ``HTTPRequest/takesCutAnswer`` is incomplete, return it as ``HTTPResponse/cut`` instead.
+  func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse
+}
+
+extension Transport {
+  /// A host's own transport decides which servers it trusts.
+  public var trust: String { "host" }
+
+  /// A transport without preparation.
+  public func becomeReady(cancellation: any Cancellation) {}
+}

@@ -1,0 +1,243 @@
+// Logout: the messages to the servers are queued, the local tokens are erased, then the messages are sent (flows.md §5,
+// RFC 7009, OpenID Connect RP-Initiated Logout). The local tokens are erased even if the network or the outbox fails.
+
+import EnrollCrypto
+import EnrollJSON
+public import EnrollRules
+
+extension Engine {
+  /// The most logouts of an account that wait for their callback. A further one replaces the oldest.
+  static let pendingLogoutLimit = 8
+  /// How long a logout callback is accepted.
+  static let logoutSeconds: Int64 = 600
+
+  /// Erases the session, revokes its tokens, and makes the URL at which the browser ends the provider's own session. If
+  /// the browser will return to the host, the revocation waits for that (``finishLogout(_:)``), for
+  /// ``logoutWaitSeconds`` at most: it might end the session that the browser has to find at the provider. Ends pending
+  /// transactions: tokens that arrive later are revoked, not stored (R35).
+  /// - Parameter localOnly: whether to tell no server anything.
+  /// - Returns: no URL if the provider announces none or its metadata is unavailable now, or with `localOnly`.
+  /// - Throws: errors of the store. The session is erased when the call returns.
+  public func beginLogout(localOnly: Bool, cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
+    // Decided before the URL is known, because the process may end, or another process may send the outbox.
+    let waits = !localOnly && configuration.postLogoutRedirectURI != nil
+    let dropped = try eraseForLogout(tellsProvider: !localOnly, awaitsReturn: waits)
+    try apply(.cleared)
+    guard !localOnly else {
+      notify(.logoutFinished)
+      return SignOut()
+    }
+    return try tellOfLogout(dropped, awaitsReturn: waits && !dropped.isEmpty, cancellation: cancellation)
+  }
+
+  /// Logs out and forgets the device: erases pending transactions and the installation id; the next use makes
+  /// another id (flows.md §5, §7). No revocation waits for the browser, because EnrollKit may never run here
+  /// again.
+  /// - Returns: as ``beginLogout(localOnly:cancellation:)``.
+  /// - Throws: errors of the store. The session is erased when the call returns.
+  public func deregister(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
+    let dropped = try eraseForLogout(tellsProvider: true, forgettingTransactions: true)
+    try apply(.cleared)
+    try store.resetInstallationID()
+    return try tellOfLogout(dropped, waited: endLogoutWait(), cancellation: cancellation)
+  }
+
+  /// Forgets the installation id. The next use makes another one.
+  public func resetInstallationID() throws(EnrollError) { try store.resetInstallationID() }
+
+  /// Revokes the session's tokens at the server, and erases them here. The provider's own session in the browser stays.
+  /// After a logout, this ends the wait for the browser: for a host that does not open the URL.
+  /// - Returns: no URL.
+  public func revoke(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
+    let dropped = try eraseForLogout(tellsProvider: true)
+    try apply(.cleared)
+    return SignOut(providerTold: tell(of: dropped, waited: endLogoutWait(), cancellation: cancellation))
+  }
+
+  /// - Parameters:
+  ///   - awaitsReturn: whether the messages wait for the browser, if the browser has a reason to return.
+  ///   - waited: messages of an earlier logout, which no longer wait.
+  private func tellOfLogout(
+    _ dropped: [UnkeptTokens], awaitsReturn: Bool = false, waited: [OutboxEntry] = [],
+    cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> SignOut {
+    // The metadata is also needed for the URL at which the browser ends the provider's session.
+    if dropped.contains(where: { $0.tokens.source == .issuer }) {
+      _ = try? provider.metadata(cancellation: cancellation)
+    }
+    let metadata = dropped.first?.tokens.source == .bff ? nil : provider.cachedMetadata
+    var awaitsReturn = awaitsReturn
+    if awaitsReturn, !isReturnExpected(metadata) {
+      endLogoutWait()
+      awaitsReturn = false
+    }
+    var answer = SignOut(providerTold: tell(of: dropped, waited: waited, cancellation: cancellation))
+    guard let tokens = dropped.first?.tokens,
+      let request = try endSession(of: tokens, metadata: metadata, cancellation)
+    else {
+      notify(.logoutFinished)
+      return answer
+    }
+    answer.url = request.url
+    if !keepPending(request), awaitsReturn {
+      endLogoutWait()
+      answer.providerTold = tell(of: dropped, cancellation: cancellation)
+    }
+    return answer
+  }
+
+  /// Whether there is a page for the browser, and a message for the provider afterwards.
+  private func isReturnExpected(_ metadata: ProviderMetadata?) -> Bool {
+    metadata?.revocationEndpoint != nil
+      && EndSessionRequest.isOffered(configuration: configuration, metadata: metadata)
+  }
+
+  /// Revokes tokens that were erased here and whose messages are queued.
+  /// - Parameter waited: messages of an earlier logout, which are sent as well.
+  /// - Returns: nil if there are none.
+  private func tell(
+    of dropped: [UnkeptTokens], waited: [OutboxEntry] = [], cancellation: (any Cancellation)?
+  ) -> ProviderTold? {
+    guard !dropped.isEmpty || !waited.isEmpty else { return nil }
+    let tried = deliver(
+      asked: dropped.flatMap { $0.tokens.revocable } + waited.compactMap { $0.revokedToken },
+      cancellation: cancellation)
+    let earlier = memory.withLock { $0.delivered }
+    // The tokens on which the sessions depend.
+    let tokens =
+      dropped.map { ($0.tokens.refreshToken ?? $0.tokens.accessToken, $0.tokens.source) }
+      + Self.deciding(waited).map { ($0, .issuer) }
+    var told: ProviderTold?
+    for (token, source) in tokens {
+      let delivery = (tried + earlier.reversed()).first { $0.entry.revokes(token) }?.delivery
+      told = self.told(of: token, from: source, delivery).joined(told)
+    }
+    return told
+  }
+
+  /// The tokens in these messages whose revocation ends the session: its refresh token, or its access token
+  /// if it has no refresh token.
+  private static func deciding(_ waited: [OutboxEntry]) -> [Secret] {
+    let refreshing = waited.filter { entry in
+      guard case .revocation(let revocation) = entry.message else { return false }
+      return ASCII.equals(revocation.hint, "refresh_token")
+    }
+    return (refreshing.isEmpty ? waited : refreshing).compactMap { $0.revokedToken }
+  }
+
+  private func told(of token: Secret, from source: TokenSet.Source, _ delivery: OutboxEntry.Delivery?)
+    -> ProviderTold
+  {
+    // A back end's session token has no meaning for the issuer, and must not be sent to it.
+    guard source == .issuer else {
+      return .notPossible(reason: "a back end's session token cannot be revoked at the provider")
+    }
+    switch delivery {
+    case .done: return .told
+    case .refused(let reason): return .notPossible(reason: reason)
+    case .unreached, .later, nil:
+      guard memory.withLock({ $0.unqueued.contains { $0.revokes(token) } }) else { return .queued }
+      return .notPossible(
+        reason: "the provider did not take the revocation, and the store could not keep it for another try")
+    }
+  }
+
+  /// Erases the tokens and everything that belongs to them from the record, after the messages about them were put into
+  /// the outbox.
+  /// - Returns: the erased tokens, the session's own first.
+  private func eraseForLogout(
+    tellsProvider: Bool, awaitsReturn: Bool = false, forgettingTransactions: Bool = false
+  ) throws(EnrollError) -> [UnkeptTokens] {
+    var dropped: [UnkeptTokens] = []
+    let unsaved = memory.withLock { $0.unsaved?.tokens }
+    // Tokens that could not be stored belong to the session, too.
+    func leave(_ record: AccountRecord) {
+      dropped = [
+        UnkeptTokens(record.confirmed, record.profile),
+        UnkeptTokens(record.provisional, record.provisionalProfile),
+        record.confirmed == nil ? nil : UnkeptTokens(unsaved, record.profile),
+      ].compactMap { $0 }
+      guard tellsProvider else { return }
+      let messages = dropped.flatMap { revocations(of: $0.tokens, user: $0.user) }
+      queue(awaitsReturn ? awaitingLogout(messages) : messages)
+    }
+    do throws(EnrollError) {
+      try store.update(account) { record throws(EnrollError) in
+        leave(record)
+        record.eraseSession()
+        record.asksForLogin = true
+        if forgettingTransactions {
+          record.transactions = []
+          (record.narrowsSessions, record.refusesOfflineAccess) = (false, false)
+          (record.offlineConsent, record.keepsAccessTokens) = (nil, nil)
+        } else {
+          record.settleTransactions()
+        }
+      }
+    } catch {
+      // A full disk stores no new record, but does not keep a user signed in: removing the old record needs no space.
+      guard error.code == .storeFull || error.code == .storeIO else { throw error }
+      if let record = try store.read(account) { leave(record) }
+      guard (try? store.remove(account)) != nil else { throw error }
+    }
+    forgetSession()
+    return dropped
+  }
+
+  private func endSession(
+    of tokens: TokenSet, metadata: ProviderMetadata?, _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> EndSessionRequest? {
+    // A provider that cannot verify the hint shows an error page, and its session continues.
+    let hint = tokens.idToken.flatMap { token in
+      metadata == nil || provider.mayHaveKey(of: token, cancellation: cancellation) ? token : nil
+    }
+    return EndSessionRequest.make(
+      configuration: configuration, metadata: metadata, idTokenHint: hint, random: try random.bytes(32))
+  }
+
+  /// - Returns: whether the browser's return will be recognized as that of this logout. If not, the return
+  ///   counts as unsolicited; the session has ended anyway.
+  private func keepPending(_ request: EndSessionRequest) -> Bool {
+    guard let redirectURI = request.redirectURI else { return false }
+    let pending = PendingLogout(state: request.state, redirectURI: redirectURI, began: clock.wallTime())
+    do throws(EnrollError) {
+      try store.update(account) { record throws(EnrollError) in
+        record.logouts.removeAll { pending.began.since($0.began) > Self.logoutSeconds }
+        if record.logouts.count >= Self.pendingLogoutLimit { record.logouts.removeFirst() }
+        record.logouts.append(pending)
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Processes the redirect that follows a logout: finds the logout by its state, and reports its end once. The
+  /// revocations that waited for the redirect may then be sent (``sendOutbox(cancellation:)``).
+  /// - Throws: `.redirectMalformed`; `.unsolicited` if no logout of this account waits for it. Nothing has changed then.
+  public func finishLogout(_ url: String) throws(EnrollError) {
+    let callback = try LogoutCallback(parsing: url, configured: configuration.redirectURI)
+    var isOurs = false
+    try store.update(account) { record throws(EnrollError) in
+      guard let index = callback.index(in: record.logouts) else { return }
+      record.logouts.remove(at: index)
+      isOurs = true
+    }
+    guard isOurs else {
+      throw EnrollError(.unsolicited, "no logout of this account waits for this URL")
+    }
+    let tokens = endLogoutWait().compactMap { $0.revokedToken }
+    memory.withLock { $0.signedOut += tokens }
+    notify(.logoutFinished)
+  }
+}
+
+extension ProviderDirectory {
+  /// Whether the key that signed an id_token may be among the provider's keys.
+  fileprivate func mayHaveKey(of idToken: Secret, cancellation: (any Cancellation)?) -> Bool {
+    guard let token = try? JWS(parsing: idToken), let keys = try? keys(cancellation: cancellation).0 else {
+      return true
+    }
+    return !keys.candidates(keyID: token.keyID, algorithm: token.algorithm).isEmpty
+  }
+}

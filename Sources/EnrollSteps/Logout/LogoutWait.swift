@@ -1,0 +1,57 @@
+// The revocations of a logout wait for the browser (flows.md §5). A revocation may end the provider's session before
+// the browser opens the logout page. Keycloak, for example, signs the user out at the upstream identity provider only
+// while its own session exists. The messages are therefore in the outbox with a pause, which ends when the browser
+// returns.
+
+public import EnrollRules
+
+extension Engine {
+  /// The longest wait for the browser's return from the logout page, in seconds. The next sending of the outbox after
+  /// that includes the revocations that waited.
+  static let logoutWaitSeconds: Int64 = 180
+
+  /// The messages that wait for the browser of this account.
+  func awaitingLogout(_ entries: [OutboxEntry]) -> [OutboxEntry] {
+    let moment = clock.moment()
+    return entries.map { entry in
+      var entry = entry
+      entry.pause = Expiry(lifetimeSeconds: Self.logoutWaitSeconds, from: moment)
+      entry.awaitedLogout = account.qualifiedName
+      return entry
+    }
+  }
+
+  /// Ends the wait of this client's messages, for this account or for all accounts.
+  /// - Returns: the messages that waited, with their pause removed.
+  @discardableResult
+  func endLogoutWait(ofEveryAccount: Bool = false) -> [OutboxEntry] {
+    var ended: [OutboxEntry] = []
+    let name = account.qualifiedName
+    // If the outbox cannot be changed now, it keeps the messages until the pause is over.
+    _ = try? store.updateOutbox { outbox throws(EnrollError) in
+      for index in outbox.indices where isOurs(outbox[index]) {
+        guard let awaited = outbox[index].awaitedLogout, ofEveryAccount || ASCII.equals(awaited, name) else {
+          continue
+        }
+        outbox[index].endLogoutWait()
+        ended.append(outbox[index])
+      }
+    }
+    return ended
+  }
+
+  /// Remembers when the first of these waits ends.
+  func noteLogoutWait(of waiting: [OutboxEntry]) {
+    let moment = clock.moment()
+    let left = waiting.filter { $0.awaitedLogout != nil && isOurs($0) }
+      .compactMap { $0.pause?.secondsLeft(at: moment) }.filter { $0 >= 0 }.min()
+    memory.withLock { memory in
+      // The time is rounded up, because a read before the end of the pause would find nothing to send.
+      memory.logoutWaitEnds = left.map { moment.instant.advanced(bySeconds: $0 + 1) }
+    }
+  }
+
+  /// When to send the outbox again, because the first wait for a browser at the logout page is over by then; nil if no
+  /// message waits, as far as this process knows.
+  public var logoutWaitEnds: Instant? { memory.withLock { $0.logoutWaitEnds } }
+}

@@ -1,0 +1,228 @@
+// Messages that servers have not received yet: sent when possible, kept sealed until then, dropped after 7 days (flows.md
+// §5, reliability.md, The outbox). A store may serve several clients; each sends the messages that it queued itself,
+// because another client may be configured for another server.
+
+import EnrollCrypto
+import EnrollRules
+
+extension Engine {
+  /// Sends the messages that this client queued for any account, except those that RevocationRule.swift holds back.
+  /// Failed messages stay in the outbox. Nothing is thrown, because the local logout is complete already.
+  /// - Parameters:
+  ///   - asked: tokens of a user who signs out now. A sign-in that began for another account does not hold them back.
+  ///   - isRevocationsOnly: leaves the messages to the back end for later.
+  /// - Returns: the result of each entry that was tried.
+  @discardableResult
+  func deliver(
+    asked: [Secret] = [], isRevocationsOnly: Bool = false, cancellation: (any Cancellation)?
+  ) -> [(entry: OutboxEntry, delivery: OutboxEntry.Delivery)] {
+    let asked = asked + signedOut()
+    let waiting = waitingMessages().filter { !isRevocationsOnly || $0.isRevocation }
+    guard waiting.contains(where: isOurs) else { return [] }
+    var tried: [(entry: OutboxEntry, delivery: OutboxEntry.Delivery)] = []
+    let moment = clock.moment()
+    var barred = waiting.filter { $0.isPauseAsked && $0.isPaused(at: moment) }.map { place(of: $0) }
+    for kept in waiting where isOurs(kept) && !kept.isPaused(at: moment) {
+      if cancellation?.isCancelled ?? false { break }
+      let place = place(of: kept)
+      guard !barred.contains(where: { ASCII.equals($0, place) }) else { continue }
+      guard let entry = take(kept, asked: asked, cancellation: cancellation) else { continue }
+      defer { memory.withLock { memory in memory.sending.removeAll { $0.isSame(as: entry) } } }
+      guard let delivery = send(entry, cancellation: cancellation) else {
+        barred.append(place)
+        continue
+      }
+      tried.append((entry, delivery))
+      memory.withLock { $0.note(delivery, of: entry) }
+      let left = entry.after(delivery, at: clock.moment(), jitter: (try? random.bytes(1).first) ?? 0)
+      // If the endpoint does not answer, it would not answer the next message either.
+      if delivery == .unreached || left?.isPauseAsked ?? false { barred.append(place) }
+      keep(left, inPlaceOf: entry)
+    }
+    return tried
+  }
+
+  /// Claims a message for this thread, and reads it again, because the message before it may have taken long. While
+  /// another thread of this process sends the same message, this thread waits: a second copy could arrive before the
+  /// first one takes effect.
+  /// - Returns: nil if another thread or process has sent the message, or if sending it might sign a user out now.
+  private func take(
+    _ kept: OutboxEntry, asked: [Secret], cancellation: (any Cancellation)?
+  ) -> OutboxEntry? {
+    let deadline = clock.instant().advanced(bySeconds: HTTPRequest.totalTimeoutSeconds)
+    while !memory.withLock({ $0.beginSending(kept) }) {
+      guard !(cancellation?.isCancelled ?? false), clock.instant() < deadline else { return nil }
+      clock.sleep(until: clock.instant().advanced(byNanoseconds: Self.pauseSlice))
+    }
+    if let entry = waitingMessages().first(where: { $0.isSame(as: kept) }),
+      !entry.isPaused(at: clock.moment()), !entry.isHeldBack(by: signedInUsers(), asked)
+    {
+      return entry
+    }
+    memory.withLock { memory in memory.sending.removeAll { $0.isSame(as: kept) } }
+    return nil
+  }
+
+  /// The outbox, and the messages that it did not accept earlier; only those if the outbox cannot be read.
+  private func waitingMessages() -> [OutboxEntry] {
+    let unqueued = memory.withLock { $0.unqueued }
+    let waiting = try? store.updateOutbox { outbox throws(EnrollError) in
+      dropOld(&outbox)
+      outbox.add(unqueued)
+    }
+    guard let waiting else { return unqueued }
+    memory.withLock { $0.unqueued.removeAll { unqueued.contains($0) } }
+    noteLogoutWait(of: waiting)
+    return waiting
+  }
+
+  /// The tokens that ``Engine/Memory/signedOut`` remembers, for one run.
+  private func signedOut() -> [Secret] {
+    memory.withLock { memory in
+      defer { memory.signedOut = [] }
+      return memory.signedOut
+    }
+  }
+
+  private func keep(_ left: OutboxEntry?, inPlaceOf entry: OutboxEntry) {
+    let isUnqueued = memory.withLock { memory in
+      guard memory.unqueued.contains(where: { $0.isSame(as: entry) }) else { return false }
+      memory.unqueued.put(left, inPlaceOf: entry)
+      return true
+    }
+    guard !isUnqueued else { return }
+    _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.put(left, inPlaceOf: entry) }
+  }
+
+  /// The endpoint that a pause is for: if a server asks for a pause, no message is sent to that endpoint until the
+  /// pause is over.
+  private func place(of entry: OutboxEntry) -> String {
+    entry.endpoint ?? provider.cachedMetadata?.revocationEndpoint ?? ""
+  }
+
+  /// Sends the waiting revocations before a user signs in, because they must not end the new session. Revocations that
+  /// wait for a browser's return from the logout page are sent as well.
+  func sendRevocations(cancellation: (any Cancellation)?) {
+    endLogoutWait(ofEveryAccount: true)
+    deliver(isRevocationsOnly: true, cancellation: cancellation)
+  }
+
+  /// Whether there are messages that the store did not accept. Only this process can send them.
+  package var hasUnqueuedMessages: Bool { memory.withLock { !$0.unqueued.isEmpty } }
+
+  /// Sends the messages that this client queued for any account.
+  public func sendOutbox(cancellation: (any Cancellation)?) { deliver(cancellation: cancellation) }
+
+  /// Whether this client queued the entry, and may therefore send it.
+  func isOurs(_ entry: OutboxEntry) -> Bool { entry.belongs(toIssuer: configuration.issuer, sender) }
+
+  /// - Returns: nil if the entry was not tried.
+  private func send(_ entry: OutboxEntry, cancellation: (any Cancellation)?) -> OutboxEntry.Delivery? {
+    switch entry.message {
+    case .revocation(let revocation):
+      if let endpoint = entry.endpoint {
+        return revoke(revocation, at: endpoint, cancellation: cancellation)
+      }
+      guard let metadata = try? provider.metadata(cancellation: cancellation) else { return nil }
+      guard let endpoint = metadata.revocationEndpoint else { return .refused(Self.noRevocationEndpoint) }
+      return revoke(revocation, at: endpoint, cancellation: cancellation)
+    case .profile(let account): return sendProfile(of: account, entry, cancellation: cancellation)
+    case .errorReport(let text): return sendReport(text, entry, cancellation: cancellation)
+    }
+  }
+
+  private func revoke(
+    _ revocation: OutboxEntry.Revocation, at endpoint: String, cancellation: (any Cancellation)?
+  ) -> OutboxEntry.Delivery {
+    // The provider's metadata says how a client authenticates.
+    let metadata = isPublicClient ? nil : try? provider.metadata(cancellation: cancellation)
+    do throws(EnrollError) {
+      let plain = RevocationAnswer(
+        processing: try sendAsClient(
+          RevocationRequest.make(revocation, endpoint: endpoint), to: .revocation, of: metadata,
+          cancellation: cancellation))
+      guard plain.wantsBearer, revocation.bearer != nil, isPublicClient else {
+        return OutboxEntry.Delivery(plain)
+      }
+      let proven = ClientAuthentication(naming: configuration.clientID)
+        .adding(to: RevocationRequest.make(revocation, endpoint: endpoint, withBearer: true))
+      return OutboxEntry.Delivery(
+        RevocationAnswer(
+          processing: try send(
+            proven, provenBy: revocation.dpopKey, accessToken: revocation.bearer, cancellation: cancellation
+          )))
+    } catch {
+      return .unreached
+    }
+  }
+
+  private func dropOld(_ outbox: inout [OutboxEntry]) {
+    let now = clock.wallTime()
+    outbox.removeAll { now.since($0.queued) > OutboxEntry.keptSeconds }
+  }
+}
+
+extension Engine.Memory {
+  /// - Returns: false while another thread sends the same message.
+  fileprivate mutating func beginSending(_ entry: OutboxEntry) -> Bool {
+    guard !sending.contains(where: { $0.isSame(as: entry) }) else { return false }
+    sending.append(entry)
+    return true
+  }
+
+  /// Another thread of this process may have sent the message of this sign-out. The sign-out then reports the
+  /// result of that thread.
+  fileprivate mutating func note(_ delivery: OutboxEntry.Delivery, of entry: OutboxEntry) {
+    switch delivery {
+    case .done, .refused: delivered = delivered.suffix(7) + [(entry, delivery)]
+    case .unreached, .later: break
+    }
+  }
+}
+
+extension OutboxEntry.Delivery {
+  fileprivate init(_ answer: RevocationAnswer) {
+    switch answer {
+    case .revoked: self = .done
+    case .refused(let error): self = .refused(error.message)
+    case .later(let error): self = .later(retryAfterSeconds: error.retryAfterSeconds)
+    }
+  }
+}
+
+extension OutboxEntry {
+  /// Failures before the first pause that the server did not ask for.
+  private static var failuresWithoutPause: Int { 4 }
+
+  /// Whether the entry's pause has not ended yet.
+  fileprivate func isPaused(at moment: Moment) -> Bool { pause?.isPending(at: moment) ?? false }
+
+  fileprivate var isRevocation: Bool { if case .revocation = message { true } else { false } }
+
+  /// Whether sending the entry might sign a user out.
+  fileprivate func isHeldBack(by users: SignedInUsers, _ asked: [Secret]) -> Bool {
+    guard case .revocation(let revocation) = message else { return false }
+    if users.mayInclude(revocation.user) { return true }
+    return users.hasOpenSignIn && !asked.contains(revocation.token)
+  }
+
+  /// The entry after a sending; nil when it need not be sent again.
+  fileprivate func after(_ delivery: OutboxEntry.Delivery, at moment: Moment, jitter: UInt8) -> OutboxEntry? {
+    var entry = self
+    entry.attempts += 1
+    entry.awaitedLogout = nil
+    switch delivery {
+    case .done, .refused: return nil
+    case .unreached: (entry.pause, entry.isPauseAsked) = (nil, false)
+    // The first failures cause no pause, so that any process may try again at its next opportunity: nothing wakes a
+    // process when a pause ends.
+    case .later(nil) where entry.attempts < Self.failuresWithoutPause:
+      (entry.pause, entry.isPauseAsked) = (nil, false)
+    case .later(let wish):
+      let delay = RetryPolicy.delayNanoseconds(
+        attempt: entry.attempts - Self.failuresWithoutPause + 1, retryAfterSeconds: wish, jitter: jitter)
+      (entry.pause, entry.isPauseAsked) = (Expiry(lifetimeNanoseconds: delay, from: moment), wish != nil)
+    }
+    return entry
+  }
+}

@@ -1,0 +1,153 @@
+// Passwordless sign-in (flows.md §6): a code that the user types, or a link that returns as a redirect. Each try is
+// counted in the store before it is sent, so that neither threads nor restarts allow more tries.
+
+public import EnrollCrypto
+public import EnrollRules
+
+extension Engine {
+  func beginPasswordless(
+    _ options: SignInOptions, loopbackRedirectURI: String?, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Transaction {
+    let recipient = try PasswordlessRequest.recipient(configuration, options)
+    sendRevocations(cancellation: cancellation)
+    let moment = clock.moment()
+    switch options.message {
+    case .code:
+      let scopes = AuthorizationRequest.scopes(
+        configuration, options, at: provider.cachedMetadata)
+      try options.check(sending: scopes)
+      let transaction = TransactionRecord(
+        id: try TransactionID(from: random), issuer: configuration.issuer, scopes: scopes,
+        began: moment.wall,
+        deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
+        flow: .oneTimeCode(.init(to: recipient)))
+      try send(to: recipient, nil, options, cancellation)
+      try remember(transaction)
+      return Transaction(of: transaction, action: .enterCode(recipient: recipient.address))
+    case .link:
+      let metadata = try provider.metadata(cancellation: cancellation)
+      var request = try AuthorizationRequest.make(
+        configuration: configuration, metadata: metadata, options: options,
+        redirectURI: loopbackRedirectURI, dpopKey: try newDPoPKey(metadata), at: moment,
+        random: try random.bytes(AuthorizationRequest.randomByteCount))
+      request.transaction.deadline = Expiry(lifetimeSeconds: configuration.emailWaitSeconds, from: moment)
+      request.transaction.flow = .magicLink(.init(request.sent, to: recipient))
+      try send(to: recipient, request, options, cancellation)
+      try remember(request.transaction)
+      return Transaction(of: request.transaction, action: .awaitLink(recipient: recipient.address))
+    }
+  }
+
+  private func send(
+    to recipient: Recipient, _ authorization: AuthorizationRequest?, _ options: SignInOptions,
+    _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) {
+    let request = try PasswordlessRequest.start(
+      recipient, authorization: authorization, configuration: configuration, options: options)
+    try PasswordlessRequest.accept(try transport.send(request, cancellation: cancellation))
+  }
+
+  /// Submits the one-time code that the user typed.
+  /// - Throws: `.codeRejected` if the code is wrong, and the transaction waits for another one; `.network` and related
+  ///   errors if the provider could not be asked, and nothing changed; `.notFound`, `.alreadySettled`,
+  ///   `.transactionExpired`; `.illegalState` if the transaction waits for no code; `.invalidArgument`.
+  public func submitCode(
+    _ code: Secret, transactionID: TransactionID, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> Settlement {
+    try requireNative()
+    guard
+      code.withBytes({
+        (1...PasswordlessRequest.maximumCodeBytes).contains($0.count)
+          && $0.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+      })
+    else {
+      throw EnrollError(
+        .invalidArgument,
+        "code: expected 1 to \(PasswordlessRequest.maximumCodeBytes) visible characters",
+        field: "code")
+    }
+    let known = try transaction(transactionID)
+    try known.requireLive(at: clock.moment())
+    guard case .oneTimeCode = known.flow else {
+      throw EnrollError(.illegalState, "this transaction does not wait for a code", field: "transaction")
+    }
+    // Fetches everything else that is needed from the network first: tokens that cannot be checked would be lost.
+    let metadata = try provider.prepare(needsKeys: known.asksForIDToken, cancellation: cancellation)
+    let dpopKey = try newDPoPKey(metadata)
+    let (transaction, awaited) = try takeTry(of: known)
+    let sent = clock.moment()
+    let http: HTTPResponse
+    do throws(EnrollError) {
+      let request = PasswordlessRequest.redeem(
+        code, of: awaited.recipient, scopes: transaction.scopes, configuration: configuration,
+        metadata: metadata)
+      http = try atNamedEndpoint { () throws(EnrollError) in
+        try sendAsClient(request, of: metadata, provenBy: dpopKey, cancellation: cancellation)
+          .salvagingTokens()
+      }
+    } catch {
+      try giveBackTry(transactionID)
+      throw error
+    }
+    switch PasswordlessAnswer(processing: http) {
+    case .tokens:
+      return try conclude(
+        Grant(of: transaction, dpopKey: dpopKey), with: http, sent: sent, cancellation: cancellation)
+    case .wrong(let error):
+      let left = PasswordlessRequest.maximumTries - awaited.tries
+      guard left > 0 else {
+        return try conclude(
+          transaction,
+          failed: EnrollError(
+            .accessDenied, "the code was wrong \(awaited.tries) times: begin again", field: "code",
+            httpStatus: error.httpStatus, oauthError: error.oauthError,
+            oauthErrorDescription: error.oauthErrorDescription))
+      }
+      try apply(.advanced(transactionID: transaction.id, step: .codePending))
+      let rejection = EnrollError(
+        .codeRejected, "the code is wrong or too old; \(left) tries are left", field: "code",
+        httpStatus: error.httpStatus, oauthError: error.oauthError,
+        oauthErrorDescription: error.oauthErrorDescription)
+      notify(.errorReported(rejection))
+      throw rejection
+    case .ended(let error): return try conclude(transaction, failed: error)
+    case .unclear(let error):
+      try giveBackTry(transaction.id)
+      throw error
+    }
+  }
+
+  /// Counts a try durably, before the code is sent.
+  /// - Returns: the transaction, and its data with this try counted.
+  private func takeTry(
+    of known: TransactionRecord
+  ) throws(EnrollError) -> (TransactionRecord, TransactionRecord.OneTimeCode) {
+    var taken: (TransactionRecord, TransactionRecord.OneTimeCode)?
+    try store.update(account) { record throws(EnrollError) in
+      taken = nil
+      record.change(known.id) { transaction in
+        guard transaction.isOpen, case .oneTimeCode(var code?) = transaction.flow,
+          code.tries < PasswordlessRequest.maximumTries
+        else { return }
+        code.tries += 1
+        transaction.flow = .oneTimeCode(code)
+        taken = (transaction, code)
+      }
+    }
+    guard let taken else {
+      throw EnrollError(.alreadySettled, "this transaction was settled before, or accepts no more codes")
+    }
+    return taken
+  }
+
+  /// Takes back a try: nothing is known about the code, because the provider was not asked, or had a problem.
+  private func giveBackTry(_ transactionID: TransactionID) throws(EnrollError) {
+    try store.update(account) { record throws(EnrollError) in
+      record.change(transactionID) { transaction in
+        guard case .oneTimeCode(var code?) = transaction.flow, code.tries > 0 else { return }
+        code.tries -= 1
+        transaction.flow = .oneTimeCode(code)
+      }
+    }
+  }
+}

@@ -1,0 +1,17 @@
+// Reads the values of an account that a host may have: all except the refresh token (flows.md §7).
+
+public import EnrollRules
+
+extension Engine {
+  public func readAccount() throws(EnrollError) -> AccountSnapshot {
+    let record = try store.read(account) ?? AccountRecord()
+    let tokens = record.confirmed
+    let isOver = record.sessionEnded != nil || record.accessRefused != nil
+    return AccountSnapshot(
+      profile: record.profile, idToken: tokens?.idToken, accessToken: tokens?.accessToken,
+      expiresAt: tokens?.expiry.expiresAt, renews: tokens.map { $0.refreshToken != nil && !isOver },
+      renewableUntil: isOver ? nil : tokens?.refreshExpiry?.expiresAt,
+      missingScopes: tokens?.missingScopes ?? [], registrationType: record.registrationType,
+      waiting: record.waiting)
+  }
+}

@@ -1,0 +1,27 @@
+// Whether the account has a PIN, and whether its tokens wait for one (flows.md §9; store.md, PIN).
+
+import EnrollRules
+
+extension Engine {
+  /// - Throws: `.unsupported` if the store has no PINs.
+  func pins() throws(EnrollError) -> any PINStore {
+    guard let pins = store.pins else {
+      throw EnrollError(.unsupported, "a store in memory has no PIN; use a store directory", field: "store")
+    }
+    return pins
+  }
+
+  /// Whether the tokens of this transaction are shown only after the user has set a PIN: false if the account has one.
+  func asksForPIN(_ transaction: TransactionRecord) throws(EnrollError) -> Bool {
+    guard case .app2app = transaction.flow, configuration.app2app?.requiresPIN ?? false else {
+      return false
+    }
+    return try pins().isUnlocked(account) == nil
+  }
+
+  /// The transaction whose tokens wait for the user to set a PIN.
+  func transactionAwaitingPIN(_ record: AccountRecord) throws(EnrollError) -> TransactionID? {
+    guard let id = record.pinTransactionID, try pins().isUnlocked(account) == nil else { return nil }
+    return id
+  }
+}

@@ -1,0 +1,317 @@
+// The registration check: before B, C and H the host's back end can be asked whether it knows the user (flows.md §7,
+// Check registration). Before H the configuration can also require a verified e-mail address. After a 401 the tokens
+// are renewed once and the back end is asked again; after a second 401 the state is E, and the tokens are kept. An
+// outage changes nothing for a session. For tokens that wait for confirmation, an outage, a 401 or an unknown account
+// prevents the confirmation only if the configuration requires the check; otherwise it is only reported.
+
+import EnrollCrypto
+import EnrollJSON
+public import EnrollRules
+
+extension Engine {
+  /// The time after which an unreachable back end is asked again.
+  static let checkPauseSeconds: Int64 = 60
+
+  private enum Verdict {
+    case passed
+    case unknown
+    case refused(EnrollError)
+    case mismatched(EnrollError)
+    case unavailable(EnrollError)
+  }
+
+  // MARK: B and C
+
+  /// The standing if a check must run or has failed; nil if the store's fresh tokens count without one.
+  func checkStanding(epoch: UInt64) -> Standing? {
+    guard requiresCheck else { return nil }
+    let now = clock.instant()
+    let (check, state) = memory.withLock { ($0.check, $0.state) }
+    switch check {
+    case .passed(epoch): return nil
+    case .postponed(epoch, let until) where now < until: return nil
+    case .refused(epoch) where state.kind == .renewalFailed || state.kind == .registrationFailed:
+      return .known(state)
+    case .none, .passed, .postponed, .refused, .provisionalRefused: return .needsCheck
+    }
+  }
+
+  /// Runs the check for the confirmed session, and moves to B, C, E or F.
+  /// - Throws: the errors of the store; `.cancelled`.
+  public func checkSession(cancellation: (any Cancellation)?) throws(EnrollError) -> RegistrationState {
+    guard let record = try store.read(account), let tokens = record.confirmed else { return state }
+    var (epoch, usable) = (record.accessEpoch ?? record.tokenEpoch, tokens)
+    var verdict = ask(with: tokens, about: record.profile, cancellation)
+    if case .refused = verdict {
+      _ = try renew(epochs: [epoch], forced: true)
+      if let renewed = try store.read(account), let tokens = renewed.confirmed,
+        let renewedEpoch = renewed.epoch(for: nil), renewedEpoch != epoch, renewed.sessionEnded == nil
+      {
+        (epoch, usable) = (renewedEpoch, tokens)
+        verdict = ask(with: tokens, about: renewed.profile, cancellation)
+      }
+    }
+    if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+    return conclude(verdict, epoch: epoch, isTokenUsable: usable.isUsable(at: clock.moment()))
+  }
+
+  /// Runs the check if the state C requires it. Call this after a renewal.
+  public func checkIfNeeded(cancellation: (any Cancellation)? = nil) {
+    guard requiresCheck, case .needsCheck? = try? standing() else { return }
+    _ = try? checkSession(cancellation: cancellation)
+  }
+
+  private func conclude(_ verdict: Verdict, epoch: UInt64, isTokenUsable: Bool) -> RegistrationState {
+    let isRenewed = memory.withLock { $0.renewedEpoch == epoch }
+    let stands: RegistrationEvent = isRenewed ? .tokenRenewed : .tokenValid
+    switch verdict {
+    case .passed: return settleCheck(.passed(epoch: epoch), stands)
+    case .unavailable(let error):
+      report(error)
+      let until = clock.instant().advanced(bySeconds: Self.checkPauseSeconds)
+      return settleCheck(.postponed(epoch: epoch, until: until), stands)
+    case .mismatched(let error):
+      report(error)
+      return settleCheck(.refused(epoch: epoch), .checkMismatched(error))
+    case .unknown:
+      let error = Self.unknownAccount
+      report(error)
+      return settleCheck(.refused(epoch: epoch), .checkRefused(.registerAgain(error, isTokenUsable)))
+    case .refused(let error):
+      report(error)
+      return settleCheck(.refused(epoch: epoch), .checkRefused(.registerAgain(error, isTokenUsable)))
+    }
+  }
+
+  /// Keeps the state if it has changed in the meantime, by a logout or a transaction.
+  private func settleCheck(_ check: CheckStanding, _ event: RegistrationEvent) -> RegistrationState {
+    memory.withLock { $0.check = check }
+    return (try? apply(event)) ?? state
+  }
+
+  // MARK: H
+
+  /// Checks the conditions for the user's confirmation. The caller reports every failure; the transitions to F and E
+  /// happen here.
+  /// - Returns: the tokens and the profile that passed.
+  /// - Throws: `.emailNotVerified`, and, if the configuration requires the check, `.unknownAccount` or the error of an
+  ///   outage: the state stays G. `.profileMismatch`: the tokens are dropped, and the state is F. If the check is
+  ///   required, `.oauth` after a 401: the state is E.
+  func passGates(
+    _ record: AccountRecord, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> (TokenSet, JSONObject?) {
+    guard var tokens = record.provisional else {
+      throw EnrollError(.illegalState, "no tokens wait for confirmation; another process settled them")
+    }
+    var profile = record.provisionalProfile
+    if configuration.requireVerifiedEmail {
+      profile = try requireVerifiedEmail(profile, tokens, cancellation)
+    }
+    guard configuration.registrationCheckURI != nil else { return (tokens, profile) }
+    var verdict = ask(with: tokens, about: profile, cancellation)
+    if case .refused = verdict, let renewed = try renewProvisional(tokens) {
+      tokens = renewed
+      verdict = ask(with: tokens, about: profile, cancellation)
+    }
+    switch verdict {
+    case .passed: return (tokens, profile)
+    case .mismatched(let error):
+      try dropProvisional()
+      try apply(.checkMismatched(error))
+      throw error
+    case .unknown:
+      let error = Self.unknownAccount
+      guard configuration.requireCheck else {
+        report(error)
+        return (tokens, profile)
+      }
+      throw error
+    case .unavailable(let error):
+      if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
+      guard configuration.requireCheck else {
+        report(error)
+        return (tokens, profile)
+      }
+      throw error
+    case .refused(let error):
+      guard configuration.requireCheck else {
+        report(error)
+        return (tokens, profile)
+      }
+      memory.withLock { $0.check = .provisionalRefused }
+      try apply(.checkRefused(.registerAgain(error, tokens.isUsable(at: clock.moment()))))
+      throw error
+    }
+  }
+
+  /// Requires a verified address in the id_token's claims, or else in userinfo's: the user may have verified it since
+  /// the id_token was issued.
+  private func requireVerifiedEmail(
+    _ profile: JSONObject?, _ tokens: TokenSet, _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> JSONObject? {
+    if profile?.hasVerifiedEmail ?? false { return profile }
+    let told = try fetchUserinfo(
+      with: tokens, subject: tokens.identity?.subject ?? profile?["sub"]?.string, cancellation: cancellation)
+    if let told, told.hasVerifiedEmail, let email = told["email"]?.string {
+      let shown = profile?["email"]?.string
+      if shown.map({ ASCII.equalsIgnoringCase($0, email) }) ?? true {
+        var completed = profile ?? JSONObject()
+        completed["email"] = .string(email)
+        completed["email_verified"] = .bool(true)
+        return completed
+      }
+    }
+    throw EnrollError(
+      .emailNotVerified, "a verified e-mail address is required, the provider has none for this user",
+      field: "email_verified")
+  }
+
+  private func dropProvisional() throws(EnrollError) {
+    let others = usersOfOtherAccounts()
+    try store.update(account) { record throws(EnrollError) in
+      let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
+      record.dropProvisional()
+      revokeUnkept([dropped], beside: others.adding(record, at: clock.moment()))
+    }
+    sendOutbox(cancellation: nil)
+  }
+
+  /// Renews tokens that wait for confirmation once: their access token may have expired while the user was away. The
+  /// renewal is exclusive among all processes, and the tokens are stored before they are used (R30).
+  /// - Returns: nil if there are no new tokens.
+  private func renewProvisional(_ tokens: TokenSet) throws(EnrollError) -> TokenSet? {
+    guard let refreshToken = tokens.refreshToken, let epoch = try store.read(account)?.tokenEpoch,
+      let metadata = try? provider.metadata(cancellation: nil)
+    else { return nil }
+    var renewed: TokenSet?
+    _ = try store.renewalTurn(
+      account, epoch: epoch, deadline: clock.instant().advanced(bySeconds: Self.turnTimeoutSeconds),
+      cancellation: closing
+    ) { () throws(EnrollError) in
+      guard let present = try store.read(account)?.provisional else { return }
+      guard present.refreshToken == refreshToken else {
+        renewed = present
+        return
+      }
+      // Detects a full disk before the refresh token is sent.
+      try store.reserveSpace(account)
+      renewed = try sendRefresh(refreshToken, of: tokens, metadata)
+    }
+    return renewed
+  }
+
+  private func sendRefresh(
+    _ refreshToken: Secret, of tokens: TokenSet, _ metadata: ProviderMetadata
+  ) throws(EnrollError) -> TokenSet? {
+    let identity = try store.identity()
+    let hash = try hash(refreshToken)
+    let record = try store.update(account) { record throws(EnrollError) in
+      record.sentRefreshTokens.add(hash)
+    }
+    guard record.provisional?.refreshToken == refreshToken else { return nil }
+    var replay = ReplayCheck(serverTime: knownServerTime())
+    let sent = clock.moment()
+    let request = TokenRequest.refresh(
+      refreshToken: refreshToken, configuration: configuration, metadata: metadata)
+    guard let http = try? sendAsClient(request, of: metadata, provenBy: tokens.dpopKey, cancellation: nil)
+    else { return nil }
+    let answer = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
+    let session = SessionIdentity(tokens, profile: record.provisionalProfile, configuration)
+    guard replayed(answer, http, session, record.sentRefreshTokens, &replay) == nil else { return nil }
+    var fresh = tokens
+    var hasNewAccessToken = true
+    switch answer {
+    case .tokens(let response):
+      fresh = response.tokenSet(
+        renewing: tokens, withoutExpirySeconds: configuration.withoutExpirySeconds, at: sent)
+    // The response is only used for its refresh token, which the next renewal sends (R30).
+    case .rotatedOnly(let rotated, _): (fresh.refreshToken, hasNewAccessToken) = (rotated, false)
+    case .refused: return nil
+    }
+    let isKept = try stubbornly { () throws(EnrollError) in
+      let isKept = try replaceProvisional(refreshToken, by: fresh)
+      if !isKept { try requireSame(store: identity) }
+      return isKept
+    }
+    // The user logged out or tried again in the meantime (R35).
+    guard isKept else {
+      revokeUnkept([UnkeptTokens(fresh, user: fresh.identity?.subject)])
+      return nil
+    }
+    return hasNewAccessToken ? try judgeProvisional(fresh) : nil
+  }
+
+  /// - Returns: false if other tokens have replaced the tokens with this refresh token.
+  private func replaceProvisional(_ refreshToken: Secret, by fresh: TokenSet) throws(EnrollError) -> Bool {
+    var isKept = false
+    try store.update(account) { record throws(EnrollError) in
+      // A save that failed in its last step may have been written; it is repeated to make sure.
+      guard record.provisional?.refreshToken == refreshToken || record.provisional == fresh else { return }
+      record.provisional = fresh
+      isKept = true
+    }
+    return isKept
+  }
+
+  /// Checks the id_token from a renewal of unconfirmed tokens. If it is another user's, verified or not, the attempt
+  /// ends: the user would otherwise confirm tokens of a profile that was never shown.
+  private func judgeProvisional(_ fresh: TokenSet) throws(EnrollError) -> TokenSet {
+    guard let idToken = fresh.unprovenIDToken, let record = try store.read(account) else { return fresh }
+    let session = SessionIdentity(fresh, profile: record.provisionalProfile, configuration)
+    let finding = examine(idToken, of: session, clockOffset: record.serverClock.offsetSeconds ?? 0)
+    switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
+    case .adopted, .keptApart: return fresh
+    case .withheld, .ends:
+      let error = EnrollError(
+        .idTokenInvalid, "the renewed id_token has another \(finding.claim) than the one before")
+      try dropProvisional()
+      try apply(.checkMismatched(error))
+      throw error
+    }
+  }
+
+  // MARK: The question
+
+  private static var unknownAccount: EnrollError {
+    EnrollError(.unknownAccount, "the registration check knows no account of this user")
+  }
+
+  private func ask(
+    with tokens: TokenSet, about profile: JSONObject?, _ cancellation: (any Cancellation)?
+  ) -> Verdict {
+    guard let endpoint = configuration.registrationCheckURI else { return .passed }
+    let answer: RegistrationCheck.Answer
+    do throws(EnrollError) {
+      let request = RegistrationCheck.request(
+        endpoint: endpoint, clientID: configuration.clientID, tokens: tokens,
+        installationID: try store.installationID(), platform: platform)
+      answer = RegistrationCheck.answer(
+        try send(
+          request, provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation))
+    } catch {
+      return .unavailable(error)
+    }
+    switch answer {
+    case .unknownAccount: return .unknown
+    case .refused(let error): return .refused(error)
+    case .unavailable(let error): return .unavailable(error)
+    case .known(let subject, let email):
+      do throws(EnrollError) {
+        try RegistrationCheck.requireSame(
+          subject: subject, email: email, asSubject: tokens.identity?.subject, profile: profile)
+        return .passed
+      } catch {
+        return .mismatched(error)
+      }
+    }
+  }
+}
+
+extension JSONObject {
+  /// Whether the address is verified (OpenID Connect Core §5.1); some providers write the boolean as a string.
+  fileprivate var hasVerifiedEmail: Bool {
+    guard let email = self["email"]?.string, !email.utf8.isEmpty else { return false }
+    return self["email_verified"]?.bool ?? self["email_verified"]?.string.map { ASCII.equals($0, "true") }
+      ?? false
+  }
+}

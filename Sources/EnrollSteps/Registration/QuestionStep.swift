@@ -1,0 +1,29 @@
+// The question whether the profile is the user's own (G), and its answer. Between the two another sign-in can
+// complete: in another window or process, or by another person on this device. So an answer belongs to one
+// transaction, and has no effect once another transaction waits.
+
+public import EnrollRules
+
+extension Engine {
+  /// The transaction that the user's answer is for, if the call names no transaction: the only one whose
+  /// profile this client has shown.
+  /// - Throws: `.illegalState` if it has shown none or several: then it is unclear which one the user answered.
+  static func only(_ shown: [TransactionID]) throws(EnrollError) -> TransactionID {
+    if shown.count == 1 { return shown[0] }
+    throw EnrollError(
+      .illegalState,
+      shown.isEmpty
+        ? "no profile was shown to confirm: read the state, and show the profile that waits for confirmation"
+        : "several profiles were shown to confirm: name the transaction of the one that the user confirms",
+      field: "transaction")
+  }
+
+  /// Whether the tokens that wait for confirmation would replace a session that may be another user's.
+  public func waitsBesideAnotherUser() throws(EnrollError) -> Bool {
+    guard let record = try store.read(account), record.confirmed != nil,
+      let waiting = UnkeptTokens(record.provisional, record.provisionalProfile)
+    else { return false }
+    guard let user = record.user, let arrived = waiting.user else { return true }
+    return !ASCII.equals(user, arrived)
+  }
+}

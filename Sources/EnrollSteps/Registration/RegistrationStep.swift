@@ -1,0 +1,198 @@
+// The request for the registration state: the store's content decides (flows.md §7).
+
+public import EnrollRules
+
+extension Engine {
+  /// The state according to the store, or the step that is needed to find it.
+  public enum Standing: Equatable, Sendable {
+    case known(RegistrationState)
+    /// The confirmed token is due or expired: after a renewal the state is C or E.
+    case needsRenewal
+    /// There are tokens that require the registration check: ``checkSession(cancellation:)``.
+    case needsCheck
+  }
+
+  /// Reads the store and sets the state machine to the state that follows from it. Sends no request.
+  public func standing() throws(EnrollError) -> Standing {
+    guard isNative else { return .known(try apply(.standInUsed)) }
+    let record = try store.read(account) ?? AccountRecord()
+    let moment = clock.moment()
+
+    if case .authenticating(let id, _) = state, record.isUnderWay(transactionID: id, at: moment) {
+      return .known(state)
+    }
+    _ = try leaveTransaction(record, at: moment)
+    if record.provisional != nil {
+      if state.kind == .renewalFailed, memory.withLock({ $0.check == .provisionalRefused }) {
+        return .known(state)
+      }
+      if let id = try transactionAwaitingPIN(record) {
+        return .known(try apply(.advanced(transactionID: id, step: .pin)))
+      }
+      return .known(try apply(record.question))
+    }
+    if let tokens = record.confirmed {
+      if let failure = record.sessionOver(at: moment) { return .known(try apply(.renewalFailed(failure))) }
+      let band = tokens.expiry.band(at: moment, graceSeconds: configuration.graceSeconds)
+      let isDue = band != .fresh || tokens.isRefreshDue(at: moment, graceSeconds: configuration.graceSeconds)
+      if isDue, tokens.refreshToken != nil { return .needsRenewal }
+      // No renewal is possible: the token is used until it expires, and then the user signs in again.
+      if band == .expired { return .known(try apply(.renewalFailed(.expiredForGood))) }
+      if let standing = checkStanding(epoch: record.accessEpoch ?? record.tokenEpoch) { return standing }
+      return .known(try apply(.tokenValid))
+    }
+    // A sign-in that began before this process started continues (R12). Of a registration only the link is expected:
+    // its browser step ended with the earlier process.
+    if state == .starting, let waiting = record.transactions.last(where: { $0.awaitsAnswer(at: moment) }) {
+      let step = waiting.isRegistration ? .emailPending : waiting.step
+      return .known(try apply(.advanced(transactionID: waiting.id, step: step)))
+    }
+    // The sign-in that a link started gave no tokens: another link may arrive.
+    if state.kind == .authenticating, let waiting = record.linkWait(at: moment) {
+      return .known(try apply(.advanced(transactionID: waiting.id, step: .emailPending)))
+    }
+    return .known(try apply(.tokenMissing))
+  }
+
+  /// The user confirms the profile: provisional tokens become the session (G to H), if the verified address and the
+  /// registration check that the configuration requires are there.
+  /// - Parameter transactionID: the transaction of the question that the user was asked; nil for the only question that
+  ///   this client has shown.
+  /// - Throws: `.illegalState` if nothing waits for confirmation, or another sign-in than the one that was shown;
+  ///   `.emailNotVerified`, `.unknownAccount`, or the error that prevented the check: the state stays G;
+  ///   `.profileMismatch`: the state is F; `.oauth`, because the check refuses the access token: the state is E.
+  public func confirm(
+    _ transactionID: TransactionID? = nil, cancellation: (any Cancellation)? = nil
+  ) throws(EnrollError) -> RegistrationState {
+    let asked = memory.withLock { $0.shown }
+    if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
+    try require(.confirmed)
+    let shown = if let transactionID { transactionID } else { try Self.only(asked) }
+    return try reporting { () throws(EnrollError) in
+      let waiting = try store.read(account) ?? AccountRecord()
+      try waiting.requireQuestion(shown)
+      let (passed, profile) = try passGates(waiting, cancellation: cancellation)
+      let unsaved = memory.withLock { $0.unsaved?.tokens }
+      let others = usersOfOtherAccounts()
+      let record = try store.update(account) { record throws(EnrollError) in
+        try record.requireQuestion(shown)
+        // The tokens from the store: a renewal may have replaced the refresh token in the meantime, but nothing else.
+        guard let tokens = record.provisional, tokens.accessToken == passed.accessToken else {
+          throw EnrollError(.illegalState, "the tokens changed while they were confirmed")
+        }
+        let replaced = record.session(unsaved: unsaved)
+        record.adopt(tokens, profile: profile, registrationType: record.provisionalRegistrationType)
+        revokeUnkept(replaced, beside: others.adding(record, at: clock.moment()))
+      }
+      dropRevocations(of: record.user)
+      return try confirmed(record)
+    }
+  }
+
+  /// Sets the state H, and queues the profile for the back end.
+  func confirmed(_ record: AccountRecord) throws(EnrollError) -> RegistrationState {
+    memory.withLock { $0.check = .passed(epoch: record.tokenEpoch) }
+    tellProfile()
+    return try apply(.confirmed)
+  }
+
+  /// Starts over: provisional tokens are deleted, and revoked unless the same user has a session (R35). A confirmed
+  /// session stays. The next authorize request lets the user choose another account. The state changes from G, E, F or
+  /// a transaction in progress to D, or to the state of the session.
+  /// - Parameter transactionID: the transaction of the question that the user declined; nil to start over, whatever
+  ///   waits.
+  /// - Throws: `.illegalState`, also if another sign-in waits than the one that was shown.
+  public func retry(
+    _ transactionID: TransactionID? = nil, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegistrationState {
+    if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
+    try require(.retried)
+    let others = usersOfOtherAccounts()
+    let record = try store.update(account) { record throws(EnrollError) in
+      if let transactionID { try record.requireQuestion(transactionID) }
+      let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
+      record.dropProvisional()
+      record.asksForLogin = true
+      record.dismissOpenTransactions()
+      revokeUnkept([dropped], beside: others.adding(record, at: clock.moment()))
+    }
+    memory.withLock { $0.check = .none }
+    try apply(.retried)
+    sendOutbox(cancellation: cancellation)
+    let survives = record.confirmed != nil && record.sessionEnded == nil
+    return survives ? try settleBesideSession(cancellation: cancellation) : state
+  }
+
+  /// The host says that the user gave up. This is a hint: a late valid redirect still counts until the transaction's
+  /// deadline. A registration whose browser was closed then waits for the link in the user's e-mail (flows.md §3); only
+  /// ``retry(cancellation:)`` ends that.
+  /// - Parameter transactionID: nil for every open transaction.
+  public func cancel(transactionID: TransactionID?) throws(EnrollError) -> RegistrationState {
+    let record = try store.update(account) { record throws(EnrollError) in
+      if let transactionID {
+        guard record.change(transactionID, { $0.leaveBrowser() }) != nil else { throw .unknownTransaction }
+      } else {
+        for index in record.transactions.indices { record.transactions[index].leaveBrowser() }
+      }
+    }
+    if case .authenticating(let id, let step) = state, step != .exchanging,
+      transactionID == nil || transactionID == id
+    {
+      if record.hasTokens { return try returnToSession() }
+      if let waiting = record.linkWait(at: clock.moment()) {
+        return try apply(.advanced(transactionID: waiting.id, step: .emailPending))
+      }
+      return try apply(.dismissed)
+    }
+    return state
+  }
+
+  /// Deletes only the local state: no server is told (flows.md §5).
+  public func clear() throws(EnrollError) -> RegistrationState {
+    try store.update(account) { record throws(EnrollError) in
+      record.eraseSession()
+      record.transactions = []
+    }
+    forgetSession()
+    return try apply(.cleared)
+  }
+
+  /// Sets the state that follows from the store.
+  func settleBesideSession(cancellation: (any Cancellation)? = nil) throws(EnrollError) -> RegistrationState {
+    switch try standing() {
+    case .known(let state): return state
+    // A due token: the session exists, and the next caller that needs the token renews it.
+    case .needsRenewal: return try apply(.tokenValid)
+    case .needsCheck: return try checkSession(cancellation: cancellation)
+    }
+  }
+
+  /// Returns to the state of the session, after a transaction that ran during the session and got no tokens
+  /// (flows.md §6).
+  func returnToSession() throws(EnrollError) -> RegistrationState {
+    let record = try store.read(account) ?? AccountRecord()
+    if let state = try leaveTransaction(record, at: clock.moment()) { return state }
+    return try settleBesideSession()
+  }
+
+  /// Leaves a transaction that is no longer in progress, and returns to the session during which it ran.
+  /// - Returns: nil, with nothing changed, if there is no such transaction or no such session.
+  private func leaveTransaction(
+    _ record: AccountRecord, at moment: Moment
+  ) throws(EnrollError) -> RegistrationState? {
+    let (state, before) = memory.withLock { ($0.state, $0.before) }
+    guard case .authenticating(let id, _) = state, !record.isUnderWay(transactionID: id, at: moment),
+      record.confirmed != nil, record.provisional == nil
+    else { return nil }
+    if let failure = record.sessionOver(at: moment) { return try apply(.returnedFailed(failure)) }
+    switch before {
+    case .active(.renewed): return try apply(.returnedRenewed)
+    case .active(.confirmed): return try apply(.returnedConfirmed)
+    case .renewalFailed(let failure): return try apply(.returnedFailed(failure))
+    // If there is no earlier state, another process began the transaction.
+    case .active(.valid), nil, .starting, .unregistered, .authenticating, .awaitingConfirmation,
+      .active(.notNative), .registrationFailed:
+      return try apply(.returnedValid)
+    }
+  }
+}

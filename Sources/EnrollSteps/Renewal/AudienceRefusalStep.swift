@@ -1,0 +1,76 @@
+// The refusal of a token for one audience (R44). It says nothing about the session: the session's own access token and
+// the tokens for other audiences stay, and only this audience is not requested for a while. If the provider says that
+// the refresh token is invalid, one renewal without the audience decides about the session: some providers say so of a
+// refresh token that is bound to another resource.
+
+import EnrollCrypto
+import EnrollRules
+
+extension Engine {
+  /// Stores the refusal, so that no process requests a token for this audience for a while.
+  /// - Returns: false if other tokens have replaced the refused ones: the refusal does not apply to them.
+  func keep(
+    _ refusal: RenewalRefusal, of audience: TokenAudience, epoch: UInt64
+  ) throws(EnrollError) -> Bool {
+    var isCurrent = false
+    try change(audience) { record, entry in
+      guard record.tokenEpoch == epoch else { return false }
+      isCurrent = true
+      record.renewalIntent = nil
+      record.backoff = nil
+      entry.refusal = refusal
+      entry.backoff = nil
+      return true
+    }
+    return isCurrent
+  }
+
+  /// The result for an audience. If the refusal may concern the session, the session is renewed first: if the provider
+  /// calls the refresh token invalid, or refuses a scope or the resource of the session after a renewal for another
+  /// audience.
+  func decided(
+    _ result: RenewalResult, isNew: Bool, for audience: TokenAudience?
+  ) throws(EnrollError) -> RenewalResult {
+    guard isNew, let audience, case .rejected(let error) = result,
+      let record = try store.read(account), let tokens = record.confirmed, let epoch = record.epoch(for: nil)
+    else { return result }
+    let isInvalid = RefusalContent(code: error.oauthError, isEmpty: false) == .invalidGrant
+    let isOfAudience = tokens.lastAudience(at: record.tokenEpoch) != nil
+    let asksForOwn =
+      !audience.scopes.isEmpty && audience.scopes.allSatisfy { Scopes.contains($0, in: tokens.scopes) }
+    let asksForOwnResource = audience.resource == configuration.resource?.text
+    let isOfSession = asksForOwn && error.isAboutScopes || asksForOwnResource && error.isAboutTarget
+    guard isInvalid || isOfAudience && isOfSession else { return result }
+    let ofSession = try renew(epochs: [epoch], forced: true)
+    guard ofSession == .renewed else { return ofSession }
+    // The refresh token is valid, but not for this audience: it is bound to the audience before.
+    if isInvalid, isOfAudience, let renewed = try store.read(account) {
+      try remember(narrowing: [], epoch: renewed.tokenEpoch)
+    }
+    return result
+  }
+
+  /// Delays renewals for this audience, in every process (R33).
+  func backOff(
+    _ audience: TokenAudience, _ failure: EnrollError, _ moment: Moment, _ jitter: UInt8,
+    holding refreshToken: Secret
+  ) throws(EnrollError) {
+    try change(audience) { record, entry in
+      guard record.confirmed?.refreshToken == refreshToken else { return false }
+      entry.backoff = RenewalBackoff(after: entry.backoff, failure, at: moment, jitter: jitter)
+      return true
+    }
+  }
+
+  /// Changes the stored entry of an audience.
+  /// - Parameter edit: returns false to change nothing.
+  private func change(
+    _ audience: TokenAudience, _ edit: (inout AccountRecord, inout AudienceEntry) -> Bool
+  ) throws(EnrollError) {
+    try store.update(account) { record throws(EnrollError) in
+      guard let tokens = record.confirmed else { return }
+      var entry = tokens.audiences[audience] ?? AudienceEntry(audience)
+      if edit(&record, &entry) { record.confirmed?.audiences.put(entry) }
+    }
+  }
+}

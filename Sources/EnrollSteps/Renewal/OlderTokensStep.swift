@@ -1,0 +1,37 @@
+// The effect of a renewal on the session's older access tokens. At many providers they work until they expire; some
+// providers end them (Spring, Hydra, zitadel), and no metadata says so. So a token that a renewal for another audience
+// may have ended is not returned to callers (R44): it is renewed at the next call for it. The exception is a provider
+// that is known to keep older tokens, because its userinfo endpoint accepted the session's own token after such a
+// renewal.
+
+import EnrollRules
+
+extension Engine {
+  /// Asks the provider, if it is not known yet, whether the session's own access token still works after a renewal for
+  /// an audience.
+  /// - Parameter audience: the audience of the requested token, which a renewal may have ended.
+  /// - Returns: whether older tokens still work, so that this one is used again.
+  func hasOutlivedRenewal(for audience: TokenAudience?) throws(EnrollError) -> Bool {
+    guard let record = try store.read(account), let tokens = record.confirmed, tokens.isSuperseded,
+      tokens.isSuperseded(for: audience), let wanted = tokens.access(for: audience),
+      record.keepsAccessTokens == nil, record.sessionEnded == nil, record.renewalIntent == nil,
+      Scopes.contains("openid", in: tokens.scopes),
+      [tokens.expiry, wanted.expiry].allSatisfy({
+        $0.band(at: clock.moment(), graceSeconds: configuration.graceSeconds) == .fresh
+      })
+    else { return false }
+    let keeps: Bool
+    do throws(EnrollError) {
+      guard try fetchUserinfo(with: tokens, subject: nil, cancellation: closing) != nil else { return false }
+      keeps = true
+    } catch {
+      guard error.httpStatus == 401 || error.httpStatus == 403 else { return false }
+      keeps = false
+    }
+    try store.update(account) { record throws(EnrollError) in
+      record.keepsAccessTokens = keeps
+      if keeps { record.confirmed?.keepAll() }
+    }
+    return keeps
+  }
+}

@@ -1,0 +1,111 @@
+// After the provider refused a refresh token, the session ends, or continues after a pause (RenewalJudgement decides).
+
+import EnrollRules
+
+extension Engine {
+  /// Applies the verdict on a refusal.
+  /// - Parameter endpoint: the token endpoint that refused.
+  func refused(
+    by given: EnrollError, _ verdict: RenewalVerdict, _ renewal: Renewal, at endpoint: String, sent: Moment
+  ) throws(EnrollError) -> RenewalResult {
+    let epoch = renewal.epoch
+    var error = withRegistration(given)
+    let reason = error.oauthError ?? "the provider refused with status \(error.httpStatus ?? 0)"
+    var refusal = RenewalRefusal(
+      pause: Expiry(lifetimeSeconds: Self.refusalPauseSeconds, from: sent),
+      httpStatus: error.httpStatus ?? 0, oauthError: error.oauthError,
+      oauthErrorDescription: error.oauthErrorDescription, began: sent.wall)
+    if let audience = renewal.audience {
+      // The audience is requested once in a session: some providers have spent the refresh token after the
+      // refusal.
+      if error.isAboutTarget {
+        refusal.pause = Expiry(lifetimeSeconds: RenewalRefusal.restOfSessionSeconds, from: sent)
+      }
+      guard try keep(refusal, of: audience, epoch: epoch) else { return try replaced(for: audience) }
+      return .rejected(error.concerning(audience))
+    }
+    let isAboutAudience = error.isAboutScopes || error.isAboutTarget
+    if isAboutAudience, renewal.session.tokens.lastAudience(at: epoch) != nil {
+      try remember(narrowing: [], epoch: epoch)
+    }
+    let earlier = try store.read(account)?.refusal.flatMap { $0.isSame(as: refusal) ? $0 : nil }
+    let isRepeated = earlier?.pause.band(at: sent) == .expired
+    if verdict == .ends || verdict == .endsIfRepeated && isRepeated {
+      let reason = verdict == .ends ? reason : "refused twice: \(reason)"
+      let present: ProviderMetadata?
+      do throws(EnrollError) {
+        present = try believedMetadata(since: earlier?.began)
+      } catch {
+        try requireNotClosing()
+        return .unavailable(
+          error.saying("the provider refused the refresh token (\(reason)), but: \(error.message)"))
+      }
+      if let present {
+        guard renewal.isAtNewEndpoint || ASCII.equals(present.tokenEndpoint, endpoint) else {
+          return try askAtNewEndpoint(renewal, metadata: present)
+        }
+        let bound = verdict == .ends ? tokensOfBoundSession(renewal, sent: sent) : nil
+        if bound != nil { try remember(narrowing: [], epoch: epoch) }
+        let result = try endSession(reason, error.oauthErrorDescription, epoch: epoch)
+        if let bound, case .reauthenticate = result { revokeUnkept([bound]) }
+        return result
+      }
+      error = error.saying(
+        "\(error.message); the session goes on, because the provider's metadata comes out of a cache from before the refusal"
+      )
+    }
+    let record = try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else { return }
+      record.renewalIntent = nil
+      record.backoff = nil
+      if let before = record.refusal, before.isSame(as: refusal) {
+        guard before.pause.band(at: sent) != .fresh else { return }
+        refusal.began = before.began ?? refusal.began
+        refusal.isRepeated = before.pause.band(at: sent) == .expired
+      }
+      record.refusal = refusal
+    }
+    return .rejected(error.advised(by: refusal, record, at: clock.moment()))
+  }
+
+  /// The provider's current metadata: only the provider at the issuer may end a session. While a host name leads to the
+  /// wrong server, that server refuses every token, and its metadata shows another issuer.
+  /// - Parameter refused: when the provider began to refuse in this way; nil: now.
+  /// - Returns: nil if a cache answered with a document from before that time.
+  private func believedMetadata(since refused: UnixTime?) throws(EnrollError) -> ProviderMetadata? {
+    let (metadata, age) = try provider.requireIssuer(serverTime: knownServerTime(), cancellation: closing)
+    guard age == 0 || refused.map({ clock.wallTime().since($0) > age }) ?? false else { return nil }
+    return metadata
+  }
+
+  /// The endpoint that refused is no longer in the provider's metadata. Sends the renewal to the current
+  /// endpoint, once.
+  private func askAtNewEndpoint(
+    _ renewal: Renewal, metadata: ProviderMetadata
+  ) throws(EnrollError) -> RenewalResult {
+    guard let refreshToken = renewal.session.tokens.refreshToken,
+      try isCurrent(refreshToken, of: renewal)
+    else { return try replaced(for: renewal.audience) }
+    var renewal = renewal
+    renewal.isAtNewEndpoint = true
+    return try send(refreshToken, of: renewal, metadata: metadata)
+  }
+
+  /// Ends a session; no other code does. The record is kept for diagnosis; tokens that replaced these ones stay (R34).
+  /// - Parameter tokens: the tokens to store in the record; nil: the record's own.
+  func endSession(
+    _ reason: String, _ description: String? = nil, epoch: UInt64, restoring tokens: TokenSet? = nil
+  ) throws(EnrollError) -> RenewalResult {
+    let record = try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else { return }
+      if let tokens { record.confirmed = tokens }
+      record.sessionEnded = reason
+      record.sessionEndedDescription = description
+      record.renewalIntent = nil
+      record.confirmed?.audiences = AudienceTokens()
+      record.advanceEpoch()
+    }
+    if record.confirmed != nil, record.sessionEnded == nil { return .renewed }
+    return .reauthenticate(record.sessionEnded ?? reason, record.sessionEndedDescription)
+  }
+}

@@ -1,0 +1,55 @@
+// Renewals without a caller (reliability.md, Renewal in the background): before a token is due (flows.md §8); once more
+// after a renewal with an unknown outcome, while the provider may still accept the token; and again until renewed
+// tokens can be stored.
+
+public import EnrollRules
+
+extension Engine {
+  /// The next step of a renewal in the background.
+  public enum RenewalPlan: Equatable, Sendable {
+    /// There is nothing to renew until something changes.
+    case nothing
+    /// It is too early, or a failure requires a pause: plan again at that time.
+    case wait(until: Instant)
+    /// Call ``renew(epochs:forced:for:)``; the audience is set only for tokens that could not be stored.
+    case renew(epoch: UInt64, for: TokenAudience? = nil)
+  }
+
+  /// - Parameters:
+  ///   - ahead: whether to renew before the token is due.
+  ///   - jitter: one random byte, the same as long as these tokens are used: so not all processes that share them, and
+  ///     not all devices, renew at the same time.
+  /// - Throws: the errors of the store.
+  public func planRenewal(ahead: Bool, jitter: UInt8) throws(EnrollError) -> RenewalPlan {
+    if let (epoch, audience) = unsavedRenewal() { return .renew(epoch: epoch, for: audience) }
+    // Tokens that wait for confirmation are not renewed.
+    guard let record = try store.read(account), let epoch = record.epoch(for: nil), record.confirmed != nil,
+      case .live(_, let tokens) = try session(),
+      tokens.refreshToken != nil, record.accessRefused == nil
+    else { return .nothing }
+    let moment = clock.moment()
+    let isOpen = record.renewalIntent != nil && backoff(record)?.followUp.isPending(at: moment) ?? false
+    guard ahead || isOpen else { return .nothing }
+    if let barred = barred(record) {
+      return .wait(until: moment.instant.advanced(bySeconds: barred.error?.retryAfterSeconds ?? 1))
+    }
+    if isOpen { return .renew(epoch: epoch) }
+    let early = tokens.renewalEnd(of: tokens.expiry, at: moment).secondsUntilAhead(
+      at: moment, graceSeconds: configuration.graceSeconds, jitter: jitter)
+    return early > 0
+      ? .wait(until: moment.instant.advanced(bySeconds: early)) : .renew(epoch: epoch)
+  }
+
+  /// The renewed tokens that could not be stored: they are stored as soon as the disk accepts them (R30), even if the
+  /// store cannot be read.
+  /// - Returns: nil if there are no such tokens, or if others replaced them.
+  private func unsavedRenewal() -> (epoch: UInt64, audience: TokenAudience?)? {
+    guard let unsaved = memory.withLock({ $0.unsaved }) else { return nil }
+    guard let readable = try? store.read(account) else { return (unsaved.epoch, unsaved.audience) }
+    if readable.tokenEpoch == unsaved.epoch {
+      return (readable.epoch(for: unsaved.audience) ?? unsaved.epoch, unsaved.audience)
+    }
+    forgetUnsaved()
+    return nil
+  }
+}

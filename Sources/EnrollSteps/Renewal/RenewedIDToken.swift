@@ -1,0 +1,110 @@
+// Compares the id_token of a renewal with the session that it continues (R27; OpenID Connect Core §12.2). The
+// tokens are already stored; the result decides which of them are used.
+
+import EnrollCrypto
+import EnrollJSON
+import EnrollRules
+
+extension Engine {
+  /// Applies the verdict on the unproven id_token of the session's tokens: one from this renewal, or one that an
+  /// earlier renewal could not verify.
+  func judgeIDToken(of renewed: RenewedTokens, epoch: UInt64) throws(EnrollError) -> RenewalResult {
+    guard let idToken = renewed.idTokenToJudge, let record = try store.read(account) else {
+      return .renewed
+    }
+    let session = SessionIdentity(renewed.tokens, profile: record.profile, configuration)
+    let finding = examine(idToken, of: session, clockOffset: record.serverClock.offsetSeconds ?? 0)
+    if finding.isRefuted, !renewed.bringsIDToken {
+      try forget(idToken, epoch: epoch)
+      return .renewed
+    }
+    switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
+    case .adopted, .keptApart:
+      // An id_token that comes with a token for an audience is checked, but replaces nothing.
+      if renewed.audience == nil, let proven = finding.token {
+        try adopt(proven, of: renewed, as: idToken, epoch: epoch)
+      }
+      return .renewed
+    case .withheld:
+      // The newest response decides: the id_token of an earlier one does not withhold tokens that came without an
+      // id_token.
+      guard renewed.bringsIDToken else { return .renewed }
+      return .unavailable(
+        EnrollError(
+          .idTokenInvalid,
+          "the renewed id_token has another \(finding.claim) than the session, and its signature is not proven: "
+            + "its access token is not used"))
+    case .ends:
+      // The tokens of this response are another user's: a sign-out must revoke the session's own tokens.
+      return try endSession(
+        "the renewed id_token has another \(finding.claim) than the session", epoch: epoch,
+        restoring: renewed.bringsIDToken ? renewed.replaced : nil)
+    }
+  }
+
+  /// The result of checking an id_token.
+  struct IDTokenFinding {
+    var shows: RenewedIDTokenShows
+    /// Whether the signature was verified with a key of the issuer.
+    var isProven = false
+    /// Whether no key of the issuer can have made the signature: the token proves nothing. If the keys cannot be
+    /// fetched, neither ``isProven`` nor this is true.
+    var isRefuted = false
+    /// The name of the claim by which the id_token belongs to another session; empty if there is none.
+    var claim = ""
+    /// The verified token, if every rule holds.
+    var token: IDToken?
+  }
+
+  func examine(_ idToken: Secret, of session: SessionIdentity, clockOffset: Int64) -> IDTokenFinding {
+    let claim = session.contradiction(in: idToken)
+    guard let unverified = try? IDToken.Unverified(signatureOf: idToken) else {
+      return IDTokenFinding(
+        shows: claim == nil ? .unreadable : .anotherSession, isRefuted: true, claim: claim ?? "")
+    }
+    let expected = IDTokenExpectations(
+      issuer: configuration.issuer, tenants: configuration.tenants, clientID: configuration.clientID,
+      accessToken: session.tokens.accessToken, now: clock.wallTime() + clockOffset,
+      algorithms: idTokenAlgorithms, previous: session.tokens.identity)
+    let signed: IDToken.Signed
+    do throws(EnrollError) {
+      signed = try provider.prove(
+        unverified, algorithms: expected.algorithms, isOldGood: true, cancellation: nil)
+    } catch {
+      return IDTokenFinding(
+        shows: claim != nil ? .anotherSession : unverified.isReadable ? .sameSession : .unreadable,
+        isRefuted: error.code == .idTokenInvalid,
+        claim: claim ?? "")
+    }
+    if let claim { return IDTokenFinding(shows: .anotherSession, isProven: true, claim: claim) }
+    guard !session.hasOtherNonce(than: idToken), let token = try? signed.checked(against: expected) else {
+      return IDTokenFinding(shows: .defect, isProven: true)
+    }
+    return IDTokenFinding(shows: .sameSession, isProven: true, token: token)
+  }
+
+  private func forget(_ refuted: Secret, epoch: UInt64) throws(EnrollError) {
+    try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch, record.confirmed?.unprovenIDToken == refuted else { return }
+      record.confirmed?.unprovenIDToken = nil
+    }
+  }
+
+  private func adopt(
+    _ proven: IDToken, of renewed: RenewedTokens, as idToken: Secret, epoch: UInt64
+  ) throws(EnrollError) {
+    try store.update(account) { record throws(EnrollError) in
+      guard record.tokenEpoch == epoch else { return }
+      var facts = proven.facts
+      // Some providers send it only once.
+      facts.authTime = facts.authTime ?? record.confirmed?.identity?.authTime
+      record.confirmed?.idToken = idToken
+      record.confirmed?.unprovenIDToken = nil
+      record.confirmed?.identity = facts
+      record.profile = SentSecrets(
+        of: renewed.tokens, and: renewed.replaced, clientSecret: configuration.clientSecret
+      ).hidden(inClaims: proven.claims)
+        .keeping(record.profile, scopes: renewed.tokens.scopes)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// Renewed tokens before and while they are stored: first stored, then checked (R30). While the disk refuses them, they
+// stay in memory, and the next renewal stores them first, because the refresh token on the disk is spent.
+
+public import EnrollRules
+
+extension Engine {
+  /// The number of attempts to store the tokens of one renewal, and the pause between two of them, in nanoseconds. A
+  /// short problem of the disk costs no session, and no other process sends the spent token in the meantime.
+  static let savesPerRenewal = 6
+  static let pauseBetweenSaves: Int64 = 200_000_000
+
+  /// Stores the tokens. If the user logged out in the meantime, they are revoked and not stored (R35). If
+  /// another store has replaced the store in which the renewal began, the user did not log out: the tokens
+  /// wait in memory for the first store.
+  func keep(_ renewed: RenewedTokens) throws(EnrollError) -> RenewalResult {
+    memory.withLock { $0.unsaved = renewed }
+    // Until they are saved, the refresh token on the disk is spent, and no other process may send it.
+    store.keepTurn(account, true)
+    let epoch: UInt64?
+    do throws(EnrollError) {
+      epoch = try stubbornly { () throws(EnrollError) in
+        let epoch = try save(renewed)
+        if epoch == nil { try requireSame(store: renewed.store) }
+        return epoch
+      }
+    } catch {
+      throw error.saying("the provider renewed the tokens, but the store refused them: " + error.message)
+    }
+    forgetUnsaved()
+    guard let epoch else {
+      revokeUnkept([UnkeptTokens(renewed.tokens, user: renewed.user)])
+      sendOutbox(cancellation: nil)
+      return try replaced(for: renewed.audience)
+    }
+    if renewed.isBound || !renewed.scopesLost.isEmpty {
+      try remember(narrowing: renewed.scopesLost, epoch: epoch)
+    }
+    let result = try judgeIDToken(of: renewed, epoch: epoch)
+    guard result == .renewed, !renewed.hasNewAccessToken else { return result }
+    return .unavailable(
+      EnrollError(
+        .responseInvalid,
+        "the provider's answer had a new refresh token, and no access token that can be used"))
+  }
+
+  /// Stores the tokens that an earlier renewal of this process could not store.
+  /// - Returns: the result and the audience; nil if there are no such tokens, or other tokens replaced them.
+  func keepUnsaved(
+    replacing epoch: UInt64
+  ) throws(EnrollError) -> (result: RenewalResult, audience: TokenAudience?)? {
+    guard let renewed = memory.withLock({ $0.unsaved }) else { return nil }
+    if renewed.epoch == epoch { return (try keep(renewed), renewed.audience) }
+    forgetUnsaved()
+    return nil
+  }
+
+  /// Call this when the tokens are saved, or no longer needed: other processes may then renew again.
+  public func forgetUnsaved() {
+    memory.withLock { $0.unsaved = nil }
+    store.keepTurn(account, false)
+  }
+
+  /// Whether tokens of an earlier renewal are not stored yet.
+  public var hasUnsaved: Bool { memory.withLock { $0.unsaved != nil } }
+
+  /// Tries again to store the tokens of an earlier renewal.
+  /// - Throws: the error of the store, or the error of the renewal after storing.
+  public func storeUnsaved() throws(EnrollError) {
+    if let renewed = memory.withLock({ $0.unsaved }) { _ = try keep(renewed) }
+  }
+
+  /// Saves renewed tokens, with several attempts, because the refresh token on the disk is spent.
+  func stubbornly<Result>(_ save: () throws(EnrollError) -> Result) throws(EnrollError) -> Result {
+    var tries = 1
+    while true {
+      do throws(EnrollError) {
+        return try save()
+      } catch {
+        // A busy lock has used up its timeout already.
+        guard tries < Self.savesPerRenewal, error.code != .busy else { throw error }
+        tries += 1
+        clock.sleep(until: clock.instant().advanced(byNanoseconds: Self.pauseBetweenSaves))
+      }
+    }
+  }
+
+  /// Checks that the store is still the store of the session. Only in that store a missing session means that
+  /// the user logged out.
+  /// - Throws: `.storeIO` if another store has replaced it.
+  func requireSame(store identity: String) throws(EnrollError) {
+    guard try store.identity() != identity else { return }
+    throw EnrollError(
+      .storeIO,
+      "another store has taken the place of the one in which the session is; restore that one, or sign in again",
+      field: "store")
+  }
+
+  /// - Returns: the new epoch of the tokens; nil if other tokens replaced them, or after a logout.
+  private func save(_ renewed: RenewedTokens) throws(EnrollError) -> UInt64? {
+    var epoch: UInt64?
+    try store.update(account) { record throws(EnrollError) in
+      // A save that failed in its last step may have been written; it is repeated to make sure.
+      guard record.tokenEpoch == renewed.epoch || record.confirmed == renewed.tokens else { return }
+      record.confirmed = renewed.tokens
+      if renewed.audience == nil { record.advanceEpoch() } else { record.advanceEpochBesideAccess() }
+      record.renewalIntent = nil
+      record.refusal = nil
+      if renewed.hasNewAccessToken { record.backoff = nil }
+      record.learnClockOffset(renewed.clockOffset)
+      keepLearned(in: &record)
+      epoch = record.tokenEpoch
+    }
+    return epoch
+  }
+}

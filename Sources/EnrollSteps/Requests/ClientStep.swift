@@ -1,0 +1,90 @@
+// Sends requests as the client, with the authentication method that the provider accepts: its metadata does not always
+// say.
+
+import EnrollCrypto
+package import EnrollRules
+
+extension Engine {
+  /// Whether the client has neither a secret nor a key.
+  var isPublicClient: Bool { configuration.clientSecret == nil && clientKey == nil }
+
+  /// Reads the client's key, if the client has one. This happens before the user signs in, because the provider's token
+  /// endpoint refuses a client without its key, and the sign-in would fail at its end.
+  /// - Throws: `.configuration` with field `clientKeyFile`.
+  func requireUsableKey() throws(EnrollError) { _ = try clientKey?() }
+
+  /// Sends a form with the client's id and its authentication. If the provider refuses the client's secret, the request
+  /// is sent once more with the other method (R15). The second response is then the result, unless it refuses the
+  /// client, too: then the first response is. The method that the token endpoint accepts is stored with the account.
+  /// Revocation and introspection also refuse the tokens of other clients in that way (zitadel): there the other method
+  /// is tried again for each request, and nothing is stored. If the provider refuses the assertion of the client's key,
+  /// ``signedInTime(_:while:_:)`` applies.
+  /// - Parameters:
+  ///   - metadata: nil if no metadata of the provider is known.
+  ///   - key: the key for a DPoP proof, if any (``send(_:provenBy:accessToken:cancellation:)``).
+  package func sendAsClient(
+    _ request: HTTPRequest, to endpoint: ClientEndpoint = .token, of metadata: ProviderMetadata?,
+    provenBy key: DPoPKey? = nil, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> HTTPResponse {
+    var repeats = Repeats()
+    return try sendAsClient(
+      request, to: endpoint, of: metadata, provenBy: key, repeats: &repeats, cancellation: cancellation)
+  }
+
+  /// As the method above, for a caller that sends the form several times.
+  /// - Parameter repeats: the reasons for which the request may be sent once more; a reason that was used is removed.
+  func sendAsClient(
+    _ request: HTTPRequest, to endpoint: ClientEndpoint = .token, of metadata: ProviderMetadata?,
+    provenBy key: DPoPKey?, repeats: inout Repeats, cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> HTTPResponse {
+    func ask(
+      _ proof: ClientAuthentication.Proof, _ repeats: inout Repeats
+    ) throws(EnrollError) -> HTTPResponse {
+      let client = ClientAuthentication(configuration.clientID, proof)
+      return try send(
+        client.adding(to: request), provenBy: key, repeats: &repeats, cancellation: cancellation)
+    }
+
+    guard let secret = configuration.clientSecret else {
+      guard let clientKey = try clientKey?() else { return try ask(.none, &repeats) }
+      return try signedInTime(&repeats, while: { $0.refusesClient }) { (time, repeats) throws(EnrollError) in
+        let response = try ask(.assertion(assertion(of: clientKey, metadata, at: time)), &repeats)
+        // A response to a DPoP proof has been learned from already.
+        if key == nil { provider.learnTime(of: response) }
+        return response
+      }
+    }
+    let methods = ClientSecretMethod.order(
+      configured: configuration.tokenEndpointAuthMethod, worked: workingSecretMethod,
+      announced: metadata?.secretMethods ?? [], announcedHere: endpoint.announced(by: metadata))
+    let first = try ask(.secret(secret, methods[0]), &repeats)
+    guard methods.count > 1, repeats.withOtherMethod, first.refusesClient else {
+      learn(methods[0], from: first, of: endpoint)
+      return first
+    }
+    repeats.withOtherMethod = false
+    let second = try ask(.secret(secret, methods[1]), &repeats)
+    guard !second.refusesClient else { return first }
+    learn(methods[1], from: second, of: endpoint)
+    return second
+  }
+
+  /// Any response of the server itself that does not refuse the client shows that the server accepts the method.
+  private func learn(_ method: ClientSecretMethod, from response: HTTPResponse, of endpoint: ClientEndpoint) {
+    guard endpoint == .token, response.status < 500, !response.refusesClient, !response.isPage else { return }
+    provider.remember(secretMethod: method)
+  }
+
+  private func assertion(
+    of key: ClientKey, _ metadata: ProviderMetadata?, at time: UnixTime
+  ) throws(EnrollError) -> Secret {
+    try key.assertion(
+      by: configuration.clientID, to: configuration.issuer, at: metadata, time: time,
+      random: random.bytes(ClientKey.randomByteCount))
+  }
+
+  private var workingSecretMethod: ClientSecretMethod? {
+    guard configuration.tokenEndpointAuthMethod == nil else { return nil }
+    return provider.secretMethod ?? (try? store.read(account))?.secretMethod
+  }
+}

@@ -1,0 +1,191 @@
+// Requests with proofs (RFC 9449): a key for each transaction, a proof for each request with its code or its tokens,
+// the servers' nonces, and proofs for the host's own requests (flows.md §11).
+
+public import EnrollCrypto
+public import EnrollRules
+
+extension Engine {
+  /// A key for a new transaction; nil if its tokens will be Bearer tokens.
+  /// - Throws: `.unsupported` if the configuration requires DPoP and the provider announces only other algorithms.
+  func newDPoPKey(_ metadata: ProviderMetadata) throws(EnrollError) -> DPoPKey? {
+    let isAnnounced = Scopes.contains(DPoPKey.algorithm.rawValue, in: metadata.dpopAlgorithms)
+    switch configuration.dpop {
+    case .never: return nil
+    case .auto: return isAnnounced ? try .make() : nil
+    case .always:
+      guard isAnnounced || metadata.dpopAlgorithms.isEmpty else {
+        throw EnrollError(
+          .unsupported, "the provider announces its DPoP algorithms, and ES256 is not among them",
+          field: "dpop")
+      }
+      return try .make()
+    }
+  }
+
+  /// Call this for a flow that requests its tokens without a proof.
+  /// - Throws: `.configuration` if the configuration requires proofs.
+  func requireBearerTokensAllowed() throws(EnrollError) {
+    guard configuration.dpop != .always else {
+      throw EnrollError(
+        .configuration, "dpop: always refuses Bearer tokens, and this flow has no others", field: "dpop")
+    }
+  }
+
+  /// The token types that a response to a request with a proof of `key` may have.
+  func binding(_ key: DPoPKey?) -> DPoPBinding {
+    key == nil ? .none : configuration.dpop == .always ? .required : .offered
+  }
+
+  /// Sends a request, with a proof if there is a key. If the server demands a nonce, the request is sent once more with
+  /// that nonce (R15), and the second response is the result.
+  /// - Parameter accessToken: the token in the request's Authorization header.
+  func send(
+    _ request: HTTPRequest, provenBy key: DPoPKey?, accessToken: Secret? = nil,
+    cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> HTTPResponse {
+    var repeats = Repeats()
+    return try send(
+      request, provenBy: key, accessToken: accessToken, repeats: &repeats, cancellation: cancellation)
+  }
+
+  /// As the method above, for a caller that sends the request several times.
+  /// - Parameter repeats: the request is sent with a nonce if ``Repeats/withNonce`` is set, which is then removed.
+  func send(
+    _ request: HTTPRequest, provenBy key: DPoPKey?, accessToken: Secret? = nil, repeats: inout Repeats,
+    cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> HTTPResponse {
+    guard let key else { return try transport.send(request, cancellation: cancellation) }
+    guard let target = DPoPRequest(request) else {
+      throw EnrollError(.internal, "no proof can be made for that endpoint's URL")
+    }
+    let signer = try key.signer()
+    let first = try signedInTime(&repeats, while: { $0.refusesProof }) { (time, _) throws(EnrollError) in
+      try sendOnce(request, target, signer, at: time, accessToken, cancellation)
+    }
+    guard repeats.withNonce, DPoPNonces.isDemanded(by: first), DPoPNonces.nonce(in: first) != nil else {
+      return first
+    }
+    repeats.withNonce = false
+    return try sendOnce(request, target, signer, at: provenTime(), accessToken, cancellation)
+  }
+
+  /// Sends a request that is signed with the current time, as the server's clock is known. The stored difference between
+  /// the clocks is wrong if somebody has changed this device's date since. So if the server refuses the signature, and
+  /// the `Date` of its response shows another time, the request is signed with that time and sent once more (R15, R25).
+  /// - Parameters:
+  ///   - repeats: the request is sent once more only with ``Repeats/withServerTime``, which is then removed.
+  ///   - isRefused: whether a response refuses the signature.
+  ///   - send: signs with the given time, sends, and learns the server's time from the response.
+  func signedInTime(
+    _ repeats: inout Repeats, while isRefused: (HTTPResponse) -> Bool,
+    _ send: (UnixTime, inout Repeats) throws(EnrollError) -> HTTPResponse
+  ) throws(EnrollError) -> HTTPResponse {
+    let (time, begun) = (provenTime(), clock.instant())
+    let response = try send(time, &repeats)
+    guard repeats.withServerTime, isRefused(response), let serverTime = provider.serverTime else {
+      return response
+    }
+    let elapsed = (clock.instant().nanoseconds - begun.nanoseconds) / 1_000_000_000
+    let difference = serverTime.since(time) - elapsed
+    guard difference > Self.clockTolerance || difference < -Self.clockTolerance else { return response }
+    repeats.withServerTime = false
+    return try send(provenTime(), &repeats)
+  }
+
+  /// Seconds by which the times of a signature and of the response may differ because the response took time.
+  private static var clockTolerance: Int64 { 5 }
+
+  private func sendOnce(
+    _ request: HTTPRequest, _ target: DPoPRequest, _ signer: DPoPSigner, at time: UnixTime,
+    _ accessToken: Secret?, _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> HTTPResponse {
+    let proof = try DPoPProof.make(
+      signer, for: target, at: time, nonce: nonce(of: target.origin),
+      accessToken: accessToken, random: random.bytes(DPoPProof.randomByteCount))
+    var request = request
+    request.headers.append(HTTPHeader(DPoPProof.headerName, proof))
+    let response = try transport.send(request, cancellation: cancellation)
+    provider.learnTime(of: response)
+    if let nonce = DPoPNonces.nonce(in: response) {
+      let entry = DPoPNonces.Entry(origin: target.origin, nonce: nonce, learned: clock.wallTime())
+      memory.withLock {
+        $0.nonces.remember(entry)
+        $0.providerNonces.remember(entry)
+      }
+    }
+    return response
+  }
+
+  /// The last nonce of a server that this or another process received (§8.2).
+  private func nonce(of origin: String) -> String? {
+    let heard = memory.withLock { $0.nonces[origin] }
+    guard let kept = (try? store.read(account))?.nonces[origin] else { return heard?.nonce }
+    guard let heard, heard.learned >= kept.learned else { return kept.nonce }
+    return heard.nonce
+  }
+
+  /// Adds what this process has learned to a record that is saved anyway, for other processes.
+  func keepLearned(in record: inout AccountRecord) {
+    record.nonces.keep(memory.withLock { $0.providerNonces })
+    record.secretMethod = provider.secretMethod ?? record.secretMethod
+  }
+
+  /// The current time by the server's clock: from its responses to this process, else with the stored offset, else from
+  /// its documents.
+  func provenTime() -> UnixTime {
+    if let time = provider.serverTime { return time }
+    let (now, told) = (clock.wallTime(), provider.documentTime)
+    guard let offset = (try? store.read(account))?.serverClock.offsetSeconds else { return told ?? now }
+    let time = now + offset
+    // A document from a cache has a date that is too early, never too late: a later one shows that this device's date
+    // was changed.
+    if let told, told.since(time) > ServerClock.toleranceSeconds { return told }
+    return time
+  }
+
+  /// The current time by the server's clock, from its responses; nil if it is unknown.
+  func knownServerTime() -> UnixTime? {
+    if let time = provider.serverTime { return time }
+    return (try? store.read(account))?.serverClock.offsetSeconds.map { clock.wallTime() + $0 }
+  }
+
+  /// A proof for a request of the host (`dpop.proof`).
+  /// - Parameters:
+  ///   - nonce: the nonce that the resource server demanded; it is also used for later requests to the same server.
+  ///     nil: the last one of that server.
+  ///   - accessToken: the access token of the request; nil: the current one.
+  /// - Throws: `.invalidArgument` with its `field`; `.reauthenticate` if no user is signed in; `.storeLocked`;
+  ///   `.illegalState` if the token is a Bearer token, or waits for confirmation.
+  public func dpopProof(
+    method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
+  ) throws(EnrollError) -> String {
+    let target = try DPoPRequest(method: method, url: url)
+    if let nonce, !DPoPNonces.isAcceptable(nonce) {
+      throw EnrollError(
+        .invalidArgument,
+        "nonce: expected 1 to \(DPoPNonces.maximumBytes) visible characters without quotes (RFC 9449 §8.1)",
+        field: "nonce")
+    }
+    let tokens: TokenSet
+    switch try session() {
+    case .live(_, let live): tokens = live
+    case .none(let outcome):
+      _ = try outcome.token()
+      throw Self.noProofForBearer
+    }
+    guard let key = tokens.proofKey(of: accessToken) else { throw Self.noProofForBearer }
+    let origin = target.origin
+    if let nonce {
+      let entry = DPoPNonces.Entry(origin: origin, nonce: nonce, learned: clock.wallTime())
+      memory.withLock { $0.nonces.remember(entry) }
+    }
+    let known = self.nonce(of: origin)
+    return try DPoPProof.make(
+      key.signer(), for: target, at: provenTime(), nonce: known,
+      accessToken: accessToken ?? tokens.accessToken, random: random.bytes(DPoPProof.randomByteCount))
+  }
+
+  private static var noProofForBearer: EnrollError {
+    EnrollError(.illegalState, "the access token is a Bearer token, which is shown without a proof")
+  }
+}

@@ -1,0 +1,21 @@
+// Requests of a sign-in to an endpoint from the metadata. If the server there does not respond like the provider, the
+// endpoint may have moved since the metadata was fetched (R18). A sign-in sends no second request, but the next one
+// fetches the metadata again although it is fresh. RenewalBackoff does the same for renewals.
+
+import EnrollRules
+
+extension Engine {
+  /// Sends a request of a sign-in to an endpoint from the metadata.
+  func atNamedEndpoint(
+    _ send: () throws(EnrollError) -> HTTPResponse
+  ) throws(EnrollError) -> HTTPResponse {
+    do throws(EnrollError) {
+      let http = try send()
+      if http.isOfNoEndpoint { provider.doubtMetadata() }
+      return http
+    } catch {
+      if error.code != .cancelled { provider.doubtMetadata() }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,22 @@
+// The pause between two attempts of a request, which ends when the client is closed (R33).
+
+import EnrollRules
+
+extension Engine {
+  /// How often a pause checks whether the client is being closed, in nanoseconds.
+  static let pauseSlice: Int64 = 50_000_000
+
+  /// - Throws: `.cancelled` once the client is being closed.
+  func pause(after trouble: EnrollError, attempt: Int) throws(EnrollError) {
+    let jitter = (try? random.bytes(1).first) ?? 0
+    let delay = RetryPolicy.delayNanoseconds(
+      attempt: attempt, retryAfterSeconds: trouble.retryAfterSeconds, jitter: jitter)
+    var left = min(delay, 2_000_000_000)
+    while left > 0 {
+      try requireNotClosing()
+      clock.sleep(until: clock.instant().advanced(byNanoseconds: min(left, Self.pauseSlice)))
+      left -= Self.pauseSlice
+    }
+    try requireNotClosing()
+  }
+}

@@ -1,0 +1,314 @@
+// From a resource to a configuration (flows.md §12). The client is the app's own client id; otherwise the URL of its
+// client id metadata document, if the server accepts those; otherwise a registration (RFC 7591), which is made once for
+// all processes and stored.
+
+import EnrollCrypto
+import EnrollJSON
+public import EnrollRules
+
+/// Makes configurations for resources.
+public struct ResourceRegistrar: Sendable {
+  private let directory: ResourceDirectory
+  private let store: any TokenStore
+  private let clock: any Clock
+  private let caFile: String?
+
+  /// - Parameters:
+  ///   - store: the store for registered clients.
+  ///   - caFile: the CA file of the transport, for the configuration.
+  public init(_ directory: ResourceDirectory, store: any TokenStore, clock: any Clock, caFile: String? = nil)
+  {
+    self.directory = directory
+    self.store = store
+    self.clock = clock
+    self.caFile = caFile
+  }
+
+  /// Makes a configuration. A client that was registered before is returned without any request, so that neither an
+  /// outage nor a resource that now lists other scopes ends a session. A client that the server refused at a renewal is
+  /// registered again, once for each refusal.
+  /// - Parameter preparing: called with the redirect URI before a server is told of that URI for the first time.
+  /// - Throws: the errors of `preparing`; as ``ResourceDirectory/discover(_:issuer:challenge:cancellation:)``, unless
+  ///   the request has a discovery; `.issuerMismatch` if the resource no longer names `issuer`; `.unsupported` if the
+  ///   server accepts no new clients; the errors of a registration's response; `.configuration` for an argument that no
+  ///   configuration accepts; errors of the store.
+  public func register(
+    _ request: ResourceRequest, cancellation: (any Cancellation)? = nil,
+    preparing: (String) throws(EnrollError) -> Void = { _ in }
+  ) throws(EnrollError) -> ResourceClient {
+    if let uri = request.clientMetadataURI { try checkMetadataURI(uri) }
+    let challenge = try request.challenge.map { header throws(EnrollError) in
+      try ResourceChallenge(header: header)
+    }
+    let before = request.clientID == nil ? try registeredBefore(request) : nil
+    if !request.again, let before, let kept = try kept(before, for: request, challenge) {
+      guard before.client.isForgotten(by: store, as: try kept.configuration()) else { return kept }
+      var anew = request
+      anew.again = true
+      do throws(EnrollError) {
+        return try registered(anew, before, challenge, cancellation, preparing)
+      } catch {
+        // During an outage the session may still have a valid token.
+        guard error.isRetryable else { throw error }
+        return kept
+      }
+    }
+    return try registered(request, before, challenge, cancellation, preparing)
+  }
+
+  private func registered(
+    _ request: ResourceRequest, _ before: Before?, _ challenge: ResourceChallenge?,
+    _ cancellation: (any Cancellation)?, _ preparing: (String) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> ResourceClient {
+    let found = try found(request, cancellation)
+    keep(found)
+    let scopes = scopes(request, found, challenge, before?.client)
+    var keys = JSONObject(
+      found.server.keys + [
+        ("clientId", .string("-")), ("redirectUri", .string(request.redirectURI)),
+        ("resource", .string(found.resource)), ("scopes", .strings(scopes)),
+        ("dpop", found.requiresDPoP ? .string("always") : nil),
+        ("allowLoopbackHTTP", directory.allowsLoopbackHTTP ? .bool(true) : nil),
+        ("caFile", caFile.map { .string($0) }),
+      ])
+    // The host's values are checked before a server gets them.
+    _ = try Configuration(json: .object(keys))
+    let (origin, isNew) = try name(&keys, request, found, before?.client, cancellation, preparing)
+    let client = ResourceClient(keys: keys, origin: origin, isNew: isNew)
+    _ = try client.configuration()
+    return client
+  }
+
+  /// The discovery that the host passed, if it is for this request; otherwise the resource is discovered again.
+  private func found(
+    _ request: ResourceRequest, _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> ResourceDiscovery {
+    guard let found = request.discovery, ASCII.equals(found.url, request.resource) else {
+      return try directory.discover(
+        request.resource, issuer: request.issuer, challenge: request.challenge, cancellation: cancellation)
+    }
+    guard found.names(Issuer(request.issuer)) else {
+      throw ResourceDirectory.unnamed(request.issuer, found.authorizationServers)
+    }
+    return found
+  }
+
+  /// Keeps the server's metadata, so that the sign-in does not ask for it again.
+  private func keep(_ found: ResourceDiscovery) {
+    guard let document = found.server.document else { return }
+    let name = ProviderName(issuer: Issuer(found.issuer), trust: directory.transport.trust)
+    let freshness = Expiry(lifetimeSeconds: document.freshSeconds, from: clock.moment())
+    store.keepProviderDocuments(name) {
+      $0.metadata = KeptDocument(url: document.url, body: document.body, tag: nil, freshness: freshness)
+    }
+  }
+
+  private struct Before {
+    var name: RegistrationName
+    var client: RegisteredClient
+  }
+
+  private func registeredBefore(_ request: ResourceRequest) throws(EnrollError) -> Before? {
+    let name = try name(request, issuer: request.issuer, request.resource)
+    guard let client = try store.registeredClient(name) else { return nil }
+    guard let resource = client.keys?["resource"]?.string, !ASCII.equals(resource, request.resource) else {
+      return Before(name: name, client: client)
+    }
+    // The resource is described by its host's metadata, so the client is registered for the host.
+    let own = try self.name(request, issuer: request.issuer, resource)
+    return try store.registeredClient(own).map { Before(name: own, client: $0) }
+  }
+
+  private func kept(
+    _ before: Before, for request: ResourceRequest, _ challenge: ResourceChallenge?
+  ) throws(EnrollError) -> ResourceClient? {
+    guard before.client.isUsable(at: clock.wallTime()), var keys = before.client.keys else { return nil }
+    if let scopes = request.scopes {
+      guard before.client.serves(scopes) else { return nil }
+      keys["scopes"] = .strings(scopes)
+    } else if let challenge {
+      let scopes = challenge.scopes(after: before.client.scopes)
+      guard before.client.serves(scopes) else { return nil }
+      if scopes != before.client.scopes {
+        keys["scopes"] = .strings(scopes)
+        let text = String(decoding: JSON.object(keys).serialized(), as: UTF8.self)
+        try store.updateRegisteredClient(before.name) {
+          if $0?.clientID == before.client.clientID { $0?.configuration = text }
+        }
+      }
+    }
+    keys["allowLoopbackHTTP"] = directory.allowsLoopbackHTTP ? .bool(true) : nil
+    keys["caFile"] = caFile.map { .string($0) }
+    Self.name(&keys, before.client)
+    let again = ResourceClient(keys: keys, origin: .registered, isNew: false)
+    _ = try again.configuration()
+    return again
+  }
+
+  private func name(
+    _ request: ResourceRequest, issuer: String, _ resource: String
+  ) throws(EnrollError) -> RegistrationName {
+    RegistrationName(
+      issuer: Issuer(issuer), redirectURI: request.redirectURI,
+      resource: try ResourceIdentifier(resource, allowsLoopbackHTTP: directory.allowsLoopbackHTTP),
+      trust: directory.transport.trust)
+  }
+
+  private static func name(_ keys: inout JSONObject, _ client: RegisteredClient) {
+    keys["clientId"] = .string(client.clientID.text)
+    keys["clientSecret"] = client.clientSecret.map { .string($0.reveal()) }
+    keys["tokenEndpointAuthMethod"] =
+      client.clientSecret == nil ? nil : client.secretMethod.map { .string($0.rawValue) }
+  }
+
+  /// The scopes that the resource needs. If the server lists them, also `offline_access`, for a refresh token, and
+  /// `openid`, so that the confirmation at the end of the sign-in can name the user.
+  private func scopes(
+    _ request: ResourceRequest, _ found: ResourceDiscovery, _ challenge: ResourceChallenge?,
+    _ before: RegisteredClient?
+  ) -> [String] {
+    if let scopes = request.scopes { return scopes }
+    if let before, let challenge, challenge.isForMoreScopes { return challenge.scopes(after: before.scopes) }
+    let metadata = found.server.metadata
+    return AuthorizationServer.ownScopes.reduce(found.scopes ?? []) { scopes, scope in
+      guard Scopes.contains(scope, in: metadata.scopes ?? []) else { return scopes }
+      // Without the issuer's keys an id_token cannot be verified, and the sign-in would fail.
+      if ASCII.equals(scope, "openid"), metadata.jwksURI == nil { return scopes }
+      return Scopes.adding(scope, to: scopes)
+    }
+  }
+
+  // MARK: The choice of a client
+
+  /// Adds the client to the configuration.
+  private func name(
+    _ keys: inout JSONObject, _ request: ResourceRequest, _ found: ResourceDiscovery,
+    _ before: RegisteredClient?, _ cancellation: (any Cancellation)?,
+    _ preparing: (String) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> (ClientOrigin, isNew: Bool) {
+    if let id = request.clientID {
+      keys["clientId"] = .string(id)
+      keys["clientSecret"] = request.clientSecret.map { .string($0.reveal()) }
+      return (.configured, false)
+    }
+    if let uri = request.clientMetadataURI, found.takesClientMetadataDocuments {
+      keys["clientId"] = .string(uri)
+      return (.metadataDocument, false)
+    }
+    let (client, isNew) = try registered(request, found, keys, before, cancellation, preparing)
+    Self.name(&keys, client)
+    return (.registered, isNew)
+  }
+
+  private func checkMetadataURI(_ uri: String) throws(EnrollError) {
+    guard let url = try? StrictURL(uri), url.kind == .https, !url.hadFragment, url.path.count > 1 else {
+      throw EnrollError(
+        .invalidArgument,
+        "clientMetadataUri: expected the https URL of a client id metadata document, with a path and without a fragment",
+        field: "clientMetadataUri")
+    }
+  }
+
+  /// The stored client, or a new one. All processes that ask at the same time get the client that the first of them
+  /// registers. A client that another one replaces is deleted at its server.
+  /// - Parameter before: the client that was stored when the call began. A request to register again accepts any other
+  ///   client, because that one was registered since.
+  private func registered(
+    _ request: ResourceRequest, _ found: ResourceDiscovery, _ keys: JSONObject,
+    _ before: RegisteredClient?, _ cancellation: (any Cancellation)?,
+    _ preparing: (String) throws(EnrollError) -> Void
+  ) throws(EnrollError) -> (RegisteredClient, isNew: Bool) {
+    let configuration = String(decoding: JSON.object(keys).serialized(), as: UTF8.self)
+    let scopes = keys["scopes"]?.array?.compactMap { $0.string } ?? []
+    let name = try name(request, issuer: found.issuer, found.resource)
+    var result: (RegisteredClient, isNew: Bool)?
+    var replaced: RegisteredClient?
+    try store.updateRegisteredClient(name) { (kept: inout RegisteredClient?) throws(EnrollError) in
+      if let client = kept, !request.again || client != before, client.isUsable(at: clock.wallTime()),
+        client.serves(scopes)
+      {
+        result = (client, false)
+        return
+      }
+      // A client that is replaced has this redirect URI already, and a sign-in of that client may be listening on the
+      // port.
+      if kept == nil { try preparing(request.redirectURI) }
+      var client = try register(request, found, name, scopes, cancellation)
+      client.configuration = configuration
+      // A client that is replaced for further scopes keeps its session until the next sign-in ends.
+      let givesWay = !request.again && kept?.isUsable(at: clock.wallTime()) ?? false
+      if givesWay { kept.map { client.replace($0) } } else { replaced = kept }
+      kept = client
+      result = (client, true)
+    }
+    guard let result else { throw EnrollError(.internal, "the store did not run the change of a client") }
+    if !ASCII.equals(found.resource, request.resource) {
+      // A reference from the resource to the client of its host.
+      let pointer = RegisteredClient(
+        clientID: ClientID("-"), registeredAt: clock.wallTime(), configuration: configuration)
+      try store.updateRegisteredClient(try self.name(request, issuer: found.issuer, request.resource)) {
+        $0 = pointer
+      }
+    }
+    if let replaced { delete(replaced, cancellation) }
+    if let issuer = request.previousIssuer, !ASCII.equals(issuer, found.issuer) {
+      try forget(try self.name(request, issuer: issuer, request.resource), cancellation)
+    }
+    return result
+  }
+
+  /// Registers with the scopes, because some servers grant a client no others (django-allauth, Hydra, Spring). If the
+  /// server refuses the scopes, registers without them: some servers do not know a resource's scopes
+  /// (node-oidc-provider), or let no client name `openid` (Keycloak).
+  private func register(
+    _ request: ResourceRequest, _ found: ResourceDiscovery, _ name: RegistrationName, _ scopes: [String],
+    _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegisteredClient {
+    guard let endpoint = found.server.registrationEndpoint else {
+      throw EnrollError(
+        .unsupported,
+        "\(Shown.url(found.issuer)) registers no clients. Register the app there, and pass its clientId",
+        field: "clientId")
+    }
+    var registration = ClientRegistration(
+      redirectURI: request.redirectURI, name: request.clientName, scopes: scopes,
+      method: try ClientRegistration.method(among: found.server.authenticationMethods),
+      hasDeviceGrant: found.server.metadata.deviceAuthorizationEndpoint != nil,
+      isDPoPBound: found.requiresDPoP)
+    // A full disk is reported now, before a client is registered that could not be stored.
+    try store.reserveSpace(name)
+    do throws(EnrollError) {
+      return try send(registration, to: endpoint, cancellation)
+    } catch {
+      guard !scopes.isEmpty, error.code == .oauth, error.httpStatus == 400 || error.httpStatus == 403 else {
+        throw error
+      }
+    }
+    registration.scopes = []
+    return try send(registration, to: endpoint, cancellation)
+  }
+
+  private func send(
+    _ registration: ClientRegistration, to endpoint: String, _ cancellation: (any Cancellation)?
+  ) throws(EnrollError) -> RegisteredClient {
+    let sent = clock.wallTime()
+    let response = try directory.transport.send(
+      registration.request(to: endpoint), cancellation: cancellation)
+    return try registration.client(
+      processing: response, of: endpoint, sent: sent, allowsLoopbackHTTP: directory.allowsLoopbackHTTP)
+  }
+
+  // MARK: The end of a client
+
+  private func forget(_ name: RegistrationName, _ cancellation: (any Cancellation)?) throws(EnrollError) {
+    guard let client = try store.registeredClient(name) else { return }
+    try store.updateRegisteredClient(name) { if $0 == client { $0 = nil } }
+    delete(client, cancellation)
+  }
+
+  /// Requests the deletion once. A client that stays at the server does no harm.
+  private func delete(_ client: RegisteredClient, _ cancellation: (any Cancellation)?) {
+    guard let management = client.management else { return }
+    _ = try? directory.transport.send(management.deletion, cancellation: cancellation)
+  }
+}

@@ -1,0 +1,24 @@
+// The access tokens of an account: for each, its audience and its expiry, never the token itself.
+
+public import EnrollRules
+
+extension Engine {
+  /// The session's own access token first, then the tokens for audiences; empty if no user is signed in.
+  /// - Throws: the errors of the store.
+  public func keptTokens() throws(EnrollError) -> [KeptToken] {
+    guard let record = try store.read(account), record.sessionEnded == nil, let tokens = record.confirmed
+    else { return [] }
+    var kept = [
+      KeptToken(
+        scopes: tokens.scopes, tokenType: tokens.tokenType, expiresAt: tokens.expiry.expiresAt)
+    ]
+    for entry in tokens.audiences.entries {
+      guard let token = entry.token else { continue }
+      kept.append(
+        KeptToken(
+          audience: entry.audience, scopes: token.scopes, tokenType: token.tokenType,
+          expiresAt: token.expiry.expiresAt, deviation: token.deviation))
+    }
+    return kept
+  }
+}

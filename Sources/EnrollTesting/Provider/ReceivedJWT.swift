@@ -1,0 +1,35 @@
+// A JWT that a client sent.
+
+import EnrollRules
+import EnrollCrypto
+import EnrollJSON
+
+/// A JWT of a client. Its signature is not verified until ``isSigned(by:_:)``.
+struct ReceivedJWT {
+  let header: JSON
+  let claims: JSON
+  private let message: [UInt8]
+  private let signature: [UInt8]
+
+  /// nil unless it has three parts: two of JSON, and a signature.
+  init?(_ text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+      let signature = Base64URL.decode(parts[2])
+    else { return nil }
+    self.header = header
+    self.claims = claims
+    self.signature = signature
+    message = Array("\(parts[0]).\(parts[1])".utf8)
+  }
+
+  /// Whether the header names this algorithm, and the key signed the JWT with it.
+  func isSigned(by key: PublicKey, _ algorithm: SignatureAlgorithm) -> Bool {
+    header["alg"]?.string == algorithm.rawValue
+      && (try? key.verify(signature: signature, message: message, algorithm: algorithm)) == true
+  }
+
+  private static func json(_ part: String) -> JSON? {
+    Base64URL.decode(part).flatMap { try? JSON.parse($0) }
+  }
+}

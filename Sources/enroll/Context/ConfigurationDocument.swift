@@ -1,0 +1,106 @@
+// The document of a configuration, which the file of a profile contains. The program makes it from options, edits it and
+// saves it, so it keeps keys that the user added. Only the checked configuration opens a client.
+
+import EnrollRules
+import EnrollJSON
+
+struct ConfigurationDocument: Equatable {
+  /// An object, unless the file contains something else.
+  private(set) var json: JSON
+
+  private enum Key: String {
+    case issuer, provider, resource, scopes, prompt, caFile, clientId, clientSecret, redirectUri
+    case tokenEndpointAuthMethod, pushedRequests, allowLoopbackHTTP
+  }
+
+  /// The keys that a registration of a client sets.
+  private static let clientKeys: [Key] = [.clientId, .clientSecret, .tokenEndpointAuthMethod]
+
+  init(_ json: JSON) { self.json = json }
+
+  /// - Throws: `.configuration` for a document that is no valid configuration.
+  func checked() throws(EnrollError) -> Configuration { try Configuration(json: json) }
+
+  // MARK: Keys, by their documented names
+
+  var issuer: String? { self[.issuer]?.string }
+  var provider: String? { self[.provider]?.string }
+  /// The resource of the tokens; nil for a profile of a provider alone.
+  var resource: String? { self[.resource]?.string }
+  var clientID: String? { self[.clientId]?.string }
+  var redirectURI: String? { self[.redirectUri]?.string }
+  var certificateFile: String? { self[.caFile]?.string }
+  var allowsLoopbackHTTP: Bool { self[.allowLoopbackHTTP]?.bool ?? false }
+
+  var scopes: [String]? {
+    get { self[.scopes]?.array?.compactMap { $0.string } }
+    set { self[.scopes] = newValue.map { .array($0.map { .string($0) }) } }
+  }
+
+  var prompt: String? {
+    get { self[.prompt]?.string }
+    set { self[.prompt] = newValue.map { .string($0) } }
+  }
+
+  /// The part of a preset, such as its domain.
+  func part(_ name: String) -> String? { json[name]?.string }
+
+  /// The issuer as users see it: from the configuration, however it spells the key, or from the preset.
+  var shownIssuer: String? {
+    (try? checked())?.issuer.text
+      ?? ["issuer", "discovery_uri", "discoveryUri"].lazy.compactMap { part($0) }.first
+  }
+
+  // MARK: Other documents
+
+  /// Whether the other document has the same client at the same server.
+  func hasSameClient(as other: ConfigurationDocument) -> Bool {
+    self[.clientId] == other[.clientId] && self[.issuer] == other[.issuer]
+  }
+
+  /// This document with the client of another document.
+  func withClient(of other: ConfigurationDocument) -> ConfigurationDocument {
+    var document = self
+    for key in Self.clientKeys { document[key] = other[key] }
+    return document
+  }
+
+  /// This document without the client's secret.
+  var withoutSecret: ConfigurationDocument {
+    var document = self
+    document[.clientSecret] = nil
+    return document
+  }
+
+  /// A document for a check without a client id. It disables pushed requests, so that no client id is sent to
+  /// the provider.
+  /// - Parameter secret: a placeholder for a preset that requires a secret.
+  func withoutPushes(secret: String?) -> ConfigurationDocument {
+    var document = self
+    document[.pushedRequests] = .string("never")
+    if let secret { document[.clientSecret] = .string(secret) }
+    return document
+  }
+
+  /// The document as users read it, with one member in each line.
+  var page: String {
+    let lines = (json.object?.members ?? []).map { member in
+      "  \(JSON.string(member.key).text): \(member.value.text)"
+    }
+    return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
+  }
+
+  private subscript(_ key: Key) -> JSON? {
+    get { json[key.rawValue] }
+    set {
+      guard var members = json.object else { return }
+      members[key.rawValue] = newValue
+      json = .object(members)
+    }
+  }
+}
+
+extension JSON {
+  /// Compact text.
+  var text: String { String(decoding: serialized(), as: UTF8.self) }
+}

@@ -1,0 +1,18 @@
+// The message after a second sign-in that returned the same user without asking.
+
+import EnrollJSON
+
+extension SignIn {
+  /// Reports that the same user came from the provider's session in the browser: a provider may ignore `prompt`.
+  func tellUnasked(_ before: JSONObject?, _ now: JSONObject, _ since: Int64) {
+    // The provider's clock may be a little ahead.
+    guard way.again, let subject = now["sub"]?.string, subject == before?["sub"]?.string,
+      let time = now["auth_time"]?.integer, time < since - 60
+    else { return }
+    let advice: Advice = "For another user, run \(.logout) first: it ends that session."
+    errors.say(
+      "The provider did not ask: its session in the browser is still that of \(Shown.person(now)).",
+      in: .warning)
+    errors.say("  " + advice.text(session.said))
+  }
+}

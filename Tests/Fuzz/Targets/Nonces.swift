@@ -1,6 +1,0 @@
-// What servers say about proofs (RFC 9449 §8).
-
-@testable import EnrollCore
-
-func nonce(in response: HTTPResponse) -> String? { DPoPNonces.nonce(in: response) }
-func isNonceDemanded(by response: HTTPResponse) -> Bool { DPoPNonces.isDemanded(by: response) }

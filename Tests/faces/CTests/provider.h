@@ -1,0 +1,68 @@
+/*
+ * provider.h - a provider inside the test's own process, reached through enroll_transport: no network, every answer
+ * chosen by the test. It issues no id_token: its clients ask for no `openid`, and their profile is userinfo's.
+ */
+#ifndef ENROLL_TEST_PROVIDER_H
+#define ENROLL_TEST_PROVIDER_H
+
+#include "enroll.h"
+
+typedef struct provider provider;
+
+provider *provider_new(void);
+/* Free the provider's clients first. */
+void provider_free(provider *server);
+
+/* A client of the provider. `directory` is the directory of the store; NULL keeps the store in memory. */
+enroll_client *provider_client(provider *server, const char *directory);
+/* Opens a client with these options. The configuration, the store and the transport are set here. */
+enroll_client *provider_open(provider *server, const char *directory, enroll_client_options options);
+/* As provider_client; the user has also signed in and confirmed. */
+enroll_client *provider_signed_in(provider *server, const char *directory);
+/* Signs in with a client that has no session yet. */
+void provider_sign_in(provider *server, enroll_client *client);
+/* The redirect to which the browser returns after it opened `url`. Free it. */
+char *provider_redirect(provider *server, const char *url);
+
+/* How long the tokens of the next answers live, in seconds. */
+void provider_set_lifetime(provider *server, int64_t seconds);
+/* The length of the access tokens of the next answers, in bytes; 0 for short ones. */
+void provider_set_token_bytes(provider *server, int bytes);
+/* The token endpoint's next answers: 200 issues tokens, any other status an empty JSON object. */
+void provider_set_token_status(provider *server, int status);
+/* Requests to the token endpoint wait until provider_release. */
+void provider_hold(provider *server);
+void provider_release(provider *server);
+/* Waits until so many requests have reached the token endpoint. */
+void provider_wait_for_requests(provider *server, int count);
+int provider_token_requests(provider *server);
+/* Called inside `send`, on its thread. */
+void provider_on_send(provider *server, void (*hook)(void *hook_data), void *hook_data);
+
+/* The user_data of completion callbacks: an event to wait for, and the results that arrived. */
+typedef struct waiter {
+  void *sync;
+  int calls;
+  enroll_status status;
+  enroll_status reason;
+  int32_t state_kind;
+  int32_t outcome;
+  char text[1024];
+} waiter;
+
+waiter *waiter_new(void);
+void waiter_free(waiter *waiting);
+void waiter_wait(waiter *waiting);
+void waiter_wait_for(waiter *waiting, int calls);
+
+/* Callbacks that fill a waiter. */
+void waiter_state(void *waiting, enroll_status status, const enroll_state *state, const enroll_error *error);
+void waiter_begun(void *waiting, enroll_status status, const enroll_transaction *transaction, const char *url,
+                  const char *redirect_uri, const enroll_error *error);
+void waiter_access(void *waiting, enroll_status status, const enroll_access *access, const char *token,
+                   size_t token_size, const enroll_error *error);
+void waiter_result(void *waiting, enroll_status status, const char *result, size_t result_size,
+                   const enroll_error *error);
+void waiter_event(void *waiting, const char *name, const char *parameters, size_t parameters_size);
+
+#endif

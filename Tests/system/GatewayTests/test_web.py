@@ -1,0 +1,62 @@
+"""Users in Chromium register at third-party providers, Canaille and Glewlwyd, and sign in again."""
+
+import unittest
+
+from cases import browser, shared
+from gateway import Browser, Gateway
+
+PRODUCT = "Notes"
+
+
+def themed(**settings):
+    return Gateway(theme={"product": PRODUCT}, **settings)
+
+
+class Redirects(unittest.TestCase):
+    def test_each_redirect_is_a_303_which_repeats_no_form(self):
+        """RFC 9700 §4.12: after a 307, the browser would also send the form of the page to the provider."""
+        gateway, sandbox = shared()
+        browser = Browser(gateway.base)
+        sent = browser.open("/v1/auth/sandbox")
+        back = browser.open(sandbox.control("settle", url=sent.location)["redirect"])
+        mark = browser.open("/account").text.partition('name="token" value="')[2].partition('"')[0]
+        out = browser.open("/signout", {"token": mark})
+        away = browser.open("/account")
+        self.assertEqual([answer.status for answer in (sent, back, out, away)], [303] * 4)
+
+
+class AtRealProviders(unittest.TestCase):
+    """A user registers in a real browser at third-party providers."""
+
+    def check(self, make, **settings):
+        from providers import ALICE
+
+        gateway = themed()
+        provider = make()
+        provider.loopback = f"{gateway.base}/v1/auth/real/callback"
+        provider.start()
+        self.addCleanup(provider.stop)
+        gateway.settings["providers"] = {
+            "real": {
+                "label": provider.name, "issuer": provider.issuer, **provider.confidential("client_secret_post"), **settings,
+            }
+        }  # fmt: skip
+        gateway.start()
+        self.addCleanup(gateway.stop)
+        with browser().person(provider, ALICE) as person:
+            visit = person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
+            self.assertIn(ALICE.email, visit.text)
+            # The second time, the account is found, and the provider shows no page.
+            person.open(f"{gateway.base}/v1/auth/real", f"{gateway.base}/account")
+        told = gateway.log()
+        self.assertEqual((told.count(" registered"), told.count(" signed in")), (1, 1), told)
+
+    def test_canaille(self):
+        from canaille_provider import Canaille
+
+        self.check(Canaille)
+
+    def test_glewlwyd(self):
+        from glewlwyd_provider import Glewlwyd
+
+        self.check(Glewlwyd)

@@ -1,0 +1,118 @@
+// The table of routes: which path belongs to which row, what is refused, and the table of the documentation.
+
+import EnrollRules
+import EnrollTesting
+import Expectations
+import Foundation
+import Testing
+
+@testable import EnrollGateway
+import EnrollHTTP
+
+@Suite("the routes of the gateway")
+struct RouteTests {
+  private let table = RouteTable.shared
+
+  private func label(_ path: String) -> String { table.labels[table.place(of: path)] }
+
+  @Test("each path of the table leads to its own rows, and any other path to none")
+  func places() {
+    for (place, path) in table.paths.enumerated() {
+      let filled = path.pattern.text.replacing("{provider}", with: "a-B_9").replacing("{token}", with: "T0.x")
+        .replacing("{name}", with: "x.css")
+      expect(table.place(of: filled), is: place, "\(filled)")
+      #expect(!filled.contains("{"), "the variable part of \(filled) has no meaning")
+      for wrong in [
+        filled + "/", filled + "/x", filled + "?", "/" + filled, filled.uppercased() + "\u{212A}",
+      ] {
+        if label(wrong) == "/assets/{name}" || label(wrong).hasSuffix("{token}") { continue }
+        expect(label(wrong), is: "other", "\(wrong)")
+      }
+    }
+    expect(Set(table.labels).count, is: table.labels.count)
+  }
+
+  @Test(
+    "the variable part is one segment: a provider's name, the token of a link, the name of a file",
+    arguments: [
+      ("/v1/auth/a", "/v1/auth/{provider}", "a"),
+      ("/v1/auth/a/callback", "/v1/auth/{provider}/callback", "a"),
+      ("/v1/auth/callback", "/v1/auth/{provider}", "callback"),
+      ("/v1/auth/callback/callback", "/v1/auth/{provider}/callback", "callback"),
+      ("/v1/auth//callback", "other", ""), ("/v1/auth/a.b", "other", ""), ("/v1/auth/a%20b", "other", ""),
+      ("/v1/auth/", "other", ""), ("/v1/auth", "other", ""), ("/v1/auth/a/b/callback", "other", ""),
+      (
+        "/v1/auth/" + String(repeating: "a", count: 64), "/v1/auth/{provider}",
+        String(repeating: "a", count: 64)
+      ),
+      ("/v1/auth/" + String(repeating: "a", count: 65), "other", ""),
+      ("/signin/email-sent", "/signin/email-sent", ""), ("/signin/x", "/signin/{token}", "x"),
+      ("/welcome/", "other", ""), ("/welcome/a/b", "other", ""),
+      ("/welcome/" + String(repeating: "a", count: 257), "other", ""),
+      ("/assets/", "/assets/{name}", ""), ("/assets/a/b", "other", ""), ("/x\"y", "other", ""),
+      ("", "other", ""),
+    ])
+  func parts(path: String, label: String, part: String) {
+    expect(self.label(path), is: label)
+    expect(table[table.place(of: path)]?.pattern.parameter(in: path) ?? "", is: part)
+  }
+
+  @Test("the links of e-mails lead to their pages")
+  func links() {
+    let labels = NewMailLink.Purpose.allCases.map { label($0.path("t")) }
+    expect(labels, is: ["/welcome/{token}", "/signin/{token}", "/password/reset/{token}"])
+  }
+
+  @Test("a path has each method once, and one audience")
+  func rows() {
+    for path in table.paths {
+      expect(Set(path.routes.map(\.method.name)).count, is: path.routes.count, "\(path.pattern.text)")
+      expect(Set(path.routes.map { $0.audience == .users }).count, is: 1, "\(path.pattern.text)")
+    }
+    expect(Gateway.probePaths, is: ["/livez", "/readyz"])
+  }
+
+  @Test("another method is refused with those that the path has, and changes nothing")
+  func methods() throws {
+    let world = try TestGateway()
+    for path in table.paths where path.routes.count == 1 {
+      let method = path.routes[0].method
+      let target = path.pattern.text.replacing("{provider}", with: "fake").replacing("{token}", with: "t")
+        .replacing("{name}", with: "x")
+      let answer = world.gateway.answer(WebRequest(method.name == .get ? .post : .get, target))
+      expect(answer.status, is: 405, "\(target)")
+      expect(answer.header("Allow"), is: method == .get ? "GET, HEAD" : method.name.rawValue, "\(target)")
+      let isJSON = answer.header("Content-Type") == "application/json"
+      expect(isJSON, is: path.routes[0].audience == .programs, "\(target)")
+    }
+    let answer = world.gateway.answer(WebRequest(.post, "/v1/auth/fake/callback"))
+    expect(answer.status, is: 405)
+    expect(answer.header("Allow"), is: "GET")
+  }
+
+  @Test(
+    "docs/gateway/app.md has every endpoint that the table documents, and every endpoint for programs is documented"
+  )
+  func page() throws {
+    for route in Route.all where route.audience == .programs {
+      expect(route.about, isNot: nil, "\(route.path) has no words about it")
+    }
+    let page = Repository.top.appendingPathComponent("docs/gateway/app.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    var drawn = text
+    let start = try #require(drawn.range(of: "<!-- endpoints -->\n"))
+    let end = try #require(drawn.range(of: "<!-- end of endpoints -->"))
+    let rows = Route.all.compactMap { route in
+      route.about.map { about in
+        let linked = about.replacing("(docs/gateway/", with: "(").replacing("(docs/", with: "(../")
+        return "| `\(route.method.name.rawValue) \(route.path)` | \(linked) |\n"
+      }
+    }
+    drawn.replaceSubrange(
+      start.upperBound..<end.lowerBound, with: "| endpoint | purpose |\n| --- | --- |\n" + rows.joined())
+    if ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1" {
+      try drawn.write(to: page, atomically: true, encoding: .utf8)
+    }
+    expect(text, is: drawn, "run with ENROLL_WRITE_DOCS=1 and look at the difference")
+  }
+}

@@ -1,0 +1,61 @@
+import EnrollTesting
+import Expectations
+import Foundation
+import Testing
+
+@Suite("The library at each provider of the zoo")
+struct ZooTests {
+  @Test("does what the table says, on each face", arguments: try Zoo.entries().map(\.id), FaceName.allCases)
+  func cells(id: String, face: FaceName) throws {
+    let row = Play(entry: try Zoo.entry(id), face: face).row()
+    let expected = try Table.read()[id]
+    if Table.isWritten {
+      if face == .swift { Table.keep(id, row) }
+      return
+    }
+    for column in Column.allCases {
+      expect(row.cells[column], is: expected?.cells[column], "\(id), \(column.rawValue)")
+    }
+    expect(row.advice, is: expected?.advice, "\(id), advice")
+  }
+}
+
+/// The expected cells: `cells.txt`, which ENROLL_WRITE_DOCS=1 writes.
+enum Table {
+  static let isWritten = ProcessInfo.processInfo.environment["ENROLL_WRITE_DOCS"] == "1"
+  private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("cells.txt")
+  private static let lock = NSLock()
+
+  static func read() throws -> [String: Row] {
+    var rows: [String: Row] = [:]
+    for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where line.first != "#" {
+      let parts = line.components(separatedBy: " | ")
+      guard parts.count == 3 else { throw CocoaError(.fileReadCorruptFile) }
+      if parts[1] == "advice" {
+        rows[parts[0], default: Row()].advice = parts[2]
+      } else if let column = Column(rawValue: parts[1]) {
+        rows[parts[0], default: Row()].cells[column] = parts[2]
+      }
+    }
+    return rows
+  }
+
+  /// Allows one test at a time.
+  static func keep(_ id: String, _ row: Row) {
+    lock.withLock {
+      var rows = (try? read()) ?? [:]
+      rows[id] = row
+      var text = "# provider | column | cell: what the tests expect at each provider of the zoo.\n"
+      for id in (try? Zoo.entries().map(\.id)) ?? [] {
+        guard let row = rows[id] else { continue }
+        for column in Column.allCases {
+          if let cell = row.cells[column] { text += "\(id) | \(column.rawValue) | \(cell)\n" }
+        }
+        if let advice = row.advice { text += "\(id) | advice | \(advice)\n" }
+      }
+      try? text.write(to: file, atomically: true, encoding: .utf8)
+      try? ProvidersPage().write()
+    }
+  }
+}
