@@ -5,7 +5,8 @@ LANES in the environment is the number of lanes, by default one for each process
 compute have the same number of separate lanes, so that no processor is idle while they wait. The output of a suite
 goes to its log, and to standard output in one piece when it ends. A suite that fails or crashes counts as failed,
 and the others still run. If the run ends for any reason, it ends every process that the suites started. At the end a
-table shows the seconds of each suite: on the clock, and of the processors that its processes used.
+table shows the seconds of each suite: on the clock, and of the processors that its processes used. The lines that say
+what failed come after it, because some services keep only the end of the output.
 """
 
 import ctypes
@@ -68,6 +69,17 @@ def troubles(text):
     return "\n".join([line for line in lines if re.search(r"^✘|error:|skipped", line)][:60])
 
 
+#: A line that names a failed test or says why it failed: of Swift Testing, JUnit, TAP, unittest, and of exceptions.
+FAILURE = re.compile(r"^✘|^\[X\]| \[X\] |^ *=> |^not ok |^(FAIL|ERROR): |^[\w.]*(Error|Exception): |\berror: ")
+
+
+def reasons(text):
+    """The lines that say what failed, at most 12, of at most 240 characters; the last lines if there are none."""
+    lines = text.splitlines()
+    found = [line for line in lines if FAILURE.search(line)] or lines[-5:]
+    return [line.strip()[:240] for line in found[:12]]
+
+
 @dataclass
 class Suite:
     name: str
@@ -100,7 +112,8 @@ class Run:
         self.used_elsewhere = 0.0
         self.running = {}
         self.passed = self.failed = 0
-        self.failures = []
+        #: What failed, by the name of the suite.
+        self.failures = {}
         self.is_starting = False
         self.signal = None
 
@@ -144,7 +157,9 @@ class Run:
         self._tell_seconds()
         print(summary(), end="")
         if self.failures:
-            print(f"\nfailed: {', '.join(self.failures)}; their words are in {self.logs}")
+            for name, lines in self.failures.items():
+                print(f"\n{name}:", *lines, sep="\n  ")
+            print(f"\nfailed: {', '.join(self.failures)}; their logs are in {self.logs}")
         print(f"\n{self.passed} passed, {self.failed} failed", flush=True)
         return 1 if self.failed or not self.passed else 0
 
@@ -226,7 +241,7 @@ class Run:
         self.passed += passed
         self.failed += failed
         if failed:
-            self.failures.append(suite.name)
+            self.failures[suite.name] = reasons(text)
         shown = suite.shown(text).rstrip("\n")
         ending = f", ended by signal {-status}" if status < 0 else ""
         print(f"== {suite.name}", *([shown] if shown else []), sep="\n")

@@ -76,6 +76,15 @@ class SuitesTests(unittest.TestCase):
         self.assertEqual((status, output.splitlines()[-1]), (1, "7 passed, 3 failed"))
         self.assertIn("\nfailed: a, c;", output)
 
+    def test_the_end_says_what_failed(self):
+        _, output = self.run_suites(
+            self.suite("a", "echo begins; echo 'not ok - the third'; echo 3 passed, 1 failed; exit 1"),
+            self.suite("b", "echo one; echo two; exit 1"), self.suite("c", "echo 'not ok is no failure'; echo 1 passed, 0 failed"),
+            lanes=1)  # fmt: skip
+        end = output[output.index("processors\n") :]
+        self.assertIn("\na:\n  not ok - the third\n\nb:\n  one\n  two\n\nfailed: a, b;", end)
+        self.assertNotIn("is no failure", end)
+
     def test_a_suite_that_ends_without_its_counts_has_failed(self):
         for name, script in {
             "crashed": "echo 3 passed; kill -SEGV $$", "silent": "true", "unfinished": "echo '12 passed,'; exit 1",
