@@ -60,10 +60,10 @@ abstract class Case {
   fun store(): Store.Directory = Store.Directory(folder.resolve("store${stores++}").toString())
 
   /** Runs a body that must end within the limit. */
-  fun runs(limit: Duration = 60.seconds, body: suspend CoroutineScope.() -> Unit) = runBlocking { withTimeout(limit) { body() } }
+  fun runs(limit: Duration = 120.seconds, body: suspend CoroutineScope.() -> Unit) = runBlocking { withTimeout(limit) { body() } }
 
   /** Polls; tests never sleep for a guessed time. */
-  suspend fun waitUntil(what: String, limit: Duration = 20.seconds, condition: suspend () -> Boolean) {
+  suspend fun waitUntil(what: String, limit: Duration = 60.seconds, condition: suspend () -> Boolean) {
     val began = TimeSource.Monotonic.markNow()
     while (!condition()) {
       if (began.elapsedNow() > limit) fail<Unit>("after $limit: $what")

@@ -87,7 +87,7 @@ class HostTests : Case() {
     )
     for ((fault, status) in faults) {
       val client = backend.open({ throw fault })
-      refused(status) { client.registration.begin(timeout = 5.seconds) }
+      refused(status) { client.registration.begin(timeout = 50.seconds) }
       val isTold = log.causes.any { it === fault || it.cause === fault || it.message == fault.message }
       assertEquals(status != Status.CANCELLED, isTold, "$fault")
       client.close()
@@ -159,7 +159,7 @@ class HostTests : Case() {
     for ((words, response) in responses) {
       val before = log.causes.size
       val client = backend.open({ response(it) })
-      val fault = refused(Status.RESPONSE_INVALID) { client.registration.begin(timeout = 5.seconds) }
+      val fault = refused(Status.RESPONSE_INVALID) { client.registration.begin(timeout = 50.seconds) }
       assertTrue(log.causes.drop(before).any { words in it.message.orEmpty() }, "$words: ${log.causes.toList()}")
       assertFalse("leaky" in fault.toString(), "$fault")
     }
@@ -167,7 +167,7 @@ class HostTests : Case() {
     val document = "{\"issuer\":\"leaky\u0000\"}"
     for (body in listOf(byteArrayOf(0), byteArrayOf(-1, -2), document.toByteArray(), ByteArray(0))) {
       val client = backend.open({ response(body = body) })
-      refused(Status.RESPONSE_INVALID) { client.registration.begin(timeout = 5.seconds) }
+      refused(Status.RESPONSE_INVALID) { client.registration.begin(timeout = 50.seconds) }
     }
     assertFalse(log.lines.any { "leaky" in it }, "${log.lines.filter { "leaky" in it }}")
   }
@@ -188,7 +188,7 @@ class HostTests : Case() {
   fun transportTooLate(backend: Backend) = runs {
     val hanging = HangingTransport()
     val client = backend.open(hanging)
-    refused(Status.DEADLINE_EXCEEDED) { client.registration.begin(timeout = 1.seconds) }
+    refused(Status.DEADLINE_EXCEEDED) { client.registration.begin(timeout = 5.seconds) }
     assertFalse(hanging.ended.await() is TimeoutCancellationException, "it is not the request's own time-out that ends it")
   }
 
@@ -374,7 +374,7 @@ class HostTests : Case() {
       throw IOException("enough")
     })
     inner = client
-    refused(Status.NETWORK) { client.registration.begin(timeout = 5.seconds) }
+    refused(Status.NETWORK) { client.registration.begin(timeout = 50.seconds) }
     assertEquals(Status.REENTRANT, seen.await())
   }
 

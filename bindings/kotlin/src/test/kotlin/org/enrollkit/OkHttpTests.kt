@@ -317,7 +317,7 @@ class OkHttpTests : Case() {
     val (sandbox, api) = sandbox() to closed(RawServer())
     val client = client(sandbox)
     val first = client.accessToken().value
-    val http = http(client).newBuilder().callTimeout(500, TimeUnit.MILLISECONDS).build()
+    val http = http(client).newBuilder().callTimeout(5, TimeUnit.SECONDS).build()
     api.answers["/"] = "401 No"
     sandbox.control("fault", "fault" to "delay", "value" to 25_000, "endpoint" to "token")
     val fault = assertThrows(InterruptedIOException::class.java) { http.get(api.origin) }

@@ -105,7 +105,7 @@ class ServingTests : Case() {
   @Test
   @DisplayName("as many transports as there may be block, and neither a secret waits nor the program's own work")
   fun full() = runs {
-    val requests = List(64) { sending(it + 1, "c1") }.toTypedArray()
+    val requests = List(64) { sending(it + 1, "c1", timeout = 50) }.toTypedArray()
     val daemon = Scripted("?", opened("c1"), *requests, question(65, "host.store.get", """{"client":"c1","name":"n"}"""))
     val began = CountDownLatch(64)
     val gate = CountDownLatch(1)
@@ -116,7 +116,7 @@ class ServingTests : Case() {
         HttpResponse(200, emptyList(), ByteArray(0))
       }
       assertEquals(JsonObject(emptyMap()), daemon.answer(65).need("result"))
-      assertTrue(withTimeoutOrNull(20.seconds) { withContext(Dispatchers.IO) { began.await() } } != null)
+      assertTrue(withTimeoutOrNull(50.seconds) { withContext(Dispatchers.IO) { began.await() } } != null)
     } finally {
       gate.countDown()
     }
@@ -194,7 +194,7 @@ class ServingTests : Case() {
     })
     val waiting = async { other.registration.begin() }
     val client = open({ HttpResponse(200, long, ByteArray(0)) })
-    refused(Status.RESPONSE_INVALID) { client.registration.begin(timeout = 10.seconds) }
+    refused(Status.RESPONSE_INVALID) { client.registration.begin(timeout = 50.seconds) }
     assertTrue(log.causes.any { "at most 1048576 bytes" in it.message.orEmpty() })
     gate.complete(Unit)
     assertTrue(waiting.await().url.isNotEmpty())
@@ -290,7 +290,7 @@ class ServingTests : Case() {
     val secrets = object : SecretStore by inner {
       override fun load(name: String): ByteArray? {
         val command = runCatching {
-          runBlocking { withTimeoutOrNull(10.seconds) { enroll.accounts.list(store, Keys.Host(inner)) } }
+          runBlocking { withTimeoutOrNull(50.seconds) { enroll.accounts.list(store, Keys.Host(inner)) } }
         }
         seen.complete((command.exceptionOrNull() as? EnrollException)?.status)
         assertNotEquals("", runBlocking { enroll.pkce.generate() }.codeVerifier)
