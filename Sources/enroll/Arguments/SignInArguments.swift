@@ -19,9 +19,9 @@ struct SignInArguments {
   private static let scope = Parameter.repeated(
     "scope", value: "scope", help: "A scope to request, instead of the configured ones. Repeatable.")
   /// The time before the hint about a sign-in that takes long; tests shorten it.
-  private static let longWait = Parameter.option(
+  private static let redirectHint = Parameter.option(
     "long-wait", value: "seconds", help: "Seconds without a redirect before a hint is shown.",
-    in: 0...86_400, default: LongWait.usualSeconds, isHidden: true)
+    in: 0...86_400, default: RedirectHint.usualSeconds, isHidden: true)
   private static let anotherClient = Parameter.flag(
     "register-again",
     help: "With --resource: register again, because the provider has forgotten the client.")
@@ -29,7 +29,7 @@ struct SignInArguments {
   static let arguments =
     [
       browserless.argument, confirmed.argument, anew.argument, address.argument, promptWord.argument,
-      connectionName.argument, scope.argument, longWait.argument, anotherClient.argument,
+      connectionName.argument, scope.argument, redirectHint.argument, anotherClient.argument,
     ] + ProviderArguments.arguments
 
   let noBrowser: Bool
@@ -39,7 +39,7 @@ struct SignInArguments {
   let prompt: String?
   let connection: String?
   let scopes: [String]
-  let longWaitSeconds: Int64
+  let redirectHintSeconds: Int64
   let registerAgain: Bool
   let provider: ProviderArguments
 
@@ -51,7 +51,7 @@ struct SignInArguments {
     prompt = values[Self.promptWord]
     connection = values[Self.connectionName]
     scopes = values[Self.scope]
-    longWaitSeconds = values[Self.longWait]
+    redirectHintSeconds = values[Self.redirectHint]
     registerAgain = values[Self.anotherClient]
     provider = try ProviderArguments(values)
     if registerAgain, provider.resource == nil { throw UsageError("--register-again needs --resource.") }

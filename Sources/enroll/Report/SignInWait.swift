@@ -19,7 +19,7 @@ extension SignIn {
     case .openURL(let url), .openOtherApp(let url): opener = try openBrowser(url, begun, client)
     case .enterCode, .awaitLink: opener = try openBrowser("", begun, client)
     }
-    var longWait = kind == .device ? nil : try longWait(begun, client)
+    var redirectHint = kind == .device ? nil : try redirectHint(begun, client)
     let listens = kind != .device && (opener == nil || way.noBrowser) && Terminal.hasPerson
     if listens { errors.say("Or paste the address at which the browser ended here, and press Enter.") }
     do throws(Failure) {
@@ -31,7 +31,7 @@ extension SignIn {
           return ["\(opener?.name ?? "") ended with status \(status): open the address yourself."]
         }
         if let refusal = typed.flatMap({ resume($0, client, begun) }) { return [refusal] }
-        return session.reportedLines() ?? longWait?.lines(at: session.instant) ?? []
+        return session.reportedLines() ?? redirectHint?.lines(at: session.instant) ?? []
       }
     } catch {
       guard session.waits.isInterrupted else { throw error }
@@ -75,14 +75,14 @@ extension SignIn {
     begun.urlExpiresAt.map { max(0, $0.seconds - session.now) }
   }
 
-  private func longWait(_ begun: Transaction, _ client: Client) throws(Failure) -> LongWait {
+  private func redirectHint(_ begun: Transaction, _ client: Client) throws(Failure) -> RedirectHint {
     let configuration = client.configuration
     let facts = try session.facts(client)
-    return LongWait(
+    return RedirectHint(
       clientID: configuration.clientID.text, redirectURI: begun.redirectURI ?? configuration.redirectURI,
-      registration: facts.hasRegisteredClient ? LongWait.advice.text(session.said) : nil,
-      secondsToOpen: secondsToOpen(begun), again: LongWait.tooLate.text(session.said),
-      refusedPush: LongWait.refusedPush(in: facts), since: session.instant, seconds: way.longWaitSeconds)
+      registration: facts.hasRegisteredClient ? RedirectHint.advice.text(session.said) : nil,
+      secondsToOpen: secondsToOpen(begun), again: RedirectHint.tooLate.text(session.said),
+      refusedPush: RedirectHint.refusedPush(in: facts), since: session.instant, seconds: way.redirectHintSeconds)
   }
 
   /// The state in the store, which another attempt for this account may have changed.

@@ -125,9 +125,9 @@ struct AdviceTests {
   }
 
   @Test("the browser is asked about once, after its time, with what was sent")
-  func longWait() {
+  func redirectHintLines() {
     let begun = Instant(nanoseconds: 1_000)
-    var wait = LongWait(clientID: "app\u{1B}", redirectURI: "http://127.0.0.1:9/cb", since: begun)
+    var wait = RedirectHint(clientID: "app\u{1B}", redirectURI: "http://127.0.0.1:9/cb", since: begun)
     #expect(wait.lines(at: begun.advanced(bySeconds: 29)) == [])
     let lines = wait.lines(at: begun.advanced(bySeconds: 30))
     #expect(lines.first?.hasPrefix("Does the browser show an error page?") == true)
@@ -138,14 +138,14 @@ struct AdviceTests {
       ])
     #expect(wait.lines(at: begun.advanced(bySeconds: 31)) == [])
 
-    var late = LongWait(
+    var late = RedirectHint(
       clientID: "app", redirectURI: "http://127.0.0.1:9/cb", secondsToOpen: 60, again: "Stop, and run x.",
       since: begun)
     #expect(
       late.lines(at: begun.advanced(bySeconds: 30)).first
         == "The provider kept the request for 60 seconds. If the address was opened later: Stop, and run x.")
 
-    var registered = LongWait(
+    var registered = RedirectHint(
       clientID: "app", redirectURI: "http://127.0.0.1:9/cb", registration: "Stop, and run x.", since: begun)
     let advice = registered.lines(at: begun.advanced(bySeconds: 30))
     #expect(advice.last == "Stop, and run x.")

@@ -12,7 +12,7 @@ import { EventStream } from './events.js';
 import { fetchWith } from './fetch.js';
 import { check, checkOptions, conceal, isPlainObject } from './given.js';
 import { CLIENT_COMMANDS, EVENTS } from './generated/surface.js';
-import { LONG_WAIT, warnOfLongWait } from './long_wait.js';
+import { REDIRECT_HINT_DELAY, warnOfMissingRedirect } from './redirect_hint.js';
 import { tokenOf } from './token.js';
 
 /** The longest wait for a user, in seconds; the transaction expires before. */
@@ -102,7 +102,7 @@ export class EnrollClient extends EventEmitter {
       // Some browsers return only when the user closes them, so the redirect is awaited meanwhile.
       const outcome = this.registration.awaitOutcome({ transaction, timeout }, { signal: left.signal });
       const shown = (async () => !left.signal.aborted && present(action, begun))();
-      const hint = setTimeout(warnOfLongWait, LONG_WAIT, action, begun.redirectUri);
+      const hint = setTimeout(warnOfMissingRedirect, REDIRECT_HINT_DELAY, action, begun.redirectUri);
       hint.unref();
       outcome.catch(() => {}).finally(() => clearTimeout(hint));
       const isNotShown = new Promise((_, reject) => shown.catch(reject));

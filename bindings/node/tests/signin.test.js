@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 
 import { AccessToken } from 'enrollkit';
 import { clock } from '../src/client.js';
-import { LONG_WAIT, warnOfLongWait } from '../src/long_wait.js';
+import { REDIRECT_HINT_DELAY, warnOfMissingRedirect } from '../src/redirect_hint.js';
 import { CUSTOM, folder, isThere, newStore, refused, runModule, Sandbox, started } from './stage.js';
 
 const sandbox = await Sandbox.start();
@@ -78,8 +78,8 @@ test('a session that the provider ended says why', async (t) => {
 
 test('a browser that stays away is warned of, with what to compare', async (t) => {
   const warned = once(process, 'warning');
-  warnOfLongWait({ type: 'enterCode' });
-  warnOfLongWait({ type: 'openURL', url: 'https://id.example/authorize?client_id=app&state=s' }, 'http://127.0.0.1:9/cb');
+  warnOfMissingRedirect({ type: 'enterCode' });
+  warnOfMissingRedirect({ type: 'openURL', url: 'https://id.example/authorize?client_id=app&state=s' }, 'http://127.0.0.1:9/cb');
   const [warning] = await warned;
   assert.deepEqual([warning.name, warning.code], ['EnrollWarning', 'ENROLL_LONG_WAIT']);
   assert.match(warning.message, /client id: app, redirect URI: http:\/\/127\.0\.0\.1:9\/cb$/);
@@ -88,8 +88,8 @@ test('a browser that stays away is warned of, with what to compare', async (t) =
   const enroll = await started(t);
   const client = await enroll.open({ configuration: sandbox.configuration(), store: newStore(), keys: FILE });
   await client.signIn({}, { present: (action) => sandbox.present(action) });
-  const [hint] = set.mock.calls.filter((call) => call.arguments[0] === warnOfLongWait);
-  assert.equal(hint.arguments[1], LONG_WAIT);
+  const [hint] = set.mock.calls.filter((call) => call.arguments[0] === warnOfMissingRedirect);
+  assert.equal(hint.arguments[1], REDIRECT_HINT_DELAY);
   assert.ok(hint.result._destroyed, 'it is not said once the browser is back');
 });
 

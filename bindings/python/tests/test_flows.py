@@ -104,7 +104,7 @@ async def test_sign_in_does_not_wait_for_a_redirect_that_it_cannot_receive(face,
 async def test_a_browser_that_does_not_come_back_is_a_warning_in_the_log(
     face, sandbox, store, caplog, monkeypatch, named
 ):
-    monkeypatch.setattr(_flow, "LONG_WAIT", 0.01)
+    monkeypatch.setattr(_flow, "REDIRECT_HINT_DELAY", 0.01)
     logger = None if named == "enrollkit" else logging.getLogger(named)
     client = await face.client(configuration(sandbox), store=store, logger=logger)
     shown = []
@@ -205,8 +205,8 @@ async def test_a_sign_in_whose_task_is_cancelled_leaves_no_transaction(aio_face,
 
 async def test_a_sign_in_that_ends_in_time_leaves_no_hint_behind(face, sandbox, store, monkeypatch):
     hints = []
-    monkeypatch.setattr(_flow, "log_long_wait", lambda logger, transaction: hints.append(transaction))
-    monkeypatch.setattr(_flow, "LONG_WAIT", 3600)
+    monkeypatch.setattr(_flow, "log_redirect_hint", lambda logger, transaction: hints.append(transaction))
+    monkeypatch.setattr(_flow, "REDIRECT_HINT_DELAY", 3600)
     await signed_in(face, sandbox, store)
     assert not hints
     assert not [one for one in threading.enumerate() if isinstance(one, threading.Timer) and not one.finished.is_set()]

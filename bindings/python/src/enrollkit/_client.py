@@ -860,7 +860,7 @@ class Client(ClientCommands):
     @contextlib.contextmanager
     def _hinting(self, transaction: Transaction) -> Iterator[None]:
         """Logs a hint if its block takes long."""
-        timer = threading.Timer(_flow.LONG_WAIT, _flow.log_long_wait, (self._logger, transaction))
+        timer = threading.Timer(_flow.REDIRECT_HINT_DELAY, _flow.log_redirect_hint, (self._logger, transaction))
         timer.daemon = True
         timer.start()
         try:

@@ -94,10 +94,10 @@ def check_redirect(transaction: Transaction) -> None:
 
 
 # After this many seconds without a redirect, `sign_in` logs once what to look at, as `enroll login` does.
-LONG_WAIT = 30.0
+REDIRECT_HINT_DELAY = 30.0
 
 
-def log_long_wait(logger: Optional[Logger], transaction: Transaction) -> None:
+def log_redirect_hint(logger: Optional[Logger], transaction: Transaction) -> None:
     """Logs what to look at while no redirect arrives: a provider that shows its own error page sends none. Logs nothing
     for an action without a URL: a device learns from its polls what the provider refuses.
     """

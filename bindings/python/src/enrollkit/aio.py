@@ -888,7 +888,7 @@ class Client(AsyncClientCommands):
                     if inspect.isawaitable(shown):
                         await shown
                 loop = asyncio.get_running_loop()
-                hint = loop.call_later(_flow.LONG_WAIT, _flow.log_long_wait, self._logger, transaction)
+                hint = loop.call_later(_flow.REDIRECT_HINT_DELAY, _flow.log_redirect_hint, self._logger, transaction)
                 try:
                     state = await self._outcome(transaction, opened, limit)
                 finally:

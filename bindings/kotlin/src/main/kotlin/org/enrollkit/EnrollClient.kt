@@ -28,7 +28,7 @@ public class EnrollClient internal constructor(
   private val hub: EventHub,
   log: EnrollLog?,
 ) : ClientCommands(caller), AutoCloseable {
-  internal val longWait = LongWait(log)
+  internal val redirectHint = RedirectHint(log)
 
   /** The events of this client since the start of collecting, in order; ends when the client is closed. */
   public val events: Flow<Event> = flow {
@@ -135,7 +135,7 @@ public class EnrollClient internal constructor(
     try {
       return coroutineScope {
         launch { userAgent.open(action.url, redirectUri) }
-        launch { longWait.hint(action.url, redirectUri) }
+        launch { redirectHint.hint(action.url, redirectUri) }
         registration.awaitOutcome(transaction.id, timeout).also { coroutineContext.cancelChildren() }
       }
     } catch (fault: Throwable) {

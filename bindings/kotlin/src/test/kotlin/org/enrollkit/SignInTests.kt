@@ -150,9 +150,9 @@ class SignInTests : Case() {
 
   @ParameterizedTest(name = "a browser that does not come back is a hint in the log: {0}")
   @EnumSource
-  fun longWait(backend: Backend) = runs {
+  fun redirectHint(backend: Backend) = runs {
     val client = backend.enroll().open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
-    client.longWait.limit = 10.milliseconds
+    client.redirectHint.limit = 10.milliseconds
     fun hints() = log.lines.filter { "still waits for the browser" in it }
     var expected = ""
     val state = client.signIn { url, redirectUri ->
@@ -167,9 +167,9 @@ class SignInTests : Case() {
 
   @Test
   @DisplayName("without a log of the host's, the hint goes to java.util.logging")
-  fun longWaitWithoutLog() = runs {
+  fun redirectHintWithoutLog() = runs {
     val client = closed(Enroll.library()).open(Sandbox.shared.configuration(Sandbox.LOOPBACK), store())
-    client.longWait.limit = 10.milliseconds
+    client.redirectHint.limit = 10.milliseconds
     val hint = CompletableDeferred<LogRecord>()
     val handler = object : Handler() {
       override fun publish(record: LogRecord) {

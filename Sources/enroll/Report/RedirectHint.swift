@@ -4,7 +4,7 @@
 import EnrollSteps
 import EnrollRules
 
-struct LongWait {
+struct RedirectHint {
   static let usualSeconds: Int64 = 30
 
   /// The advice for a client that this program registered.

@@ -7,7 +7,7 @@ import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.delay
 
 /** Logs once what to look at while no redirect arrives: a provider that shows its own error page sends none. */
-internal class LongWait(private val log: EnrollLog?) {
+internal class RedirectHint(private val log: EnrollLog?) {
   /** How long to wait for the redirect before that; as long as `enroll login` does. */
   var limit: Duration = 30.seconds
 

@@ -1,11 +1,11 @@
 // The warning while no redirect arrives: a provider that shows its own error page sends none.
 
 /** After this many milliseconds without a redirect, `signIn` warns once, as `enroll login` does. */
-export const LONG_WAIT = 30_000;
+export const REDIRECT_HINT_DELAY = 30_000;
 
 /** Emits a process warning (`process.on('warning', ...)`, or standard error). Does nothing for an action
  * without a URL. */
-export function warnOfLongWait(action, redirectUri) {
+export function warnOfMissingRedirect(action, redirectUri) {
   if (action.type !== 'openURL') return;
   const clientId = new URL(action.url).searchParams.get('client_id') ?? '?';
   process.emitWarning(
