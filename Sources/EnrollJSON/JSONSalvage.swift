@@ -8,49 +8,39 @@ extension JSON {
   /// The members named `names` whose values are unambiguous: acceptable by themselves (R37), and the same wherever the
   /// outermost object names them.
   /// - Parameter needed: a member that may be missing, but must not be ambiguous.
-  /// - Returns: nil if the text does not begin with a complete object, or if `needed` is ambiguous. `needed` is also
-  ///   ambiguous if the text after the object names it, unless that text only repeats the object.
+  /// - Returns: nil if the text has no complete object, or if `needed` is ambiguous. `needed` is also ambiguous if the
+  ///   text before or after the object names it, unless the text after it only repeats the object.
   public static func salvaged(
     _ names: [String], undoubted needed: String, from text: [UInt8]
   ) -> JSONObject? {
-    var salvage = JSONSalvage(text)
-    guard salvage.isObject else { return object(behindWordsIn: text, without: needed) }
-    let found = salvage.members(names)
-    guard salvage.isWhole, !salvage.isFollowed(by: needed),
-      !found.contains(where: { $0.value == nil && $0.name.utf8.elementsEqual(needed.utf8) })
-    else { return nil }
-    return JSONObject(found.map { ($0.name, $0.value) })
+    var empty: JSONObject?
+    for var salvage in JSONSalvage.candidates(in: text, without: needed) {
+      let found = salvage.members(names)
+      guard salvage.isWhole, !salvage.isFollowed(by: needed) else { continue }
+      guard !found.isEmpty else {
+        empty = JSONObject([])
+        continue
+      }
+      guard !found.contains(where: { $0.value == nil && $0.name.utf8.elementsEqual(needed.utf8) }) else {
+        return nil
+      }
+      return JSONObject(found.map { ($0.name, $0.value) })
+    }
+    return empty
   }
 
   /// The member `name` of an object whose end is missing: complete by itself, and named once, or with the same value
   /// each time.
-  /// - Returns: nil also if the object is complete, or broken before the end of the text.
+  /// - Returns: nil also if the object is complete, or broken before the end of the text, or if the text before it names
+  ///   the member.
   public static func salvaged(_ name: String, beforeCutIn text: [UInt8]) -> JSON? {
-    var salvage = JSONSalvage(text)
-    let found = salvage.members([name])
-    guard salvage.isCut, !salvage.isCutBehind(name) else { return nil }
-    return found.first?.value
-  }
-
-  /// A complete acceptable object at the end of the text, after a comment or warning that does not name `needed`. The
-  /// comment may have brackets, for example a log's date or a trace's `{main}`. An object where a value is expected is
-  /// a part of another value, and is not returned.
-  private static func object(behindWordsIn text: [UInt8], without needed: String) -> JSONObject? {
-    var start = text.startIndex
-    for _ in 1...longestWords {
-      guard let brace = text[start...].firstIndex(of: UInt8(ascii: "{")) else { return nil }
-      start = brace + 1
-      let words = text[..<brace]
-      guard !JSONSalvage.isValueExpected(behind: words),
-        let object = (try? parse(Array(text[brace...])))?.object
-      else { continue }
-      return JSONSalvage.mayName(needed, words) ? nil : object
+    for var salvage in JSONSalvage.candidates(in: text, without: name) {
+      let found = salvage.members([name])
+      guard salvage.isCut else { continue }
+      return salvage.isCutBehind(name) ? nil : found.first?.value
     }
     return nil
   }
-
-  /// The most opening braces that are tried, one after the other.
-  private static let longestWords = 16
 }
 
 /// Steps through the members of the outermost object without checking their content.
@@ -77,6 +67,27 @@ private struct JSONSalvage {
     isOpen = isObject
     start = at
     if isObject { at += 1 }
+  }
+
+  /// The most opening braces that are tried, one after the other.
+  private static let longestWords = 16
+
+  /// Where the object may begin: at the start of the text, or after a comment or warning that does not name `needed`.
+  /// The comment may have brackets, for example a log's date or a trace's `{main}`. An object where a value is expected
+  /// is a part of another value, and is no candidate.
+  static func candidates(in text: [UInt8], without needed: String) -> [JSONSalvage] {
+    let first = JSONSalvage(text)
+    if first.isObject { return [first] }
+    var found: [JSONSalvage] = []
+    var start = text.startIndex
+    for _ in 1...longestWords {
+      guard let brace = text[start...].firstIndex(of: UInt8(ascii: "{")) else { break }
+      start = brace + 1
+      let words = text[..<brace]
+      guard !mayName(needed, words) else { break }
+      if !isValueExpected(behind: words) { found.append(JSONSalvage(Array(text[brace...]))) }
+    }
+    return found
   }
 
   /// Whether the text ends inside the object, and is correct until there. Ask only after the last step.

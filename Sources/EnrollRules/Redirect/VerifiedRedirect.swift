@@ -136,7 +136,7 @@ extension VerifiedRedirect {
     let known: [(String, EnrollError.Code)] = [
       ("login_required", .loginRequired), ("interaction_required", .interactionRequired),
       ("account_selection_required", .interactionRequired), ("consent_required", .consentRequired),
-      ("access_denied", .accessDenied),
+      ("access_denied", .accessDenied), ("server_error", .server), ("temporarily_unavailable", .server),
     ]
     return known.first { ASCII.equals($0.0, oauthError) }?.1 ?? .oauth
   }

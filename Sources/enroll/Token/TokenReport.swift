@@ -26,7 +26,9 @@ struct TokenReport {
     case .stale(_, let reason):
       guard isTokenOld else { return .done }
       switch reason.code {
-      case .oauth, .rejected, .unsupported: return .refused
+      // Without the provider's own error code, an intermediary may have answered.
+      case .oauth where reason.oauthError != nil: return .refused
+      case .rejected, .unsupported: return .refused
       default: return unavailable(reason)
       }
     case .expired(_, _, let reason): return unavailable(reason)

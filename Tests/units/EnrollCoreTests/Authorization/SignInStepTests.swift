@@ -155,7 +155,7 @@ struct SignInStepTests {
     "an error with a live state settles the transaction, typed",
     arguments: [
       ("login_required", EnrollError.Code.loginRequired), ("interaction_required", .interactionRequired),
-      ("consent_required", .consentRequired), ("access_denied", .accessDenied), ("server_error", .oauth),
+      ("consent_required", .consentRequired), ("access_denied", .accessDenied), ("server_error", .server),
     ])
   func errors(error: String, expected: EnrollError.Code) throws {
     let bench = try Bench()

@@ -145,7 +145,8 @@ struct VerifiedRedirectTests {
     arguments: [
       ("login_required", EnrollError.Code.loginRequired), ("interaction_required", .interactionRequired),
       ("account_selection_required", .interactionRequired), ("consent_required", .consentRequired),
-      ("access_denied", .accessDenied), ("invalid_scope", .oauth), ("server_error", .oauth),
+      ("access_denied", .accessDenied), ("invalid_scope", .oauth), ("server_error", .server),
+      ("temporarily_unavailable", .server),
       ("LOGIN_REQUIRED", .oauth),
     ])
   func errors(oauthError: String, expected: EnrollError.Code) throws {

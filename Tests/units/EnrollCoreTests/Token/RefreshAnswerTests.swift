@@ -73,6 +73,8 @@ struct RefreshAnswerTests {
       object.dropLast() + ",}", object.dropLast() + " , \n} ", "\u{FEFF} " + object.dropLast() + ",}<!--",
       "Warning: this follows:\n" + object, "#0 {main}\n" + object, "/* {} */ " + object,
       "[2026-11-23 10:00:00] WARNING: deprecated []\n" + object, "Warning: foo{}, {bar}\n" + object,
+      "Warning: this follows:\n" + object + "\n<!-- served in 3 ms -->", "cb(" + object + ");",
+      "<pre>" + object + "</pre>", #"log {"level":"info"} "# + object + " and more",
     ] {
       guard case .tokens(let response) = RefreshAnswer(processing: Fixture.json(String(text))) else {
         Issue.record("the tokens of \(text) are lost")
@@ -85,6 +87,8 @@ struct RefreshAnswerTests {
       object + #"{"refresh\u005ftoken":"r3"}"#, object + "<!-- refresh_token -->", object.dropLast() + ",,}",
       "[" + object + "]", "{,}", "[" + object, "[1, " + object, #"log "answer": "# + object, "{}," + object,
       String(repeating: "{ ", count: 16) + object, #"log {"refresh_token":"r9"} "# + object,
+      "Warning: " + object + "<!-- refresh_token -->", #"Warning: refresh_token {"refresh_token":"r2","#,
+      #"log {"answer":{"refresh_token":"r2"},"#,
     ] {
       guard case .refused(_, .unclear) = RefreshAnswer(processing: Fixture.json(String(text))) else {
         Issue.record("\(text) was believed")
@@ -154,6 +158,8 @@ struct RefreshAnswerTests {
       #"{"refresh_token":"r2","access_token":"","token_type":"Bearer"}"#,
       #"{"refresh_token":"r2","access_token":"a\n","token_type":"Bearer"}"#,
       #"{"refresh_token":"r2","access_token":7,"token_type":"Bearer"}"#,
+      "Warning: cut:\n" + #"{"refresh_token":"r2","access_token":"a","token_ty"#,
+      #"log {"level":"info"} {"refresh_token":"r2","access_token":"a","#,
     ])
   func rotated(body: String) {
     guard case .rotatedOnly(let token, let error) = RefreshAnswer(processing: Fixture.json(body)) else {
