@@ -77,7 +77,10 @@ public final class Gateway: WebApplication {
       EmailSteps(
         services: services, store: store, registration: registration, sessions: sessions,
         forms: VisitorForms(services: services, sessions: sessions, starts: starts), completion: completion,
-        starts: starts, notices: notices, limits: limits, metrics: metrics)
+        starts: starts,
+        passwordChange: PasswordChange(
+          services: services, store: store, own: registration.own, sessions: sessions, notices: notices,
+          limits: limits), limits: limits, metrics: metrics)
     }
   }
 

@@ -67,23 +67,23 @@ extension Route {
     .link(.get, "/signin/{token}", waitsFor: .database) { $0.linkPage },
     .link(.post, "/signin/{token}", waitsFor: .provider) { $0.signInByLink },
     .email(.get, "/password/forgotten", waitsFor: .nothing, needsPasswords: true) {
-      $0.passwords.forgottenPage
+      $0.forgottenPage
     },
     .email(.post, "/password/forgotten", waitsFor: .provider, needsPasswords: true) {
-      $0.passwords.forgotten
+      $0.forgotten
     },
     .email(.get, "/password/forgotten/email-sent", waitsFor: .nothing, needsPasswords: true) { email in
       { email.views.emailSent(.reset, again: "/password/forgotten", for: $0) }
     },
     .link(.get, "/password/reset/{token}", waitsFor: .database, needsPasswords: true) {
-      $0.passwords.resetPage
+      $0.resetPage
     },
-    .link(.post, "/password/reset/{token}", waitsFor: .provider, needsPasswords: true) { $0.passwords.reset },
+    .link(.post, "/password/reset/{token}", waitsFor: .provider, needsPasswords: true) { $0.reset },
     .email(.get, "/account/password", waitsFor: .database, needsPasswords: true) {
-      $0.passwords.changePasswordPage
+      $0.passwordChange.changePage
     },
     .email(.post, "/account/password", waitsFor: .provider, needsPasswords: true) {
-      $0.passwords.changePassword
+      $0.passwordChange.change
     },
   ]
 

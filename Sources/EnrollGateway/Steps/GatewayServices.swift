@@ -86,6 +86,17 @@ extension GatewaySteps {
     do throws(StoreFailure) { return try body() } catch { throw .store(error) }
   }
 
+  /// Runs a call of the directory and converts its failure.
+  func callingDirectory<Result>(_ body: () throws(DirectoryFailure) -> Result) throws(Interruption) -> Result
+  {
+    do throws(DirectoryFailure) { return try body() } catch {
+      if case .store(let failure) = error { throw .store(failure) }
+      log.write(.error, "directory: \(error.message)")
+      if case .unknownPerson = error { throw .failure(.linkInvalid) }
+      throw .failure(.unavailable)
+    }
+  }
+
   /// Runs a call whose failure is an internal error of the gateway.
   func internalCall<Result>(_ body: () throws(EnrollError) -> Result) throws(Interruption) -> Result {
     do throws(EnrollError) { return try body() } catch { throw .own(error) }

@@ -12,37 +12,36 @@ struct FolderTests {
     "Configuration", "Log", "Metrics", "Mail", "Registration", "Sessions", "Web", "Steps", "Gateway",
   ]
 
-  private static let root = Repository.top.appendingPathComponent("Sources/EnrollGateway")
+  private static func isType(_ name: String) -> Bool { name.first?.isUppercase ?? false }
 
-  /// The files with their folders, without comments and texts.
-  private static func files() throws -> [(name: String, folder: String, code: String)] {
-    let found = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
-    let paths = (found?.compactMap { ($0 as? URL)?.path } ?? []).filter { $0.hasSuffix(".swift") }
-    return try paths.map { path in
-      let parts = path.dropFirst(root.path.count + 1).split(separator: "/")
-      let text = try String(contentsOfFile: path, encoding: .utf8)
-      let code = text.replacing(#/"(?:[^"\\\n]|\\.)*"/#, with: "\"\"").replacing(#///.*/#, with: "")
-      return (String(parts[parts.count - 1]), String(parts[0]), code)
+  private static func files(of module: String) throws -> [(
+    path: String, folder: String, names: DeclaredNames
+  )] {
+    let top = Repository.top.appendingPathComponent("Sources/\(module)")
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: top.path)
+    return try paths.filter { $0.hasSuffix(".swift") }.map { path in
+      let text = try String(contentsOf: top.appendingPathComponent(path), encoding: .utf8)
+      return (path, String(path.prefix { $0 != "/" }), DeclaredNames(text))
     }
   }
 
   @Test("no file uses a type of a higher folder")
   func layers() throws {
-    let files = try Self.files()
+    let files = try Self.files(of: "EnrollGateway")
     expect(Set(files.map(\.folder)), is: Set(Self.order))
-    var folders: [Substring: Set<String>] = [:]
+    var owners: [String: Set<String>] = [:]
     for file in files {
-      let declared =
-        #/(?m)^(?:public |package |final |indirect )*(?:struct|class|enum|protocol|typealias) ([A-Z]\w*)/#
-      for match in file.code.matches(of: declared) { folders[match.1, default: []].insert(file.folder) }
+      for name in file.names.declared where Self.isType(name) {
+        owners[name, default: []].insert(file.folder)
+      }
     }
-    #expect(folders.count > 100)
+    #expect(owners.count > 100)
     for file in files {
-      let own = Self.order.firstIndex(of: file.folder) ?? 0
-      for word in Set(file.code.matches(of: #/\b[A-Z]\w*/#).map(\.output)) {
-        guard let places = folders[word], places.count == 1, let place = places.first else { continue }
-        let used = Self.order.firstIndex(of: place) ?? 0
-        #expect(used <= own, "\(file.folder)/\(file.name) uses \(word) of \(place)")
+      let own = try #require(Self.order.firstIndex(of: file.folder))
+      let reachable = Set(Self.order[...own])
+      for name in file.names.used {
+        guard let owner = owners[name] else { continue }
+        #expect(!owner.isDisjoint(with: reachable), "\(file.path) uses \(name) of \(owner.sorted())")
       }
     }
   }

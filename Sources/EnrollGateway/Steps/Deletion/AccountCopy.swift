@@ -18,7 +18,9 @@ public struct AccountCopy: Sendable {
   private static let mostAuditEntries = 10_000
 
   /// - Returns: nil if no account has the id.
-  public init?(of id: String, in store: any AccountStore, at now: UnixTime) throws(StoreFailure) {
+  public init?(
+    of id: String, in store: any SessionStore & AuditStore, at now: UnixTime
+  ) throws(StoreFailure) {
     guard let account = try store.account(id) else { return nil }
     self.account = account
     identities = try store.identities(ofAccount: id)

@@ -10,7 +10,7 @@ import EnrollHTTP
 /// The deletion of an account by its user, and the copy of its data.
 struct AccountDeletion: GatewaySteps {
   let services: GatewayServices
-  let store: any AccountStore
+  let store: any SessionStore & AccountChanges & AuditStore
   let sessions: GatewaySessions
   let notices: AccountNotices
   let revocations: Revocations

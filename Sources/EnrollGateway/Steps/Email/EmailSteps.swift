@@ -16,28 +16,14 @@ struct EmailSteps: GatewaySteps {
   let forms: VisitorForms
   let completion: SignInCompletion
   let starts: SignInStart
-  let notices: AccountNotices
+  let passwordChange: PasswordChange
   let limits: Limits
   let metrics: GatewayMetrics
 
   /// The provider that signs in the directory's users; nil if the gateway signs them in itself.
   var directoryProvider: SignInProvider? { services.directoryProvider }
 
-  /// The pages about passwords.
-  var passwords: PasswordSteps { PasswordSteps(steps: self) }
-
   // MARK: Directory
-
-  /// Runs a call of the directory and converts its failure.
-  func callingDirectory<Result>(_ body: () throws(DirectoryFailure) -> Result) throws(Interruption) -> Result
-  {
-    do throws(DirectoryFailure) { return try body() } catch {
-      if case .store(let failure) = error { throw .store(failure) }
-      log.write(.error, "directory: \(error.message)")
-      if case .unknownPerson = error { throw .failure(.linkInvalid) }
-      throw .failure(.unavailable)
-    }
-  }
 
   /// The identity of a directory's user. Its key is the directory's id, never the address.
   func identity(of person: DirectoryPerson) -> Identity {

@@ -1,15 +1,15 @@
 // Reads the names that a Swift file declares and uses, without a compiler: fast enough for every run of the tests.
 
 /// The names of one Swift file.
-struct DeclaredNames {
+public struct DeclaredNames {
   /// Types, members and functions, which other files can use.
-  private(set) var declared: Set<String> = []
+  public private(set) var declared: Set<String> = []
   /// Names of parameters, labels and local values. Such a name without a dot does not refer to a member.
-  private(set) var local: Set<String> = []
+  public private(set) var local: Set<String> = []
   /// The names that the code uses with a dot before them.
-  private(set) var dotted: Set<String> = []
+  public private(set) var dotted: Set<String> = []
   /// The names that the code uses without a dot before them.
-  private(set) var bare: Set<String> = []
+  public private(set) var bare: Set<String> = []
 
   private var bytes: [UInt8] = []
   private var at = 0
@@ -24,14 +24,14 @@ struct DeclaredNames {
   private var caseList: Int?
   private var beforeName: UInt8 = 0
 
-  init(_ text: String) {
+  public init(_ text: String) {
     bytes = Array(text.utf8) + [0]
     read(untilParenthesis: false)
     bytes = []
   }
 
   /// The names that may be members of other files.
-  var used: Set<String> { dotted.union(bare.subtracting(local)) }
+  public var used: Set<String> { dotted.union(bare.subtracting(local)) }
 
   private static let types: Set<String> = ["struct", "enum", "class", "protocol", "extension", "actor"]
   private static let declaring: Set<String> = [
