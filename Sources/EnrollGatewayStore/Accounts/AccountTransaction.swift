@@ -6,25 +6,6 @@
 import EnrollRules
 import EnrollGateway
 
-/// A transaction of either database.
-protocol SQLTransaction {
-  associatedtype Failure: Error
-  associatedtype Row: SQLRow
-
-  /// Appended to a query: nobody else changes its rows until the transaction ends.
-  static var lock: StaticString { get }
-  /// Appended to a query: nobody else deletes its rows until the transaction ends.
-  static var keyLock: StaticString { get }
-
-  /// - Returns: the result of `read` for each row.
-  func rows<Record>(
-    of text: String, _ values: [SQLValue], _ read: (Row) -> Record
-  ) throws(Failure) -> [Record]
-
-  /// - Returns: how many rows were changed.
-  func change(by text: String, _ values: [SQLValue]) throws(Failure) -> Int
-}
-
 /// An account and the session that asks for a change of it, as parameters for both databases.
 struct CheckedProof {
   let account: [UInt8]
@@ -89,10 +70,13 @@ struct CheckedDeletion {
   }
 }
 
-struct AccountTransaction<Transaction: SQLTransaction> {
-  typealias Failure = Transaction.Failure
+struct AccountTransaction {
+  /// A connection inside a transaction.
+  private let connection: any SQLConnection
 
-  let transaction: Transaction
+  init(_ connection: any SQLConnection) { self.connection = connection }
+
+  private var lock: String { connection.dialect.lock }
 
   /// How often `link` is tried, because another transaction may delete the conflicting identity between the
   /// insert and the query.
@@ -100,17 +84,17 @@ struct AccountTransaction<Transaction: SQLTransaction> {
 
   func link(
     _ identity: CheckedIdentity, by proof: CheckedProof, at now: UnixTime
-  ) throws(Failure) -> Linking {
+  ) throws(SQLFailure) -> Linking {
     let account = SQLValue.bytes(proof.account)
     guard try isRecent(proof),
-      try !ids("SELECT id FROM accounts WHERE id = $1\(Transaction.keyLock)", [account]).isEmpty
+      try !ids("SELECT id FROM accounts WHERE id = $1\(connection.dialect.keyLock)", [account]).isEmpty
     else { return .notRecent }
     let values = [
       identity.provider, identity.subject, account, identity.email, identity.isEmailVerified, identity.name,
       .integer(now.seconds),
     ]
     for _ in 0..<Self.mostTries {
-      let inserted = try transaction.change(
+      let inserted = try connection.change(
         by: """
           INSERT INTO identities
             (provider, subject, account, email, email_verified, name, created, last_login)
@@ -120,17 +104,16 @@ struct AccountTransaction<Transaction: SQLTransaction> {
         try note(.linked, of: proof.account, identity.provider, at: now)
         return .linked
       }
-      let owner = try ids(
-        "SELECT account FROM identities WHERE provider = $1 AND subject = $2",
-        [identity.provider, identity.subject]
-      ).first
+      let owner = try connection.first(.accountOfIdentity, [identity.provider, identity.subject]) {
+        $0.bytes(0)
+      }
       guard let owner else { continue }
       return owner == proof.account ? .already : .other(account: StoredID.text(of: owner))
     }
     return .notRecent
   }
 
-  func unlink(_ identity: CheckedKey, by proof: CheckedProof) throws(Failure) -> Unlinking {
+  func unlink(_ identity: CheckedKey, by proof: CheckedProof) throws(SQLFailure) -> Unlinking {
     guard try isRecent(proof) else { return .notRecent }
     let all = try identities(of: [proof.account])
     guard let found = all.first(where: { $0.identity.key == identity.key }) else { return .unknown }
@@ -140,13 +123,13 @@ struct AccountTransaction<Transaction: SQLTransaction> {
 
   /// Removes an identity of an account that has others, with the sessions and codes that it began.
   /// - Returns: how many sessions ended.
-  private func remove(_ owned: Owned, at now: UnixTime) throws(Failure) -> Int {
+  private func remove(_ owned: Owned, at now: UnixTime) throws(SQLFailure) -> Int {
     let key = owned.identity.key
     let values: [SQLValue] = [.bytes(owned.account), .text(key.provider), .text(key.subject)]
     let whose = "WHERE account = $1 AND provider = $2 AND subject = $3"
-    _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
-    let ended = try transaction.change(by: "DELETE FROM sessions \(whose)", values)
-    _ = try transaction.change(by: "DELETE FROM identities \(whose)", values)
+    try connection.change(by: "DELETE FROM app_codes \(whose)", values)
+    let ended = try connection.change(by: "DELETE FROM sessions \(whose)", values)
+    try connection.change(by: "DELETE FROM identities \(whose)", values)
     if let token = owned.token { try queue(token, of: owned.account, at: now) }
     try note(.unlinked, of: owned.account, .text(key.provider), at: now)
     return ended
@@ -154,7 +137,7 @@ struct AccountTransaction<Transaction: SQLTransaction> {
 
   func merge(
     _ other: [UInt8], provenBy identity: CheckedKey, by proof: CheckedProof
-  ) throws(Failure) -> Merging {
+  ) throws(SQLFailure) -> Merging {
     guard try isRecent(proof) else { return .notRecent }
     let all = try identities(of: [proof.account, other])
     let owner = all.first { $0.identity.key == identity.key }?.account
@@ -163,12 +146,12 @@ struct AccountTransaction<Transaction: SQLTransaction> {
     let (mine, theirs) = (SQLValue.bytes(proof.account), SQLValue.bytes(other))
     try lockCodes(of: theirs)
     let both = try ids(
-      "SELECT id FROM accounts WHERE id IN ($1, $2) ORDER BY id\(Transaction.lock)", [mine, theirs])
+      "SELECT id FROM accounts WHERE id IN ($1, $2) ORDER BY id\(lock)", [mine, theirs])
     guard both.count == 2 else { return .gone }
-    _ = try transaction.change(by: "DELETE FROM app_codes WHERE account = $1", [theirs])
-    let ended = try transaction.change(by: "DELETE FROM sessions WHERE account = $1", [theirs])
-    for text in Self.moves { _ = try transaction.change(by: text, [mine, theirs]) }
-    _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [theirs])
+    try connection.change(by: "DELETE FROM app_codes WHERE account = $1", [theirs])
+    let ended = try connection.change(by: "DELETE FROM sessions WHERE account = $1", [theirs])
+    for text in Self.moves { try connection.change(by: text, [mine, theirs]) }
+    try connection.change(by: "DELETE FROM accounts WHERE id = $1", [theirs])
     try note(.merged, of: proof.account, .text(StoredID.text(of: other)), at: proof.now)
     return .merged(endedSessions: ended)
   }
@@ -181,19 +164,19 @@ struct AccountTransaction<Transaction: SQLTransaction> {
 
   func deleteAccount(
     _ account: [UInt8], by proof: CheckedProof?, at now: UnixTime
-  ) throws(Failure) -> DeletedAccount? {
+  ) throws(SQLFailure) -> DeletedAccount? {
     if let proof {
       guard proof.account == account, try isRecent(proof) else { return nil }
     }
     let all = try identities(of: [account])
     try lockCodes(of: .bytes(account))
     let found = try ids(
-      "SELECT id FROM accounts WHERE id = $1\(Transaction.lock)", [.bytes(account)])
+      "SELECT id FROM accounts WHERE id = $1\(lock)", [.bytes(account)])
     guard !found.isEmpty else { return nil }
     for token in all.compactMap(\.token) { try queue(token, of: account, at: now) }
-    let ended = try transaction.change(by: "DELETE FROM sessions WHERE account = $1", [.bytes(account)])
+    let ended = try connection.change(by: "DELETE FROM sessions WHERE account = $1", [.bytes(account)])
     // The deletion cascades to the account's other rows.
-    _ = try transaction.change(by: "DELETE FROM accounts WHERE id = $1", [.bytes(account)])
+    try connection.change(by: "DELETE FROM accounts WHERE id = $1", [.bytes(account)])
     try note(.deleted, of: account, .null, at: now)
     return DeletedAccount(
       identities: all.map(\.identity), tokens: all.compactMap(\.token), endedSessions: ended)
@@ -201,7 +184,7 @@ struct AccountTransaction<Transaction: SQLTransaction> {
 
   func endSessions(
     ofIdentity identity: CheckedKey, providerSession: String?, begunUntil end: UnixTime, at now: UnixTime
-  ) throws(Failure) -> Int {
+  ) throws(SQLFailure) -> Int {
     var whose = """
       WHERE account = (SELECT account FROM identities WHERE provider = $1 AND subject = $2)
         AND provider = $1 AND subject = $2
@@ -211,7 +194,7 @@ struct AccountTransaction<Transaction: SQLTransaction> {
       whose += " AND (provider_session = $3 OR provider_session IS NULL)"
       values.append(.text(providerSession))
     }
-    _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
+    try connection.change(by: "DELETE FROM app_codes \(whose)", values)
     values.append(.integer(end.seconds))
     return try endByProvider(
       identity.key.provider, "\(whose) AND created <= $\(values.count)", values, at: now)
@@ -220,22 +203,22 @@ struct AccountTransaction<Transaction: SQLTransaction> {
   /// Ends sessions at their provider's request, with one audit entry for each account.
   private func endByProvider(
     _ provider: String, _ whose: String, _ values: [SQLValue], at now: UnixTime
-  ) throws(Failure) -> Int {
-    let accounts = try transaction.rows(
+  ) throws(SQLFailure) -> Int {
+    let accounts = try connection.rows(
       of: "DELETE FROM sessions \(whose) RETURNING account", values
     ) { $0.bytes(0) }
     for account in Set(accounts) { try note(.providerLogout, of: account, .text(provider), at: now) }
     return accounts.count
   }
 
-  func deleteData(_ deletion: CheckedDeletion, at now: UnixTime) throws(Failure) -> DataDeletionResult {
+  func deleteData(_ deletion: CheckedDeletion, at now: UnixTime) throws(SQLFailure) -> DataDeletionResult {
     guard try isFirst(deletion.once) else { return .repeated }
     let key = deletion.identity
     // A merge may move the identity to another account between the two queries.
-    while let owner = try ids(SharedQueries.account, key.values).first {
+    while let owner = try connection.first(.accountOfIdentity, key.values, { $0.bytes(0) }) {
       guard try identities(of: [owner]).contains(where: { $0.identity.key == key.key }) else { continue }
       try lockCodes(of: .bytes(owner))
-      _ = try ids("SELECT id FROM accounts WHERE id = $1\(Transaction.lock)", [.bytes(owner)])
+      _ = try ids("SELECT id FROM accounts WHERE id = $1\(lock)", [.bytes(owner)])
       // The account is locked now, so it gets no further identity. If one was linked before the lock, the account stays.
       let before = try identities(of: [owner])
       guard let found = before.first(where: { $0.identity.key == key.key }) else { continue }
@@ -251,7 +234,7 @@ struct AccountTransaction<Transaction: SQLTransaction> {
     return .nobody
   }
 
-  func end(_ logout: CheckedLogout, at now: UnixTime) throws(Failure) -> Int? {
+  func end(_ logout: CheckedLogout, at now: UnixTime) throws(SQLFailure) -> Int? {
     guard try isFirst(logout.once) else { return nil }
     if let identity = logout.identity {
       return try endSessions(
@@ -260,12 +243,12 @@ struct AccountTransaction<Transaction: SQLTransaction> {
     guard let session = logout.logout.session else { return 0 }
     let values = [SQLValue.text(logout.logout.provider), .text(session)]
     let whose = "WHERE provider = $1 AND provider_session = $2"
-    _ = try transaction.change(by: "DELETE FROM app_codes \(whose)", values)
+    try connection.change(by: "DELETE FROM app_codes \(whose)", values)
     return try endByProvider(logout.logout.provider, whose, values, at: now)
   }
 
-  func drop(_ taken: TakenRevocation, of account: [UInt8], at now: UnixTime) throws(Failure) {
-    let removed = try transaction.change(by: RevocationQueries.remove, [.integer(taken.id)])
+  func drop(_ taken: TakenRevocation, of account: [UInt8], at now: UnixTime) throws(SQLFailure) {
+    let removed = try connection.change(.removeRevocation, [.integer(taken.id)])
     guard removed == 1 else { return }
     try note(.revocationDropped, .refused, of: account, .text(taken.provider), at: now)
   }
@@ -276,15 +259,15 @@ struct AccountTransaction<Transaction: SQLTransaction> {
   /// - Parameter values: the hash of the message, and until when it is remembered.
   ///
   /// - Returns: false if the message was recorded before.
-  private func isFirst(_ values: [SQLValue]) throws(Failure) -> Bool {
-    try transaction.change(
+  private func isFirst(_ values: [SQLValue]) throws(SQLFailure) -> Bool {
+    try connection.change(
       by: "INSERT INTO spent (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING", values) == 1
   }
 
   /// Queues the token for revocation.
-  private func queue(_ token: KeptProviderToken, of account: [UInt8], at now: UnixTime) throws(Failure) {
-    _ = try transaction.change(
-      by: RevocationQueries.insert,
+  private func queue(_ token: KeptProviderToken, of account: [UInt8], at now: UnixTime) throws(SQLFailure) {
+    try connection.change(
+      .insertRevocation,
       [
         .text(token.identity.provider), .text(token.sealed), .bytes(account), .integer(now.seconds),
         .integer((now + RevocationTimes.retrySeconds).seconds),
@@ -295,17 +278,17 @@ struct AccountTransaction<Transaction: SQLTransaction> {
   private func note(
     _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: [UInt8], _ detail: SQLValue,
     at now: UnixTime
-  ) throws(Failure) {
-    _ = try transaction.change(
-      by: "INSERT INTO audit (\(AuditRow.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+  ) throws(SQLFailure) {
+    try connection.change(
+      .appendAudit,
       [
         .integer(now.seconds), .text(event.rawValue), .text(outcome.rawValue), .bytes(account),
         detail,
       ] + AuditRow.origin(.current))
   }
 
-  private func isRecent(_ proof: CheckedProof) throws(Failure) -> Bool {
-    try !transaction.rows(
+  private func isRecent(_ proof: CheckedProof) throws(SQLFailure) -> Bool {
+    try !connection.rows(
       of: """
         SELECT created FROM sessions
         WHERE token_hash = $1 AND account = $2 AND expires > $3 AND created >= $4
@@ -316,12 +299,12 @@ struct AccountTransaction<Transaction: SQLTransaction> {
   private typealias Owned = (identity: Identity, account: [UInt8], token: KeptProviderToken?)
 
   /// Locks and returns every identity of these accounts.
-  private func identities(of accounts: [[UInt8]]) throws(Failure) -> [Owned] {
+  private func identities(of accounts: [[UInt8]]) throws(SQLFailure) -> [Owned] {
     let places = (1...accounts.count).map { "$\($0)" }.joined(separator: ", ")
-    return try transaction.rows(
+    return try connection.rows(
       of: """
         SELECT provider, subject, email, email_verified, name, account, token FROM identities
-        WHERE account IN (\(places)) ORDER BY provider, subject\(Transaction.lock)
+        WHERE account IN (\(places)) ORDER BY provider, subject\(lock)
         """, accounts.map { .bytes($0) }
     ) { row in
       let identity = Identity(row: row)
@@ -331,12 +314,12 @@ struct AccountTransaction<Transaction: SQLTransaction> {
   }
 
   /// Locks the account's codes: a redemption that has begun finishes first, and no other begins.
-  private func lockCodes(of account: SQLValue) throws(Failure) {
+  private func lockCodes(of account: SQLValue) throws(SQLFailure) {
     _ = try ids(
-      "SELECT code_hash FROM app_codes WHERE account = $1 ORDER BY code_hash\(Transaction.lock)", [account])
+      "SELECT code_hash FROM app_codes WHERE account = $1 ORDER BY code_hash\(lock)", [account])
   }
 
-  private func ids(_ text: String, _ values: [SQLValue]) throws(Failure) -> [[UInt8]] {
-    try transaction.rows(of: text, values) { $0.bytes(0) }
+  private func ids(_ text: String, _ values: [SQLValue]) throws(SQLFailure) -> [[UInt8]] {
+    try connection.rows(of: text, values) { $0.bytes(0) }
   }
 }

@@ -4,34 +4,37 @@
 
 import EnrollGateway
 
-/// Whether a call may run twice.
-enum PostgreSQLUse {
-  /// The call makes no change that matters.
-  case reading
-  /// A repeated change detects the first change, and returns the same answer.
-  case repeatable
-  /// A change whose answer would be different the second time.
-  case once
+extension SQLFailure {
+  /// Asks the server, and converts its failure.
+  static func asking<Result>(
+    _ body: () throws(PostgreSQLError) -> Result
+  ) throws(SQLFailure) -> Result {
+    do throws(PostgreSQLError) { return try body() } catch { throw .postgresql(error) }
+  }
 }
 
-extension PostgreSQLStore {
+extension PostgreSQLDatabase {
   private static let mostRaces = 3
+
+  func perform<Result>(
+    _ use: SQLUse, _ body: (any SQLConnection, Bool) throws(SQLFailure) -> Result
+  ) throws(StoreFailure) -> Result {
+    try attempt(use) { (connection, isRepeated) throws(SQLFailure) in try body(connection, isRepeated) }
+  }
 
   /// - Parameters:
   ///   - other: the pool to use; nil for the pool that all calls share.
   ///   - body: gets the connection, and whether an earlier attempt may have taken effect.
-  /// - Throws: `.unknownOutcome` if an attempt may have changed something and no later attempt could find
-  ///   out; otherwise the failure of the last attempt.
-  func perform<Result>(
-    _ use: PostgreSQLUse, by other: ConnectionPool<PostgreSQLConnection>? = nil,
-    _ body: (PostgreSQLConnection, Bool) throws(PostgreSQLError) -> Result
+  func attempt<Result>(
+    _ use: SQLUse, by other: ConnectionPool<PostgreSQLConnection>? = nil,
+    _ body: (PostgreSQLConnection, Bool) throws(SQLFailure) -> Result
   ) throws(StoreFailure) -> Result {
-    try observer.measured { () throws(StoreFailure) in try attempt(use, by: other, body) }
+    try observer.measured { () throws(StoreFailure) in try attempts(use, by: other, body) }
   }
 
-  private func attempt<Result>(
-    _ use: PostgreSQLUse, by other: ConnectionPool<PostgreSQLConnection>?,
-    _ body: (PostgreSQLConnection, Bool) throws(PostgreSQLError) -> Result
+  private func attempts<Result>(
+    _ use: SQLUse, by other: ConnectionPool<PostgreSQLConnection>?,
+    _ body: (PostgreSQLConnection, Bool) throws(SQLFailure) -> Result
   ) throws(StoreFailure) -> Result {
     let pool = other ?? self.pool
     var wasLost = false
@@ -42,9 +45,10 @@ extension PostgreSQLStore {
       // A call that may run only once must not start on a connection that the server is known to have closed.
       let connection = try use == .once ? acquireLive() : acquire(from: pool, orReport: missed)
       defer { pool.release(connection) }
-      do throws(PostgreSQLError) {
+      do throws(SQLFailure) {
         return try body(connection, missed != nil)
       } catch {
+        guard case .postgresql(let error) = error else { throw error.failure }
         switch error {
         case .lost(let text, let mayHaveHappened):
           pool.dropIdle()

@@ -5,12 +5,13 @@ import CPostgreSQL
 import EnrollGateway
 import EnrollPosix
 
-final class PostgreSQLConnection: PooledConnection {
+final class PostgreSQLConnection: SQLConnection {
   private let functions: PostgreSQLLibrary.Functions
   private let handle: OpaquePointer
   private let string: ConnectionString
   private let timeoutMilliseconds: Int64
-  private var prepared = [Bool](repeating: false, count: PostgreSQLStatement.allCases.count)
+  /// The names of the prepared statements.
+  private var prepared: [ObjectIdentifier: String] = [:]
   private(set) var isBroken = false
   /// True if the server may still work on a call.
   private var isTimedOut = false
@@ -101,24 +102,26 @@ final class PostgreSQLConnection: PooledConnection {
 
   // MARK: Statements
 
-  /// - Returns: the result of `read` for each row.
-  func rows<Record>(
-    _ statement: PostgreSQLStatement, _ values: [SQLValue], _ read: (PostgreSQLRow) -> Record
-  ) throws(PostgreSQLError) -> [Record] {
-    let result = try run(statement, values)
-    return (0..<result.count).map { read(result.row($0)) }
+  let dialect = SQLDialect.postgresql
+
+  func run(
+    _ statement: SQLStatement, _ values: [SQLValue], _ read: (any SQLRow) -> Void
+  ) throws(SQLFailure) -> Int {
+    do throws(PostgreSQLError) {
+      return try run(statement, values).read(read)
+    } catch {
+      throw .postgresql(error)
+    }
   }
 
-  func first<Record>(
-    _ statement: PostgreSQLStatement, _ values: [SQLValue], _ read: (PostgreSQLRow) -> Record
-  ) throws(PostgreSQLError) -> Record? {
-    let result = try run(statement, values)
-    return result.count > 0 ? read(result.row(0)) : nil
-  }
-
-  /// - Returns: how many rows were changed.
-  func change(_ statement: PostgreSQLStatement, _ values: [SQLValue]) throws(PostgreSQLError) -> Int {
-    try run(statement, values).changed
+  func run(
+    _ text: String, _ values: [SQLValue], _ read: (any SQLRow) -> Void
+  ) throws(SQLFailure) -> Int {
+    do throws(PostgreSQLError) {
+      return try run(text, values).read(read)
+    } catch {
+      throw .postgresql(error)
+    }
   }
 
   /// Runs statements without parameters, in one round trip.
@@ -137,7 +140,7 @@ final class PostgreSQLConnection: PooledConnection {
   }
 
   /// Runs a statement with parameters once, without preparing it; for statements that are seldom needed.
-  func run(_ text: String, _ values: [SQLValue]) throws(PostgreSQLError) -> PostgreSQLResult {
+  private func run(_ text: String, _ values: [SQLValue]) throws(PostgreSQLError) -> PostgreSQLResult {
     let parameters = PostgreSQLParameters(values)
     let isSent = parameters.withPointers { count, values, sizes, formats in
       functions.pointee.PQsendQueryParams(handle, text, count, nil, values, sizes, formats, 1)
@@ -147,38 +150,46 @@ final class PostgreSQLConnection: PooledConnection {
   }
 
   /// Runs `body` in one transaction. A connection that is lost before COMMIT has changed nothing.
-  func transaction<Result>(
-    _ body: () throws(PostgreSQLError) -> Result
-  ) throws(PostgreSQLError) -> Result {
+  func atomically<Result>(_ body: () throws(SQLFailure) -> Result) throws(SQLFailure) -> Result {
     let result: Result
-    do throws(PostgreSQLError) {
-      try execute("BEGIN")
+    do throws(SQLFailure) {
+      try command("BEGIN")
       result = try body()
     } catch {
-      if isBroken { throw error.withoutChange }
+      if isBroken {
+        guard case .postgresql(let error) = error else { throw error }
+        throw .postgresql(error.withoutChange)
+      }
       do throws(PostgreSQLError) { try execute("ROLLBACK") } catch { giveUp() }
       throw error
     }
-    try execute("COMMIT")
+    try command("COMMIT")
     return result
   }
 
+  private func command(_ text: String) throws(SQLFailure) {
+    do throws(PostgreSQLError) { try execute(text) } catch { throw .postgresql(error) }
+  }
+
   private func run(
-    _ statement: PostgreSQLStatement, _ values: [SQLValue]
+    _ statement: SQLStatement, _ values: [SQLValue]
   ) throws(PostgreSQLError) -> PostgreSQLResult {
-    try prepare(statement)
+    let name = try prepare(statement)
     let parameters = PostgreSQLParameters(values)
     let isSent = parameters.withPointers { count, values, sizes, formats in
-      functions.pointee.PQsendQueryPrepared(handle, statement.name, count, values, sizes, formats, 1)
+      functions.pointee.PQsendQueryPrepared(handle, name, count, values, sizes, formats, 1)
     }
     guard isSent == 1 else { throw loss(true) }
     return try answer(within: timeoutMilliseconds)
   }
 
-  private func prepare(_ statement: PostgreSQLStatement) throws(PostgreSQLError) {
-    guard !prepared[statement.rawValue] else { return }
+  /// - Returns: the name of the prepared statement.
+  private func prepare(_ statement: SQLStatement) throws(PostgreSQLError) -> String {
+    let id = ObjectIdentifier(statement)
+    if let name = prepared[id] { return name }
+    let name = "enroll_\(prepared.count)"
     do throws(PostgreSQLError) {
-      guard functions.pointee.PQsendPrepare(handle, statement.name, statement.text, 0, nil) == 1 else {
+      guard functions.pointee.PQsendPrepare(handle, name, statement.postgresql, 0, nil) == 1 else {
         throw loss(false)
       }
       _ = try answer(within: timeoutMilliseconds)
@@ -186,7 +197,8 @@ final class PostgreSQLConnection: PooledConnection {
       // Preparing a statement changes nothing.
       throw error.withoutChange
     }
-    prepared[statement.rawValue] = true
+    prepared[id] = name
+    return name
   }
 
   // MARK: Answers

@@ -43,8 +43,8 @@ struct PostgreSQLParameters {
 
 /// The result of one statement.
 final class PostgreSQLResult {
-  private let functions: PostgreSQLLibrary.Functions
-  private let handle: OpaquePointer
+  fileprivate let functions: PostgreSQLLibrary.Functions
+  fileprivate let handle: OpaquePointer
 
   init(_ functions: PostgreSQLLibrary.Functions, _ handle: OpaquePointer) {
     self.functions = functions
@@ -59,8 +59,13 @@ final class PostgreSQLResult {
   }
 
   var count: Int32 { functions.pointee.PQntuples(handle) }
-  func row(_ number: Int32) -> PostgreSQLRow {
-    PostgreSQLRow(functions: functions, result: self, handle: handle, number: number)
+  func row(_ number: Int32) -> PostgreSQLRow { PostgreSQLRow(result: self, number: number) }
+
+  /// Calls `read` for each row.
+  /// - Returns: how many rows the statement changed.
+  func read(_ read: (any SQLRow) -> Void) -> Int {
+    for number in 0..<count { read(row(number)) }
+    return changed
   }
 
   /// How many rows the statement changed.
@@ -75,13 +80,13 @@ final class PostgreSQLResult {
 }
 
 struct PostgreSQLRow: SQLRow {
-  fileprivate let functions: PostgreSQLLibrary.Functions
   /// The result, which owns the memory of its rows.
   fileprivate let result: PostgreSQLResult
-  fileprivate let handle: OpaquePointer
   fileprivate let number: Int32
 
-  func isNull(_ column: Int32) -> Bool { functions.pointee.PQgetisnull(handle, number, column) != 0 }
+  func isNull(_ column: Int32) -> Bool {
+    result.functions.pointee.PQgetisnull(result.handle, number, column) != 0
+  }
 
   func integer(_ column: Int32) -> Int64 {
     var value: Int64 = 0
@@ -94,8 +99,8 @@ struct PostgreSQLRow: SQLRow {
   func bytes(_ column: Int32) -> [UInt8] { [UInt8](raw(column)) }
 
   private func raw(_ column: Int32) -> UnsafeRawBufferPointer {
-    let start = functions.pointee.PQgetvalue(handle, number, column)
+    let start = result.functions.pointee.PQgetvalue(result.handle, number, column)
     return UnsafeRawBufferPointer(
-      start: start, count: Int(functions.pointee.PQgetlength(handle, number, column)))
+      start: start, count: Int(result.functions.pointee.PQgetlength(result.handle, number, column)))
   }
 }

@@ -1,4 +1,4 @@
-// E-mail links, people and mails: checked parameters and parsed rows, for both adapters.
+// E-mail links, people and mails: checked parameters and parsed rows.
 
 import EnrollRules
 import EnrollGateway
@@ -56,7 +56,7 @@ struct CheckedMail {
   }
 }
 
-/// A row of ``MailQueries/link``.
+/// A row of ``SQLStatement/link``.
 struct LinkRecord {
   let link: MailLink
   let expires: UnixTime
@@ -105,6 +105,33 @@ extension CheckedCredential {
     switch self {
     case .session(let session): session.tokenHash
     case .code(let code): code.codeHash
+    }
+  }
+}
+
+/// The user whom a link signs in, as parameters.
+enum CheckedOwner {
+  case newPerson(id: [UInt8], password: String?)
+  case knownPerson(password: String?)
+  case identity(CheckedIdentity, newID: [UInt8])
+
+  init(_ owner: LinkOwner) throws(StoreFailure) {
+    switch owner {
+    case .newPerson(let id, let password):
+      self = .newPerson(id: try CheckedID.bytes(id, "The person's id"), password: password)
+    case .knownPerson(let password): self = .knownPerson(password: password)
+    case .identity(let identity, let newAccountID):
+      self = .identity(
+        try CheckedIdentity(identity), newID: try CheckedID.bytes(newAccountID, "The new account's id"))
+    }
+  }
+
+  /// The id of an account that the sign-in may make. The person whom a link names refers to an existing identity, so no account is
+  /// made; the id only fills a parameter.
+  var newID: [UInt8] {
+    switch self {
+    case .newPerson(let id, _), .identity(_, let id): id
+    case .knownPerson: [UInt8](repeating: 0, count: 16)
     }
   }
 }

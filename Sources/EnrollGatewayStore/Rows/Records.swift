@@ -1,10 +1,10 @@
 // Rows parsed into the values of EnrollGateway, and the rules for them: when the use of a session is
-// recorded, and when a code is refused. Both adapters share these rules, so that they do not differ.
+// recorded, and when a code is refused.
 
 import EnrollRules
 import EnrollGateway
 
-/// A row of ``SharedQueries/session`` or ``SharedQueries/sessions``.
+/// A row of ``SQLStatement/session`` or ``SQLStatement/sessions``.
 struct SessionRecord {
   var session: LiveSession
   let idleSeconds: Int64
@@ -36,7 +36,7 @@ struct SessionRecord {
     session.expires = expires(afterUseAt: now)
   }
 
-  /// The parameters of ``SharedQueries/touch``.
+  /// The parameters of ``SQLStatement/touch``.
   func touchValues(_ tokenHash: [UInt8], at now: UnixTime) -> [SQLValue] {
     [
       .bytes(tokenHash), .integer(now.seconds), .integer((now - Self.touchSeconds).seconds),
@@ -48,7 +48,7 @@ struct SessionRecord {
 }
 
 extension Account {
-  /// A row of ``SharedQueries/accountByID`` or ``SharedQueries/accountsByEmail``.
+  /// A row of ``SQLStatement/accountByID`` or ``SQLStatement/accountsByEmail``.
   init(row: some SQLRow) {
     self.init(id: StoredID.text(of: row.bytes(0)), created: row.time(1), lastLogin: row.time(2))
   }
@@ -60,7 +60,7 @@ extension UnixTime {
 }
 
 extension Identity {
-  /// A row of ``SharedQueries/identities``.
+  /// A row of ``SQLStatement/identities``.
   init(row: some SQLRow) {
     self.init(
       provider: row.text(0), subject: row.text(1), email: row.textOrNil(2), isEmailVerified: row.boolean(3),
@@ -68,7 +68,7 @@ extension Identity {
   }
 }
 
-/// A row of ``SharedQueries/code``.
+/// A row of ``SQLStatement/code``.
 struct CodeRecord {
   let provider: String
   let challenge: String

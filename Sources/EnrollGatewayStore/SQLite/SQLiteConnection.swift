@@ -6,10 +6,11 @@ import CSQLite
 import EnrollGateway
 import EnrollPosix
 
-final class SQLiteConnection: PooledConnection {
+final class SQLiteConnection: SQLConnection {
   private let handle: OpaquePointer
   private let path: String
-  private var statements = [OpaquePointer?](repeating: nil, count: SQLiteStatement.allCases.count)
+  /// The prepared statements.
+  private var statements: [ObjectIdentifier: OpaquePointer] = [:]
   let isBroken = false
 
   private init(handle: OpaquePointer, path: String) {
@@ -84,60 +85,77 @@ final class SQLiteConnection: PooledConnection {
   var fileName: String { sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path }
 
   func close() {
-    for statement in statements { sqlite3_finalize(statement) }
-    statements = []
+    for statement in statements.values { sqlite3_finalize(statement) }
+    statements = [:]
     sqlite3_close_v2(handle)
   }
 
   // MARK: Statements
 
-  /// Runs a prepared statement to its end.
-  /// - Returns: the result of `read` for each row.
-  func rows<Record>(
-    _ statement: SQLiteStatement, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
-  ) throws(StoreFailure) -> [Record] {
-    let prepared = try prepare(statement)
-    defer {
-      sqlite3_reset(prepared)
-      sqlite3_clear_bindings(prepared)
+  let dialect = SQLDialect.sqlite
+
+  func run(
+    _ statement: SQLStatement, _ values: [SQLValue], _ read: (any SQLRow) -> Void
+  ) throws(SQLFailure) -> Int {
+    try SQLFailure.converting { () throws(StoreFailure) in
+      let prepared = try prepare(statement)
+      defer {
+        sqlite3_reset(prepared)
+        sqlite3_clear_bindings(prepared)
+      }
+      try bind(values, to: prepared)
+      try step(prepared, read)
+      return Int(sqlite3_changes(handle))
     }
-    try bind(values, to: prepared)
-    return try collect(prepared, read)
   }
 
-  func first<Record>(
-    _ statement: SQLiteStatement, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
-  ) throws(StoreFailure) -> Record? {
-    try rows(statement, values, read).first
+  func run(
+    _ text: String, _ values: [SQLValue], _ read: (any SQLRow) -> Void
+  ) throws(SQLFailure) -> Int {
+    try SQLFailure.converting { () throws(StoreFailure) in
+      let prepared = try prepare(SQLStatement.numbered(text), flags: 0)
+      defer { sqlite3_finalize(prepared) }
+      try bind(values, to: prepared)
+      try step(prepared, read)
+      return Int(sqlite3_changes(handle))
+    }
   }
 
-  /// - Returns: how many rows were changed.
-  @discardableResult
-  func change(_ statement: SQLiteStatement, _ values: [SQLValue] = []) throws(StoreFailure) -> Int {
-    _ = try rows(statement, values) { _ in }
-    return Int(sqlite3_changes(handle))
-  }
+  /// The call already runs in a transaction.
+  func atomically<Result>(_ body: () throws(SQLFailure) -> Result) throws(SQLFailure) -> Result { try body() }
 
   /// Runs a statement once, without keeping it; for statements that are seldom needed.
   func execute(_ text: String) throws(StoreFailure) { _ = try first(text) { _ in } }
 
-  func first<Record>(_ text: String, _ read: (SQLiteRow) -> Record) throws(StoreFailure) -> Record? {
+  func first<Record>(_ text: String, _ read: (any SQLRow) -> Record) throws(StoreFailure) -> Record? {
     let prepared = try prepare(text, flags: 0)
     defer { sqlite3_finalize(prepared) }
-    return try collect(prepared, read).first
+    var record: Record?
+    try step(prepared) { if record == nil { record = read($0) } }
+    return record
+  }
+
+  private static let begin = SQLStatement("BEGIN IMMEDIATE")
+  private static let commit = SQLStatement("COMMIT")
+  private static let rollback = SQLStatement("ROLLBACK")
+
+  private func execute(_ statement: SQLStatement) throws(StoreFailure) {
+    let prepared = try prepare(statement)
+    defer { sqlite3_reset(prepared) }
+    try step(prepared) { _ in }
   }
 
   /// Runs `body` in one transaction, which takes the write lock at its start.
   func transaction<Result>(_ body: () throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
     // Another process may hold the lock: an exit of this process does not wait for it.
-    try ExitBarrier.allowingExit { () throws(StoreFailure) in _ = try change(.begin) }
+    try ExitBarrier.allowingExit { () throws(StoreFailure) in try execute(Self.begin) }
     do {
       let result = try body()
-      try change(.commit)
+      try execute(Self.commit)
       return result
     } catch {
       // SQLite has already rolled back after some errors.
-      if sqlite3_get_autocommit(handle) == 0 { _ = try? change(.rollback) }
+      if sqlite3_get_autocommit(handle) == 0 { try? execute(Self.rollback) }
       throw error
     }
   }
@@ -156,26 +174,13 @@ final class SQLiteConnection: PooledConnection {
     return try first(Migration.versionQuery) { $0.integer(0) } ?? 0
   }
 
-  /// Runs a statement with parameters once, without keeping it; for statements that are seldom needed.
-  /// - Returns: the result of `read` for each row.
-  func collect<Record>(
-    _ text: String, _ values: [SQLValue], _ read: (SQLiteRow) -> Record
-  ) throws(StoreFailure) -> [Record] {
-    let prepared = try prepare(SharedQueries.numbered(text), flags: 0)
-    defer { sqlite3_finalize(prepared) }
-    try bind(values, to: prepared)
-    return try collect(prepared, read)
-  }
-
-  /// How many rows the last change of this connection changed.
-  var changed: Int { Int(sqlite3_changes(handle)) }
-
   // MARK: Details
 
-  private func prepare(_ statement: SQLiteStatement) throws(StoreFailure) -> OpaquePointer {
-    if let prepared = statements[statement.rawValue] { return prepared }
-    let prepared = try prepare(statement.text, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
-    statements[statement.rawValue] = prepared
+  private func prepare(_ statement: SQLStatement) throws(StoreFailure) -> OpaquePointer {
+    let id = ObjectIdentifier(statement)
+    if let prepared = statements[id] { return prepared }
+    let prepared = try prepare(statement.sqlite, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
+    statements[id] = prepared
     return prepared
   }
 
@@ -223,14 +228,11 @@ final class SQLiteConnection: PooledConnection {
     }
   }
 
-  private func collect<Record>(
-    _ prepared: OpaquePointer, _ read: (SQLiteRow) -> Record
-  ) throws(StoreFailure) -> [Record] {
-    var records: [Record] = []
+  private func step(_ prepared: OpaquePointer, _ read: (any SQLRow) -> Void) throws(StoreFailure) {
     while true {
       switch sqlite3_step(prepared) {
-      case SQLITE_ROW: records.append(read(SQLiteRow(prepared: prepared)))
-      case SQLITE_DONE: return records
+      case SQLITE_ROW: read(SQLiteRow(prepared: prepared))
+      case SQLITE_DONE: return
       case let code: throw failure(code, isChange: sqlite3_stmt_readonly(prepared) == 0, prepared)
       }
     }
@@ -250,7 +252,7 @@ final class SQLiteConnection: PooledConnection {
   }
 
   private func isCommit(_ prepared: OpaquePointer?) -> Bool {
-    prepared != nil && prepared == statements[SQLiteStatement.commit.rawValue]
+    prepared != nil && prepared == statements[ObjectIdentifier(Self.commit)]
   }
 }
 

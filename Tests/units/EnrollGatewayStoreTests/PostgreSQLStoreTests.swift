@@ -23,6 +23,10 @@ struct PostgreSQLStoreTests {
       functions, ConnectionString(conninfo, by: functions), statementMilliseconds: 20_000)
   }
 
+  private func pool(of store: PostgreSQLStore) throws -> ConnectionPool<PostgreSQLConnection> {
+    try #require(store.database as? PostgreSQLDatabase).pool
+  }
+
   private func parameters(_ text: String) throws -> [String: String] {
     let string = try ConnectionString(text, by: PostgreSQLLibrary.functions())
     return Dictionary(string.parameters.map { ($0.keyword, $0.value) }) { $1 }
@@ -111,11 +115,12 @@ struct PostgreSQLStoreTests {
   func exhausted() throws {
     let store = try PostgreSQLStore(conninfo(), connections: 1, waitMilliseconds: 20)
     _ = try store.migrate()
-    let taken = try store.pool.acquire()
+    let pool = try pool(of: store)
+    let taken = try pool.acquire()
     #expect { try store.count("accounts") } throws: { isUnavailable($0) && "\($0)".contains("in use") }
     // The check succeeds even if all connections are busy.
     try store.check()
-    store.pool.release(taken)
+    pool.release(taken)
     try expect(store.count("accounts"), is: 0)
   }
 
@@ -134,8 +139,9 @@ struct PostgreSQLStoreTests {
     func endAll() throws {
       // Several connections are broken: a call that retried on another idle connection would get a broken
       // one.
-      let several = try (0..<4).map { _ in try store.pool.acquire() }
-      for connection in several { store.pool.release(connection) }
+      let pool = try pool(of: store)
+      let several = try (0..<4).map { _ in try pool.acquire() }
+      for connection in several { pool.release(connection) }
       try expect(
         admin.number(
           "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE application_name = 'ended'"
@@ -210,13 +216,28 @@ struct PostgreSQLStoreTests {
     let conninfo = try conninfo()
     let store = try PostgreSQLStore("\(conninfo) application_name=ending")
     _ = try store.migrate()
-    let session = Sample.session()
-    let account = try store.begin(session, for: Sample.person()).account.id
-    let result = try cut("ending", conninfo, blocking: "SELECT 1 FROM sessions FOR UPDATE") {
-      try store.endSession(id: session.id, ofAccount: account)
+    let link = try Sample.link(.reset)
+    try store.keep(link, mail: nil, replacingOlder: true, at: Sample.now)
+    let result = try cut("ending", conninfo, blocking: "SELECT 1 FROM mail_links FOR UPDATE") {
+      try store.spendLink(tokenHash: link.tokenHash, purpose: .reset, at: Sample.now)
     }
     #expect { try result.get() } throws: { isUnknownOutcome($0) }
-    #expect(try store.endSession(id: session.id, ofAccount: account))
+    #expect(try store.spendLink(tokenHash: link.tokenHash, purpose: .reset, at: Sample.now))
+  }
+
+  @Test("a transaction whose connection is lost before its end has changed nothing, and is made once more")
+  func lostTransaction() throws {
+    let conninfo = try conninfo()
+    let store = try PostgreSQLStore("\(conninfo) application_name=transaction")
+    _ = try store.migrate()
+    let session = Sample.session()
+    let account = try store.begin(session, for: Sample.person()).account.id
+    let result = try cut("transaction", conninfo, blocking: "SELECT 1 FROM sessions FOR UPDATE") {
+      try store.endSession(id: session.id, ofAccount: account)
+    }
+    #expect(try result.get())
+    try expect(store.count("sessions"), is: 0)
+    try expect(store.number("SELECT count(*) FROM audit WHERE event = 'session_ended'"), is: 1)
   }
 
   @Test("a redemption whose answer was lost is found to be its own")
@@ -237,12 +258,12 @@ struct PostgreSQLStoreTests {
     // The first answer arrives, but the test drops it. For the caller, the connection ended just before the
     // answer.
     var isFirst = true
-    let answer = try store.perform(.repeatable) {
-      (connection, isRepeated) throws(PostgreSQLError) -> Bool in
+    let answer = try store.database.perform(.repeatable) {
+      (connection, isRepeated) throws(SQLFailure) -> Bool in
       if isFirst {
         isFirst = false
         do { try expect(redeem(), is: .created(account)) } catch { Issue.record(error) }
-        throw .lost("gone", mayHaveHappened: true)
+        throw .postgresql(.lost("gone", mayHaveHappened: true))
       }
       let own = try connection.first(.isOwnSession, [.bytes(code.codeHash), .bytes(session.tokenHash)]) {
         $0.integer(0)
@@ -250,7 +271,7 @@ struct PostgreSQLStoreTests {
       return isRepeated && own == 1
     }
     #expect(answer)
-    let foreign = try store.perform(.reading) { (connection, _) throws(PostgreSQLError) in
+    let foreign = try store.database.perform(.reading) { (connection, _) throws(SQLFailure) in
       try connection.first(.isOwnSession, [.bytes(code.codeHash), .bytes(Sample.hash())]) { $0.integer(0) }
     }
     expect(foreign, is: nil)
@@ -314,9 +335,9 @@ struct PostgreSQLStoreTests {
     expect(left, is: 0, "the server keeps the connections of calls that were given up")
     var calls = 0
     #expect {
-      try store.perform(.repeatable) { (_, _) throws(PostgreSQLError) in
+      try store.database.perform(.repeatable) { (_, _) throws(SQLFailure) in
         calls += 1
-        throw .timedOut(mayHaveHappened: true)
+        throw .postgresql(.timedOut(mayHaveHappened: true))
       }
     } throws: {
       isUnknownOutcome($0)
@@ -342,7 +363,7 @@ struct PostgreSQLStoreTests {
     try humble.check()
     #expect(try humble.begin(Sample.session(), for: Sample.person()).isNew)
     #expect { try humble.number("CREATE TABLE more ()") } throws: { isFull($0) }
-    for table in PostgreSQLStore.tables {
+    for table in PostgreSQLDatabase.tables {
       for right in ["SELECT", "INSERT", "UPDATE", "DELETE"] {
         try admin.execute("REVOKE \(right) ON \(table) FROM rows_only")
         #expect("\(right) on \(table)") { try humble.check() } throws: { isFull($0) }
@@ -353,7 +374,7 @@ struct PostgreSQLStoreTests {
     try expect(
       admin.number(
         "SELECT count(*) FROM pg_tables WHERE schemaname = '\(schema)' AND tablename <> 'schema_versions'"),
-      is: Int64(PostgreSQLStore.tables.count))
+      is: Int64(PostgreSQLDatabase.tables.count))
   }
 
   @Test("the database's own isolation level does not make sign-ins fail")

@@ -203,7 +203,7 @@ struct SessionTests {
   func prune(database: Database) throws {
     let store = try database.store()
     let person = Sample.person()
-    let kept = SharedQueries.keptSeconds
+    let kept = SessionLimits.keptSeconds
     // The time is in the past by the database's own clock, too.
     let now = UnixTime(seconds: 1_700_000_000)
     let live = Sample.session(idle: 101)

@@ -1,0 +1,49 @@
+// What differs between the SQL of the two databases. All other texts of statements are the same.
+
+/// One of the two dialects.
+struct SQLDialect: Sendable {
+  /// Appended to a query: nobody else changes its rows until the transaction ends.
+  let lock: String
+  /// Appended to a query: nobody else deletes its rows until the transaction ends.
+  let keyLock: String
+  /// Appended to a query: it waits for a transaction that changes its rows.
+  let shareLock: String
+  /// Now by the database's own clock, in seconds since 1970.
+  let now: String
+  /// The function for the smaller of two numbers.
+  let least: String
+  /// A comparison that also holds if one side is null.
+  let isNot: String
+  /// The texts around a query whose rows a change is limited to. Rows that another transaction has locked are left out.
+  private let batch: (start: String, end: String)
+
+  func among(_ query: String) -> String { batch.start + query + batch.end }
+
+  /// SQLite has one writer, who holds the only write lock: its queries lock no rows.
+  static let sqlite = SQLDialect(
+    lock: "", keyLock: "", shareLock: "", now: "CAST(strftime('%s', 'now') AS integer)", least: "min",
+    isNot: "IS NOT", batch: ("IN (", ")"))
+
+  /// The array makes the server run the subquery once, before the change.
+  static let postgresql = SQLDialect(
+    lock: " FOR UPDATE", keyLock: " FOR KEY SHARE", shareLock: " FOR SHARE",
+    now: "extract(epoch FROM now())::bigint", least: "least", isNot: "IS DISTINCT FROM",
+    batch: ("= ANY (ARRAY(", " FOR UPDATE SKIP LOCKED))"))
+}
+
+/// A statement that each connection prepares when it first uses it. Its parameters are $1, $2 …
+final class SQLStatement: Sendable {
+  let sqlite: String
+  let postgresql: String
+
+  /// A statement whose text depends on the dialect.
+  init(_ text: (SQLDialect) -> String) {
+    sqlite = Self.numbered(text(.sqlite))
+    postgresql = text(.postgresql)
+  }
+
+  convenience init(_ text: String) { self.init { _ in text } }
+
+  /// Rewrites the parameters for SQLite: it numbers ?1, ?2 …, and takes $1 for a name.
+  static func numbered(_ text: String) -> String { String(text.map { $0 == "$" ? "?" : $0 }) }
+}

@@ -1,0 +1,231 @@
+// The store over either database: sign-ins, codes of apps, and sessions.
+
+public import EnrollRules
+public import EnrollGateway
+
+/// Accounts in a database: ``SQLiteStore`` or ``PostgreSQLStore``.
+public class SQLStore: AccountStore, @unchecked Sendable {
+  // Unchecked, because a class with subclasses cannot be checked. Nothing changes after the initializer.
+  let database: any SQLDatabase
+  let observer: (any StoreObserver)?
+  /// How many rows one transaction deletes at most, so that other transactions can write in between.
+  private static let pruneBatch: Int64 = 1_000
+
+  init(_ database: any SQLDatabase, _ observer: (any StoreObserver)?) {
+    self.database = database
+    self.observer = observer
+  }
+
+  /// Runs a call without a change.
+  func reading<Result>(
+    _ body: (any SQLConnection) throws(SQLFailure) -> Result
+  ) throws(StoreFailure) -> Result {
+    try database.perform(.reading) { (connection, _) throws(SQLFailure) in try body(connection) }
+  }
+
+  /// Runs a change that is one statement.
+  func changing<Result>(
+    _ use: SQLUse, _ body: (any SQLConnection) throws(SQLFailure) -> Result
+  ) throws(StoreFailure) -> Result {
+    try database.perform(use) { (connection, _) throws(SQLFailure) in try body(connection) }
+  }
+
+  /// Runs a change of several statements in one transaction.
+  func inTransaction<Result>(
+    _ use: SQLUse = .once, _ body: (any SQLConnection) throws(SQLFailure) -> Result
+  ) throws(StoreFailure) -> Result {
+    try database.perform(use) { (connection, _) throws(SQLFailure) in
+      try connection.atomically { () throws(SQLFailure) in try body(connection) }
+    }
+  }
+
+  // MARK: Sign-in
+
+  public func signIn(
+    _ identity: Identity, newAccountID: String, creating credential: NewCredential, at now: UnixTime,
+    from origin: AuditOrigin
+  ) throws(StoreFailure) -> SignedIn {
+    let identity = try CheckedIdentity(identity)
+    let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
+    let credential = try CheckedCredential(credential, at: now)
+    // A repeated call finds the identity, its account, and the session or code that the first attempt made.
+    let begun = try changing(.repeatable) { (connection) throws(SQLFailure) in
+      try connection.signIn(identity, newID: newID, creating: credential, at: now, from: origin)
+    }
+    observer.began(credential, ending: begun.surplus)
+    return begun.signedIn
+  }
+
+  public func redeem(
+    codeHash: [UInt8], provider: String, challenge: String, session: NewSession, at now: UnixTime,
+    from origin: AuditOrigin
+  ) throws(StoreFailure) -> Redemption {
+    let session = try CheckedSession(session, at: now)
+    guard !provider.utf8.contains(0), !challenge.utf8.contains(0) else { return .unknown }
+    var ended: (count: Int, why: SessionEnd) = (0, .surplus)
+    let redemption = try database.perform(.repeatable) {
+      (connection, isRepeated) throws(SQLFailure) -> Redemption in
+      let begun = try connection.redeem(
+        codeHash, provider: provider, challenge: challenge, for: session, at: now, from: origin)
+      if let begun {
+        ended.count = begun.surplus
+        return .created(begun.account)
+      }
+      // A new statement has a new snapshot: it sees the change that the statement before waited for.
+      guard let code = try connection.first(.code, [.bytes(codeHash)], { CodeRecord($0) }) else {
+        return .unknown
+      }
+      if isRepeated,
+        try connection.first(.isOwnSession, [.bytes(codeHash), session.tokenHash], { $0.integer(0) }) != nil
+      {
+        return .created(code.account)
+      }
+      let refusal = code.refusal(provider: provider, challenge: challenge, at: now)
+      if refusal == .reused {
+        ended.count = try connection.atomically { () throws(SQLFailure) in
+          let count = try connection.rows(.endSession, [.bytes(code.sessionHash)]) { _ in }.count
+          let entry = AuditEntry.reuse(of: code, at: now, from: origin)
+          try connection.note(entry, of: code.accountID)
+          return count
+        }
+        ended.why = .codeReused
+      }
+      return refusal ?? .unknown
+    }
+    if case .created = redemption { observer?.sessionBegan() }
+    observer.ended(ended.count, ended.why)
+    return redemption
+  }
+
+  // MARK: Sessions
+
+  public func session(tokenHash: [UInt8], at now: UnixTime) throws(StoreFailure) -> LiveSession? {
+    let found = try reading { (connection) throws(SQLFailure) in
+      try connection.first(.session, [.bytes(tokenHash), .integer(now.seconds)]) { SessionRecord($0) }
+    }
+    guard var record = found else { return nil }
+    guard record.isDue(at: now) else { return record.session }
+    do {
+      try changing(.once) { (connection) throws(SQLFailure) in
+        _ = try connection.change(.touch, record.touchValues(tokenHash, at: now))
+      }
+      record.touch(at: now)
+    } catch {
+      // A full disk signs nobody out: the session stays valid, and its next use is recorded.
+    }
+    return record.session
+  }
+
+  public func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession] {
+    guard let account = StoredID.bytes(of: id) else { return [] }
+    return try reading { (connection) throws(SQLFailure) in
+      try connection.rows(.sessions, [.bytes(account), .integer(now.seconds)]) { SessionRecord($0).session }
+    }
+  }
+
+  public func endSession(
+    tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) {
+    let isEnded = try endSession(.endSession, [.bytes(tokenHash)], .repeatable, at: now, from: origin)
+    observer.ended(isEnded ? 1 : 0, .signedOut)
+  }
+
+  public func endSession(
+    id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) -> Bool {
+    guard let id = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else { return false }
+    let isEnded = try endSession(
+      .endSessionByID, [.bytes(id), .bytes(account)], .once, at: now, from: origin)
+    observer.ended(isEnded ? 1 : 0, .ended)
+    return isEnded
+  }
+
+  private func endSession(
+    _ statement: SQLStatement, _ values: [SQLValue], _ use: SQLUse, at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) -> Bool {
+    try inTransaction(use) { (connection) throws(SQLFailure) in
+      let ended = try connection.first(statement, values) { (account: $0.bytes(0), id: $0.bytes(1)) }
+      guard let ended else { return false }
+      let entry = AuditEntry(
+        at: now, .sessionEnded, account: nil, detail: StoredID.text(of: ended.id), from: origin)
+      try connection.note(entry, of: ended.account)
+      return true
+    }
+  }
+
+  public func endSessions(
+    ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
+  ) throws(StoreFailure) -> Int {
+    guard let account = StoredID.bytes(of: account) else { return 0 }
+    let kept: SQLValue = exceptTokenHash.map { .bytes($0) } ?? .null
+    let count = try inTransaction { (connection) throws(SQLFailure) -> Int in
+      // Delete codes and links first: these statements wait for a code or link that is being used, so the last one sees its
+      // session.
+      try connection.change(.endCodes, [.bytes(account)])
+      try connection.change(.endLinks, [.bytes(account)])
+      let count = try connection.change(.endSessions, [.bytes(account), kept])
+      guard count > 0 else { return 0 }
+      let entry = AuditEntry(at: now, .sessionsEnded, account: nil, detail: String(count), from: origin)
+      try connection.note(entry, of: account)
+      return count
+    }
+    observer.ended(count, .everywhere)
+    return count
+  }
+
+  // MARK: Accounts
+
+  public func accounts(withEmail email: String) throws(StoreFailure) -> [Account] {
+    guard !email.utf8.contains(0) else { return [] }
+    return try reading { (connection) throws(SQLFailure) in
+      try connection.rows(.accountsByEmail, [.text(email)]) { Account(row: $0) }
+    }
+  }
+
+  public func account(_ id: String) throws(StoreFailure) -> Account? {
+    guard let account = StoredID.bytes(of: id) else { return nil }
+    return try reading { (connection) throws(SQLFailure) in
+      try connection.first(.accountByID, [.bytes(account)]) { Account(row: $0) }
+    }
+  }
+
+  public func identities(ofAccount id: String) throws(StoreFailure) -> [Identity] {
+    guard let account = StoredID.bytes(of: id) else { return [] }
+    return try reading { (connection) throws(SQLFailure) in
+      try connection.rows(.identities, [.bytes(account)]) { Identity(row: $0) }
+    }
+  }
+
+  // MARK: Upkeep
+
+  public func prune(at now: UnixTime) throws(StoreFailure) -> Int {
+    let sessions = try prune(.pruneSessions, now.seconds)
+    observer.ended(sessions, .expired)
+    return try sessions + prune(.pruneCodes, now.seconds)
+      + prune(.pruneSpent, now.seconds) + prune(.pruneLinks, now.seconds - RegistrationTimes.keptSeconds)
+  }
+
+  /// Deletes in batches, so that sign-ins need not wait for all of it. Expired rows have no effect, deleted or not.
+  func prune(_ statement: SQLStatement, _ end: Int64) throws(StoreFailure) -> Int {
+    var removed = 0
+    while true {
+      let count = try changing(.once) { (connection) throws(SQLFailure) in
+        try connection.change(statement, [.integer(end), .integer(Self.pruneBatch)])
+      }
+      removed += count
+      if count < Self.pruneBatch { return removed }
+    }
+  }
+
+  public func migrate() throws(StoreFailure) -> [Int64] { try database.migrate() }
+
+  public func check() throws(StoreFailure) { try database.check() }
+
+  public func checkDiskSpace(at now: UnixTime) throws(StoreFailure) {
+    try database.checkDiskSpace(at: now)
+  }
+
+  public func close() { database.close() }
+
+  func number(_ query: String) throws(StoreFailure) -> Int64 { try database.number(query) }
+}
