@@ -8,17 +8,17 @@ import EnrollGateway
 
 /// An account and the session that asks for a change of it, as parameters for both databases.
 struct CheckedProof {
-  let account: [UInt8]
+  let account: StoredID
   fileprivate let now: UnixTime
   fileprivate let values: [SQLValue]
 
   /// nil for an id that no account can have.
   init?(_ proof: RecentSignIn, at now: UnixTime) {
-    guard let account = StoredID.bytes(of: proof.account) else { return nil }
+    guard let account = StoredID(proof.account) else { return nil }
     self.account = account
     self.now = now
     values = [
-      .bytes(proof.tokenHash), .bytes(account), .integer(now.seconds), .integer(proof.since.seconds),
+      .bytes(proof.tokenHash), .id(account), .integer(now.seconds), .integer(proof.since.seconds),
     ]
   }
 }
@@ -85,7 +85,7 @@ struct AccountTransaction {
   func link(
     _ identity: CheckedIdentity, by proof: CheckedProof, at now: UnixTime
   ) throws(SQLFailure) -> Linking {
-    let account = SQLValue.bytes(proof.account)
+    let account = SQLValue.id(proof.account)
     guard try isRecent(proof),
       try !ids("SELECT id FROM accounts WHERE id = $1\(connection.dialect.keyLock)", [account]).isEmpty
     else { return .notRecent }
@@ -105,10 +105,10 @@ struct AccountTransaction {
         return .linked
       }
       let owner = try connection.first(.accountOfIdentity, [identity.provider, identity.subject]) {
-        $0.bytes(0)
+        $0.id(0)
       }
       guard let owner else { continue }
-      return owner == proof.account ? .already : .other(account: StoredID.text(of: owner))
+      return owner == proof.account ? .already : .other(account: owner.text)
     }
     return .notRecent
   }
@@ -125,7 +125,7 @@ struct AccountTransaction {
   /// - Returns: how many sessions ended.
   private func remove(_ owned: Owned, at now: UnixTime) throws(SQLFailure) -> Int {
     let key = owned.identity.key
-    let values: [SQLValue] = [.bytes(owned.account), .text(key.provider), .text(key.subject)]
+    let values: [SQLValue] = [.id(owned.account), .text(key.provider), .text(key.subject)]
     let whose = "WHERE account = $1 AND provider = $2 AND subject = $3"
     try connection.change(by: "DELETE FROM app_codes \(whose)", values)
     let ended = try connection.change(by: "DELETE FROM sessions \(whose)", values)
@@ -136,14 +136,14 @@ struct AccountTransaction {
   }
 
   func merge(
-    _ other: [UInt8], provenBy identity: CheckedKey, by proof: CheckedProof
+    _ other: StoredID, provenBy identity: CheckedKey, by proof: CheckedProof
   ) throws(SQLFailure) -> Merging {
     guard try isRecent(proof) else { return .notRecent }
     let all = try identities(of: [proof.account, other])
     let owner = all.first { $0.identity.key == identity.key }?.account
     if owner == proof.account { return .already }
     guard owner == other else { return .gone }
-    let (mine, theirs) = (SQLValue.bytes(proof.account), SQLValue.bytes(other))
+    let (mine, theirs) = (SQLValue.id(proof.account), SQLValue.id(other))
     try lockCodes(of: theirs)
     let both = try ids(
       "SELECT id FROM accounts WHERE id IN ($1, $2) ORDER BY id\(lock)", [mine, theirs])
@@ -152,7 +152,7 @@ struct AccountTransaction {
     let ended = try connection.change(by: "DELETE FROM sessions WHERE account = $1", [theirs])
     for text in Self.moves { try connection.change(by: text, [mine, theirs]) }
     try connection.change(by: "DELETE FROM accounts WHERE id = $1", [theirs])
-    try note(.merged, of: proof.account, .text(StoredID.text(of: other)), at: proof.now)
+    try note(.merged, of: proof.account, .text(other.text), at: proof.now)
     return .merged(endedSessions: ended)
   }
 
@@ -163,20 +163,20 @@ struct AccountTransaction {
   }
 
   func deleteAccount(
-    _ account: [UInt8], by proof: CheckedProof?, at now: UnixTime
+    _ account: StoredID, by proof: CheckedProof?, at now: UnixTime
   ) throws(SQLFailure) -> DeletedAccount? {
     if let proof {
       guard proof.account == account, try isRecent(proof) else { return nil }
     }
     let all = try identities(of: [account])
-    try lockCodes(of: .bytes(account))
+    try lockCodes(of: .id(account))
     let found = try ids(
-      "SELECT id FROM accounts WHERE id = $1\(lock)", [.bytes(account)])
+      "SELECT id FROM accounts WHERE id = $1\(lock)", [.id(account)])
     guard !found.isEmpty else { return nil }
     for token in all.compactMap(\.token) { try queue(token, of: account, at: now) }
-    let ended = try connection.change(by: "DELETE FROM sessions WHERE account = $1", [.bytes(account)])
+    let ended = try connection.change(by: "DELETE FROM sessions WHERE account = $1", [.id(account)])
     // The deletion cascades to the account's other rows.
-    try connection.change(by: "DELETE FROM accounts WHERE id = $1", [.bytes(account)])
+    try connection.change(by: "DELETE FROM accounts WHERE id = $1", [.id(account)])
     try note(.deleted, of: account, .null, at: now)
     return DeletedAccount(
       identities: all.map(\.identity), tokens: all.compactMap(\.token), endedSessions: ended)
@@ -206,7 +206,7 @@ struct AccountTransaction {
   ) throws(SQLFailure) -> Int {
     let accounts = try connection.rows(
       of: "DELETE FROM sessions \(whose) RETURNING account", values
-    ) { $0.bytes(0) }
+    ) { $0.id(0) }
     for account in Set(accounts) { try note(.providerLogout, of: account, .text(provider), at: now) }
     return accounts.count
   }
@@ -215,15 +215,15 @@ struct AccountTransaction {
     guard try isFirst(deletion.once) else { return .repeated }
     let key = deletion.identity
     // A merge may move the identity to another account between the two queries.
-    while let owner = try connection.first(.accountOfIdentity, key.values, { $0.bytes(0) }) {
+    while let owner = try connection.first(.accountOfIdentity, key.values, { $0.id(0) }) {
       guard try identities(of: [owner]).contains(where: { $0.identity.key == key.key }) else { continue }
-      try lockCodes(of: .bytes(owner))
-      _ = try ids("SELECT id FROM accounts WHERE id = $1\(lock)", [.bytes(owner)])
+      try lockCodes(of: .id(owner))
+      _ = try ids("SELECT id FROM accounts WHERE id = $1\(lock)", [.id(owner)])
       // The account is locked now, so it gets no further identity. If one was linked before the lock, the account stays.
       let before = try identities(of: [owner])
       guard let found = before.first(where: { $0.identity.key == key.key }) else { continue }
       try note(.providerDeletion, of: owner, .text(key.key.provider), at: now)
-      let id = StoredID.text(of: owner)
+      let id = owner.text
       guard before.count == 1 else {
         let ended = try remove(found, at: now)
         return .identity(account: id, before: before.map(\.identity), endedSessions: ended)
@@ -247,7 +247,7 @@ struct AccountTransaction {
     return try endByProvider(logout.logout.provider, whose, values, at: now)
   }
 
-  func drop(_ taken: TakenRevocation, of account: [UInt8], at now: UnixTime) throws(SQLFailure) {
+  func drop(_ taken: TakenRevocation, of account: StoredID, at now: UnixTime) throws(SQLFailure) {
     let removed = try connection.change(.removeRevocation, [.integer(taken.id)])
     guard removed == 1 else { return }
     try note(.revocationDropped, .refused, of: account, .text(taken.provider), at: now)
@@ -265,24 +265,24 @@ struct AccountTransaction {
   }
 
   /// Queues the token for revocation.
-  private func queue(_ token: KeptProviderToken, of account: [UInt8], at now: UnixTime) throws(SQLFailure) {
+  private func queue(_ token: KeptProviderToken, of account: StoredID, at now: UnixTime) throws(SQLFailure) {
     try connection.change(
       .insertRevocation,
       [
-        .text(token.identity.provider), .text(token.sealed), .bytes(account), .integer(now.seconds),
+        .text(token.identity.provider), .text(token.sealed), .id(account), .integer(now.seconds),
         .integer((now + RevocationTimes.retrySeconds).seconds),
       ])
   }
 
   /// Writes an audit entry in the same transaction.
   private func note(
-    _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: [UInt8], _ detail: SQLValue,
+    _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: StoredID, _ detail: SQLValue,
     at now: UnixTime
   ) throws(SQLFailure) {
     try connection.change(
       .appendAudit,
       [
-        .integer(now.seconds), .text(event.rawValue), .text(outcome.rawValue), .bytes(account),
+        .integer(now.seconds), .text(event.rawValue), .text(outcome.rawValue), .id(account),
         detail,
       ] + AuditRow.origin(.current))
   }
@@ -296,30 +296,31 @@ struct AccountTransaction {
     ).isEmpty
   }
 
-  private typealias Owned = (identity: Identity, account: [UInt8], token: KeptProviderToken?)
+  private typealias Owned = (identity: Identity, account: StoredID, token: KeptProviderToken?)
 
   /// Locks and returns every identity of these accounts.
-  private func identities(of accounts: [[UInt8]]) throws(SQLFailure) -> [Owned] {
+  private func identities(of accounts: [StoredID]) throws(SQLFailure) -> [Owned] {
     let places = (1...accounts.count).map { "$\($0)" }.joined(separator: ", ")
     return try connection.rows(
       of: """
         SELECT provider, subject, email, email_verified, name, account, token FROM identities
         WHERE account IN (\(places)) ORDER BY provider, subject\(lock)
-        """, accounts.map { .bytes($0) }
+        """, accounts.map { .id($0) }
     ) { row in
       let identity = Identity(row: row)
       let token = row.textOrNil(6).map { KeptProviderToken(identity: identity.key, sealed: $0) }
-      return (identity, row.bytes(5), token)
+      return (identity, row.id(5), token)
     }
   }
 
   /// Locks the account's codes: a redemption that has begun finishes first, and no other begins.
   private func lockCodes(of account: SQLValue) throws(SQLFailure) {
-    _ = try ids(
-      "SELECT code_hash FROM app_codes WHERE account = $1 ORDER BY code_hash\(lock)", [account])
+    _ = try connection.rows(
+      of: "SELECT code_hash FROM app_codes WHERE account = $1 ORDER BY code_hash\(lock)", [account]
+    ) { _ in }
   }
 
-  private func ids(_ text: String, _ values: [SQLValue]) throws(SQLFailure) -> [[UInt8]] {
-    try connection.rows(of: text, values) { $0.bytes(0) }
+  private func ids(_ text: String, _ values: [SQLValue]) throws(SQLFailure) -> [StoredID] {
+    try connection.rows(of: text, values) { $0.id(0) }
   }
 }

@@ -119,13 +119,13 @@ extension PostgreSQLConnection {
     ]
     switch owner {
     case .newPerson(_, let password):
-      values += [.text("new"), .bytes(newID), .text(orNull: password), .text(OwnPeople.provider)]
-      values += [.text(StoredID.text(of: newID)), .null, .boolean(true), .null]
+      values += [.text("new"), .id(newID), .text(orNull: password), .text(OwnPeople.provider)]
+      values += [.text(newID.text), .null, .boolean(true), .null]
     case .knownPerson(let password):
-      values += [.text("known"), .bytes(newID), .text(orNull: password), .text(OwnPeople.provider)]
+      values += [.text("known"), .id(newID), .text(orNull: password), .text(OwnPeople.provider)]
       values += [.text(""), .null, .boolean(true), .null]
     case .identity(let identity, _):
-      values += [.text("other"), .bytes(newID), .null, identity.provider]
+      values += [.text("other"), .id(newID), .null, identity.provider]
       values += [identity.subject, identity.email, identity.isEmailVerified, identity.name]
     }
     let statement: SQLStatement =

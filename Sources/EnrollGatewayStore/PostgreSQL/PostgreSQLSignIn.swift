@@ -155,11 +155,11 @@ extension SQLStatement {
 
 extension PostgreSQLConnection {
   func signIn(
-    _ identity: CheckedIdentity, newID: [UInt8], creating credential: CheckedCredential, at now: UnixTime,
+    _ identity: CheckedIdentity, newID: StoredID, creating credential: CheckedCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(SQLFailure) -> BegunSignIn {
     let values = [
-      identity.provider, identity.subject, .bytes(newID), identity.email, identity.isEmailVerified,
+      identity.provider, identity.subject, .id(newID), identity.email, identity.isEmailVerified,
       identity.name, .integer(now.seconds),
     ]
     let statement: SQLStatement =
@@ -193,10 +193,10 @@ extension PostgreSQLConnection {
 extension BegunSignIn {
   /// - Parameter row: the account's id and creation time.
   init(
-    _ row: some SQLRow, newID: [UInt8], at now: UnixTime, surplus: Int, endedByPassword: Int = 0
+    _ row: some SQLRow, newID: StoredID, at now: UnixTime, surplus: Int, endedByPassword: Int = 0
   ) {
-    let id = row.bytes(0)
-    let account = Account(id: StoredID.text(of: id), created: row.time(1), lastLogin: now)
+    let id = row.id(0)
+    let account = Account(id: id.text, created: row.time(1), lastLogin: now)
     self.init(
       signedIn: SignedIn(account: account, isNew: id == newID), surplus: surplus,
       endedByPassword: endedByPassword)

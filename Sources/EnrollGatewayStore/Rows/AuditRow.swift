@@ -10,8 +10,8 @@ enum AuditRow {
   /// The parameters for ``columns``.
   static func values(_ entry: AuditEntry) throws(StoreFailure) -> [SQLValue] {
     guard let id = entry.account else { return values(entry, account: .null) }
-    let account = try CheckedID.bytes(id, "The account of an entry of the audit")
-    return values(entry, account: .bytes(account))
+    let account = try StoredID(id, "The account of an entry of the audit")
+    return values(entry, account: .id(account))
   }
 
   /// - Parameter account: the stored form of the account; the account that the entry names is ignored.
@@ -34,7 +34,7 @@ enum AuditRow {
       let outcome = AuditEntry.Outcome(rawValue: row.text(2))
     else { return nil }
     return AuditEntry(
-      at: row.time(0), event, outcome, account: row.isNull(3) ? nil : StoredID.text(of: row.bytes(3)),
+      at: row.time(0), event, outcome, account: row.isNull(3) ? nil : row.id(3).text,
       detail: row.textOrNil(4),
       from: AuditOrigin(address: row.textOrNil(5), request: row.textOrNil(6)))
   }

@@ -46,7 +46,7 @@ struct CheckedSession {
         "The hash of the session's token has \(session.tokenHash.count) bytes. The store expects 32.")
     }
     tokenHash = .bytes(session.tokenHash)
-    id = .bytes(try CheckedID.bytes(session.id, "The session's id"))
+    id = .id(try StoredID(session.id, "The session's id"))
     app = StoredText.shown(session.app)
     device = StoredText.shown(session.device)
     let idle = min(max(session.idleSeconds, 0), Self.longestSeconds)
@@ -59,11 +59,11 @@ struct CheckedSession {
   /// The parameters of the statement that inserts the session.
   /// - Parameter app: the app that the code was issued to; nil for the app that the session names.
   func values(
-    account: [UInt8], _ provider: SQLValue, _ subject: SQLValue, app: SQLValue? = nil,
+    account: StoredID, _ provider: SQLValue, _ subject: SQLValue, app: SQLValue? = nil,
     providerSession: SQLValue, at now: UnixTime
   ) -> [SQLValue] {
     [
-      tokenHash, id, .bytes(account), provider, subject, app ?? self.app, device, .integer(now.seconds),
+      tokenHash, id, .id(account), provider, subject, app ?? self.app, device, .integer(now.seconds),
       idleSeconds, absoluteExpires, expires, providerSession,
     ]
   }
@@ -89,8 +89,8 @@ struct CheckedCode {
   }
 
   /// The parameters of the statement that inserts the code.
-  func values(account: [UInt8], subject: SQLValue, providerSession: SQLValue) -> [SQLValue] {
-    [codeHash, .bytes(account), provider, subject, app, challenge, expires, providerSession]
+  func values(account: StoredID, subject: SQLValue, providerSession: SQLValue) -> [SQLValue] {
+    [codeHash, .id(account), provider, subject, app, challenge, expires, providerSession]
   }
 }
 
@@ -104,15 +104,6 @@ enum CheckedCredential {
     case .session(let session): self = .session(try CheckedSession(session, at: now))
     case .code(let code): self = .code(try CheckedCode(code))
     }
-  }
-}
-
-enum CheckedID {
-  static func bytes(_ text: String, _ what: String) throws(StoreFailure) -> [UInt8] {
-    guard let bytes = StoredID.bytes(of: text) else {
-      throw .fault("\(what) is no UUID in lower case. The store expects one of version 7 (RFC 9562 §5.7).")
-    }
-    return bytes
   }
 }
 

@@ -10,6 +10,7 @@ enum SQLValue: Sendable, Equatable {
   case text(String)
   case bytes([UInt8])
 
+  static func id(_ id: StoredID) -> SQLValue { .bytes(id.bytes) }
   static func text(orNull text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
 }
 
@@ -24,5 +25,6 @@ protocol SQLRow {
 
 extension SQLRow {
   func textOrNil(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+  func id(_ column: Int32) -> StoredID { StoredID(bytes: bytes(column)) }
   func time(_ column: Int32) -> UnixTime { UnixTime(seconds: integer(column)) }
 }

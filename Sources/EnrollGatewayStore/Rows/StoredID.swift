@@ -1,22 +1,32 @@
-// Ids of accounts and sessions are UUIDs (RFC 9562 §4), stored as 16 bytes: less than half of the text, in each row and index.
+// Ids of accounts, sessions, people and mails are UUIDs (RFC 9562 §4), stored as 16 bytes: less than half of the text, in each row and index.
 // Only the canonical text is accepted, in lower case with four hyphens, so that one id has one spelling.
 
-enum StoredID {
+import EnrollGateway
+
+/// An id as it is stored. Hashes are plain bytes, so no hash can be passed for an id.
+struct StoredID: Sendable, Hashable {
+  let bytes: [UInt8]
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The id of nothing: it only fills a parameter.
+  static let none = StoredID(bytes: [UInt8](repeating: 0, count: 16))
+
   private static let hyphens: Set<Int> = [8, 13, 18, 23]
 
-  /// - Returns: 16 bytes; nil if the text is not a canonical UUID.
-  static func bytes(of text: String) -> [UInt8]? {
+  /// nil if the text is not a canonical UUID.
+  init?(_ text: String) {
     let characters = Array(text.utf8)
     guard characters.count == 36 else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(16)
     var high: UInt8?
     for (place, character) in characters.enumerated() {
-      if hyphens.contains(place) {
+      if Self.hyphens.contains(place) {
         guard character == UInt8(ascii: "-") else { return nil }
         continue
       }
-      guard let digit = digit(character) else { return nil }
+      guard let digit = Self.digit(character) else { return nil }
       if let first = high {
         bytes.append(first << 4 | digit)
         high = nil
@@ -24,17 +34,26 @@ enum StoredID {
         high = digit
       }
     }
-    return bytes
+    self.bytes = bytes
   }
 
-  /// The text of a stored id.
-  static func text(of bytes: [UInt8]) -> String {
+  /// - Parameter what: the name of the id, for the error.
+  /// - Throws: `.fault` if the text is not a canonical UUID.
+  init(_ text: String, _ what: String) throws(StoreFailure) {
+    guard let id = StoredID(text) else {
+      throw .fault("\(what) is no UUID in lower case. The store expects one of version 7 (RFC 9562 §5.7).")
+    }
+    self = id
+  }
+
+  /// The canonical text.
+  var text: String {
     var text = ""
     text.reserveCapacity(36)
     for (place, byte) in bytes.enumerated() {
       if place == 4 || place == 6 || place == 8 || place == 10 { text.append("-") }
-      text.unicodeScalars.append(Unicode.Scalar(character(byte >> 4)))
-      text.unicodeScalars.append(Unicode.Scalar(character(byte & 15)))
+      text.unicodeScalars.append(Unicode.Scalar(Self.character(byte >> 4)))
+      text.unicodeScalars.append(Unicode.Scalar(Self.character(byte & 15)))
     }
     return text
   }

@@ -72,7 +72,7 @@ extension SQLStatement {
 
 extension SQLiteConnection {
   func signIn(
-    _ identity: CheckedIdentity, newID: [UInt8], creating credential: CheckedCredential, at now: UnixTime,
+    _ identity: CheckedIdentity, newID: StoredID, creating credential: CheckedCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(SQLFailure) -> BegunSignIn {
     let moment = SQLValue.integer(now.seconds)
@@ -82,18 +82,18 @@ extension SQLiteConnection {
         identity.provider, identity.subject, identity.email, identity.isEmailVerified, identity.name,
         moment,
       ]
-    ) { $0.bytes(0) }
+    ) { $0.id(0) }
     let id = known ?? newID
     var created = now
     if known == nil {
-      try change(.insertAccount, [.bytes(id), moment])
+      try change(.insertAccount, [.id(id), moment])
       try change(
         .insertIdentity,
         [
-          identity.provider, identity.subject, .bytes(id), identity.email, identity.isEmailVerified,
+          identity.provider, identity.subject, .id(id), identity.email, identity.isEmailVerified,
           identity.name, moment,
         ])
-    } else if let before = try first(.updateAccount, [.bytes(id), moment], { $0.time(0) }) {
+    } else if let before = try first(.updateAccount, [.id(id), moment], { $0.time(0) }) {
       created = before
     }
     var surplus = 0
@@ -114,18 +114,18 @@ extension SQLiteConnection {
     try change(
       .appendAudit,
       [
-        moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .bytes(id),
+        moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .id(id),
         identity.provider,
       ] + AuditRow.origin(origin))
-    let account = Account(id: StoredID.text(of: id), created: created, lastLogin: now)
+    let account = Account(id: id.text, created: created, lastLogin: now)
     return BegunSignIn(signedIn: SignedIn(account: account, isNew: id == newID), surplus: surplus)
   }
 
   /// - Returns: how many sessions ended because the account would have too many.
   private func endSurplus(
-    of account: [UInt8], at now: UnixTime, from origin: AuditOrigin
+    of account: StoredID, at now: UnixTime, from origin: AuditOrigin
   ) throws(SQLFailure) -> Int {
-    let count = try change(.endSurplus, [.bytes(account), .integer(now.seconds)])
+    let count = try change(.endSurplus, [.id(account), .integer(now.seconds)])
     guard count > 0 else { return 0 }
     let entry = AuditEntry(at: now, .surplusEnded, account: nil, detail: String(count), from: origin)
     try note(entry, of: account)
@@ -184,12 +184,12 @@ extension SQLiteConnection {
     case .newPerson(let newID, let password):
       return try signIn(newPerson: newID, password, link, creating: credential, at: now)
     case .knownPerson(let password):
-      guard let subject = link.subject, let id = StoredID.bytes(of: subject),
-        let person = try first(.personByID, [.bytes(id)], { StoredPerson(row: $0) })
+      guard let subject = link.subject, let id = StoredID(subject),
+        let person = try first(.personByID, [.id(id)], { StoredPerson(row: $0) })
       else { return nil }
       var ended = 0
       if let password {
-        try change(.updatePassword, [.bytes(id), .text(password)])
+        try change(.updatePassword, [.id(id), .text(password)])
         ended = try endAccess(of: subject, sessionThatStays: .null, linkThatStays: .bytes(tokenHash))
       }
       var begun = try signIn(
@@ -204,14 +204,14 @@ extension SQLiteConnection {
   }
 
   private func signIn(
-    newPerson newID: [UInt8], _ password: String?, _ link: MailLink,
+    newPerson newID: StoredID, _ password: String?, _ link: MailLink,
     creating credential: CheckedCredential, at now: UnixTime
   ) throws(SQLFailure) -> BegunSignIn {
     guard let address = try? EmailAddress(link.email) else {
       throw .store(.fault("A stored link has no e-mail address. The store expects one."))
     }
     let known = try first(.personByEmail, [.text(address.key)]) { StoredPerson(row: $0) }
-    let personID = known?.id ?? StoredID.text(of: newID)
+    let personID = known?.id ?? newID.text
     let begun = try signIn(
       Identity(
         provider: OwnPeople.provider, subject: personID, email: known?.email ?? link.email,
@@ -221,18 +221,18 @@ extension SQLiteConnection {
       try change(
         .insertPerson,
         [
-          .bytes(newID), .text(address.key), .text(link.email), .text(orNull: password),
+          .id(newID), .text(address.key), .text(link.email), .text(orNull: password),
           .text(OwnPeople.provider), .text(personID), .integer(now.seconds),
         ])
-    } else if let password, let bytes = StoredID.bytes(of: personID) {
-      try change(.updatePassword, [.bytes(bytes), .text(password)])
+    } else if let password, let bytes = StoredID(personID) {
+      try change(.updatePassword, [.id(bytes), .text(password)])
     }
     if password != nil { try notePassword(of: begun, before: known?.password, detail: nil, at: now) }
     return begun
   }
 
   private func signIn(
-    _ identity: Identity, newID: [UInt8], creating credential: CheckedCredential, at now: UnixTime
+    _ identity: Identity, newID: StoredID, creating credential: CheckedCredential, at now: UnixTime
   ) throws(SQLFailure) -> BegunSignIn {
     let checked = try SQLFailure.converting { () throws(StoreFailure) in try CheckedIdentity(identity) }
     return try signIn(checked, newID: newID, creating: credential, at: now, from: .current)
@@ -241,7 +241,7 @@ extension SQLiteConnection {
   private func notePassword(
     of begun: BegunSignIn, before: String?, detail: String?, at now: UnixTime
   ) throws(SQLFailure) {
-    guard let account = StoredID.bytes(of: begun.signedIn.account.id) else { return }
+    guard let account = StoredID(begun.signedIn.account.id) else { return }
     try notePassword(of: account, before: before, detail: detail, at: now)
   }
 }

@@ -30,7 +30,7 @@ extension SQLStore {
     _ other: String, provenBy identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime
   ) throws(StoreFailure) -> Merging {
     guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
-    guard let key = CheckedKey(identity), let other = StoredID.bytes(of: other) else { return .gone }
+    guard let key = CheckedKey(identity), let other = StoredID(other) else { return .gone }
     let merging = try inTransaction { (connection) throws(SQLFailure) in
       try AccountTransaction(connection).merge(other, provenBy: key, by: proof)
     }
@@ -42,7 +42,7 @@ extension SQLStore {
     _ id: String, by proof: RecentSignIn?, at now: UnixTime
   ) throws(StoreFailure) -> DeletedAccount? {
     let checked = proof.flatMap { CheckedProof($0, at: now) }
-    guard let account = StoredID.bytes(of: id), proof == nil || checked != nil else { return nil }
+    guard let account = StoredID(id), proof == nil || checked != nil else { return nil }
     let deleted = try inTransaction { (connection) throws(SQLFailure) in
       try AccountTransaction(connection).deleteAccount(account, by: checked, at: now)
     }
@@ -53,7 +53,7 @@ extension SQLStore {
   public func account(of identity: IdentityKey) throws(StoreFailure) -> String? {
     guard let key = CheckedKey(identity) else { return nil }
     return try reading { (connection) throws(SQLFailure) in
-      try connection.first(.accountOfIdentity, key.values) { StoredID.text(of: $0.bytes(0)) }
+      try connection.first(.accountOfIdentity, key.values) { $0.id(0).text }
     }
   }
 

@@ -78,7 +78,7 @@ protocol SQLConnection: PooledConnection {
 
   /// Finds or makes the account of an identity, and begins a session or code.
   func signIn(
-    _ identity: CheckedIdentity, newID: [UInt8], creating credential: CheckedCredential, at now: UnixTime,
+    _ identity: CheckedIdentity, newID: StoredID, creating credential: CheckedCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(SQLFailure) -> BegunSignIn
 
@@ -148,7 +148,7 @@ extension SQLConnection {
   }
 
   /// Writes an audit entry of this account; the account that the entry names is ignored.
-  func note(_ entry: AuditEntry, of account: [UInt8]) throws(SQLFailure) {
-    try change(.appendAudit, AuditRow.values(entry, account: .bytes(account)))
+  func note(_ entry: AuditEntry, of account: StoredID) throws(SQLFailure) {
+    try change(.appendAudit, AuditRow.values(entry, account: .id(account)))
   }
 }

@@ -72,26 +72,26 @@ extension SQLStore {
   }
 
   public func person(id: String) throws(StoreFailure) -> StoredPerson? {
-    guard let id = StoredID.bytes(of: id) else { return nil }
+    guard let id = StoredID(id) else { return nil }
     return try reading { (connection) throws(SQLFailure) in
-      try connection.first(.personByID, [.bytes(id)]) { StoredPerson(row: $0) }
+      try connection.first(.personByID, [.id(id)]) { StoredPerson(row: $0) }
     }
   }
 
   public func setPassword(
     _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?, at now: UnixTime
   ) throws(StoreFailure) -> Bool {
-    guard let bytes = StoredID.bytes(of: id) else { return false }
+    guard let person = StoredID(id) else { return false }
     let password = try StoredText.exact(password, "The password's hash")
     let ended = try inTransaction(.repeatable) { (connection) throws(SQLFailure) -> Int? in
-      let before = try connection.first(.personByID, [.bytes(bytes)]) { StoredPerson(row: $0) }
-      guard let before, try connection.change(.updatePassword, [.bytes(bytes), password]) > 0 else {
+      let before = try connection.first(.personByID, [.id(person)]) { StoredPerson(row: $0) }
+      guard let before, try connection.change(.updatePassword, [.id(person), password]) > 0 else {
         return nil
       }
       let ended = try connection.endAccess(
         of: id, sessionThatStays: exceptTokenHash.map { .bytes($0) } ?? .null, linkThatStays: .null)
       let identity: [SQLValue] = [.text(OwnPeople.provider), .text(id)]
-      if let account = try connection.first(.accountOfIdentity, identity, { $0.bytes(0) }) {
+      if let account = try connection.first(.accountOfIdentity, identity, { $0.id(0) }) {
         try connection.notePassword(of: account, before: before.password, detail: String(ended), at: now)
       }
       return ended
@@ -101,8 +101,8 @@ extension SQLStore {
   }
 
   public func isCurrent(_ password: String, ofPerson id: String) throws(StoreFailure) -> Bool {
-    guard let id = StoredID.bytes(of: id) else { return false }
-    let values: [SQLValue] = [.bytes(id), try StoredText.exact(password, "The password's hash")]
+    guard let id = StoredID(id) else { return false }
+    let values: [SQLValue] = [.id(id), try StoredText.exact(password, "The password's hash")]
     return try reading { (connection) throws(SQLFailure) in
       try connection.first(.passwordIsCurrent, values) { $0.bytes(0) } != nil
     }
@@ -123,16 +123,16 @@ extension SQLStore {
   }
 
   public func removeMail(_ id: String) throws(StoreFailure) {
-    guard let id = StoredID.bytes(of: id) else { return }
+    guard let id = StoredID(id) else { return }
     try changing(.repeatable) { (connection) throws(SQLFailure) in
-      _ = try connection.change(.removeMail, [.bytes(id)])
+      _ = try connection.change(.removeMail, [.id(id)])
     }
   }
 
   public func putOffMail(_ id: String, until due: UnixTime) throws(StoreFailure) {
-    guard let id = StoredID.bytes(of: id) else { return }
+    guard let id = StoredID(id) else { return }
     try changing(.repeatable) { (connection) throws(SQLFailure) in
-      _ = try connection.change(.putOffMail, [.bytes(id), .integer(due.seconds)])
+      _ = try connection.change(.putOffMail, [.id(id), .integer(due.seconds)])
     }
   }
 
@@ -161,7 +161,7 @@ extension SQLConnection {
 
   /// - Parameter detail: the number of sessions that ended; nil if none could end.
   func notePassword(
-    of account: [UInt8], before: String?, detail: String?, at now: UnixTime
+    of account: StoredID, before: String?, detail: String?, at now: UnixTime
   ) throws(SQLFailure) {
     let entry = AuditEntry(
       at: now, before == nil ? .passwordSet : .passwordChanged, account: nil, detail: detail, from: .current)

@@ -13,9 +13,9 @@ extension SQLStore {
   }
 
   public func audit(ofAccount id: String, limit: Int) throws(StoreFailure) -> [AuditEntry] {
-    guard let account = StoredID.bytes(of: id) else { return [] }
+    guard let account = StoredID(id) else { return [] }
     return try reading { (connection) throws(SQLFailure) in
-      try connection.rows(.audit, [.bytes(account), .integer(Int64(clamping: limit))]) { AuditRow.entry($0) }
+      try connection.rows(.audit, [.id(account), .integer(Int64(clamping: limit))]) { AuditRow.entry($0) }
         .compactMap { $0 }
     }
   }
@@ -82,7 +82,7 @@ extension SQLStore {
   }
 
   public func dropRevocation(_ taken: TakenRevocation, at now: UnixTime) throws(StoreFailure) {
-    let account = try CheckedID.bytes(taken.account, "The account of a token")
+    let account = try StoredID(taken.account, "The account of a token")
     try inTransaction { (connection) throws(SQLFailure) in
       try AccountTransaction(connection).drop(taken, of: account, at: now)
     }
@@ -94,7 +94,7 @@ extension TakenRevocation {
   init(row: some SQLRow) {
     self.init(
       id: row.integer(0), provider: row.text(1), sealed: row.text(2),
-      account: StoredID.text(of: row.bytes(3)),
+      account: row.id(3).text,
       expires: row.time(4), attempts: row.integer(5))
   }
 }

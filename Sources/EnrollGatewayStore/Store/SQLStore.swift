@@ -46,7 +46,7 @@ public class SQLStore: AccountStore, @unchecked Sendable {
     from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn {
     let identity = try CheckedIdentity(identity)
-    let newID = try CheckedID.bytes(newAccountID, "The id of the new account")
+    let newID = try StoredID(newAccountID, "The id of the new account")
     let credential = try CheckedCredential(credential, at: now)
     // A repeated call finds the identity, its account, and the session or code that the first attempt made.
     let begun = try changing(.repeatable) { (connection) throws(SQLFailure) in
@@ -117,9 +117,9 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   }
 
   public func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession] {
-    guard let account = StoredID.bytes(of: id) else { return [] }
+    guard let account = StoredID(id) else { return [] }
     return try reading { (connection) throws(SQLFailure) in
-      try connection.rows(.sessions, [.bytes(account), .integer(now.seconds)]) { SessionRecord($0).session }
+      try connection.rows(.sessions, [.id(account), .integer(now.seconds)]) { SessionRecord($0).session }
     }
   }
 
@@ -133,9 +133,9 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   public func endSession(
     id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool {
-    guard let id = StoredID.bytes(of: id), let account = StoredID.bytes(of: account) else { return false }
+    guard let id = StoredID(id), let account = StoredID(account) else { return false }
     let isEnded = try endSession(
-      .endSessionByID, [.bytes(id), .bytes(account)], .once, at: now, from: origin)
+      .endSessionByID, [.id(id), .id(account)], .once, at: now, from: origin)
     observer.ended(isEnded ? 1 : 0, .ended)
     return isEnded
   }
@@ -144,10 +144,10 @@ public class SQLStore: AccountStore, @unchecked Sendable {
     _ statement: SQLStatement, _ values: [SQLValue], _ use: SQLUse, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool {
     try inTransaction(use) { (connection) throws(SQLFailure) in
-      let ended = try connection.first(statement, values) { (account: $0.bytes(0), id: $0.bytes(1)) }
+      let ended = try connection.first(statement, values) { (account: $0.id(0), id: $0.id(1)) }
       guard let ended else { return false }
       let entry = AuditEntry(
-        at: now, .sessionEnded, account: nil, detail: StoredID.text(of: ended.id), from: origin)
+        at: now, .sessionEnded, account: nil, detail: ended.id.text, from: origin)
       try connection.note(entry, of: ended.account)
       return true
     }
@@ -156,14 +156,14 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   public func endSessions(
     ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Int {
-    guard let account = StoredID.bytes(of: account) else { return 0 }
+    guard let account = StoredID(account) else { return 0 }
     let kept: SQLValue = exceptTokenHash.map { .bytes($0) } ?? .null
     let count = try inTransaction { (connection) throws(SQLFailure) -> Int in
       // Delete codes and links first: these statements wait for a code or link that is being used, so the last one sees its
       // session.
-      try connection.change(.endCodes, [.bytes(account)])
-      try connection.change(.endLinks, [.bytes(account)])
-      let count = try connection.change(.endSessions, [.bytes(account), kept])
+      try connection.change(.endCodes, [.id(account)])
+      try connection.change(.endLinks, [.id(account)])
+      let count = try connection.change(.endSessions, [.id(account), kept])
       guard count > 0 else { return 0 }
       let entry = AuditEntry(at: now, .sessionsEnded, account: nil, detail: String(count), from: origin)
       try connection.note(entry, of: account)
@@ -183,16 +183,16 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   }
 
   public func account(_ id: String) throws(StoreFailure) -> Account? {
-    guard let account = StoredID.bytes(of: id) else { return nil }
+    guard let account = StoredID(id) else { return nil }
     return try reading { (connection) throws(SQLFailure) in
-      try connection.first(.accountByID, [.bytes(account)]) { Account(row: $0) }
+      try connection.first(.accountByID, [.id(account)]) { Account(row: $0) }
     }
   }
 
   public func identities(ofAccount id: String) throws(StoreFailure) -> [Identity] {
-    guard let account = StoredID.bytes(of: id) else { return [] }
+    guard let account = StoredID(id) else { return [] }
     return try reading { (connection) throws(SQLFailure) in
-      try connection.rows(.identities, [.bytes(account)]) { Identity(row: $0) }
+      try connection.rows(.identities, [.id(account)]) { Identity(row: $0) }
     }
   }
 
