@@ -1,7 +1,6 @@
 """docs/reference.md, with each command's name in every language, and the errors of docs/troubleshooting.md."""
 
-from . import c, names, pages
-from .advice import ADVICE
+from . import c, names, pages, swift
 from .manifest import snake, upper
 from .python_commands import BY_HAND, exception
 from .text import replaced, sentence
@@ -15,16 +14,17 @@ OPEN = {"Kotlin": "enroll.open", "TypeScript": "enroll.open"}
 
 def files(manifest, read):
     """{path: text}. `read`: gives the present text of a path."""
-    return {REFERENCE: reference(manifest), TROUBLE: replaced(read(TROUBLE), "errors", "\n\n".join(errors(manifest)))}
+    told = "\n\n".join(errors(manifest, swift.advice(read)))
+    return {REFERENCE: reference(manifest), TROUBLE: replaced(read(TROUBLE), "errors", told)}
 
 
-def errors(manifest):
+def errors(manifest, advice):
     for error in manifest.errors:
         status = error["status"]
         helps = "A retry may succeed." if error["retryable"] else "A retry fails again."
         yield (
             f"### {status}\n\n{sentence(error['summary'])} Blame: {error['blame']}. {helps}\n\n"
-            f"**What to do:** {ADVICE.get(status, '')}\n\n"
+            f"**What to do:** {advice[status]}\n\n"
             f"C `{c.constant(status)}` ({error['code']}), Python `{exception(status)}`, Kotlin `Status.{upper(status)}`, "
             f"Swift `.{status}`, JSON-RPC {error['rpcCode']}"
         )

@@ -1,4 +1,4 @@
-"""Swift: the comments of `EnrollError.Code`, which are the summaries of its table."""
+"""Swift: the comments of `EnrollError.Code`, which are the summaries of its table; the advice of the table's rows."""
 
 import re
 
@@ -14,6 +14,12 @@ def path():
     if len(found) != 1:
         raise Refused("Sources/EnrollRules has no EnrollErrorTable.swift, or several. The table of errors is one file.")
     return str(found[0].relative_to(TOP))
+
+
+def advice(read):
+    """{error: what to do about it}, in Markdown. The manifest does not have it, so that programs need not carry it."""
+    row = r'Row\(\s*"(\w+)",(?:(?!Row\().)*?advice:\s*"((?:[^"\\]|\\.)*)"\s*\)'
+    return {name: text.replace('\\"', '"') for name, text in re.findall(row, read(path()), re.DOTALL)}
 
 
 def files(manifest, read):

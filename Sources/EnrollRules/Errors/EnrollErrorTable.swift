@@ -1,4 +1,4 @@
-// The table of errors: for each its stable number, its name, its blame, whether retrying helps, and one sentence. `make
+// The table of errors: for each its stable number, name, blame, category, what helps, one sentence, and advice. `make
 // generate` generates from it the constants of the header, the bindings' exceptions, the pages of the documentation and
 // the comments of the cases. The commands list their own errors.
 
@@ -113,98 +113,157 @@ extension EnrollError.Code {
   /// One sentence for the documentation.
   public var summary: String { row.summary }
 
-  struct Row {
-    var name: String
-    var blame: EnrollError.Blame
-    var retryable: Bool
-    var summary: String
-
-    init(_ name: String, _ blame: EnrollError.Blame, retry: Bool = false, _ summary: String) {
-      self.name = name
-      self.blame = blame
-      self.retryable = retry
-      self.summary = summary
-    }
-  }
-
+  // Each row has three lines, and none is broken: the texts are as long as they are.
+  // swift-format-ignore
   var row: Row {
     switch self {
     case .invalidArgument:
-      Row("invalidArgument", .caller, "an argument is missing, of the wrong type or out of range")
-    case .handle: Row("handle", .caller, "the handle is null, stale or already freed")
-    case .reentrant: Row("reentrant", .caller, "a host callback called back into the library")
+      Row("invalidArgument", .caller, .usage, .support, "an argument is missing, of the wrong type or out of range",
+        advice: "Correct the call. `field` names the argument. This is a bug in the program: report it to its developer.")
+    case .handle:
+      Row("handle", .caller, .failed, .support, "the handle is null, stale or already freed",
+        advice: "Do not use a client after it is closed. In C, `enroll_client_free` ends a handle.")
+    case .reentrant:
+      Row("reentrant", .caller, .failed, .support, "a host callback called back into the library",
+        advice: "Do not call EnrollKit from your transport, key or clock callback. Do the work after the callback has returned.")
     case .forked:
-      Row("forked", .caller, "the process forked after the client was made; open a new one in the child")
+      Row("forked", .caller, .failed, .support, "the process forked after the client was made; open a new one in the child",
+        advice: "Open a client in the child process. Objects that were made before the fork fail there.")
     case .bufferTooSmall:
-      Row("bufferTooSmall", .caller, "the caller's buffer is too small; the needed size was reported")
-    case .cancelled: Row("cancelled", .caller, "the call was cancelled")
+      Row("bufferTooSmall", .caller, .failed, .support, "the caller's buffer is too small; the needed size was reported",
+        advice: "Call again with a buffer of the reported size.")
+    case .cancelled:
+      Row("cancelled", .caller, .interrupted, .retry, "the call was cancelled",
+        advice: "Nothing. Your program cancelled the call. A request that was already sent continues, and its tokens are stored.")
     case .deadlineExceeded:
-      Row("deadlineExceeded", .caller, retry: true, "the caller's deadline passed first")
-    case .busy: Row("busy", .caller, retry: true, "too many calls run at once; try again")
+      Row("deadlineExceeded", .caller, .unreachable, retry: true, .retry, "the caller's deadline passed first",
+        advice: "Wait again, or pass a longer timeout. A sign-in is still pending: await its outcome again. If the browser shows an error page, compare the client id and the redirect URI with those at the provider.")
+    case .busy:
+      Row("busy", .caller, .busy, retry: true, .retry, "too many calls run at once; try again",
+        advice: "Try again in a moment. If the message names a port, [another program has taken it](#the-port-is-taken-by-another-program): end that program, or register a redirect URI without a port, so that the system chooses a free one.")
     case .unsupported:
-      Row("unsupported", .caller, "this build, this machine or this provider does not support it")
+      Row("unsupported", .caller, .usage, .support, "this build, this machine or this provider does not support it",
+        advice: "Read the message: it names what is missing. To install a missing library, see [the installation page](install.md#what-the-system-needs). If no browser could be opened, show the user the URL, or use the device grant.")
     case .illegalState:
-      Row("illegalState", .caller, "the registration's state does not allow the call")
-    case .notFound: Row("notFound", .caller, "no such command, account or transaction")
-    case .outOfMemory: Row("outOfMemory", .internal, retry: true, "memory ran out")
+      Row("illegalState", .caller, .signInNeeded, .support, "the registration's state does not allow the call",
+        advice: "Read the state first (`registration.state`). [The table](states.md#table) shows what each state allows.")
+    case .notFound:
+      Row("notFound", .caller, .failed, .support, "no such command, account or transaction",
+        advice: "Check the name. `accounts.list` lists the accounts in a store. A client does not find another account's transactions.")
+    case .outOfMemory:
+      Row("outOfMemory", .internal, .failed, retry: true, .retry, "memory ran out",
+        advice: "Free memory, then call again. Nothing was lost.")
     case .configuration:
-      Row("configuration", .host, "the configuration is invalid; the error names the key")
+      Row("configuration", .host, .usage, .support, "the configuration is invalid; the error names the key",
+        advice: "Correct the key that `field` names. [The configuration page](configuration.md) lists the values of every key.")
     case .redirectMalformed:
-      Row("redirectMalformed", .network, "the URL is not a valid redirect")
+      Row("redirectMalformed", .network, .notFinished, .registerAgain, "the URL is not a valid redirect",
+        advice: "Nothing. Pass every URL that your app receives, unchanged; a URL that is not a redirect has no effect.")
     case .redirectMismatch:
-      Row("redirectMismatch", .network, "the URL is not the redirect URI of its transaction")
-    case .unsolicited: Row("unsolicited", .network, "no pending transaction expects this URL")
-    case .alreadySettled: Row("alreadySettled", .network, "the transaction is already settled")
+      Row("redirectMismatch", .network, .notFinished, .registerAgain, "the URL is not the redirect URI of its transaction",
+        advice: "Pass the URL exactly as your app received it. If the provider returns to another address, correct `redirectUri`.")
+    case .unsolicited:
+      Row("unsolicited", .network, .notFinished, .registerAgain, "no pending transaction expects this URL",
+        advice: "Nothing, or offer to sign in. The URL does not belong to a pending sign-in; anybody can send such a URL.")
+    case .alreadySettled:
+      Row("alreadySettled", .network, .notFinished, .registerAgain, "the transaction is already settled",
+        advice: "Nothing. The sign-in already has an outcome: read it with `registration.state`. A second redirect has no effect.")
     case .transactionExpired:
-      Row("transactionExpired", .user, "the transaction's deadline has passed; begin again")
-    case .otherAppMissing: Row("otherAppMissing", .user, "the other app is not on this device")
+      Row("transactionExpired", .user, .notFinished, .registerAgain, "the transaction's deadline has passed; begin again",
+        advice: "Begin the sign-in again. `transactionLifetime` sets how long a sign-in may take.")
+    case .otherAppMissing:
+      Row("otherAppMissing", .user, .notFinished, .registerAgain, "the other app is not on this device",
+        advice: "Offer another way to sign in, or send the user to the app's page in the store.")
     case .activationFailed:
-      Row(
-        "activationFailed", .user,
-        "the e-mail link led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or to send the e-mail again"
-      )
-    case .network: Row("network", .network, retry: true, "the server could not be reached")
-    case .tls: Row("tls", .server, "the server's certificate is not trusted")
-    case .timeout: Row("timeout", .network, retry: true, "the server did not answer in time")
-    case .server: Row("server", .server, retry: true, "the server failed or is overloaded (5xx or 429)")
+      Row("activationFailed", .user, .notFinished, .registerAgain, "the e-mail link led to no sign-in: it was used elsewhere, is too old, or the user stopped; offer to sign in or to send the e-mail again",
+        advice: "Offer to sign in or to send the e-mail again. [Links in e-mails](links.md) explains why links fail.")
+    case .network:
+      Row("network", .network, .unreachable, retry: true, .wait, "the server could not be reached",
+        advice: "Try again later. Check the address, the DNS server, the firewall and the proxy. `enroll doctor` shows how the provider responds. This error never ends a session.")
+    case .tls:
+      Row("tls", .server, .refused, .support, "the server's certificate is not trusted",
+        advice: "Check this machine's clock and its CA certificates. If your own certificate authority issued the provider's certificate, set `caFile` to the authority's PEM file. EnrollKit never skips the check.")
+    case .timeout:
+      Row("timeout", .network, .unreachable, retry: true, .wait, "the server did not answer in time",
+        advice: "Try again later. The server accepts connections but does not answer.")
+    case .server:
+      Row("server", .server, .unreachable, retry: true, .wait, "the server failed or is overloaded (5xx or 429)",
+        advice: "Try again later. `retryAfter` says when, if the server gave a time. EnrollKit itself waits longer after each attempt.")
     case .responseInvalid:
-      Row("responseInvalid", .server, "the server's response violates the protocol")
-    case .oauth: Row("oauth", .server, "the provider refused; its error code is given")
+      Row("responseInvalid", .server, .refused, .support, "the server's response violates the protocol",
+        advice: "Check the issuer: another server or a proxy may have answered. The message says what was expected and what was received. If the provider has no discovery document, set its endpoints in `endpoints`.")
+    case .oauth:
+      Row("oauth", .server, .refused, .registerAgain, "the provider refused; its error code is given",
+        advice: "Read `oauthError`. `invalid_client`: check the client id and the secret. `invalid_scope`: request other scopes. `other_error` stands for a code that is not shown, because it may be part of a token. `invalid_request`: compare the redirect URI with the registered one. [The guides](providers.md#guides) list what each provider requires.")
     case .loginRequired:
-      Row("loginRequired", .user, "prompt=none, but the user is not signed in at the provider")
+      Row("loginRequired", .user, .signInNeeded, .registerAgain, "prompt=none, but the user is not signed in at the provider",
+        advice: "Begin a sign-in without `prompt=none`.")
     case .interactionRequired:
-      Row("interactionRequired", .user, "prompt=none, but the provider must interact with the user")
-    case .consentRequired: Row("consentRequired", .user, "prompt=none, but the user has to consent")
-    case .accessDenied: Row("accessDenied", .user, "the user or the provider denied access")
+      Row("interactionRequired", .user, .signInNeeded, .registerAgain, "prompt=none, but the provider must interact with the user",
+        advice: "Begin a sign-in without `prompt=none`.")
+    case .consentRequired:
+      Row("consentRequired", .user, .signInNeeded, .registerAgain, "prompt=none, but the user has to consent",
+        advice: "Begin a sign-in without `prompt=none`, so that the user can consent.")
+    case .accessDenied:
+      Row("accessDenied", .user, .notFinished, .retry, "the user or the provider denied access",
+        advice: "Offer to begin again. If the user did not decline, ask the provider's administrator about the app's permissions.")
     case .codeRejected:
-      Row("codeRejected", .user, "the one-time code is wrong or too old; ask the user for it again")
-    case .issuerMismatch: Row("issuerMismatch", .server, "the issuer is not the configured one")
+      Row("codeRejected", .user, .notFinished, .retry, "the one-time code is wrong or too old; ask the user for it again",
+        advice: "Ask the user for the code again. The fifth wrong code ends the sign-in.")
+    case .issuerMismatch:
+      Row("issuerMismatch", .server, .refused, .support, "the issuer is not the configured one",
+        advice: "Set the issuer exactly as the provider reports it; the message contains both. For Entra ID with many tenants, use `provider`.")
     case .keysUnavailable:
-      Row("keysUnavailable", .server, retry: true, "the issuer's keys could not be fetched")
-    case .idTokenInvalid: Row("idTokenInvalid", .server, "the id_token violates a rule; the message names it")
-    case .profileMismatch: Row("profileMismatch", .server, "two sources disagree about who the user is")
+      Row("keysUnavailable", .server, .unreachable, retry: true, .wait, "the issuer's keys could not be fetched",
+        advice: "Try again later: the sign-in is still pending if no code was sent. Check that this machine can reach the provider's `jwks_uri`.")
+    case .idTokenInvalid:
+      Row("idTokenInvalid", .server, .refused, .registerAgain, "the id_token violates a rule; the message names it",
+        advice: "Read the message: it names the claim and the expected value ([the rules](rules.md) R21 to R27). A wrong time means a wrong clock, on this machine or at the provider; a wrong `aud` means another client id; a wrong `iss` means another issuer.")
+    case .profileMismatch:
+      Row("profileMismatch", .server, .refused, .registerAgain, "two sources disagree about who the user is",
+        advice: "Sign in again as one user. If the error recurs, the provider or your back end mixes up users: report it there.")
     case .emailNotVerified:
-      Row(
-        "emailNotVerified", .user, retry: true,
-        "the e-mail address is not verified; verify it and confirm again")
+      Row("emailNotVerified", .user, .notFinished, retry: true, .verifyEmail, "the e-mail address is not verified; verify it and confirm again",
+        advice: "Ask the user to open the provider's e-mail, then confirm again.")
     case .unknownAccount:
-      Row(
-        "unknownAccount", .user,
-        "the registration check does not know the account; the host can offer to create one")
-    case .reauthenticate: Row("reauthenticate", .user, "the session is over; sign in again")
+      Row("unknownAccount", .user, .refused, .createAccount, "the registration check does not know the account; the host can offer to create one",
+        advice: "Offer to create an account (`registration.begin` with the kind `register`).")
+    case .reauthenticate:
+      Row("reauthenticate", .user, .signInNeeded, .registerAgain, "the session is over; sign in again",
+        advice: "Let the user sign in again. This is the only outcome that requires it.")
     case .rejected:
-      Row("rejected", .server, retry: true, "the provider refused to renew, without ending the session")
-    case .expired: Row("expired", .network, retry: true, "the token expired and could not be renewed yet")
-    case .storeLocked: Row("storeLocked", .host, retry: true, "the store is locked: its key is unavailable")
-    case .storeCorrupt: Row("storeCorrupt", .host, "a file of the store is damaged; the message names it")
+      Row("rejected", .server, .refused, retry: true, .wait, "the provider refused to renew, without ending the session",
+        advice: "Try again after a minute. If the error persists, check the client id and the secret: the provider rejects the app, not the user.")
+    case .expired:
+      Row("expired", .network, .unreachable, retry: true, .wait, "the token expired and could not be renewed yet",
+        advice: "Try again later; `retryAfter` says when EnrollKit tries next. The session has not ended.")
+    case .storeLocked:
+      Row("storeLocked", .host, .storeLocked, retry: true, .wait, "the store is locked: its key is unavailable",
+        advice: "Unlock the keyring, or pass the passphrase or the PIN. The same client then works again. If this machine has no keyring, keep the key in a file (`\"keys\": {\"provider\": \"file\"}`) or use a passphrase.")
+    case .storeCorrupt:
+      Row("storeCorrupt", .host, .storeUnusable, .registerAgain, "a file of the store is damaged; the message names it",
+        advice: "Run `enroll doctor`, or call `store.diagnose`. They name the file, which EnrollKit renamed and did not erase. Restore the file from a backup, or sign in again.")
     case .storeRefused:
-      Row("storeRefused", .host, "the store's owner, permissions or file type are not safe")
-    case .storeIO: Row("storeIO", .host, retry: true, "the store could not be read or written")
-    case .storeFull: Row("storeFull", .host, retry: true, "no space is left for the store")
-    case .storeKey: Row("storeKey", .host, "the key does not belong to this store")
-    case .storeVersion: Row("storeVersion", .host, "the store was written by a newer version")
-    case .json: Row("json", .caller, "the text is not valid JSON, or exceeds a limit")
-    case .internal: Row("internal", .internal, "a bug in this library; please report it")
+      Row("storeRefused", .host, .storeUnusable, .support, "the store's owner, permissions or file type are not safe",
+        advice: "Read the message: it names the folder and says what to do. Give the store directory to the user who runs the program, with mode 0700, and its files mode 0600. Put the store on a local disk: EnrollKit rejects network file systems and FUSE.")
+    case .storeIO:
+      Row("storeIO", .host, .storeUnusable, retry: true, .retry, "the store could not be read or written",
+        advice: "Read the message: it names the file and the system error. Check the disk. Tokens that could not be written stay in memory and are written as soon as the disk allows.")
+    case .storeFull:
+      Row("storeFull", .host, .storeUnusable, retry: true, .wait, "no space is left for the store",
+        advice: "Free space on the disk that holds the store. Nothing was lost: EnrollKit reserves space before it spends a refresh token.")
+    case .storeKey:
+      Row("storeKey", .host, .storeLocked, .registerAgain, "the key does not belong to this store",
+        advice: "Configure the key with which the store was created (`keys`). A store cannot be read without its key: remove the store and sign in again.")
+    case .storeVersion:
+      Row("storeVersion", .host, .storeUnusable, .support, "the store was written by a newer version",
+        advice: "Update EnrollKit. The newer version that wrote the store is or was installed on this machine.")
+    case .json:
+      Row("json", .caller, .usage, .support, "the text is not valid JSON, or exceeds a limit",
+        advice: "Correct the JSON. [The JSON-RPC page](json-rpc.md) lists the limits.")
+    case .internal:
+      Row("internal", .internal, .failed, .support, "a bug in this library; please report it",
+        advice: "Report the bug, with the message and `diagnostics.export`, which contains no secret.")
     }
   }
 }

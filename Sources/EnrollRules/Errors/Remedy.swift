@@ -1,4 +1,4 @@
-// The remedies that may help after an error.
+// What may help after an error.
 
 extension EnrollError {
   /// Ways to make a failed renewal succeed.
@@ -9,5 +9,21 @@ extension EnrollError {
     case wait
     /// The user has to sign in: the session is over.
     case registerAgain
+  }
+
+  /// The ways in which the user or the host can solve an error.
+  public enum Help: String, Sendable, CaseIterable {
+    /// Do the same again.
+    case retry
+    /// Wait, then do the same again.
+    case wait
+    /// Start again: sign in or register.
+    case registerAgain
+    /// Verify the e-mail address, then confirm again.
+    case verifyEmail
+    /// Get an account from the host, then confirm again.
+    case createAccount
+    /// The user cannot solve it: a developer has to.
+    case support
   }
 }

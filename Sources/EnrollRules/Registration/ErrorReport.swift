@@ -4,22 +4,6 @@
 import EnrollJSON
 
 extension EnrollError {
-  /// The ways in which the user or the host can solve an error.
-  public enum Help: String, Sendable, CaseIterable {
-    /// Do the same again.
-    case retry
-    /// Wait, then do the same again.
-    case wait
-    /// Start again: sign in or register.
-    case registerAgain
-    /// Verify the e-mail address, then confirm again.
-    case verifyEmail
-    /// Get an account from the host, then confirm again.
-    case createAccount
-    /// The user cannot solve it: a developer has to.
-    case support
-  }
-
   /// The key of the host's own text for the error: `error.` and the code's name.
   public var messageKey: String { "error.\(code.name)" }
 
@@ -30,22 +14,7 @@ extension EnrollError {
     case .retry: return .retry
     case .wait: return .wait
     case .registerAgain: return .registerAgain
-    case nil: break
-    }
-    return switch code {
-    case .cancelled, .deadlineExceeded, .busy, .accessDenied, .codeRejected, .storeIO, .outOfMemory: .retry
-    case .network, .timeout, .server, .keysUnavailable, .rejected, .expired, .storeLocked, .storeFull: .wait
-    case .redirectMalformed, .redirectMismatch, .unsolicited, .alreadySettled, .transactionExpired,
-      .otherAppMissing, .activationFailed, .oauth,
-      .loginRequired, .interactionRequired, .consentRequired, .idTokenInvalid, .profileMismatch,
-      .reauthenticate, .storeCorrupt, .storeKey:
-      .registerAgain
-    case .emailNotVerified: .verifyEmail
-    case .unknownAccount: .createAccount
-    case .invalidArgument, .handle, .reentrant, .forked, .bufferTooSmall, .unsupported, .illegalState,
-      .notFound, .configuration, .tls, .responseInvalid, .issuerMismatch, .storeRefused, .storeVersion, .json,
-      .internal:
-      .support
+    case nil: return code.row.helps
     }
   }
 

@@ -38,23 +38,19 @@ enum CommandStatus: Int32, CaseIterable {
 
   /// The exit status for an error of the library.
   init(_ code: EnrollError.Code) {
-    switch code {
-    case .invalidArgument, .configuration, .unsupported, .json: self = .usage
-    case .reauthenticate, .loginRequired, .interactionRequired, .consentRequired, .illegalState:
-      self = .signInNeeded
-    case .network, .timeout, .server, .keysUnavailable, .expired, .deadlineExceeded: self = .unreachable
-    case .rejected, .oauth, .tls, .responseInvalid, .issuerMismatch, .idTokenInvalid, .profileMismatch,
-      .unknownAccount:
-      self = .refused
-    case .storeLocked, .storeKey: self = .storeLocked
-    case .busy: self = .busy
-    case .storeCorrupt, .storeRefused, .storeIO, .storeFull, .storeVersion: self = .storeUnusable
-    case .accessDenied, .transactionExpired, .otherAppMissing, .activationFailed, .codeRejected,
-      .emailNotVerified, .redirectMalformed, .redirectMismatch, .unsolicited, .alreadySettled:
-      self = .notFinished
-    case .cancelled: self = .interrupted
-    case .handle, .reentrant, .forked, .bufferTooSmall, .notFound, .outOfMemory, .internal: self = .failed
-    }
+    self =
+      switch code.category {
+      case .usage: .usage
+      case .signInNeeded: .signInNeeded
+      case .unreachable: .unreachable
+      case .refused: .refused
+      case .storeLocked: .storeLocked
+      case .storeUnusable: .storeUnusable
+      case .busy: .busy
+      case .notFinished: .notFinished
+      case .interrupted: .interrupted
+      case .failed: .failed
+      }
   }
 
   /// Whether the cause is on this machine, not at the provider.
