@@ -31,7 +31,7 @@ extension EnrollClient {
         }
       }
       if !isStarted {
-        continuation.resume(returning: .failure(EnrollError(.busy, "no thread could be started")))
+        continuation.resume(returning: .failure(EnrollError.noThread()))
       }
     }
     try result.get()

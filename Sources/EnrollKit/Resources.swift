@@ -72,7 +72,7 @@ extension EnrollClient {
           }
         }
         if !isStarted {
-          continuation.resume(returning: .failure(EnrollError(.busy, "no thread could be started")))
+          continuation.resume(returning: .failure(EnrollError.noThread()))
         }
       }
     } onCancel: {

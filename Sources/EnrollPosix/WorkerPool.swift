@@ -2,6 +2,8 @@
 // start when there is work and end when there is none. They block signals, which belong to the host, and their number
 // is limited.
 
+package import EnrollRules
+
 /// A limited pool of threads, which start when they are needed.
 public final class WorkerPool: @unchecked Sendable {
   // Unchecked: all state is only touched with `condition` held.
@@ -146,5 +148,16 @@ package struct JobList {
       first = 0
     }
     return job
+  }
+}
+
+extension EnrollError {
+  /// `.busy`, for a job that ``WorkerPool/submit(_:limit:)`` refused.
+  /// - Parameter words: what the thread was for, or the other possible reason; they continue the sentence.
+  package static func noThread(_ words: String = "", field: String? = nil) -> EnrollError {
+    EnrollError(
+      .busy,
+      "no thread could be started\(words). End other programs or raise the limit of threads (ulimit -u), then try again",
+      field: field)
   }
 }

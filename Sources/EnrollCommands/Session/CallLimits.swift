@@ -7,9 +7,9 @@ import EnrollHost
 import EnrollPosix
 
 /// Counts the running calls.
-final class CallLimits: Sendable {
-  /// The limit of calls that hold a thread each.
-  static let blocking = 64
+package final class CallLimits: Sendable {
+  /// The limit of calls that hold a thread each, of a session and of the command `enroll`.
+  package static let blocking = 64
   /// The limit of such calls for one client, so that a provider that does not respond leaves threads for other clients.
   static let blockingPerClient = 16
   /// The limit of such calls without a client, which wait for no provider.

@@ -92,10 +92,7 @@ public final class Session: Sendable {
     limits.leaveBlocking(handle)
     completion(
       .failure(
-        EnrollError(
-          .busy,
-          "no thread could be started, or the session is ending. End other programs or raise the limit of threads (ulimit -u), then try again"
-        )))
+        EnrollError.noThread(", or the session is ending")))
   }
 
   private func startParked(
@@ -116,10 +113,7 @@ public final class Session: Sendable {
     if !beginner.submit({ start(invocation, done) }) {
       done(
         .failure(
-          EnrollError(
-            .busy,
-            "no thread could be started, or the client is closing. End other programs or raise the limit of threads (ulimit -u), then try again"
-          )))
+          EnrollError.noThread(", or the client is closing")))
     }
   }
 

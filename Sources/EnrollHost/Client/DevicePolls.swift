@@ -3,6 +3,7 @@
 
 import EnrollRules
 import EnrollSteps
+import EnrollPosix
 
 /// The transactions that are being polled, and the errors of their last polls.
 struct DevicePolls: Sendable {
@@ -53,10 +54,7 @@ extension Client {
     }
     guard isStarted else {
       devicePolls.withLock { $0.end(transactionID, nil) }
-      throw EnrollError(
-        .busy,
-        "no thread could be started for the device sign-in. End other programs or raise the limit of threads (ulimit -u), then try again"
-      )
+      throw EnrollError.noThread(" for the device sign-in")
     }
   }
 }

@@ -119,10 +119,7 @@ extension Client {
     }
     guard isStarted else {
       loopbacks.withLock { $0.remove(begun.transactionID) }
-      throw EnrollError(
-        .busy,
-        "no thread could be started to listen for the redirect. End other programs or raise the limit of threads (ulimit -u), then try again"
-      )
+      throw EnrollError.noThread(" to listen for the redirect")
     }
   }
 

@@ -145,10 +145,7 @@ public final class RenewalCoordinator<Outcome: Sendable>: @unchecked Sendable {
   }
 
   private static var noThread: EnrollError {
-    EnrollError(
-      .busy,
-      "no thread could be started for the renewal. End other programs or raise the limit of threads (ulimit -u), then try again"
-    )
+    EnrollError.noThread(" for the renewal")
   }
 
   /// Called with the condition held, so that the job cannot end before the flight is in the list.

@@ -101,7 +101,7 @@ public final class SecretService: SecretStore {
       shared.result.withLock { $0 = result }
       shared.over.set()
     }
-    guard isStarted else { throw EnrollError(.busy, "no thread could be started", field: "keys") }
+    guard isStarted else { throw EnrollError.noThread(field: "keys") }
     let clock = SystemClock()
     let timeout = CallTimeout.nanoseconds(atMost: Self.timeoutSeconds * 1_000_000_000)
     let deadline = clock.instant().advanced(byNanoseconds: timeout)

@@ -20,7 +20,7 @@ final class CommandSession {
   /// Whether the user may be asked for a passphrase or a PIN.
   let mayAsk: Bool
   var accounts = OpenAccounts()
-  private let workers = WorkerPool(threads: 64)
+  private let workers = WorkerPool(threads: CallLimits.blocking)
   private let reports = FailureReports()
   private var readConfiguration: ConfigurationDocument?
   private let request: CommandRequest
@@ -116,14 +116,7 @@ final class CommandSession {
     let isAccepted = workers.submit {
       do throws(EnrollError) { done(.success(try step())) } catch { done(.failure(error)) }
     }
-    if !isAccepted { done(.failure(Self.noThread)) }
-  }
-
-  private static var noThread: EnrollError {
-    EnrollError(
-      .busy,
-      "no thread could be started, or the session is ending. End other programs or raise the limit of threads (ulimit -u), then try again"
-    )
+    if !isAccepted { done(.failure(EnrollError.noThread(", or the session is ending"))) }
   }
 
   private func wait(
