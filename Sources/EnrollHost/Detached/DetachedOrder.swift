@@ -45,11 +45,12 @@ package struct DetachedOrder: Sendable {
   let step: DetachedStep
 
   /// - Parameter step: in the form that ``DetachedStep`` reads.
-  /// - Returns: the order for ``init(_:)``.
-  package static func bytes(_ account: Account, _ step: JSON) -> [UInt8] {
-    JSON.object([
+  /// - Returns: the order for ``init(_:)``; nil if another process cannot open the store.
+  package static func bytes(_ account: Account, _ step: JSON) -> [UInt8]? {
+    guard let keys = account.keys.word else { return nil }
+    return JSON.object([
       ("configuration", account.configuration), ("store", .string(account.store)),
-      ("keys", .string(account.keys.word)),
+      ("keys", .string(keys)),
       ("passphrase", account.keys.passphrase.map { .string($0.reveal()) }),
       ("account", .string(account.name)), ("pin", account.pin.map { .string($0.reveal()) }), ("step", step),
     ]).serialized()
@@ -86,11 +87,12 @@ package struct DetachedOrder: Sendable {
 }
 
 extension KeyPlan {
-  /// The provider's word in an order.
-  fileprivate var word: String {
+  /// The provider's word in an order; nil for a provider that only this process has, and for a key file elsewhere.
+  fileprivate var word: String? {
     switch provider {
-    case .automatic, .host, .custom: "auto"
-    case .file: KeyFileProvider.providerName
+    case .automatic: "auto"
+    case .host, .custom, .file(path: _?): nil
+    case .file(path: nil): KeyFileProvider.providerName
     case .secretService: SecretService.providerName
     case .passphrase: PassphraseKeyProvider.providerName
     }

@@ -43,6 +43,6 @@ final class OrderedSteps: StepProcesses {
   func use(_ pin: Secret) { account.withLock { $0.pin = pin } }
 
   func start(_ step: JSON) -> Int32? {
-    DetachedCommand.start(DetachedOrder.bytes(account.withLock { $0 }, step))
+    DetachedOrder.bytes(account.withLock { $0 }, step).flatMap { DetachedCommand.start($0) }
   }
 }
