@@ -16,11 +16,14 @@ do {
   let client = try EnrollClient(
     configuration: Configuration(
       issuer: gateway, clientID: "swift-app",  // the app's id in the gateway's configuration
-      redirectURI: "http://127.0.0.1/callback", scopes: ["profile"],
-      registrationCheckURI: "\(gateway)/v1/registration-check",
-      requireCheck: true,  // notices a session that the user ended elsewhere
-      bff: BFFSettings(base: gateway),
-      allowsLoopbackHTTP: true),  // only for a gateway on this machine
+      redirectURI: "http://127.0.0.1/callback"
+    ) {
+      $0.scopes = ["profile"]
+      $0.registrationCheckURI = "\(gateway)/v1/registration-check"
+      $0.requireCheck = true  // notices a session that the user ended elsewhere
+      $0.bff = BFFSettings(base: gateway)
+      $0.allowsLoopbackHTTP = true  // only for a gateway on this machine
+    },
     store: .directory(store))
 
   var state = try await client.state(wait: true)

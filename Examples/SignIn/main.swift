@@ -12,9 +12,11 @@ let (issuer, store) = (CommandLine.arguments[1], CommandLine.arguments[2])
 do {
   let client = try EnrollClient(
     configuration: Configuration(
-      issuer: issuer, clientID: "sample-app", redirectURI: "http://127.0.0.1/callback",
-      scopes: ["openid", "profile", "email", "offline_access"],
-      allowsLoopbackHTTP: true),  // only for a provider on this machine
+      issuer: issuer, clientID: "sample-app", redirectURI: "http://127.0.0.1/callback"
+    ) {
+      $0.scopes = ["openid", "profile", "email", "offline_access"]
+      $0.allowsLoopbackHTTP = true  // only for a provider on this machine
+    },
     store: .directory(store))
 
   let state = try await client.signIn { url in  // returns when the redirect has come back to a port of ours

@@ -40,14 +40,15 @@ public struct EnrollClient: Sendable {
   ///   - clock: the host's own clock; nil for the system's.
   ///   - log: receives a line for each action of the client, without secrets; nil for no log.
   ///   - random: the host's own source of random bytes; nil for the system's.
-  /// - Throws: `.storeRefused`, `.storeIO` and similar errors if the store cannot be used.
+  /// - Throws: `.configuration` for an invalid configuration; `.storeRefused`, `.storeIO` and similar errors if the
+  ///   store cannot be used.
   public init(
     configuration: Configuration, store: Store, keys: KeyPlan = .file, account: AccountName = .default,
     platform: Platform = Platform(), waitsForPlatform: Bool = false, renewsInBackground: Bool = false,
     transport: (any Transport)? = nil, clock: (any Clock)? = nil, log: (any LogHandler)? = nil,
     random: (any RandomSource)? = nil
   ) throws(EnrollError) {
-    var options = ClientOptions(configuration: configuration, store: store.choice)
+    var options = try ClientOptions(configuration: configuration.validated(), store: store.choice)
     options.keys = keys
     options.account = account
     options.platform = platform
@@ -105,7 +106,7 @@ public struct EnrollClient: Sendable {
           done(.failure(error))
         }
       }
-      if !isStarted { done(.failure(EnrollError(.busy, "no thread could be started"))) }
+      if !isStarted { done(.failure(EnrollError.noThread())) }
     }
   }
 

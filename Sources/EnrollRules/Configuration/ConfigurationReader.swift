@@ -8,7 +8,16 @@ package struct ConfigurationReader {
   private let members: JSONObject
 
   /// - Parameter path: the path of the key with the object, for errors; empty at the top.
+  /// - Throws: `.configuration`; `field` is the path of the key at fault, as the object spells it.
   package init(_ json: JSON, keys: [ConfigurationKey], path: String = "") throws(EnrollError) {
+    do throws(ConfigurationFault) {
+      try self.init(checking: json, keys: keys, path: path)
+    } catch {
+      throw error.error(.documented)
+    }
+  }
+
+  init(checking json: JSON, keys: [ConfigurationKey], path: String = "") throws(ConfigurationFault) {
     let place = path.utf8.isEmpty ? "configuration" : path
     guard case .object(let object) = json else {
       throw ConfigurationReader.refusal(place, "expected an object, got \(json.kind)")
@@ -47,20 +56,13 @@ package struct ConfigurationReader {
     guard let array = members[name]?.array else { return nil }
     return array.compactMap { $0.string }
   }
-
-  /// A member that is an object with the host's own member names.
-  @inline(never)
-  func fields(_ name: String) -> [(String, String)]? {
-    guard let object = members[name]?.object else { return nil }
-    return object.members.compactMap { member in member.value.string.map { (member.key, $0) } }
-  }
 }
 
 extension ConfigurationReader {
   /// The value with canonical names, after its type was checked.
   private static func read(
     _ value: JSON, _ shape: ConfigurationKey.Shape, _ field: String
-  ) throws(EnrollError) -> JSON {
+  ) throws(ConfigurationFault) -> JSON {
     switch shape {
     case .text, .url:
       guard value.string != nil else { throw refusal(field, "expected a string, got \(value.kind)") }
@@ -86,7 +88,7 @@ extension ConfigurationReader {
         throw refusal("\(field).\(shown(member.key))", "expected a string, got \(member.value.kind)")
       }
     case .object(let keys):
-      return .object(try ConfigurationReader(value, keys: keys, path: field).members)
+      return .object(try ConfigurationReader(checking: value, keys: keys, path: field).members)
     case .either(let first, let second):
       return try read(value, matches(value, first) ? first : second, field)
     case .named(_, _, let shape): return try read(value, shape, field)
@@ -108,8 +110,8 @@ extension ConfigurationReader {
     }
   }
 
-  private static func refusal(_ field: String, _ text: String) -> EnrollError {
-    EnrollError(.configuration, "\(field): \(text)", field: field)
+  private static func refusal(_ path: String, _ fault: ConfigurationFault) -> ConfigurationFault {
+    fault.inside(path)
   }
 
   private static func join(_ path: String, _ name: String) -> String {

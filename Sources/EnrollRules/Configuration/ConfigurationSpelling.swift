@@ -1,92 +1,69 @@
-// Errors about a configuration name its keys as the host wrote them: a host that wrote `redirect_uri` does not know
-// `redirectUri`. A missing key is named in the style of the other keys. In Swift, errors name the arguments.
+// How a face spells the keys of a configuration in errors. A host that wrote `redirect_uri` does not know `redirectUri`,
+// and a missing key is spelt in the style of the keys that are there. In Swift, keys are the properties of
+// `Configuration`.
 
 import EnrollJSON
 
 enum ConfigurationSpelling {
-  /// The error with the keys as `json` spells them, in its field and its message.
-  static func asSpelt(_ error: EnrollError, in json: JSON) -> EnrollError {
-    // An unknown key keeps its spelling, even if it looks like an argument.
-    let written = json.object?.members ?? []
-    let own = arguments.filter { name in !written.contains { ASCII.equals($0.key, name.argument) } }
-    let documented = renamed(error, own.map { ($0.argument, $0.key) })
-    return renamed(documented, spellings(of: json, Configuration.keys))
-  }
+  /// The names of the table.
+  case documented
+  /// The names of the properties.
+  case swift
+  /// As this configuration spells them.
+  case written(JSON)
 
-  /// The error with the argument names of `Configuration.init` instead of the keys.
-  static func inSwift(_ error: EnrollError) -> EnrollError {
-    renamed(error, arguments.map { ($0.key, $0.argument) })
-  }
-
-  /// The arguments whose names differ from their keys.
-  private static let arguments: [(key: String, argument: String)] = [
-    ("clientId", "clientID"), ("redirectUri", "redirectURI"), ("discoveryUri", "discoveryURI"),
-    ("postLogoutRedirectUri", "postLogoutRedirectURI"), ("fallbackUri", "fallbackURI"),
-    ("grace", "graceSeconds"), ("transactionLifetime", "transactionSeconds"),
-    ("emailWait", "emailWaitSeconds"), ("withoutExpiry", "withoutExpirySeconds"),
-    ("registrationCheckUri", "registrationCheckURI"), ("profileUpdateUri", "profileUpdateURI"),
-    ("errorReportUri", "errorReportURI"), ("allowLoopbackHTTP", "allowsLoopbackHTTP"),
-    ("native", "isNative"),
-  ]
-
-  private static func renamed(_ error: EnrollError, _ names: [(String, String)]) -> EnrollError {
-    var (message, field) = (error.message, error.field)
-    for (name, spelling) in names {
-      message = replaced(name, by: spelling, in: message)
-      field = field.map { replaced(name, by: spelling, in: $0) }
+  /// - Parameter path: a path in the names of the table, such as `choices[0].label`.
+  func spelt(_ path: String) -> String {
+    switch self {
+    case .documented: path
+    case .swift: Self.spelt(path, nil, Configuration.keys) { key, _ in key.property }
+    case .written(let json): Self.spelt(path, json, Configuration.keys, as: Self.written)
     }
-    return EnrollError(error.code, message, field: field)
   }
 
-  /// The keys in `json`, at any depth, whose spelling differs from the documented one (such as `client_id`), each with
-  /// the documented key. If there is one, the missing keys are added, spelt in the same style.
-  private static func spellings(of json: JSON, _ keys: [ConfigurationKey]) -> [(String, String)] {
-    let members = json.object?.members ?? []
-    var (found, inside): ([(String, String)], [(String, String)]) = ([], [])
-    for member in members {
-      guard let key = keys.first(where: { $0.isSpelt(member.key) }) else { continue }
-      let isBesideItsName = members.contains { ASCII.equals($0.key, key.name) }
-      if !isBesideItsName { found.append((key.name, member.key)) }
-      inside += inner(member.value, key.shape)
-    }
-    if found.contains(where: { $0.1.utf8.contains(UInt8(ascii: "_")) }) {
-      for key in keys where !members.contains(where: { key.isSpelt($0.key) }) {
-        let spelling = key.otherSpellings.first { $0.utf8.contains(UInt8(ascii: "_")) }
-        if let spelling { found.append((key.name, spelling)) }
-      }
-    }
-    return found + inside
+  /// The spelling of a key in the object with these members.
+  private static func written(_ key: ConfigurationKey, _ members: [JSONObject.Member]) -> String {
+    if members.contains(where: { ASCII.equals($0.key, key.name) }) { return key.name }
+    if let member = members.first(where: { key.isSpelt($0.key) }) { return member.key }
+    let underscore = UInt8(ascii: "_")
+    guard members.contains(where: { $0.key.utf8.contains(underscore) }) else { return key.name }
+    return key.otherSpellings.first { $0.utf8.contains(underscore) } ?? key.name
   }
 
-  private static func inner(_ value: JSON, _ shape: ConfigurationKey.Shape) -> [(String, String)] {
+  private static func spelt(
+    _ path: String, _ json: JSON?, _ keys: [ConfigurationKey],
+    as spelling: (ConfigurationKey, [JSONObject.Member]) -> String
+  ) -> String {
+    let name = path.utf8.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "[") }
+    let rest = String(decoding: path.utf8[name.endIndex...], as: UTF8.self)
+    // An unknown key keeps its spelling.
+    guard let key = keys.first(where: { $0.isSpelt(String(decoding: name, as: UTF8.self)) }) else {
+      return path
+    }
+    let value = json?.object?.members.first { key.isSpelt($0.key) }?.value
+    return spelling(key, json?.object?.members ?? []) + inner(rest, value, key.shape, as: spelling)
+  }
+
+  /// The rest of a path, behind a key with this value: nothing, `[0]…` or `.name…`.
+  private static func inner(
+    _ path: String, _ value: JSON?, _ shape: ConfigurationKey.Shape,
+    as spelling: (ConfigurationKey, [JSONObject.Member]) -> String
+  ) -> String {
     switch shape {
-    case .object(let keys): spellings(of: value, keys)
-    case .list(let element): (value.array ?? []).flatMap { inner($0, element) }
-    case .either(let first, let second): inner(value, first) + inner(value, second)
-    case .named(_, _, let shape): inner(value, shape)
-    case .text, .url, .boolean, .integer, .oneOf, .texts: []
+    case .list(let element):
+      let index = path.utf8.prefix { $0 != UInt8(ascii: "]") }.dropFirst()
+      let items = value?.array ?? []
+      guard let place = items.indices.first(where: { "\($0)".utf8.elementsEqual(index) }) else { return path }
+      let rest = String(decoding: path.utf8[index.endIndex...].dropFirst(), as: UTF8.self)
+      return "[\(place)]" + inner(rest, items[place], element, as: spelling)
+    case .object(let keys):
+      guard path.utf8.first == UInt8(ascii: ".") else { return path }
+      return "." + spelt(String(decoding: path.utf8.dropFirst(), as: UTF8.self), value, keys, as: spelling)
+    case .either(let first, let second):
+      let found = inner(path, value, first, as: spelling)
+      return ASCII.equals(found, path) ? inner(path, value, second, as: spelling) : found
+    case .named(_, _, let shape): return inner(path, value, shape, as: spelling)
+    case .text, .url, .boolean, .integer, .oneOf, .texts: return path
     }
-  }
-
-  /// Replaces whole words only: `issuer` is not replaced in `issuerName`.
-  private static func replaced(_ name: String, by spelling: String, in text: String) -> String {
-    let (name, text) = (Array(name.utf8), Array(text.utf8))
-    func isWord(_ index: Int) -> Bool {
-      guard text.indices.contains(index) else { return false }
-      return ASCII.isLetter(text[index]) || ASCII.isDigit(text[index]) || text[index] == 0x5F
-    }
-    var result: [UInt8] = []
-    var index = 0
-    while index < text.count {
-      let end = index + name.count
-      if end <= text.count, text[index..<end].elementsEqual(name), !isWord(index - 1), !isWord(end) {
-        result += spelling.utf8
-        index = end
-      } else {
-        result.append(text[index])
-        index += 1
-      }
-    }
-    return String(decoding: result, as: UTF8.self)
   }
 }

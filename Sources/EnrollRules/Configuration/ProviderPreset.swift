@@ -67,9 +67,9 @@ extension ProviderPreset {
   /// The configuration completed with the preset that it names. Its own members take precedence; in
   /// `endpoints`, `profile` and similar objects, each member takes precedence separately. Without `provider`
   /// it is returned unchanged.
-  /// - Throws: `.configuration` for an unknown name; a part that is missing, malformed, or of another preset; and
+  /// - Throws: for an unknown name; a part that is missing, malformed, or of another preset; and
   ///   another provider's issuer.
-  static func expanded(_ json: JSON) throws(EnrollError) -> JSON {
+  static func expanded(_ json: JSON) throws(ConfigurationFault) -> JSON {
     guard let object = json.object,
       // An unknown key is reported as such by the reader, not as a missing part.
       object.members.allSatisfy({ member in Configuration.keys.contains { $0.isSpelt(member.key) } })
@@ -85,7 +85,7 @@ extension ProviderPreset {
     return .object(try preset.completed(object))
   }
 
-  private func completed(_ own: JSONObject) throws(EnrollError) -> JSONObject {
+  private func completed(_ own: JSONObject) throws(ConfigurationFault) -> JSONObject {
     let used = Self.names(in: text).map { Self.source(of: $0) }
     for key in Self.partKeys where Self.own(key.name, in: own) != nil {
       guard used.contains(where: { ASCII.equals($0, key.name) }) else {
@@ -126,7 +126,7 @@ extension ProviderPreset {
 
   /// A configured issuer may replace a preset's issuer that needs parts which are not given. Otherwise the two must be
   /// equal.
-  private func checkIssuer(_ written: JSON, preset: JSON, _ own: JSONObject) throws(EnrollError) {
+  private func checkIssuer(_ written: JSON, preset: JSON, _ own: JSONObject) throws(ConfigurationFault) {
     guard let written = written.string, let text = preset.string else { return }
     let parts = Self.names(in: text)
     let isGiven = parts.allSatisfy { Self.own(Self.source(of: $0), in: own) != nil }
@@ -137,7 +137,7 @@ extension ProviderPreset {
       "issuer", "the provider \(name) is at \(expected); leave out issuer, or provider")
   }
 
-  private func filled(_ json: JSON, _ own: JSONObject) throws(EnrollError) -> JSON {
+  private func filled(_ json: JSON, _ own: JSONObject) throws(ConfigurationFault) -> JSON {
     switch json {
     case .string(let text): return .string(try filled(text, own))
     case .object(let object):
@@ -152,7 +152,7 @@ extension ProviderPreset {
     }
   }
 
-  private func filled(_ text: String, _ own: JSONObject) throws(EnrollError) -> String {
+  private func filled(_ text: String, _ own: JSONObject) throws(ConfigurationFault) -> String {
     var filled = ""
     for (index, piece) in text.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false)
       .enumerated()
@@ -167,7 +167,7 @@ extension ProviderPreset {
     return filled
   }
 
-  private func value(of part: String, _ own: JSONObject) throws(EnrollError) -> String {
+  private func value(of part: String, _ own: JSONObject) throws(ConfigurationFault) -> String {
     let key = Self.source(of: part)
     let given = Self.own(key, in: own)
     guard let given else {
@@ -175,7 +175,7 @@ extension ProviderPreset {
       throw Self.refusal(key, "the provider \(name) needs it")
     }
     guard let value = given.string else { throw Self.refusal(key, "expected a string, got \(given.kind)") }
-    if let problem = Self.problem(with: value, as: key) { throw Self.refusal(key, problem) }
+    if let problem = Self.problem(with: value, as: key) { throw Self.refusal(key, "\(problem)") }
     let bytes = value.utf8
     if ASCII.equals(part, "region") { return Self.text(bytes.prefix { $0 != UInt8(ascii: "_") }) }
     if ASCII.equals(part, "directory") { return Self.text(bytes.prefix { $0 != UInt8(ascii: ".") }) }
@@ -261,7 +261,7 @@ extension ProviderPreset {
     return keys
   }
 
-  private static func unknown(_ name: String) -> EnrollError {
+  private static func unknown(_ name: String) -> ConfigurationFault {
     let nearest = all.map { ($0.name, EditDistance.between(name, $0.name)) }.min { $0.1 < $1.1 }
     let guess = nearest.flatMap { $0.1 <= max($0.0.utf8.count / 2, 1) ? "; perhaps \($0.0) was meant" : nil }
     return refusal(
@@ -272,8 +272,8 @@ extension ProviderPreset {
 
   private static func text(_ bytes: Substring.UTF8View) -> String { String(decoding: bytes, as: UTF8.self) }
 
-  private static func refusal(_ key: String, _ text: String) -> EnrollError {
-    EnrollError(.configuration, "\(key): \(text)", field: key)
+  private static func refusal(_ key: String, _ fault: ConfigurationFault) -> ConfigurationFault {
+    fault.inside(key)
   }
 }
 

@@ -14,8 +14,8 @@ public struct ResourceIdentifier: Equatable, Sendable {
   public init(
     _ text: String, allowsLoopbackHTTP: Bool, field: String = "resource"
   ) throws(EnrollError) {
-    if let problem = Self.problem(in: text, allowsLoopbackHTTP: allowsLoopbackHTTP) {
-      throw EnrollError(.invalidArgument, "\(field): \(problem)", field: field)
+    if let fault = Self.fault(in: text, allowsLoopbackHTTP: allowsLoopbackHTTP) {
+      throw EnrollError(.invalidArgument, "\(field): \(fault.text(.documented))", field: field)
     }
     guard let url = try? StrictURL(text) else {
       throw EnrollError(.internal, "a URL was read in two ways", field: field)
@@ -37,41 +37,32 @@ public struct ResourceIdentifier: Equatable, Sendable {
   }
 
   /// What is wrong with the text; nil if it is acceptable.
-  static func problem(in text: String, allowsLoopbackHTTP: Bool) -> String? {
+  static func fault(in text: String, allowsLoopbackHTTP: Bool) -> ConfigurationFault? {
     let url: StrictURL
-    do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { return error.text }
+    do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { return "\(error.text)" }
     guard !url.hadFragment else { return "a resource has no fragment (RFC 8707 §2)" }
     switch url.kind {
     case .https: return nil
-    case .loopbackHTTP: return allowsLoopbackHTTP ? nil : "http to loopback needs allowLoopbackHTTP"
+    case .loopbackHTTP:
+      return allowsLoopbackHTTP ? nil : "http to loopback needs \(key: "allowLoopbackHTTP")"
     case .privateScheme: return "expected https, got a private scheme"
     }
   }
 }
 
 extension ConfigurationRules {
-  static func resource(
-    _ text: String?, key: String = "resource", allowsLoopbackHTTP: Bool
-  ) throws(EnrollError) -> ResourceIdentifier? {
-    guard let text else { return nil }
-    if let problem = ResourceIdentifier.problem(in: text, allowsLoopbackHTTP: allowsLoopbackHTTP) {
-      throw refusal(key, problem)
+  static func resource(_ configuration: Configuration) -> ConfigurationFault? {
+    configuration.resource.flatMap {
+      ResourceIdentifier.fault(in: $0, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
     }
-    return try ResourceIdentifier(text, allowsLoopbackHTTP: allowsLoopbackHTTP)
   }
 
-  static func resources(
-    _ texts: [String], allowsLoopbackHTTP: Bool
-  ) throws(EnrollError) -> [ResourceIdentifier] {
-    guard texts.count <= 16 else { throw refusal("resources", "expected at most 16, got \(texts.count)") }
-    var resources: [ResourceIdentifier] = []
-    for (index, text) in texts.enumerated() {
-      let key = "resources[\(index)]"
-      if let one = try resource(text, key: key, allowsLoopbackHTTP: allowsLoopbackHTTP) {
-        resources.append(one)
-      }
+  static func resources(_ configuration: Configuration) -> ConfigurationFault? {
+    let texts = configuration.resources
+    guard texts.count <= 16 else { return "expected at most 16, got \(texts.count)" }
+    return firstFault(in: texts) {
+      ResourceIdentifier.fault(in: $0, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
     }
-    return resources
   }
 }
 
@@ -86,9 +77,8 @@ public enum ResourceParameter: String, Sendable, CaseIterable {
 extension Configuration {
   /// All resources that a sign-in requests.
   var requestedResources: [String] {
-    let named = resources.map { $0.text }
-    guard let own = resource?.text else { return named }
-    return [own] + named.filter { !ASCII.equals($0, own) }
+    guard let own = resource else { return resources }
+    return [own] + resources.filter { !ASCII.equals($0, own) }
   }
 
   /// Adds the parameters of an authorization request.
@@ -104,28 +94,8 @@ extension Configuration {
   /// parameter.
   /// - Parameter other: a resource to use instead of the configured one.
   func addResource(_ other: String? = nil, to form: inout FormEncoding) {
-    let own = resourceParameter == .resource ? resource?.text : nil
+    let own = resourceParameter == .resource ? resource : nil
     if let text = other ?? own { form.add(resourceParameter.rawValue, text) }
-  }
-
-  static var resourceKeys: [ConfigurationKey] {
-    [
-      ConfigurationKey(
-        "resource", .url,
-        "The URI of the API or MCP server that the tokens are for (RFC 8707). It is sent with every request that leads to tokens; another resource is another account. Without it the provider decides."
-      ),
-      ConfigurationKey(
-        "resources", .list(.url),
-        "Further APIs that token.access may name with resource. They are sent with the request that begins a sign-in (RFC 8707 §2). With resource or resources, EnrollKit requests no token for any other API."
-      ),
-      ConfigurationKey(
-        "resourceParameter", or: ["resource_parameter"],
-        .named(
-          "ResourceParameter", "The parameter that names the APIs that tokens are for.",
-          .oneOf(ResourceParameter.allCases.map { $0.rawValue })),
-        "The parameter that carries resource and resources: resource (RFC 8707), or audience, for Hydra and Authelia. resource by default."
-      ),
-    ]
   }
 }
 

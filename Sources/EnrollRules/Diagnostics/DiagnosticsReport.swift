@@ -45,8 +45,8 @@ extension Configuration {
       ("hasOwnEndpoints", .bool(endpoints != nil)), ("hasProfileMapping", .bool(profile != nil)),
       ("withoutExpiry", .integer(withoutExpirySeconds)), ("userAgent", userAgent.map { .string($0) }),
       ("pushedRequests", .string(pushedRequests.rawValue)),
-      ("dpop", .string(dpop.rawValue)), ("resource", resource.map { RedactedURL.published($0.text) }),
-      ("resources", resources.isEmpty ? nil : .array(resources.map { RedactedURL.published($0.text) })),
+      ("dpop", .string(dpop.rawValue)), ("resource", resource.map { RedactedURL.published($0) }),
+      ("resources", resources.isEmpty ? nil : .array(resources.map { RedactedURL.published($0) })),
       ("idTokenAlgorithms", idTokenAlgorithms.map { .array($0.map { .string($0.rawValue) }) }),
       (
         "trustedAudiences",

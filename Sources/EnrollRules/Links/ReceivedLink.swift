@@ -32,7 +32,7 @@ public enum ReceivedLink: Equatable, Sendable {
     if let uri = configuration.fallbackURI, url.hasBase(uri) { return .fallback }
 
     var refusal: EnrollError?
-    for template in configuration.appLinks {
+    for template in configuration.linkTemplates {
       guard let place = template.tokenPlace(in: url) else { continue }
       do throws(EnrollError) {
         return .activation(try ActivationToken(url.bytes[place]), template)

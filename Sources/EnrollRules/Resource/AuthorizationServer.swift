@@ -51,8 +51,11 @@ package struct AuthorizationServer: Equatable, Sendable {
       issuer = own
     }
     let probe = try Configuration(
-      issuer: issuer.text, clientID: "-", redirectURI: "http://127.0.0.1/", scopes: [],
-      allowsLoopbackHTTP: allowsLoopbackHTTP)
+      issuer: issuer.text, clientID: "-", redirectURI: "http://127.0.0.1/"
+    ) {
+      $0.scopes = []
+      $0.allowsLoopbackHTTP = allowsLoopbackHTTP
+    }
     metadata = try ProviderMetadata(
       processing: HTTPResponse(status: 200, body: published.body), from: published.url, configuration: probe)
     self.document = published
@@ -66,10 +69,8 @@ package struct AuthorizationServer: Equatable, Sendable {
     guard let text = endpoint.string else {
       throw document.wrong("registration_endpoint", "expected a string")
     }
-    do throws(EnrollError) {
-      try ConfiguredURL.endpoint(text, key: "registration_endpoint", allowsLoopbackHTTP: allowsLoopbackHTTP)
-    } catch {
-      throw document.wrong("registration_endpoint", error.message)
+    if let fault = ConfiguredURL.endpoint(text, allowsLoopbackHTTP: allowsLoopbackHTTP) {
+      throw document.wrong("registration_endpoint", "registration_endpoint: \(fault.text(.documented))")
     }
     registrationEndpoint = text
   }
@@ -79,9 +80,12 @@ package struct AuthorizationServer: Equatable, Sendable {
   package init(withoutMetadataAt resource: ResourceIdentifier, allowsLoopbackHTTP: Bool) throws(EnrollError) {
     let host = resource.url.shownOrigin
     let configuration = try Configuration(
-      issuer: host, clientID: "-", redirectURI: "http://127.0.0.1/", scopes: [],
-      endpoints: Endpoints(authorization: host + "/authorize", token: host + "/token"),
-      allowsLoopbackHTTP: allowsLoopbackHTTP)
+      issuer: host, clientID: "-", redirectURI: "http://127.0.0.1/"
+    ) {
+      $0.scopes = []
+      $0.endpoints = Endpoints(authorization: host + "/authorize", token: host + "/token")
+      $0.allowsLoopbackHTTP = allowsLoopbackHTTP
+    }
     guard let metadata = ProviderMetadata(configured: configuration) else {
       throw EnrollError(.internal, "two endpoints are not enough to sign in")
     }

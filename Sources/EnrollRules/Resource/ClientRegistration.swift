@@ -109,8 +109,7 @@ package struct ClientRegistration: Equatable, Sendable {
       let token = json["registration_access_token"]?.string,
       (1...Self.maximumURIBytes).contains(token.utf8.count),
       token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-      (try? ConfiguredURL.endpoint(
-        uri, key: "registration_client_uri", allowsLoopbackHTTP: allowsLoopbackHTTP)) != nil,
+      ConfiguredURL.endpoint(uri, allowsLoopbackHTTP: allowsLoopbackHTTP) == nil,
       let own = try? StrictURL(endpoint), let url = try? StrictURL(uri), url.hasSameOrigin(as: own)
     else { return nil }
     return ClientManagement(uri: uri, token: Secret(token))

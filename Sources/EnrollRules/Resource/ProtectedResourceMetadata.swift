@@ -40,10 +40,9 @@ package struct ProtectedResourceMetadata: Equatable, Sendable {
     }
     servers = []
     for text in texts {
-      do throws(EnrollError) {
-        try ConfiguredURL.issuer(text, key: "issuer", allowsLoopbackHTTP: allowsLoopbackHTTP)
-      } catch {
-        throw document.wrong("authorization_servers", "\(Shown.url(text)) cannot be used: \(error.message)")
+      if let fault = ConfiguredURL.issuer(text, allowsLoopbackHTTP: allowsLoopbackHTTP) {
+        throw document.wrong(
+          "authorization_servers", "\(Shown.url(text)) cannot be used: issuer: \(fault.text(.documented))")
       }
       servers.append(Issuer(text))
     }

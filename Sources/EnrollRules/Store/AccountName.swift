@@ -22,7 +22,7 @@ public struct AccountName: Equatable, Hashable, Sendable {
     AccountName(
       unchecked: text,
       realm: configuration.issuer.text + " " + configuration.clientID.text
-        + (configuration.resource.map { "\n" + $0.text } ?? ""))
+        + (configuration.resource.map { "\n" + $0 } ?? ""))
   }
 
   /// Unique among all accounts of a store; no name has a line feed.

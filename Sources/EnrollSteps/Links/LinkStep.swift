@@ -68,7 +68,7 @@ extension Engine {
       record.change(waiting.id) { $0.setInBrowser(true) }
     }
     try apply(.begun(transactionID: waiting.id, step: .browser))
-    let page = configuration.welcomePage ?? template
+    let page = configuration.welcomeTemplate ?? template
     return Transaction(of: waiting, action: .openURL(page.filled(with: token)))
   }
 

@@ -38,7 +38,7 @@ extension Engine {
     let isOfAudience = tokens.lastAudience(at: record.tokenEpoch) != nil
     let asksForOwn =
       !audience.scopes.isEmpty && audience.scopes.allSatisfy { Scopes.contains($0, in: tokens.scopes) }
-    let asksForOwnResource = audience.resource == configuration.resource?.text
+    let asksForOwnResource = audience.resource == configuration.resource
     let isOfSession = asksForOwn && error.isAboutScopes || asksForOwnResource && error.isAboutTarget
     guard isInvalid || isOfAudience && isOfSession else { return result }
     let ofSession = try renew(epochs: [epoch], forced: true)

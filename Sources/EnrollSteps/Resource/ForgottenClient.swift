@@ -8,7 +8,7 @@ extension Engine {
   /// The registered client of the configuration's resource, if the configuration has that client, or one that it
   /// replaced.
   var registeredClient: RegisteredClient? {
-    guard let resource = configuration.resource else { return nil }
+    guard let resource = configuration.resourceIdentifier else { return nil }
     let name = RegistrationName(
       issuer: configuration.issuer, redirectURI: configuration.redirectURI, resource: resource,
       trust: transport.trust)

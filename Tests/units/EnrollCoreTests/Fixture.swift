@@ -14,20 +14,27 @@ enum Fixture {
     pushedRequests: FeaturePolicy = .auto
   ) throws -> Configuration {
     try Configuration(
-      issuer: issuer, clientID: "client one", redirectURI: redirectURI,
-      postLogoutRedirectURI: postLogoutRedirectURI, scopes: scopes, authorizeParameters: parameters,
-      pushedRequests: pushedRequests, registration: registration)
+      issuer: issuer, clientID: "client one", redirectURI: redirectURI
+    ) {
+      $0.postLogoutRedirectURI = postLogoutRedirectURI
+      $0.scopes = scopes
+      $0.authorizeParameters = parameters
+      $0.pushedRequests = pushedRequests
+      $0.registration = registration
+    }
   }
 
   static func metadata(
     authorization: String = "https://id.example.com/authorize", announcesIssuer: Bool = false
   ) throws -> ProviderMetadata {
     let configuration = try Configuration(
-      issuer: issuer, clientID: "client one", redirectURI: "com.example.app:/cb",
-      endpoints: Endpoints(
+      issuer: issuer, clientID: "client one", redirectURI: "com.example.app:/cb"
+    ) {
+      $0.endpoints = Endpoints(
         authorization: authorization, token: "https://id.example.com/token",
         jwks: "https://id.example.com/jwks",
-        endSession: "https://id.example.com/logout?ui=plain", announcesIssuerInRedirect: announcesIssuer))
+        endSession: "https://id.example.com/logout?ui=plain", announcesIssuerInRedirect: announcesIssuer)
+    }
     return try #require(ProviderMetadata(configured: configuration))
   }
 

@@ -179,7 +179,10 @@ struct AuthorizedSessionTests {
   private func bound() async throws -> EnrollClient {
     let bound = try EnrollClient(
       configuration: Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback", dpop: .auto),
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.dpop = .auto
+      },
       store: .memory, transport: provider, clock: FakeClock())
     try await signIn(bound)
     return bound

@@ -175,8 +175,10 @@ struct ArticleExampleTests {
     // example: opening
     let client = try EnrollClient(
       configuration: Configuration(
-        issuer: "https://id.example", clientID: "my-app", redirectURI: "com.example.app:/callback",
-        scopes: ["openid", "profile", "email", "offline_access"]),
+        issuer: "https://id.example", clientID: "my-app", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.scopes = ["openid", "profile", "email", "offline_access"]
+      },
       store: .directory(folder))
     // end
     client.close()

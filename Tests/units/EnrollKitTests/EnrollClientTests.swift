@@ -15,8 +15,10 @@ struct EnrollClientTests {
   private func client(requiresConfirmation: Bool = true) throws -> EnrollClient {
     try EnrollClient(
       configuration: Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-        requiresConfirmation: requiresConfirmation), store: .memory, transport: provider, clock: clock)
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.requiresConfirmation = requiresConfirmation
+      }, store: .memory, transport: provider, clock: clock)
   }
 
   @Test("signs in, confirms, hands out a token, renews it, logs out")

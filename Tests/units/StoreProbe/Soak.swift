@@ -124,8 +124,10 @@ struct Soak {
     for number in 0..<Self.accounts {
       var options = ClientOptions(
         configuration: try Configuration(
-          issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-          requiresConfirmation: false), store: .custom(store))
+          issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+        ) {
+          $0.requiresConfirmation = false
+        }, store: .custom(store))
       options.account = try AccountName(Self.user(number))
       options.transport = transport
       options.clock = clock

@@ -14,9 +14,11 @@ let issuer = CommandLine.arguments[1]
 func openClient() throws -> EnrollClient {
   try EnrollClient(
     configuration: Configuration(
-      issuer: issuer, clientID: "sample-app", redirectURI: "http://127.0.0.1/callback",
-      scopes: ["openid", "profile", "email", "offline_access"],
-      allowsLoopbackHTTP: true),  // only for a provider on this machine
+      issuer: issuer, clientID: "sample-app", redirectURI: "http://127.0.0.1/callback"
+    ) {
+      $0.scopes = ["openid", "profile", "email", "offline_access"]
+      $0.allowsLoopbackHTTP = true  // only for a provider on this machine
+    },
     store: .directory(FileManager.default.homeDirectoryForCurrentUser.path + "/.notes"))
 }
 

@@ -28,12 +28,16 @@ struct App2AppBench {
     issuer = try FakeProvider(clock: clock)
     store = MemoryTokenStore(clock: clock)
     configuration = try Configuration(
-      issuer: issuer.issuer, clientID: "native", redirectURI: redirectURI, scopes: scopes,
-      withoutExpirySeconds: withoutExpirySeconds, requiresConfirmation: requiresConfirmation,
-      app2app: App2AppSettings(
+      issuer: issuer.issuer, clientID: "native", redirectURI: redirectURI
+    ) {
+      $0.scopes = scopes
+      $0.withoutExpirySeconds = withoutExpirySeconds
+      $0.requiresConfirmation = requiresConfirmation
+      $0.app2app = App2AppSettings(
         initURI: "https://gate.example/init", completeURI: "https://gate.example/complete",
         sessionIDField: "sessionID", linkField: "digidRequest", artefactIDField: artefactIDField,
-        allowedLinks: allowedLinks))
+        allowedLinks: allowedLinks)
+    }
   }
 
   func engine() -> Engine {

@@ -521,8 +521,10 @@ struct SignInStepTests {
     arguments: [PromptAfterLogout.login, .selectAccount], [nil, "login", "select_account"])
   func promptAfterLogout(configured: PromptAfterLogout, announced: String?) throws {
     let configuration = try Configuration(
-      issuer: Fixture.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-      promptAfterLogout: configured)
+      issuer: Fixture.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+    ) {
+      $0.promptAfterLogout = configured
+    }
     var metadata = try Fixture.metadata()
     metadata.promptValues = announced.map { [$0] }
     let request = try AuthorizationRequest.make(

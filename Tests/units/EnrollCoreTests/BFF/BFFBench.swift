@@ -79,10 +79,12 @@ struct BFFBench {
     issuer = try FakeProvider(clock: clock)
     store = MemoryTokenStore(clock: clock)
     configuration = try Configuration(
-      issuer: issuer.issuer, clientID: "native", redirectURI: redirectURI,
-      requiresConfirmation: requiresConfirmation,
-      bff: BFFSettings(base: base, dangerouslyAcceptsTokenInRedirect: acceptsTokens),
-      allowsLoopbackHTTP: true)
+      issuer: issuer.issuer, clientID: "native", redirectURI: redirectURI
+    ) {
+      $0.requiresConfirmation = requiresConfirmation
+      $0.bff = BFFSettings(base: base, dangerouslyAcceptsTokenInRedirect: acceptsTokens)
+      $0.allowsLoopbackHTTP = true
+    }
   }
 
   func engine() -> Engine {

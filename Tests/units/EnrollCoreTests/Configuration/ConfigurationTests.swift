@@ -1,4 +1,4 @@
-import EnrollRules
+@testable import EnrollRules
 import EnrollCrypto
 import EnrollJSON
 import Expectations
@@ -72,7 +72,7 @@ struct ConfigurationTests {
     expect(configuration.postLogoutRedirectURI, is: "com.example.app:/out")
     expect(configuration.fallbackURI, is: "com.example.app://identity/fallback")
     expect(configuration.scopes, is: ["openid", "email"])
-    expect(configuration.appLinks.map(\.text), is: ["https://app.example/welcome/{activationToken}"])
+    expect(configuration.appLinks, is: ["https://app.example/welcome/{activationToken}"])
     expect(configuration.graceSeconds, is: 5)
     expect(configuration.transactionSeconds, is: 900)
     expect(configuration.emailWaitSeconds, is: 3600)
@@ -304,8 +304,10 @@ struct ConfigurationTests {
   func dotless() throws {
     func configuration(_ redirectURI: String, _ logout: String? = nil) throws(EnrollError) -> Configuration {
       try Configuration(
-        issuer: "https://id.example.com", clientID: "c", redirectURI: redirectURI,
-        postLogoutRedirectURI: logout)
+        issuer: "https://id.example.com", clientID: "c", redirectURI: redirectURI
+      ) {
+        $0.postLogoutRedirectURI = logout
+      }
     }
     let own = try configuration("msal1://auth", "msal1://logout")
     expect(own.redirectWarning?.contains("has no dot"), is: true)
@@ -378,8 +380,10 @@ struct ConfigurationTests {
   func swiftNames() throws {
     let error = refusal {
       try Configuration(
-        issuer: "https://id.example.com", clientID: "c", redirectURI: "com.example.app:/cb",
-        fallbackURI: "com.example.app:/cb")
+        issuer: "https://id.example.com", clientID: "c", redirectURI: "com.example.app:/cb"
+      ) {
+        $0.fallbackURI = "com.example.app:/cb"
+      }
     }
     expect(error?.field, is: "fallbackURI")
     expect(error?.message.contains("differ from redirectURI,"), is: true)
@@ -389,10 +393,62 @@ struct ConfigurationTests {
     expect(plain?.message.contains("allowsLoopbackHTTP"), is: true)
     let standIn = refusal {
       try Configuration(
-        issuer: "https://id.example", clientID: "c", redirectURI: "com.example.app:/cb", isNative: false)
+        issuer: "https://id.example", clientID: "c", redirectURI: "com.example.app:/cb"
+      ) {
+        $0.isNative = false
+      }
     }
     expect(standIn?.message.contains("where isNative is false"), is: true)
     expect(refusal { try read([("fallbackUri", .string("com.example.app:/cb"))]) }?.field, is: "fallbackUri")
+  }
+
+  @Test("a key inside an object is named as it is spelt there")
+  func nestedSpelling() throws {
+    func error(_ app2app: String) throws -> EnrollError? {
+      let json = try JSON.parse(Array(app2app.utf8))
+      return refusal { try read([("another_app", json)]) }
+    }
+    let rest = #""complete_uri": "https://gate.example/c", "allowed_links": ["https://other.example/"]"#
+    let url = try error(#"{"init_uri": "http://gate.example/i", \#(rest)}"#)
+    expect(url?.field, is: "another_app.init_uri")
+    expect(url?.message.hasPrefix("another_app.init_uri: "), is: true)
+    let names = try error(
+      #"{"initUri": "https://gate.example/i", "fields": {"session_id": "link"}, \#(rest)}"#)
+    expect(names?.message, is: "another_app.fields: session_id must differ from the other names")
+    let choice = JSON.array([.object([("kind", .string("a")), ("label", .string(""))])])
+    expect(refusal { try read([("choices", choice)]) }?.field, is: "choices[0]")
+  }
+
+  @Test("a property that was set later is checked by validated()")
+  func validated() throws {
+    var configuration = try Configuration(
+      issuer: "https://id.example.com", clientID: "native", redirectURI: "com.example.app:/cb")
+    configuration.requireVerifiedEmail = true
+    let checked = try configuration.validated()
+    expect(checked.scopes, is: Configuration.Defaults.scopes + ["email"])
+    #expect(checked.hasDefaultScopes)
+    try expect(checked.validated().scopes, is: checked.scopes)
+    configuration.scopes = Configuration.Defaults.scopes
+    #expect(!configuration.hasDefaultScopes)
+    configuration.graceSeconds = -1
+    let error = refusal { try configuration.validated() }
+    expect(error?.field, is: "graceSeconds")
+    expect(error?.message, is: "graceSeconds: expected 0 to 86400 seconds, got -1")
+  }
+
+  @Test("each property of the table is one of Configuration, and has a reader and a key")
+  func properties() throws {
+    let configuration = try Configuration(
+      issuer: "https://id.example.com", clientID: "native", redirectURI: "com.example.app:/cb")
+    let properties = Mirror(reflecting: configuration).children.compactMap(\.label)
+    let parts = ["clientKeyFile", "clientKeyId", "clientKeyAlgorithm", "clientAssertionAudience", "provider"]
+    let keys = Configuration.keys.filter { key in
+      !ProviderPreset.partNames.contains(key.name) && !parts.contains(key.name)
+    }
+    expect(
+      Set(keys.map(\.property)).union(["preset", "isOfServer", "hasDefaultScopes", "clientKey"]),
+      is: Set(properties))
+    expect(keys.filter { $0.read == nil }.map(\.name), is: ["issuer"])
   }
 
   @Test("requireVerifiedEmail adds the scope email once, and needs openid")

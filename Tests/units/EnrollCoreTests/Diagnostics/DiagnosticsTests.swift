@@ -17,19 +17,22 @@ struct DiagnosticsTests {
   private func configuration() throws -> Configuration {
     let canary = Self.canary
     return try Configuration(
-      issuer: "https://id.example", clientID: "native", redirectURI: "com.example.app:/callback?a=\(canary)",
-      fallbackURI: "com.example.app://fallback/x?b=\(canary)",
-      appLinks: ["https://app.example/\(canary)/{activationToken}"],
-      authorizeParameters: [("apikey", canary)],
-      registration: .page("https://gate.example/\(canary)?c=\(canary)"), standInToken: Secret(canary),
-      registrationCheckURI: "https://check.example/\(canary)",
-      profileUpdateURI: "https://p.example/?d=\(canary)",
-      errorReportURI: "https://hooks.example/services/\(canary)",
-      choices: [RegistrationChoice(kind: canary, connection: canary, label: canary, guidance: canary)],
-      app2app: App2AppSettings(
+      issuer: "https://id.example", clientID: "native", redirectURI: "com.example.app:/callback?a=\(canary)"
+    ) {
+      $0.fallbackURI = "com.example.app://fallback/x?b=\(canary)"
+      $0.appLinks = ["https://app.example/\(canary)/{activationToken}"]
+      $0.authorizeParameters = [("apikey", canary)]
+      $0.registration = .page("https://gate.example/\(canary)?c=\(canary)")
+      $0.standInToken = Secret(canary)
+      $0.registrationCheckURI = "https://check.example/\(canary)"
+      $0.profileUpdateURI = "https://p.example/?d=\(canary)"
+      $0.errorReportURI = "https://hooks.example/services/\(canary)"
+      $0.choices = [RegistrationChoice(kind: canary, connection: canary, label: canary, guidance: canary)]
+      $0.app2app = App2AppSettings(
         initURI: "https://a.example/\(canary)", completeURI: "https://a.example/\(canary)",
-        allowedLinks: ["https://\(canary.lowercased()).example/"]),
-      caFile: "/\(canary)")
+        allowedLinks: ["https://\(canary.lowercased()).example/"])
+      $0.caFile = "/\(canary)"
+    }
   }
 
   private func record() throws -> AccountRecord {

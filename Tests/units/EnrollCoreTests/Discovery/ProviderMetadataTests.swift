@@ -9,7 +9,10 @@ struct ProviderMetadataTests {
     -> Configuration
   {
     try Configuration(
-      issuer: issuer, clientID: "c", redirectURI: "com.example.app:/cb", allowsLoopbackHTTP: loopback)
+      issuer: issuer, clientID: "c", redirectURI: "com.example.app:/cb"
+    ) {
+      $0.allowsLoopbackHTTP = loopback
+    }
   }
 
   private func document(_ changes: [(String, JSON?)] = []) -> HTTPResponse {

@@ -136,7 +136,10 @@ struct ProviderPlacesTests {
         },
       ], else: provider)
     let configuration = try Configuration(
-      issuer: issuer, clientID: "native", redirectURI: "com.example.app:/callback", scopes: ["read"])
+      issuer: issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+    ) {
+      $0.scopes = ["read"]
+    }
     let engine = Engine(
       configuration: configuration, account: .default, platform: Platform(), transport: transport,
       store: MemoryTokenStore(clock: clock), clock: clock, random: SystemRandomSource(), observer: Recorder(),

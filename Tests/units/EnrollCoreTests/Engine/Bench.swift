@@ -30,22 +30,36 @@ struct Bench {
     clock = FakeClock()
     provider = try FakeProvider(clock: clock)
     store = MemoryTokenStore(clock: clock)
+    let issuer = provider.issuer
     configuration = try Configuration(
-      issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
-      clientSecret: clientSecret.map { Secret($0) }, tokenEndpointAuthMethod: secretMethod,
-      postLogoutRedirectURI: postLogoutRedirectURI, prompt: prompt,
-      fallbackURI: "com.example.app://identity/fallback",
-      scopes: scopes, appLinks: ["https://app.example/welcome/{activationToken}"],
-      authorizeParameters: parameters, pushedRequests: pushedRequests, dpop: dpop, resource: resource,
-      resources: resources, registration: registration,
-      activation: activation,
-      welcomePage: welcomePage, isNative: isNative,
-      standInToken: isNative ? nil : Secret("stand-in"), requiresConfirmation: requiresConfirmation,
-      registrationCheckURI: checks == nil ? nil : provider.issuer + "/check", requireCheck: checks ?? false,
-      profileUpdateURI: tellsBackEnd ? provider.issuer + "/profile" : nil,
-      errorReportURI: tellsBackEnd ? provider.issuer + "/errors" : nil,
-      requireVerifiedEmail: requireVerifiedEmail, passwordless: passwordless,
-      connectionParameter: connectionParameter)
+      issuer: issuer, clientID: "native", redirectURI: redirectURI
+    ) {
+      $0.clientSecret = clientSecret.map { Secret($0) }
+      $0.tokenEndpointAuthMethod = secretMethod
+      $0.postLogoutRedirectURI = postLogoutRedirectURI
+      $0.prompt = prompt
+      $0.fallbackURI = "com.example.app://identity/fallback"
+      if let scopes { $0.scopes = scopes }
+      $0.appLinks = ["https://app.example/welcome/{activationToken}"]
+      $0.authorizeParameters = parameters
+      $0.pushedRequests = pushedRequests
+      $0.dpop = dpop
+      $0.resource = resource
+      $0.resources = resources
+      $0.registration = registration
+      $0.activation = activation
+      $0.welcomePage = welcomePage
+      $0.isNative = isNative
+      $0.standInToken = isNative ? nil : Secret("stand-in")
+      $0.requiresConfirmation = requiresConfirmation
+      $0.registrationCheckURI = checks == nil ? nil : issuer + "/check"
+      $0.requireCheck = checks ?? false
+      $0.profileUpdateURI = tellsBackEnd ? issuer + "/profile" : nil
+      $0.errorReportURI = tellsBackEnd ? issuer + "/errors" : nil
+      $0.requireVerifiedEmail = requireVerifiedEmail
+      $0.passwordless = passwordless
+      $0.connectionParameter = connectionParameter
+    }
   }
 
   /// Makes the bench with changes of the configuration's JSON.

@@ -100,8 +100,12 @@ struct TenantTests {
     try expect(scene.failure(), is: nil)
     for (tenants, isServed) in [([Self.first], true), ([Self.second], false)] {
       let narrow = try Configuration(
-        issuer: Self.template, discoveryURI: Self.place, tenants: tenants, clientID: "native",
-        redirectURI: "com.example.app:/callback", requiresConfirmation: false)
+        issuer: Self.template, clientID: "native", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.discoveryURI = Self.place
+        $0.tenants = tenants
+        $0.requiresConfirmation = false
+      }
       let engine = Engine(
         configuration: narrow, account: .default, platform: Platform(), transport: scene.bench.provider,
         store: scene.bench.store, clock: scene.bench.clock, random: SystemRandomSource(),
@@ -211,8 +215,10 @@ struct TwoSpellingsTests {
     let provider = try FakeProvider(issuer: "https://accounts.google.com", clock: clock)
     let engine = Engine(
       configuration: try Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-        requiresConfirmation: false),
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.requiresConfirmation = false
+      },
       account: .default, platform: Platform(), transport: provider, store: MemoryTokenStore(clock: clock),
       clock: clock, random: SystemRandomSource(), observer: Recorder(), exclusion: { Mutex() })
     func speak(_ issuer: String) { provider.change { $0.claims = { $0["iss"] = .string(issuer) } } }

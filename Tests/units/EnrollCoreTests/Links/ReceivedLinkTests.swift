@@ -12,14 +12,17 @@ struct ReceivedLinkTests {
     try ReceivedLink.read(
       text,
       configuration: Configuration(
-        issuer: Fixture.issuer, clientID: "native", redirectURI: "https://app.example/callback",
-        postLogoutRedirectURI: "https://app.example/out",
-        fallbackURI: "com.example.app://identity/fallback",
-        appLinks: change.isEmpty
+        issuer: Fixture.issuer, clientID: "native", redirectURI: "https://app.example/callback"
+      ) {
+        $0.postLogoutRedirectURI = "https://app.example/out"
+        $0.fallbackURI = "com.example.app://identity/fallback"
+        $0.appLinks =
+          change.isEmpty
           ? [
             "https://app.example/welcome/{activationToken}", "com.example.app://mail?t={activationToken}&v=1",
           ]
-          : change))
+          : change
+      })
   }
 
   private func token(_ link: ReceivedLink?) -> String? {
@@ -106,8 +109,10 @@ struct LinkVectorTests {
   private func configurations(_ links: [String]) throws -> [Configuration] {
     try stride(from: 0, to: links.count, by: 32).map { start in
       try Configuration(
-        issuer: Fixture.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-        appLinks: Array(links[start..<min(start + 32, links.count)]))
+        issuer: Fixture.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.appLinks = Array(links[start..<min(start + 32, links.count)])
+      }
     }
   }
 

@@ -119,8 +119,11 @@ struct LogoutRulesTests {
   func auth0() throws {
     for issuer in ["https://tenant.auth0.com/", "https://tenant.auth0.com"] {
       let configuration = try Configuration(
-        issuer: issuer, clientID: "client one", redirectURI: "com.example.app:/callback",
-        postLogoutRedirectURI: "com.example.app:/logout", logoutDialect: .auth0)
+        issuer: issuer, clientID: "client one", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.postLogoutRedirectURI = "com.example.app:/logout"
+        $0.logoutDialect = .auth0
+      }
       let request = try #require(
         EndSessionRequest.make(
           configuration: configuration, metadata: nil, idTokenHint: Secret("i.d.t"),
@@ -141,8 +144,11 @@ struct LogoutRulesTests {
   func cognito() throws {
     let configuration = try Configuration(
       issuer: "https://cognito-idp.eu-west-1.amazonaws.com/pool", clientID: "client one",
-      redirectURI: "com.example.app:/callback", postLogoutRedirectURI: "com.example.app:/logout",
-      logoutDialect: .cognito)
+      redirectURI: "com.example.app:/callback"
+    ) {
+      $0.postLogoutRedirectURI = "com.example.app:/logout"
+      $0.logoutDialect = .cognito
+    }
     func request(_ authorize: String, _ endpoint: String?) throws -> EndSessionRequest? {
       var metadata = try Fixture.metadata()
       (metadata.authorizationEndpoint, metadata.endSessionEndpoint) = (authorize, endpoint)

@@ -17,8 +17,11 @@ struct OutboxTests {
   private func engine(_ bench: Bench, _ stranger: Stranger? = nil) throws -> Engine {
     let configuration = try Configuration(
       issuer: stranger == .issuer ? "https://other.example" : bench.provider.issuer,
-      clientID: stranger == .client ? "another" : "native", redirectURI: "com.example.app:/callback",
-      allowsLoopbackHTTP: stranger == .loopbackHTTP, caFile: stranger == .caFile ? "/etc/ca.pem" : nil)
+      clientID: stranger == .client ? "another" : "native", redirectURI: "com.example.app:/callback"
+    ) {
+      $0.allowsLoopbackHTTP = stranger == .loopbackHTTP
+      $0.caFile = stranger == .caFile ? "/etc/ca.pem" : nil
+    }
     return Engine(
       configuration: configuration, account: .default, platform: Platform(), transport: bench.provider,
       hasOwnTransport: stranger == .ownTransport, store: bench.store, clock: bench.clock,

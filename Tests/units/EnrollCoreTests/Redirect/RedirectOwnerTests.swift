@@ -5,12 +5,14 @@ import Testing
 @Suite("Which configuration a URL belongs to (flows.md §1)")
 struct RedirectOwnerTests {
   private func configurations() throws -> [Configuration] {
-    try ["dev", "code", "prod"].map {
+    try ["dev", "code", "prod"].map { name in
       try Configuration(
-        issuer: "https://\($0).example", clientID: $0, redirectURI: "com.example.\($0):/callback",
-        postLogoutRedirectURI: "com.example.\($0):/logout",
-        fallbackURI: "com.example.\($0)://identity/fallback",
-        appLinks: ["https://app.example/\($0)/welcome/{activationToken}"])
+        issuer: "https://\(name).example", clientID: name, redirectURI: "com.example.\(name):/callback"
+      ) {
+        $0.postLogoutRedirectURI = "com.example.\(name):/logout"
+        $0.fallbackURI = "com.example.\(name)://identity/fallback"
+        $0.appLinks = ["https://app.example/\(name)/welcome/{activationToken}"]
+      }
     } + [
       Configuration(
         issuer: "https://desktop.example", clientID: "desktop", redirectURI: "http://127.0.0.1/callback"),

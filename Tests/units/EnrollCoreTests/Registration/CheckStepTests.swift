@@ -396,8 +396,10 @@ struct TellStepTests {
     let other = bench.engine(
       account: AccountName.default.belonging(
         to: try Configuration(
-          issuer: bench.provider.issuer, clientID: "other", redirectURI: "com.example.app:/callback",
-          allowsLoopbackHTTP: true)))
+          issuer: bench.provider.issuer, clientID: "other", redirectURI: "com.example.app:/callback"
+        ) {
+          $0.allowsLoopbackHTTP = true
+        }))
     other.sendOutbox(cancellation: nil)
     _ = try other.beginLogout(localOnly: false, cancellation: nil)
     expect(bench.provider.count(.profileUpdate), is: 0)

@@ -77,8 +77,10 @@ struct ResourceParameterTests {
     func account(_ clientID: String, _ resource: String?) throws -> AccountName {
       try AccountName("me").belonging(
         to: Configuration(
-          issuer: "https://id.example", clientID: clientID, redirectURI: "com.example.app:/cb",
-          resource: resource))
+          issuer: "https://id.example", clientID: clientID, redirectURI: "com.example.app:/cb"
+        ) {
+          $0.resource = resource
+        })
     }
     let names = try [
       account("app", nil), account("app", "https://api.example"), account("app", "https://api.example/"),
@@ -97,8 +99,12 @@ struct ResourceParameterTests {
     func client(_ resource: String?) throws -> Client {
       var options = ClientOptions(
         configuration: try Configuration(
-          issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/cb",
-          scopes: ["openid", "offline_access"], resource: resource, requiresConfirmation: false),
+          issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/cb"
+        ) {
+          $0.scopes = ["openid", "offline_access"]
+          $0.resource = resource
+          $0.requiresConfirmation = false
+        },
         store: .custom(store))
       options.transport = provider
       options.clock = clock

@@ -54,7 +54,7 @@ struct ResourceRegistrarTests {
     expect(configuration.clientID, is: ClientID("id-1"))
     expect(configuration.clientSecret, is: nil)
     expect(configuration.redirectURI, is: Published.redirect)
-    expect(configuration.resource?.text, is: Published.resource)
+    expect(configuration.resource, is: Published.resource)
     expect(configuration.scopes, is: ["mcp:read"])
     #expect(!configuration.requiresConfirmation)
   }
@@ -120,7 +120,7 @@ struct ResourceRegistrarTests {
     web.publish(
       "https://api.example/.well-known/oauth-protected-resource", Published.metadata("https://api.example/"))
     let first = try register()
-    try expect(first.configuration().resource?.text, is: "https://api.example/")
+    try expect(first.configuration().resource, is: "https://api.example/")
     let asked = web.requests.count
     try expect(register().keys, is: first.keys)
     expect(web.requests.count, is: asked)

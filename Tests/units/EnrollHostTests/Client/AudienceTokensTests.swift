@@ -31,8 +31,11 @@ struct AudienceTokensTests {
   private func client() throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-        scopes: ["openid", "offline_access", "read"], requiresConfirmation: false),
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.scopes = ["openid", "offline_access", "read"]
+        $0.requiresConfirmation = false
+      },
       store: .directory(folder.path))
     options.transport = provider
     options.clock = clock

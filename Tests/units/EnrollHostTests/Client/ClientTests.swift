@@ -32,10 +32,13 @@ private struct Stage {
   ) throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
-        requiresConfirmation: requiresConfirmation,
-        registrationCheckURI: hasBackEnd ? provider.issuer + "/check" : nil, requireCheck: hasBackEnd,
-        errorReportURI: hasBackEnd ? provider.issuer + "/errors" : nil), store: .custom(other ?? store))
+        issuer: provider.issuer, clientID: "native", redirectURI: redirectURI
+      ) {
+        $0.requiresConfirmation = requiresConfirmation
+        $0.registrationCheckURI = hasBackEnd ? provider.issuer + "/check" : nil
+        $0.requireCheck = hasBackEnd
+        $0.errorReportURI = hasBackEnd ? provider.issuer + "/errors" : nil
+      }, store: .custom(other ?? store))
     options.transport = provider
     options.clock = clock
     options.isPlatformReady = isPlatformReady

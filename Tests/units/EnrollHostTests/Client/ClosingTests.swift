@@ -83,8 +83,10 @@ private struct Stage {
   ) throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
-        requiresConfirmation: false), store: .custom(store))
+        issuer: provider.issuer, clientID: "native", redirectURI: redirectURI
+      ) {
+        $0.requiresConfirmation = false
+      }, store: .custom(store))
     options.transport = transport ?? silence
     options.clock = clock
     return try Client(options)

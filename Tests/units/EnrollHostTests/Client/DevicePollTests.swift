@@ -25,8 +25,10 @@ private struct DeviceStage {
   func client(redirectURI: String = "http://127.0.0.1/callback") throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: redirectURI,
-        requiresConfirmation: false), store: .custom(store))
+        issuer: provider.issuer, clientID: "native", redirectURI: redirectURI
+      ) {
+        $0.requiresConfirmation = false
+      }, store: .custom(store))
     options.transport = provider
     options.clock = clock
     return try Client(options)

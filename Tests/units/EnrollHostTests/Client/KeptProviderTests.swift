@@ -26,8 +26,10 @@ struct KeptProviderTests {
   private func process() throws -> Client {
     var options = ClientOptions(
       configuration: try Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-        requiresConfirmation: false), store: .directory(folder.store))
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.requiresConfirmation = false
+      }, store: .directory(folder.store))
     options.transport = provider
     options.clock = clock
     return try Client(options)

@@ -25,8 +25,11 @@ struct LogoutWaitTests {
     func client() throws -> Client {
       var options = ClientOptions(
         configuration: try Configuration(
-          issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-          postLogoutRedirectURI: "com.example.app:/logout", requiresConfirmation: false),
+          issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+        ) {
+          $0.postLogoutRedirectURI = "com.example.app:/logout"
+          $0.requiresConfirmation = false
+        },
         store: .custom(store))
       options.transport = provider
       options.clock = clock

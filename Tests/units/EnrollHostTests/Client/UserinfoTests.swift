@@ -17,8 +17,11 @@ struct UserinfoTests {
     provider = try FakeProvider(clock: clock)
     var options = ClientOptions(
       configuration: try Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-        scopes: ["openid", "offline_access"], requiresConfirmation: false),
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.scopes = ["openid", "offline_access"]
+        $0.requiresConfirmation = false
+      },
       store: .memory)
     options.transport = provider
     options.clock = clock

@@ -39,8 +39,10 @@ struct FullDiskTests {
     let provider = try FakeProvider(clock: clock)
     var options = ClientOptions(
       configuration: try Configuration(
-        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-        requiresConfirmation: false), store: .custom(try FileTokenStore(path: disk.store, clock: clock)))
+        issuer: provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+      ) {
+        $0.requiresConfirmation = false
+      }, store: .custom(try FileTokenStore(path: disk.store, clock: clock)))
     options.transport = FillingTransport(provider, disk)
     options.clock = clock
     let client = try Client(options)

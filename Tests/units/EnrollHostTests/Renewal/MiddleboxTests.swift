@@ -18,8 +18,12 @@ struct MiddleboxTests {
   init() throws {
     box = try Middlebox(clock: clock)
     configuration = try Configuration(
-      issuer: box.provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback",
-      graceSeconds: 600, requiresConfirmation: false, allowsLoopbackHTTP: true)
+      issuer: box.provider.issuer, clientID: "native", redirectURI: "com.example.app:/callback"
+    ) {
+      $0.graceSeconds = 600
+      $0.requiresConfirmation = false
+      $0.allowsLoopbackHTTP = true
+    }
     // A renewal may be repeated although the provider answered it: a minute later, and much later.
     box.provider.change { settings in
       settings.graceSeconds = 1_000_000_000

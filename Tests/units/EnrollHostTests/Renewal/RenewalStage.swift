@@ -18,12 +18,16 @@ struct RenewalStage {
   init(tokenEndpoint: String, caFile: String? = nil) throws {
     store = MemoryTokenStore(clock: clock)
     configuration = try Configuration(
-      issuer: "https://id.example", clientID: "native", redirectURI: "com.example.app:/callback",
-      scopes: ["offline_access"],
-      endpoints: Endpoints(
+      issuer: "https://id.example", clientID: "native", redirectURI: "com.example.app:/callback"
+    ) {
+      $0.scopes = ["offline_access"]
+      $0.endpoints = Endpoints(
         authorization: "https://id.example/authorize", token: tokenEndpoint,
-        jwks: "https://id.example/keys"),
-      requiresConfirmation: false, allowsLoopbackHTTP: true, caFile: caFile)
+        jwks: "https://id.example/keys")
+      $0.requiresConfirmation = false
+      $0.allowsLoopbackHTTP = true
+      $0.caFile = caFile
+    }
     account = AccountName.default.belonging(to: configuration)
     let expiry = Expiry(lifetimeSeconds: 3600, from: clock.moment())
     try store.update(account) {
