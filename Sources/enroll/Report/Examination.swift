@@ -26,6 +26,9 @@ struct Examination {
     let attempt = LastAttempt(about: session.place.configurationPath)
     let configuration = examineConfiguration(session, named, attempt, options)
     try examineStore(session, isConfigured: configuration != nil)
+    if named == nil, let configuration, let finding = Self.endedSession(session, configuration) {
+      findings.append(finding)
+    }
     if let configuration { try examineProvider(configuration, session) }
     let hasDevices = facts?.hasDeviceGrant ?? false
     if let configuration {
@@ -65,6 +68,27 @@ struct Examination {
       return document
     } catch {
       findings.append(Finding("configuration", .bad, error.message, advice: error.advice))
+      return nil
+    }
+  }
+
+  /// The finding about a session that has ended; nil for a session that works, and if no user is signed in. An account
+  /// that cannot be read is a finding about its store.
+  private static func endedSession(
+    _ session: CommandSession, _ configuration: ConfigurationDocument
+  ) -> Finding? {
+    do throws(Failure) {
+      guard try session.place.hasStore() else { return nil }
+      let client = try session.open(configuration, asksPIN: false)
+      defer { session.close(client) }
+      // The state is only asked for if it can be this one, because asking may continue what a sign-in began.
+      guard try session.read(client).renews == false,
+        case .renewalFailed(let failure) = try session.state(client, within: 15),
+        failure.remedy == .registerAgain
+      else { return nil }
+      return Finding(
+        "session", .bad, "it has ended: \(failure.error.message)", advice: CommandStatus.signInNeeded.advice)
+    } catch {
       return nil
     }
   }

@@ -45,6 +45,15 @@ class Doctor(CommandCase):
         self.assertEqual(len(self.sessions()), 1)
         self.assertNotIn("alice", json.dumps(told))
 
+    def test_a_session_that_has_ended(self):
+        self.sign_in()
+        self.sandbox.control("endSessions")
+        self.run_enroll("token", "--renew", status=3)
+        checks, _ = self.checks(status=1)
+        self.assertFound(checks["session"], "bad", "it has ended", "enroll login")
+        self.sign_in()
+        self.assertNotIn("session", self.checks()[0])
+
     def test_before_the_first_sign_in(self):
         checks, _ = self.checks()
         self.assertFound(checks["store"], "warning", "none yet", "enroll login")
