@@ -13,6 +13,8 @@ public struct AccountSnapshot: Equatable, Sendable {
   public var accessToken: Secret?
   /// When the access token expires, by the device's clock.
   public var expiresAt: UnixTime?
+  /// The whole lifetime of the access token, in seconds.
+  public var lifetimeSeconds: Int64?
   /// Whether the session can renew its access token; nil without a confirmed session.
   public var renews: Bool?
   /// When the refresh token expires unless a renewal replaces it, by the device's clock; nil if the provider did not
@@ -28,13 +30,15 @@ public struct AccountSnapshot: Equatable, Sendable {
 
   package init(
     profile: JSONObject? = nil, idToken: Secret? = nil, accessToken: Secret? = nil,
-    expiresAt: UnixTime? = nil, renews: Bool? = nil, renewableUntil: UnixTime? = nil,
+    expiresAt: UnixTime? = nil, lifetimeSeconds: Int64? = nil, renews: Bool? = nil,
+    renewableUntil: UnixTime? = nil,
     missingScopes: [String] = [], registrationType: String? = nil, waiting: WaitingSignIn? = nil
   ) {
     self.profile = profile
     self.idToken = idToken
     self.accessToken = accessToken
     self.expiresAt = expiresAt
+    self.lifetimeSeconds = lifetimeSeconds
     self.renews = renews
     self.renewableUntil = renewableUntil
     self.missingScopes = missingScopes

@@ -9,7 +9,8 @@ extension Engine {
     let isOver = record.sessionEnded != nil || record.accessRefused != nil
     return AccountSnapshot(
       profile: record.profile, idToken: tokens?.idToken, accessToken: tokens?.accessToken,
-      expiresAt: tokens?.expiry.expiresAt, renews: tokens.map { $0.refreshToken != nil && !isOver },
+      expiresAt: tokens?.expiry.expiresAt, lifetimeSeconds: tokens?.expiry.lifetimeSeconds,
+      renews: tokens.map { $0.refreshToken != nil && !isOver },
       renewableUntil: isOver ? nil : tokens?.refreshExpiry?.expiresAt,
       missingScopes: tokens?.missingScopes ?? [], registrationType: record.registrationType,
       waiting: record.waiting)

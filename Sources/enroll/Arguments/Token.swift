@@ -17,9 +17,14 @@ struct Token: EnrollCommand {
     help:
       "Renew the token now, whatever its age, for example after an API rejected it. Never prints the old token."
   )
+  private static let renewAgain = Parameter.option(
+    "renew-if-asked-again", value: "seconds",
+    help:
+      "Renew the token if a command with this option printed it in the last SECONDS. For programs that run the command again after a 401, such as kubectl, rclone and MCP clients.",
+    in: 1...86_400)
   private static let output = Parameter.choice(
     "format", value: "format",
-    help: "What to print: text (only the token) or kubernetes (the ExecCredential that kubectl reads).",
+    help: "What to print: \(TokenFormat.list).",
     default: TokenFormat.text)
   private static let idToken = Parameter.flag(
     "id-token", help: "Print the id_token instead, for example for a Kubernetes API server.")
@@ -32,7 +37,7 @@ struct Token: EnrollCommand {
       4 provider unreachable, 5 refused, 6 store locked, 7 busy.
       """,
     arguments: [
-      lifetime.argument, wait.argument, renew.argument, WantedToken.resource.argument,
+      lifetime.argument, wait.argument, renew.argument, renewAgain.argument, WantedToken.resource.argument,
       WantedToken.scope.argument, output.argument, idToken.argument,
     ], groups: [ContextOptions.group], action: run)
 
@@ -45,12 +50,14 @@ struct Token: EnrollCommand {
     token = TokenCommand(
       minimumLifetime: values[Self.lifetime], timeout: values[Self.wait],
       isTimeoutNamed: values.has(Self.wait), renew: values[Self.renew],
+      renewsIfAskedWithin: values[Self.renewAgain],
       resource: values[WantedToken.resource], scope: values[WantedToken.scope],
       place: try ContextOptions.read(values))
     format = values[Self.output]
-    isIDToken = values[Self.idToken]
+    isIDToken = values[Self.idToken] || format.isForIDToken
     if isIDToken, token.resource != nil || token.scope != nil {
-      throw UsageError("--id-token takes no --resource and no --scope: an id_token is for the client.")
+      let cause = format.isForIDToken ? "--format \(format.rawValue)" : "--id-token"
+      throw UsageError("\(cause) takes no --resource and no --scope: an id_token is for the client.")
     }
     if token.place.json, format != .text || isIDToken {
       throw UsageError("--json is the answer for the access token: leave out --format and --id-token.")
@@ -66,17 +73,21 @@ struct Token: EnrollCommand {
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     guard isIDToken || format != .text else { return try token.perform(session) }
-    let printed: BearerToken
-    if isIDToken {
-      let client = try session.open()
-      let wanted = IDTokenRequest(
-        minimumLifetime: token.minimumLifetime, timeout: token.timeout,
-        isTimeoutNamed: token.isTimeoutNamed, renews: token.renew)
-      printed = try wanted.perform(client, session)
-    } else {
-      printed = try token.require(session).token
+    do throws(Failure) {
+      Output.line(format.words(try printed(session), isIDToken: isIDToken))
+    } catch {
+      if let words = format.words(for: error) { Output.line(words) }
+      throw error
     }
-    Output.line(format.words(printed.text, expiresAt: printed.expiresAt))
     return .done
+  }
+
+  private func printed(_ session: CommandSession) throws(Failure) -> BearerToken {
+    guard isIDToken else { return try token.require(session).token }
+    let wanted = IDTokenRequest(
+      minimumLifetime: token.minimumLifetime, timeout: token.timeout,
+      isTimeoutNamed: token.isTimeoutNamed, renews: token.renew,
+      renewsIfAskedWithin: token.renewsIfAskedWithin, isQuiet: format.readsErrors)
+    return try wanted.perform(try session.open(), session)
   }
 }

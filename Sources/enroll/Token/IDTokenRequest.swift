@@ -14,11 +14,34 @@ struct IDTokenRequest {
   var isTimeoutNamed: Bool
   /// Whether to ignore the stored id_token.
   var renews: Bool
+  /// As in ``TokenCommand``.
+  var renewsIfAskedWithin: Int64?
+  /// Whether no warning is printed.
+  var isQuiet = false
 
-  /// Returns the stored id_token, or an id_token from a renewal.
+  /// Returns the stored id_token, or an id_token from a renewal. An id_token is renewed as early as an access token. If
+  /// that fails, the old one is returned until it expires.
   /// - Throws: `.refused` if the provider issues none that lasts long enough.
   func perform(_ client: Client, _ session: CommandSession) throws(Failure) -> BearerToken {
-    if !renews, let kept = try kept(client, session) { return kept }
+    guard let span = renewsIfAskedWithin else { return try find(client, session, isAskedAgain: false) }
+    let notes = RenewalNotes()
+    let before = try kept(client, session)?.token.text
+    let isAskedAgain = before.map { notes.hasPrinted($0, within: span, of: session.now) } ?? false
+    let token = try find(client, session, isAskedAgain: isAskedAgain)
+    notes.add(printed: token.text, at: session.now)
+    return token
+  }
+
+  private func find(
+    _ client: Client, _ session: CommandSession, isAskedAgain: Bool
+  ) throws(Failure) -> BearerToken {
+    let before = try kept(client, session)
+    if !renews, !isAskedAgain, let before, before.lasts { return before.token }
+    let notes = RenewalNotes()
+    if !renews, let before, notes.hasNoSuccessor(before.token.text) {
+      guard before.isValid else { throw Self.noLaterOne }
+      return before.token
+    }
     var wait = TokenWait(seconds: timeout, isNamed: isTimeoutNamed, session)
     var report: TokenReport
     repeat {
@@ -26,28 +49,61 @@ struct IDTokenRequest {
       let outcome = try session.run { cancellation throws(EnrollError) in
         try client.refresh(until: client.deadline(afterSeconds: seconds), cancellation: cancellation)
       }
-      if let renewed = try kept(client, session) { return renewed }
+      if let renewed = try kept(client, session), renewed.isValid,
+        renewed.lasts || renewed.token.text != before?.token.text
+      {
+        return renewed.token
+      }
       report = TokenReport(outcome, mustBeNew: true)
     } while try wait.asksAgain(after: report, session)
-    if let words = try report.words(session, client) { throw words }
-    throw Failure(
+    let words = try report.words(session, client)
+    if words == nil, let before { notes.add(withoutSuccessor: before.token.text) }
+    if !renews, let before, before.isValid {
+      if let words, !isQuiet {
+        Terminal.errors.tell(
+          Failure(.done, "the id_token could not be renewed, but still works: \(words.message)"), session.said
+        )
+      }
+      return before.token
+    }
+    throw words ?? Self.noLaterOne
+  }
+
+  private static var noLaterOne: Failure {
+    Failure(
       .refused, "the provider gave no id_token that lasts long enough",
       advice: "Some providers give one at the sign-in alone: \(.loginAgain).")
   }
 
-  private func kept(_ client: Client, _ session: CommandSession) throws(Failure) -> BearerToken? {
-    guard let text = try session.read(client).idToken?.reveal(), let end = Self.end(of: text),
-      end - session.now > minimumLifetime
-    else { return nil }
-    return BearerToken(text: text, expiresAt: end)
+  private struct Kept {
+    let token: BearerToken
+    /// Whether it lasts as long as the caller wants, and has not reached the margin in which it is due.
+    let lasts: Bool
+    /// Whether it lasts as long as the caller wants.
+    let isValid: Bool
+  }
+
+  private func kept(_ client: Client, _ session: CommandSession) throws(Failure) -> Kept? {
+    guard let text = try session.read(client).idToken?.reveal(), let end = Self.end(of: text) else {
+      return nil
+    }
+    let lifetime = Self.time(of: "iat", in: text).map { end - $0 }
+    let margin = BearerToken.margin(
+      graceSeconds: client.configuration.graceSeconds, lifetimeSeconds: lifetime)
+    let left = end - session.now
+    return Kept(
+      token: BearerToken(text: text, expiresAt: end, margin: margin, now: session.now),
+      lasts: left > max(minimumLifetime, margin), isValid: left > minimumLifetime)
   }
 
   /// The claim `exp` (RFC 7519 §4.1.4). The library has verified the token.
-  static func end(of token: String) -> Int64? {
+  static func end(of token: String) -> Int64? { time(of: "exp", in: token) }
+
+  private static func time(of claim: String, in token: String) -> Int64? {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = Base64URL.decode(String(parts[1])),
       let claims = try? JSON.parse(bytes)
     else { return nil }
-    return claims["exp"]?.integer
+    return claims[claim]?.integer
   }
 }

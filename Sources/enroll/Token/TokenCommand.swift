@@ -10,6 +10,24 @@ struct BearerToken {
   var text: String
   /// Seconds since 1970; nil if the provider does not say.
   var expiresAt: Int64?
+  /// When a program that keeps the token should ask again: before the end, because clocks differ and requests take
+  /// time. nil as for ``expiresAt``.
+  var askAgainAt: Int64?
+
+  /// - Parameter margin: seconds before the end at which the token is due for renewal.
+  init(text: String, expiresAt: Int64?, margin: Int64, now: Int64) {
+    self.text = text
+    self.expiresAt = expiresAt
+    // A token that could not be renewed is within its margin: the program asks again soon, but not at each request.
+    askAgainAt = expiresAt.map { min($0, max($0 - margin, now + Self.shortestUse)) }
+  }
+
+  private static let shortestUse: Int64 = 5
+
+  /// The margin of the library for access tokens (flows.md §8), for a token of this lifetime.
+  static func margin(graceSeconds: Int64, lifetimeSeconds: Int64?) -> Int64 {
+    min(graceSeconds, (lifetimeSeconds ?? graceSeconds * 2) / 2)
+  }
 }
 
 /// The token that `enroll token` prints, and that other commands pass on.
@@ -21,12 +39,16 @@ struct TokenCommand {
 
   /// Seconds for which the token must still be valid.
   var minimumLifetime: Int64 = 0
+  /// Whether the token must be valid for half of its lifetime, for requests that take long.
+  var lastsHalf = false
   /// Seconds to wait for the token.
   var timeout: Int64 = Self.usualTimeout
   /// Whether the user set the timeout, so that all of it is used.
   var isTimeoutNamed = false
   /// Whether to renew the token even if it is fresh.
   var renew = false
+  /// Renews the token if a command with this option printed it in the last seconds; nil for other commands.
+  var renewsIfAskedWithin: Int64?
   var resource: String?
   /// The scopes, separated by spaces.
   var scope: String?
@@ -57,18 +79,29 @@ struct TokenCommand {
     try requireSignIn(session)
     let (client, isRead) = try session.openHere()
     var wait = TokenWait(seconds: timeout, isNamed: isTimeoutNamed, session)
-    var report = try report(session, client, timeout, startsHere: isRead && !renew)
+    let minimum = try lastsHalf && isRead ? half(session, client) : minimumLifetime
+    var report = try report(session, client, minimum, timeout, startsHere: isRead && !renew, renew)
     while try wait.asksAgain(after: report, session) {
-      report = try self.report(session, client, wait.secondsLeft(session), startsHere: false)
+      report = try self.report(session, client, minimum, wait.secondsLeft(session), startsHere: false, renew)
+    }
+    if let span = renewsIfAskedWithin, let token = report.token {
+      let notes = RenewalNotes()
+      if !renew, notes.hasPrinted(token, within: span, of: session.now) {
+        let renewed = try self.report(
+          session, client, minimum, wait.secondsLeft(session), startsHere: false, true)
+        // If there is no new token, the old one may still be good: many programs ask again for other reasons.
+        if renewed.token != nil { report = renewed }
+      }
+      notes.add(printed: report.token ?? token, at: session.now)
     }
     return (report, try report.words(session, client)?.guessing(request.place), client)
   }
 
   private func report(
-    _ session: CommandSession, _ client: Client, _ seconds: Int64, startsHere: Bool
+    _ session: CommandSession, _ client: Client, _ minimumLifetime: Int64, _ seconds: Int64, startsHere: Bool,
+    _ renew: Bool
   ) throws(Failure) -> TokenReport {
     let audience = try audience(client)
-    let (renew, minimumLifetime) = (renew, minimumLifetime)
     let outcome: AccessOutcome
     if startsHere {
       // The completion may run before this returns: a token that is not due needs no other thread.
@@ -90,6 +123,12 @@ struct TokenCommand {
     return TokenReport(outcome, mustBeNew: renew)
   }
 
+  /// Half of the lifetime of the session's token; 0 if it is not known.
+  private func half(_ session: CommandSession, _ client: Client) throws(Failure) -> Int64 {
+    let snapshot = try session.runningHere { () throws(Failure) in try session.read(client) }
+    return (snapshot.lifetimeSeconds ?? 0) / 2
+  }
+
   /// The audience of the option `--scope`; nil for the session's own token.
   private func audience(_ client: Client) throws(Failure) -> TokenAudience? {
     guard let scope else { return nil }
@@ -100,8 +139,11 @@ struct TokenCommand {
   }
 
   /// The token, for a command that needs one. A warning about the token is printed.
+  /// - Parameter isQuiet: whether no warning is printed, for a program that reads standard error as a part of the answer.
   /// - Throws: the reason why there is no token.
-  func require(_ session: CommandSession) throws(Failure) -> (token: BearerToken, client: Client) {
+  func require(
+    _ session: CommandSession, isQuiet: Bool = false
+  ) throws(Failure) -> (token: BearerToken, client: Client) {
     let (report, words, client) = try ask(session)
     guard let text = report.token else {
       throw words ?? Failure(report.ending, "there is no token")
@@ -111,8 +153,18 @@ struct TokenCommand {
         .refused, "the token is bound to a key (DPoP), and only Bearer tokens can be handed on",
         advice: "Run \(.loginForBearer) for Bearer tokens.")
     }
-    if let words { Terminal.errors.tell(words, session.said) }
-    return (BearerToken(text: text, expiresAt: report.expiresAt), client)
+    if let words, !isQuiet { Terminal.errors.tell(words, session.said) }
+    return (try bearer(text, expiresAt: report.expiresAt, session, client), client)
+  }
+
+  /// The token with the time at which a program should ask again.
+  private func bearer(
+    _ text: String, expiresAt: Int64?, _ session: CommandSession, _ client: Client
+  ) throws(Failure) -> BearerToken {
+    let lifetime = try session.runningHere { () throws(Failure) in try session.read(client).lifetimeSeconds }
+    let margin = BearerToken.margin(
+      graceSeconds: client.configuration.graceSeconds, lifetimeSeconds: lifetime)
+    return BearerToken(text: text, expiresAt: expiresAt, margin: margin, now: session.now)
   }
 
   /// Checks that a user has signed in at the named resource: a token for another resource would be useless.

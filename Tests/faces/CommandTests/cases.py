@@ -26,6 +26,21 @@ printf '%s\\n' "$1" >>"$0.opened"
 exit {status}
 """
 
+# Clocks that are ahead by $LATER seconds.
+LATER = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <time.h>
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+  int result = real(clock, time);
+  time->tv_sec += atol(getenv("LATER"));
+  return result;
+}
+"""
+
 # A shell makes background programs ignore SIGINT and SIGQUIT, and nohup makes them ignore SIGHUP. Every child would
 # inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -160,6 +175,12 @@ class CommandCase(unittest.TestCase):
         library = source.with_suffix(".so")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
         self.environment["LD_PRELOAD"] = str(library)
+
+    def set_clock(self, later):
+        """The clocks of later commands are ahead by so many seconds."""
+        if "LATER" not in self.environment:
+            self.preload(LATER)
+        self.environment["LATER"] = str(later)
 
     def detached(self):
         """The processes in which this test's commands renew a token or exchange a code, as folders of /proc."""
