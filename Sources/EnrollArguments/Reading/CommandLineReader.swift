@@ -56,6 +56,12 @@ struct CommandLineReader {
     var path = [program.root.name]
     var command = program.root
     for name in names {
+      // The name of a subcommand is enough.
+      let inner = path.count == 1 ? command.subcommands.first { $0.subcommand(name) != nil } : nil
+      if command.subcommand(name) == nil, let inner {
+        command = inner
+        path.append(inner.name)
+      }
       guard let next = command.subcommand(name) else {
         return .refusal(program.refusal(unknown(name, command, path), path))
       }

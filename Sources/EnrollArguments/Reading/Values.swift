@@ -13,6 +13,9 @@ package struct Values: Sendable {
   /// Whether the parameter was given. Otherwise its value is the default.
   package func has<Value>(_ parameter: Parameter<Value>) -> Bool { texts(parameter.argument) != nil }
 
+  /// The texts that were given for an argument, for a command whose arguments come from a table.
+  package func words(_ argument: Argument) -> [String] { texts(argument) ?? [] }
+
   /// nil for an argument that was not given.
   func texts(_ argument: Argument) -> [String]? {
     given.first { $0.name == argument.title }?.texts

@@ -20,8 +20,9 @@ enum Enroll {
         Every command but completions accepts --json. For exit statuses and files see the manual: man enroll.
         """,
       subcommands: [
-        Login.command, Register.command, Token.command, Exec.command, Curl.command, GitCredential.command,
-        Status.command, Accounts.command, Switch.command, Logout.command, Doctor.command, Completions.command,
+        Login.command, Register.command, Token.command, Exec.command, Curl.command, Credential.command,
+        Credential.gitCredential, Status.command, Accounts.command, Switch.command, Logout.command,
+        Doctor.command, Completions.command,
       ]),
     version: LibraryVersion.string, usageStatus: CommandStatus.usage.rawValue)
 
@@ -33,15 +34,25 @@ enum Enroll {
       refuse("enroll: \(complaint)\n", asksJSON)
       return CommandStatus.usage.rawValue
     }
-    guard let words = ProcessArguments.arguments() else {
+    guard let given = ProcessArguments.arguments() else {
       Terminal.errors.say("enroll: the system does not tell this program its arguments")
       return CommandStatus.failed.rawValue
     }
-    if let status = DetachedCommand.run(words) { return status }
+    if let status = DetachedCommand.run(given) { return status }
+    let words = ProgramName.words(given)
     let status = program.run(
       words, width: Terminal.output.width, output: { Output.write($0, to: STDOUT_FILENO) },
-      errors: { refuse($0, asksJSON) })
+      errors: { text in
+        refuse(text, asksJSON)
+        if CargoRequest.first != nil { Output.write(CargoRequest.refusal(message(text)), to: STDOUT_FILENO) }
+      })
     return status == 0 && !Output.isWhole ? CommandStatus.failed.rawValue : status
+  }
+
+  /// The message in the error of an invalid command line.
+  private static func message(_ text: String) -> String {
+    let line = text.split(separator: "\n").first ?? ""
+    return String(line.split(separator: ":", maxSplits: 1).last?.drop { $0 == " " } ?? "")
   }
 
   /// Prints the error of an invalid command line.
@@ -49,10 +60,9 @@ enum Enroll {
   private static func refuse(_ text: String, _ asksJSON: Bool) {
     guard asksJSON else { return Output.write(text, to: STDERR_FILENO) }
     let lines = text.split(separator: "\n")
-    let message = lines.first?.split(separator: ":", maxSplits: 1).last?.drop { $0 == " " } ?? ""
     Output.json(
       .object([
-        ("error", .object([("message", .string(String(message)))])),
+        ("error", .object([("message", .string(message(text)))])),
         ("advice", lines.count > 1 ? lines.last.map { .string(String($0)) } : nil),
         ("exitStatus", .integer(Int64(CommandStatus.usage.rawValue))),
       ]))

@@ -65,8 +65,8 @@ struct Curl: EnrollCommand {
     discussion: """
       enroll curl -- -s https://api.example/me runs curl -s https://api.example/me, and curl sends the token in the \
       Authorization header (RFC 6750). The token appears on no command line. curl does not send it to other hosts on a \
-      redirect, rejects http, and reads no .curlrc; only curl options that you pass yourself change that. For an API \
-      without https on this machine, use enroll exec.
+      redirect, rejects http, and reads no .curlrc; only curl options that you pass yourself change that. Besides https, \
+      imaps, pop3s and smtps are allowed. For an API without https on this machine, use enroll exec.
       """, arguments: WantedToken.arguments + [curlWords.argument], groups: [ContextOptions.group],
     action: run)
 
@@ -106,6 +106,6 @@ struct Curl: EnrollCommand {
     guard token.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) else {
       throw Failure(.refused, "the token has characters that no header takes (RFC 6750 §2.1)")
     }
-    return "oauth2-bearer = \"\(token)\"\nproto = \"=https\"\nproto-default = \"https\"\n"
+    return "oauth2-bearer = \"\(token)\"\nproto = \"=https,imaps,pop3s,smtps\"\nproto-default = \"https\"\n"
   }
 }

@@ -11,6 +11,8 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 PAGE = TOP / "docs/enroll.md"
+#: enroll with other programs.
+OTHERS = TOP / "docs/other-programs.md"
 STATUSES = TOP / "Sources/enroll/Process/CommandStatus.swift"
 
 
@@ -42,6 +44,12 @@ def options():
     parts, login, shared = [], [], []
     for command in commands():
         parts.append(f"**{command['name']}**: {command['abstract']}\n")
+        if "commands" in command:
+            parts.append(formats(command["commands"]))
+            continue
+        if command["name"] == "git-credential":
+            parts.append("The options of `credential git`.\n")
+            continue
         arguments = own(command)
         login = login or arguments
         shared = shared or [argument for argument in command["arguments"] if "group" in argument]
@@ -54,6 +62,37 @@ def options():
     return "\n".join(parts)
 
 
+def formats(commands):
+    """The options that all formats have, in one table, and what each program adds."""
+    named = [argument["name"] for command in commands for argument in own(command)]
+    shared = [one for one in own(commands[0]) if named.count(one["name"]) == len(commands) or one["name"] == "username"]
+    names = {one["name"] for one in shared}
+    rows = ["| format | for | the program adds |", "| --- | --- | --- |"]
+    for command in commands:
+        added = [one["synopsis"] for one in own(command) if one["name"] not in names]
+        programs = command["abstract"].removeprefix("For ").removesuffix(".")
+        rows.append(f"| `{command['name']}` | {programs} | {', '.join(f'`{word}`' for word in added)} |")
+    return table(shared) + "\n" + "\n".join(rows) + "\n"
+
+
+def token_formats():
+    """The formats of `enroll token`, as rows."""
+    token = next(command for command in commands() if command["name"] == "token")
+    told = next(argument for argument in token["arguments"] if argument["name"] == "format")
+    rows = [f"| `{name}` | {re.search(rf'[ ]{name} [(]([^)]*)[)]', told['help'])[1]} |" for name in told["allowed"]]
+    return "\n".join(["| format | what is printed |", "| --- | --- |", *rows]) + "\n"
+
+
+def programs():
+    """A section for each format of `enroll credential`: its help."""
+    credential = next(command for command in commands() if command["name"] == "credential")
+    parts = []
+    for command in credential["commands"]:
+        parts.append(f"### {command['name']}\n\n{command['abstract']}\n")
+        parts.append(re.sub(r"^  (?=\S| )", "    ", command["discussion"], flags=re.M) + "\n")
+    return "\n".join(parts)
+
+
 def statuses():
     source = STATUSES.read_text()
     numbers = dict(re.findall(r"case (\w+) = (\d+)", source))
@@ -63,11 +102,18 @@ def statuses():
 
 
 def drawn(page):
-    for mark, text in (("options", options()), ("endings", statuses())):
+    for mark, text in MARKS.items():
+        if f"<!-- {mark} -->" not in page:
+            continue
+        text = text()
         # Replaces the text from the mark to the next heading.
-        page = re.sub(rf"(<!-- {mark} -->\n)\n.*?(?=## )", lambda found, text=text: f"{found[1]}\n{text}\n", page, flags=re.S)
+        page = re.sub(rf"(<!-- {mark} -->\n)\n.*?(?=^## )", lambda found, text=text: f"{found[1]}\n{text}\n", page, flags=re.S | re.M)
     return page
 
 
+#: What is drawn behind each mark.
+MARKS = {"options": options, "endings": statuses, "token formats": token_formats, "credential formats": programs}
+
 if __name__ == "__main__":
-    PAGE.write_text(drawn(PAGE.read_text()))
+    for path in (PAGE, OTHERS):
+        path.write_text(drawn(path.read_text()))

@@ -206,7 +206,7 @@ class Curl(CommandCase):
 
 
 class Git(CommandCase):
-    """The command as git's credential helper (gitcredentials(7))."""
+    """The command as git's credential helper (gitcredentials(7)), in its earlier spelling."""
 
     def git(self, operation, question, *options):
         helper = f"!'{ENROLL}' git-credential {' '.join(options)}"
@@ -266,7 +266,8 @@ class Git(CommandCase):
     def test_nobody_is_signed_in(self):
         output, words = self.run_enroll(
             "git-credential", "--host", "git.example", "get", given=self.QUESTION.encode(), status=3)
-        self.assertEqual(output, "")
+        # git asks nobody else.
+        self.assertEqual(output, "quit=1\n")
         self.assertIn("enroll login", words)
 
     def test_a_host_that_is_none_is_refused_before_git_is_read(self):
@@ -295,7 +296,8 @@ class Kubectl(CommandCase):
         self.assertEqual((told["apiVersion"], told["kind"]), ("client.authentication.k8s.io/v1", "ExecCredential"))
         self.assertEqual(told["status"]["token"], answer["accessToken"])
         end = datetime.fromisoformat(told["status"]["expirationTimestamp"].replace("Z", "+00:00"))
-        self.assertEqual(int(end.timestamp()), answer["expiresAt"])
+        # kubectl uses the token to the second, and its server's clock may be ahead.
+        self.assertEqual(int(end.timestamp()), answer["expiresAt"] - 60)
 
     def test_the_version_is_the_one_that_kubectl_asks_for(self):
         self.sign_in()
@@ -318,15 +320,107 @@ class Kubectl(CommandCase):
         self.assertEqual(told["status"]["token"], first)
         self.assertNotEqual(self.run_enroll("token", "--id-token", "--renew")[0].strip(), first)
 
+    def test_a_command_that_is_run_again_after_a_refusal_gets_another_token(self):
+        self.sign_in()
+        for words in (), ("--id-token",), ("--format", "kubernetes"), ("--scope", "openid"):
+            again = "token", *words, "--renew-if-asked-again", "30"
+            first, second = self.run_enroll(*again)[0], self.run_enroll(*again)[0]
+            self.assertNotEqual(first, second)
+            self.assertEqual(self.run_enroll("token", *words)[0], second)
+        self.assertNotIn(second.strip(), (self.home / ".local/state/enrollkit/tokens.json").read_text())
+        self.set_clock(40)
+        self.assertEqual(self.run_enroll(*again)[0], second)
+
     def test_what_it_does_not_take(self):
         for words, complaint in [
+            (["--format", "google", "--resource", "https://x.example"], "--format google takes no"),
             (["--format", "yaml"], "kubernetes"), (["--id-token", "--scope", "a"], "--id-token takes no"),
             (["--format", "kubernetes", "--json"], "--json is"),
         ]:
             self.assertIn(complaint, "".join(self.run_enroll("token", *words, status=2)))
 
     def test_without_a_session_nothing_is_printed(self):
-        for words in [["--format", "kubernetes"], ["--id-token"]]:
+        for words in [["--format", "kubernetes"], ["--id-token"], ["--format", "env"], ["--format", "headers"]]:
             self.assertEqual(self.run_enroll("token", *words, status=3)[0], "")
+
+
+class IDTokens(CommandCase):
+    """id_tokens that are about to expire. Those of the sandbox last as long as its access tokens."""
+
+    def provide(self):
+        return self.own_sandbox()
+
+    def id_token(self):
+        return self.run_enroll("token", "--id-token")[0].strip()
+
+    def renewals(self):
+        return self.counts()["refreshes"]
+
+    def setUp(self):
+        super().setUp()
+        self.sign_in()
+        self.first = self.id_token()
+        claims = json.loads(base64.urlsafe_b64decode(self.first.split(".")[1] + "=="))
+        self.lifetime = claims["exp"] - claims["iat"]
+        self.sandbox.control("resetCounts")
+
+    def test_it_is_renewed_before_its_end(self):
+        self.set_clock(self.lifetime - 70)
+        self.assertEqual(self.id_token(), self.first)
+        self.set_clock(self.lifetime - 50)
+        self.assertNotEqual(self.id_token(), self.first)
+
+    def test_a_provider_that_sends_none_with_a_renewal_is_asked_once(self):
+        self.sandbox.control("fault", fault="omitMember", endpoint="token", member="id_token")
+        self.set_clock(self.lifetime - 50)
+        for _ in range(3):
+            self.assertEqual(self.id_token(), self.first)
+        self.assertEqual(self.renewals(), 1)
+        self.set_clock(self.lifetime + 1)
+        for _ in range(2):
+            self.assertIn("at the sign-in alone", self.run_enroll("token", "--id-token", status=5)[1])
+        self.assertEqual(self.renewals(), 1)
+
+    def test_the_old_one_is_printed_while_it_works(self):
+        self.sandbox.control("fault", fault="serverError", endpoint="token")
+        self.set_clock(self.lifetime - 50)
+        output, words = self.run_enroll("token", "--id-token", "--format", "kubernetes")
+        self.assertEqual(json.loads(output)["status"]["token"], self.first)
+        self.assertIn("still works", words)
+        # Google's library reads both streams as one document.
+        output, words = self.run_enroll("token", "--format", "google")
+        self.assertEqual((json.loads(output)["id_token"], words), (self.first, ""))
+
+
+class Formats(CommandCase):
+    def test_each_format_has_the_token(self):
+        self.sign_in()
+        answer, id_token = self.json("token"), self.run_enroll("token", "--id-token")[0].strip()
+        token, end = answer["accessToken"], answer["expiresAt"]
+        wanted = {
+            "text": token, "header": f"Authorization: Bearer {token}", "bearer": f"Bearer {token}",
+            "headers": json.dumps({"Authorization": f"Bearer {token}"}, separators=(",", ":")),
+            "env": f"export ACCESS_TOKEN={token}\nexport ACCESS_TOKEN_EXPIRES={end}",
+        }
+        shown = self.run_enroll("help", "token")[0]
+        for form, text in wanted.items():
+            self.assertEqual(self.run_enroll("token", "--format", form)[0], text + "\n")
+            self.assertIn(f"{form} (", " ".join(shown.split()))
+        self.assertRegex(
+            self.run_enroll("token", "--format", "env", "--id-token")[0],
+            rf"\Aexport ID_TOKEN={id_token}\nexport ID_TOKEN_EXPIRES=\d+\n\Z")
+        done = subprocess.run(
+            ["bash", "-c", f'eval "$({ENROLL} token --format env)" && echo "$ACCESS_TOKEN $ACCESS_TOKEN_EXPIRES"'],
+            env=self.environment, capture_output=True, text=True, timeout=TIMEOUT, check=True)
+        self.assertEqual(done.stdout, f"{token} {end}\n")
+        google = json.loads(self.run_enroll("token", "--format", "google")[0])
+        self.assertEqual((google["success"], google["id_token"], google["version"]), (True, id_token, 1))
+        self.assertGreaterEqual(google["expiration_time"], end)
+
+    def test_google_reads_why_there_is_none(self):
+        output, words = self.run_enroll("token", "--format", "google", status=3)
+        told = json.loads(output)
+        self.assertEqual((told["success"], told["code"], told["version"]), (False, "3", 1))
+        self.assertIn(told["message"], words)
 
 

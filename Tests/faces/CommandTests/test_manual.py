@@ -15,6 +15,9 @@ class Manual(CommandCase):
         self.assertEqual(manual.drawn(page), page, "run Tests/faces/CommandTests/run --write")
         self.assertGreater(page.count("| `--"), 20)
         self.assertEqual(page.count("\n| 130 | "), 1)
+        others = manual.OTHERS.read_text()
+        self.assertEqual(manual.drawn(others), others, "run Tests/faces/CommandTests/run --write")
+        self.assertGreater(others.count("enroll credential"), 6)
 
     def test_every_command_has_its_line(self):
         page = manual.PAGE.read_text()

@@ -18,7 +18,8 @@ COMMAND = ("enroll", "EnrollArguments")
 
 #: Names of other programs and formats.
 OTHERS = {
-    "--next": "curl", "--global": "git", "client.signIn": "Swift", "returnTo": "Auth0", "sessionId": "App2App", "artefactId": "App2App",
+    "--next": "curl", "--global": "git", "--add": "git", "--keyring-provider": "pip, uv", "--mode": "keyring",
+    "credHelpers": "Docker", "--output": "keyring", "--credential_helper": "Bazel", "client.signIn": "Swift", "returnTo": "Auth0", "sessionId": "App2App", "artefactId": "App2App",
     "activationToken": "a place in a URL", "googleClient": "a place in a URL",
     "authorizationResponseIssParameterSupported": "a provider's metadata, in another spelling",
 }  # fmt: skip
@@ -47,7 +48,9 @@ class Named(CommandCase):
 
     def test_each_option_of_the_command(self):
         names = [command["name"] for command in json.loads(self.run_enroll("--dump-commands")[0])["commands"]]
+        formats = ["git", "docker", "bazel", "cargo", "go", "terraform", "keyring"]
         helps = [self.run_enroll(name, "--help")[0] for name in names] + [self.run_enroll("--help")[0]]
+        helps += [self.run_enroll("credential", name, "--help")[0] for name in formats]
         known = {option for text in helps for option in literals.OPTION.findall(text)}
         self.assertAreKnown(literals.named(literals.OPTION, *COMMAND), known, "option")
         # The messages of the library contain no command-line options, because other faces have the same messages.
@@ -75,6 +78,8 @@ class Named(CommandCase):
 
     def test_each_key_that_the_command_advises_is_one_of_a_configuration(self):
         for key, place in literals.named(literals.KEY, *COMMAND).items():
+            if key in OTHERS:
+                continue
             with self.subTest(key, place=place):
                 given = ["--issuer", self.sandbox.issuer, "--client-id", "x", "--allow-loopback-http", "--set", f"{key}=x"]
                 doctor = [ENROLL, "doctor", *given]

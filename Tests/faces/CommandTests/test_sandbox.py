@@ -29,8 +29,8 @@ class Hints(unittest.TestCase):
     def test_a_command_to_copy_stands_in_one_line_of_the_help(self):
         for width in ("40", "80"):
             done = subprocess.run(
-                [ENROLL, "help", "git-credential"], capture_output=True, text=True, env={"COLUMNS": width}, check=True)
-            self.assertRegex(done.stdout, re.compile(r"git config --global \S+ '!enroll git-credential --host \S+'$", re.M))
+                [ENROLL, "help", "git"], capture_output=True, text=True, env={"COLUMNS": width}, check=True)
+            self.assertRegex(done.stdout, re.compile(r"git config --global --add \S+ '!enroll credential git --host \S+'$", re.M))
 
 
 class Users(unittest.TestCase):

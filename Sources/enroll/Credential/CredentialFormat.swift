@@ -1,0 +1,85 @@
+// The table of the protocols in which programs ask a command for a credential. The parser, the help, the manual,
+// docs/other-programs.md and the tests have their words from it. Each protocol is a row, in a file of its own.
+
+import EnrollArguments
+import EnrollJSON
+
+/// A protocol, and the programs that speak it.
+struct CredentialFormat: Sendable {
+  /// The word on the command line.
+  let name: String
+  /// The programs that ask in this way.
+  let programs: String
+  /// What to write where, to make the programs ask. A line that begins with a space is printed as it is.
+  let setup: String
+  /// The name under which this program is started by programs that pass no further arguments; nil if all do.
+  let alias: String?
+  /// What the program adds to the command line.
+  let arguments: [Argument]
+  /// Whether the program gets a password that is not sent as a Bearer token.
+  let hasUsername: Bool
+  /// Reads the question.
+  let read: @Sendable (CredentialCall) throws(Failure) -> CredentialQuestion
+
+  static let all: [CredentialFormat] = [.git, .docker, .bazel, .cargo, .go, .terraform, .keyring]
+}
+
+/// How the program was called.
+struct CredentialCall {
+  /// The words that the program added.
+  let words: [String]
+  let hosts: CredentialHosts
+  /// The user name of the option `--username`.
+  let username: String
+
+  func word(_ index: Int) -> String { words.indices.contains(index) ? words[index] : "" }
+}
+
+/// A question, as the rules of all protocols see it.
+struct CredentialQuestion {
+  enum Wish {
+    /// A token for the target.
+    case token
+    /// The server refused this token. nil: the present one. The program does not wait for a new one.
+    case rejected(String?)
+    /// As `rejected`, but the program wants a new token.
+    case another
+    /// There is nothing to do but to print `nothing`.
+    case none
+  }
+
+  var wish: Wish
+  /// nil: all hosts that the user named, or a target that gets no token.
+  var target: CredentialTarget?
+  /// Whether the question is about all hosts that the user named.
+  var isAboutAllHosts = false
+  /// The answer with a token.
+  var answer: (BearerToken) -> String = { _ in "" }
+  /// The answer for a host that nobody named.
+  var nothing = CredentialAnswer()
+  /// The answer on standard output if there is no token, although the host is named.
+  var failed: (Failure) -> String = { _ in "" }
+  /// Whether the program understands a failure only with the exit status 0.
+  var failsInWords = false
+}
+
+/// An answer without a token.
+struct CredentialAnswer {
+  var output = ""
+  /// Words on standard error.
+  var words: String?
+  var status = CommandStatus.done
+
+  /// The answer to a request to store or erase a password.
+  static func storesNothing(_ output: String = "") -> CredentialAnswer {
+    CredentialAnswer(
+      output: output, words: "no password is stored: enroll login signs in, enroll logout signs out",
+      status: .failed)
+  }
+
+  /// The answer to a word that the protocol does not have.
+  static func unknown(_ word: String, of names: String) -> CredentialAnswer {
+    CredentialAnswer(
+      words: "unknown operation \(Shown.text(word)): expected \(names)", status: .usage)
+  }
+}

@@ -1,0 +1,106 @@
+// The hosts that may get a token, and the place for which a program wants one.
+
+import EnrollRules
+
+/// `host` or `host:port` of a URL (RFC 3986 §3.2.2); an IPv6 address is in brackets.
+struct CredentialHost {
+  let text: String
+  private let name: String
+  private let port: Int?
+
+  /// nil for text that is no host.
+  init?(_ text: String) {
+    guard text.utf8.allSatisfy({ !"/?#@".utf8.contains($0) }), let url = try? StrictURL("https://\(text)/"),
+      let name = url.hostText
+    else { return nil }
+    self.text = text
+    self.name = name
+    port = url.port
+  }
+
+  /// Whether the two have the same host, with ports or without.
+  func isSameHost(as other: CredentialHost) -> Bool { ASCII.equalsIgnoringCase(name, other.name) }
+
+  /// Whether the two are the same place for a protocol. A missing port is one of the protocol's usual ports.
+  func isSame(as other: CredentialHost, usualPorts: [Int]) -> Bool {
+    guard isSameHost(as: other) else { return false }
+    switch (port, other.port) {
+    case (nil, nil): return true
+    case (let port?, let other?): return port == other
+    case (let port?, nil), (nil, let port?): return usualPorts.contains(port)
+    }
+  }
+
+  var isLoopback: Bool { ThisMachine.isMeant(by: text) }
+}
+
+/// The place for which a program wants a token.
+struct CredentialTarget {
+  enum Transport {
+    /// The program names no protocol, or one that is always encrypted.
+    case encrypted
+    /// The program sends the token over a connection that may not be encrypted.
+    case plain
+  }
+
+  let host: CredentialHost
+  let scheme: String
+  let transport: Transport
+  let usualPorts: [Int]
+
+  /// A URL's host with its scheme. nil for text without a host, and for a scheme that gets no token.
+  init?(scheme: String, host: String) {
+    guard let host = CredentialHost(host) else { return nil }
+    (self.host, self.scheme) = (host, scheme)
+    switch scheme {
+    case "https", "grpcs": (transport, usualPorts) = (.encrypted, [443])
+    case "http": (transport, usualPorts) = (.plain, [80])
+    // git names no other protocol for mail, and encrypts it if sendemail.smtpEncryption says so.
+    case "smtp", "smtps": (transport, usualPorts) = (.encrypted, [25, 465, 587])
+    case "imaps": (transport, usualPorts) = (.encrypted, [993])
+    case "imap": (transport, usualPorts) = (.plain, [143])
+    default: return nil
+    }
+  }
+
+  /// The scheme and the host of a URL; its user name, path and query do not matter.
+  init?(url: String) {
+    guard let (scheme, rest) = Self.split(url) else { return nil }
+    let authority = rest.prefix { !"/?#".contains($0) }
+    let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+    self.init(scheme: scheme, host: String(host))
+  }
+
+  private static func split(_ url: String) -> (scheme: String, rest: Substring)? {
+    guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
+    return (String(url[..<colon]), url[colon...].dropFirst(3))
+  }
+}
+
+/// The hosts that the user named.
+struct CredentialHosts {
+  let named: [CredentialHost]
+  /// Whether a server of this machine may be asked without encryption.
+  let allowsLoopbackHTTP: Bool
+
+  enum Answer {
+    case allowed
+    /// Nobody named this host.
+    case foreign
+    /// The host is named, but gets no token for this reason.
+    case refused(String)
+  }
+
+  func answer(_ target: CredentialTarget) -> Answer {
+    let place = Shown.text("\(target.scheme)://\(target.host.text)")
+    guard named.contains(where: { $0.isSame(as: target.host, usualPorts: target.usualPorts) }) else {
+      guard let near = named.first(where: { $0.isSameHost(as: target.host) }) else { return .foreign }
+      return .refused("\(place) gets no token: --host names \(Shown.text(near.text)), which is another port")
+    }
+    if target.transport == .plain, !(allowsLoopbackHTTP && target.host.isLoopback) {
+      let advice = target.host.isLoopback ? "; --allow-loopback-http allows it" : ""
+      return .refused("\(place) gets no token, because the connection is not encrypted\(advice)")
+    }
+    return .allowed
+  }
+}

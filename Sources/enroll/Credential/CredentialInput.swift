@@ -1,0 +1,31 @@
+// The question on standard input.
+
+import CPosix
+import EnrollJSON
+
+enum CredentialInput {
+  private static let limit = 1 << 20
+
+  /// Reads to the end of the input, or to a limit.
+  static func all() -> [UInt8] { read { _ in false } }
+
+  static func text() -> String { String(validating: all(), as: UTF8.self) ?? "" }
+
+  /// nil if the input is not JSON.
+  static func json() -> JSON? { try? JSON.parse(all()) }
+
+  /// One line, because the program keeps the pipe open.
+  static func line() -> [UInt8] { read { $0.last == UInt8(ascii: "\n") } }
+
+  private static func read(until isWhole: ([UInt8]) -> Bool) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < limit, !isWhole(bytes), Interrupts.wait(for: STDIN_FILENO) {
+      let count = piece.withUnsafeMutableBytes { CPosix.read(STDIN_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, [EINTR, EAGAIN].contains(enroll_posix_errno()) { continue }
+      guard count > 0 else { break }
+      bytes += piece[..<count]
+    }
+    return bytes
+  }
+}

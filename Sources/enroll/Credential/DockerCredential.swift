@@ -1,0 +1,74 @@
+// The credential helper of Docker (github.com/docker/docker-credential-helpers). Docker shows what the helper prints on
+// standard output as the reason of a failure.
+
+import EnrollArguments
+import EnrollHost
+import EnrollJSON
+
+extension CredentialFormat {
+  static let docker = CredentialFormat(
+    name: "docker", programs: "Docker, Podman, Helm, skopeo, crane, oras",
+    setup: """
+      Write a program docker-credential-enroll into a folder of PATH, because these programs pass no arguments:
+
+        #!/bin/sh
+        exec enroll credential docker --host registry.example "$@"
+
+      and name it in ~/.docker/config.json:
+
+        {"credHelpers": {"registry.example": "enroll"}}
+      """,
+    alias: "docker-credential-enroll",
+    arguments: [
+      Parameter.operand(
+        "operation", help: "Docker's operation: get, list, store, erase or version. Docker adds it.",
+        completion: .words(["get", "list", "store", "erase", "version"])
+      ).argument
+    ], hasUsername: true
+  ) { call throws(Failure) in
+    switch call.word(0) {
+    case "get": return DockerRegistry(CredentialInput.text()).question(call)
+    case "list": return CredentialQuestion(wish: .none, nothing: CredentialAnswer(output: "{}\n"))
+    case "version":
+      let line = "docker-credential-enroll (enroll) v\(LibraryVersion.string)\n"
+      return CredentialQuestion(wish: .none, nothing: CredentialAnswer(output: line))
+    // `docker logout` erases what `docker login` stored, which is nothing.
+    case "erase": return CredentialQuestion(wish: .none)
+    case "store":
+      let words = "no password is stored: enroll login signs in"
+      return CredentialQuestion(
+        wish: .none, nothing: CredentialAnswer(output: words + "\n", status: .failed))
+    case let word:
+      return CredentialQuestion(
+        wish: .none, nothing: .unknown(word, of: "get, list, store, erase or version"))
+    }
+  }
+}
+
+/// A registry as Docker names it: a host, or a URL.
+private struct DockerRegistry {
+  let text: String
+
+  init(_ input: String) {
+    text = String(input.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == " " }).first ?? "")
+  }
+
+  private var target: CredentialTarget? {
+    // A registry of this machine is asked over http by most programs, and needs no encryption.
+    CredentialTarget(url: text.contains("://") ? text : "https://\(text)")
+  }
+
+  func question(_ call: CredentialCall) -> CredentialQuestion {
+    CredentialQuestion(
+      wish: .token, target: target,
+      answer: { token in
+        let answer = JSON.object([
+          ("ServerURL", .string(text)), ("Username", .string(call.username)), ("Secret", .string(token.text)),
+        ])
+        return answer.text + "\n"
+      },
+      // The programs know these words, and go on without a credential.
+      nothing: CredentialAnswer(output: "credentials not found in native keychain\n", status: .failed),
+      failed: { "enroll: \(Shown.message($0.message))\n" })
+  }
+}

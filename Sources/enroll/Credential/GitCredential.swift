@@ -1,0 +1,111 @@
+// git's credential helper (gitcredentials(7), git-credential(1)).
+
+import EnrollArguments
+import EnrollRules
+
+extension CredentialFormat {
+  static let git = CredentialFormat(
+    name: "git", programs: "git over https, git-lfs, git send-email, git imap-send",
+    setup: """
+        git config --global credential.https://git.example.helper ''
+        git config --global --add credential.https://git.example.helper '!enroll credential git --host git.example'
+
+      The empty line comes first. Without it git gives the token to every other helper that is configured, and \
+      credential.helper store writes it into a file. If the host rejects the token, git reports it, and the next token is a \
+      new one.
+      """,
+    alias: "git-credential-enroll",
+    arguments: [
+      Parameter.operand(
+        "operation", help: "git's operation: get, store or erase. git adds it.",
+        completion: .words(["get", "store", "erase"])
+      ).argument
+    ], hasUsername: true
+  ) { call throws(Failure) in
+    GitQuestion(CredentialInput.all())?.question(call) ?? CredentialQuestion(wish: .none)
+  }
+}
+
+/// git's question, with one `key=value` in each line (git-credential(1)).
+struct GitQuestion {
+  private var scheme: String?
+  private var host: String?
+  private var username: String?
+  private var password: String?
+  private var authtype: String?
+  private var credential: String?
+  /// Whether git understands `authtype` and `credential` (git 2.46).
+  private var knowsAuthtype = false
+  private var challenges: [String] = []
+
+  /// nil if the input is not UTF-8.
+  init?(_ bytes: [UInt8]) {
+    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    for line in text.split(separator: "\n") {
+      guard let equals = line.firstIndex(of: "=") else { continue }
+      let value = String(line[line.index(after: equals)...])
+      switch line[..<equals] {
+      case "protocol": scheme = value
+      case "host": host = value
+      case "username": username = value
+      case "password": password = value
+      case "authtype": authtype = value
+      case "credential": credential = value
+      case "capability[]": knowsAuthtype = knowsAuthtype || value == "authtype"
+      case "wwwauth[]": challenges.append(value)
+      default: break
+      }
+    }
+  }
+
+  func question(_ call: CredentialCall) -> CredentialQuestion {
+    guard let scheme, let host, let target = CredentialTarget(scheme: scheme, host: host) else {
+      return CredentialQuestion(wish: .none)
+    }
+    switch call.word(0) {
+    case "get":
+      let name = username ?? call.username
+      return CredentialQuestion(
+        wish: .token, target: target, answer: { answer($0, name) },
+        // git asks no other helper and no person: they have no password for this host.
+        failed: { _ in "quit=1\n" })
+    case "erase":
+      guard let refused else { return CredentialQuestion(wish: .none) }
+      return CredentialQuestion(wish: .rejected(refused), target: target)
+    default: return CredentialQuestion(wish: .none)
+    }
+  }
+
+  private func answer(_ token: BearerToken, _ username: String) -> String {
+    let end = token.expiresAt.map { "password_expiry_utc=\($0)\n" } ?? ""
+    guard knowsAuthtype, isHTTP else { return "username=\(username)\npassword=\(token.text)\n" + end }
+    let credential =
+      takesBearer
+      ? "authtype=Bearer\ncredential=\(token.text)\n"
+      : "authtype=Basic\ncredential=\(Base64.encode(Array("\(username):\(token.text)".utf8)))\n"
+    // git gives an ephemeral credential to no helper that stores it.
+    return "capability[]=authtype\n" + credential + "ephemeral=1\n" + end
+  }
+
+  private var isHTTP: Bool { scheme == "https" || scheme == "http" }
+
+  /// Whether the server takes a Bearer token, or did not say what it takes.
+  private var takesBearer: Bool {
+    challenges.isEmpty || challenges.contains { ASCII.equalsIgnoringCase(Self.scheme(of: $0), "Bearer") }
+  }
+
+  private static func scheme(of challenge: String) -> String { String(challenge.prefix { $0 != " " }) }
+
+  /// The token that the server refused.
+  private var refused: String? {
+    if let password { return password }
+    guard let credential else { return nil }
+    guard let authtype, ASCII.equalsIgnoringCase(authtype, "Basic") else { return credential }
+    let unpadded = credential.prefix { $0 != "=" }
+    let word = String(unpadded.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+    guard let bytes = Base64URL.decode(word), let text = String(validating: bytes, as: UTF8.self),
+      let colon = text.firstIndex(of: ":")
+    else { return nil }
+    return String(text[text.index(after: colon)...])
+  }
+}
