@@ -16,7 +16,7 @@ extension CredentialFormat {
 
         common --credential_helper=cache.example=%workspace%/tools/enroll-bazel-credential
       """,
-    alias: "enroll-bazel-credential",
+    alias: nil,
     arguments: [
       Parameter.operand(
         "operation", help: "The operation: get. Bazel adds it.", completion: .words(["get"])

@@ -12,7 +12,8 @@ struct CredentialFormat: Sendable {
   let programs: String
   /// What to write where, to make the programs ask. A line that begins with a space is printed as it is.
   let setup: String
-  /// The name under which this program is started by programs that pass no further arguments; nil if all do.
+  /// The name of a link to this program that the other program starts; nil if it can start any program, or has no place
+  /// for `--host`.
   let alias: String?
   /// What the program adds to the command line.
   let arguments: [Argument]

@@ -18,7 +18,7 @@ extension CredentialFormat {
 
         {"credHelpers": {"registry.example": "enroll"}}
       """,
-    alias: "docker-credential-enroll",
+    alias: nil,
     arguments: [
       Parameter.operand(
         "operation", help: "Docker's operation: get, list, store, erase or version. Docker adds it.",

@@ -1,5 +1,5 @@
-// The names under which other programs start this one. Some of them pass no arguments, or not all of them, so the name says
-// which command is meant.
+// The names under which other programs start this one. They choose the name, and add their own words, so the name says which
+// command is meant.
 
 import EnrollPosix
 

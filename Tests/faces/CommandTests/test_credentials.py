@@ -299,7 +299,7 @@ class Others(Dialogue):
 
 
 class Named(CommandCase):
-    """The program under the names that programs without arguments look for."""
+    """The program under the names that other programs look for."""
 
     def run_as(self, name, *arguments, given=b""):
         program = self.home / name
@@ -315,8 +315,6 @@ class Named(CommandCase):
         host = "--host", "host.example"
         self.assertEqual(self.run_as("enroll-bearer"), f"Bearer {token}\n")
         self.assertIn(token, self.run_as("terraform-credentials-enroll", *host, "get", "host.example"))
-        self.assertIn(token, self.run_as("docker-credential-enroll", *host, "get", given=b"host.example"))
-        self.assertIn(token, self.run_as("enroll-bazel-credential", *host, "get", given=b'{"uri":"https://host.example"}'))
         self.assertIn(token, self.run_as("git-credential-enroll", *host, "get", given=b"protocol=https\nhost=host.example\n"))
         request = {**Cargo.REQUEST, "args": list(host)}
         self.assertIn(token, self.run_as(

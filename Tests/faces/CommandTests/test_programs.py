@@ -338,3 +338,25 @@ credential-provider = ["enroll", "credential", "cargo", "--host", "{host}", "--a
         self.assertIn("no token found", self.search("other.example", status=101)[1])
         self.run_enroll("logout")
         self.assertIn("enroll login", self.search(self.host, status=101)[1])
+
+
+@unittest.skipUnless(shutil.which("terraform"), "Terraform is not installed; test_credentials.py has its dialogue")
+class Terraform(ProgramCase):
+    def test_it_asks_a_registry_for_modules(self):
+        server, host = self.serve("Bearer", encrypted=True)
+        versions = '{"modules":[{"versions":[{"version":"1.0.0"}]}]}'
+        for path, text in ((".well-known/terraform.json", '{"modules.v1":"/v1/"}'), ("v1/a/b/c/versions", versions)):
+            (server.folder / path).mkdir(parents=True)
+            (server.folder / path / "index").write_text(text)
+        plugins = self.home / ".terraform.d/plugins"
+        plugins.mkdir(parents=True)
+        (plugins / "terraform-credentials-enroll").symlink_to(ENROLL)
+        settings = self.home / "terraformrc"
+        settings.write_text(f'credentials_helper "enroll" {{\n  args = ["--host", "{host}"]\n}}\n')
+        (self.home / "main.tf").write_text(f'module "c" {{\n  source  = "{host}/a/b/c"\n  version = "1.0.0"\n}}\n')
+        # The registry has no archive of the module.
+        _, words = self.run_program(
+            "terraform", "init", "-no-color", status=1, TF_CLI_CONFIG_FILE=str(settings), CHECKPOINT_DISABLE="1",
+            SSL_CERT_FILE=str(self.home / "certificate.pem"))
+        self.assertIn(("/v1/a/b/c/versions", "Bearer", None), server.seen, words)
+        self.assertIn("download", words)
