@@ -44,8 +44,8 @@ struct Failure: Error {
   }
 
   /// This failure with a hint. If the named account or profile does not exist, the hint is a similar name;
-  /// otherwise it is the account that `enroll switch` chose.
-  func guessing(_ options: PlaceOptions) -> Failure {
+  /// otherwise it is the account that `enroll switch` chose, or the user who ran sudo.
+  func guessing(_ options: PlaceOptions, _ environment: Environment = .process) -> Failure {
     guard [.signInNeeded, .usage].contains(ending), let place = try? Context(options) else { return self }
     var failure = self
     if (try? place.hasConfiguration()) == false, let profile = options.profile,
@@ -58,6 +58,11 @@ struct Failure: Error {
       failure.message += "; there is an account \(meant)"
     } else if ending == .signInNeeded, place.isChosen {
       failure.message += "; the account \(place.account) is the one that enroll switch chose"
+    } else if let user = environment["SUDO_USER"], !options.isElsewhere(environment),
+      ending == .signInNeeded || (try? place.hasConfiguration()) == false
+    {
+      failure.message += "; under sudo these are another user's files, not those of \(Shown.text(user))"
+      failure.advice = "Run the command without sudo, or name the files by --config and --store."
     }
     return failure
   }

@@ -18,7 +18,7 @@ from terminal import TIMEOUT, Terminal
 ENROLL = os.environ.get("ENROLL") or str(TOP / "build/bin/enroll")
 
 # Variables of the user who runs the tests, which must not change their results.
-OWN = re.compile(r"^(ENROLL|XDG_|DBUS_|SSH_|LC_|LANG|DISPLAY|WAYLAND|BROWSER|COLUMNS|NO_COLOR|TERM$)")
+OWN = re.compile(r"^(ENROLL|SUDO_|XDG_|DBUS_|SSH_|LC_|LANG|DISPLAY|WAYLAND|BROWSER|COLUMNS|NO_COLOR|TERM$)")
 
 BROWSER = """#!/bin/sh
 # Writes down the URL that it should open, and opens nothing.

@@ -34,6 +34,16 @@ class Printing(CommandCase):
         self.assertFalse(self.store.exists())
         self.assertEqual(self.json("token", status=3)["exitStatus"], 3)
 
+    def test_under_sudo_another_user_is_meant(self):
+        (self.profiles / "default.json").unlink()
+        self.environment["SUDO_USER"] = "alice"
+        for words in (("token",), ("credential", "terraform", "--host", "x.example", "get", "x.example")):
+            self.assertIn("not those of alice", self.run_enroll(*words, status=2)[1])
+        self.configure()
+        _, words = self.run_enroll("token", status=3)
+        self.assertIn("without sudo", words)
+        self.assertNotIn("alice", self.run_enroll("token", "--store", str(self.store), status=3)[1])
+
     def test_it_never_asks(self):
         terminal = self.terminal("token", "--keys", "passphrase")
         self.assertEqual(terminal.ends(), 6)
