@@ -65,7 +65,10 @@ struct CredentialTarget {
 
   /// The scheme and the host of a URL; its user name, path and query do not matter.
   init?(url: String) {
-    guard let (scheme, rest) = Self.split(url) else { return nil }
+    // Programs read a backslash differently: for some it ends the host.
+    guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
+      let (scheme, rest) = Self.split(url)
+    else { return nil }
     let authority = rest.prefix { !"/?#".contains($0) }
     let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
     self.init(scheme: scheme, host: String(host))
