@@ -218,7 +218,7 @@ extension EnrollError.Code {
         advice: "Try again later: the sign-in is still pending if no code was sent. Check that this machine can reach the provider's `jwks_uri`.")
     case .idTokenInvalid:
       Row("idTokenInvalid", .server, .refused, .registerAgain, "the id_token violates a rule; the message names it",
-        advice: "Read the message: it names the claim and the expected value ([the rules](rules.md) R21 to R27). A wrong time means a wrong clock, on this machine or at the provider; a wrong `aud` means another client id; a wrong `iss` means another issuer.")
+        advice: "Read the message: it names the claim and the expected value ([the rules](rules.md#the-id_token)). A wrong time means a wrong clock, on this machine or at the provider; a wrong `aud` means another client id; a wrong `iss` means another issuer.")
     case .profileMismatch:
       Row("profileMismatch", .server, .refused, .registerAgain, "two sources disagree about who the user is",
         advice: "Sign in again as one user. If the error recurs, the provider or your back end mixes up users: report it there.")
