@@ -66,7 +66,8 @@ extension SignInProvider {
           clientID: engine.configuration.clientID, token: refreshToken, hint: "refresh_token"),
         endpoint: endpoint)
       return RevocationAnswer(
-        processing: try engine.sendAsClient(request, to: .revocation, of: metadata, cancellation: nil))
+        processing: try engine.requests.sendAsClient(
+          request, to: .revocation, of: metadata, cancellation: nil))
     }
     switch answer {
     case .revoked: return

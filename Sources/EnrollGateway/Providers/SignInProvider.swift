@@ -70,7 +70,9 @@ public final class SignInProvider: Sendable {
     options.loginHint = loginHint
     options.parameters = parameters
     if let domain = dialect.hostedDomain { options.parameters.append(("hd", domain)) }
-    let begun = try share.taking { () throws(EnrollError) in try engine.begin(options, cancellation: nil) }
+    let begun = try share.taking { () throws(EnrollError) in
+      try engine.signIn.begin(options, cancellation: nil)
+    }
     guard case .openURL(let url) = begun.action,
       let record = try store.read(engine.account)?.transactions.first
     else { throw EnrollError(.internal, "a sign-in began without an address") }
@@ -90,7 +92,9 @@ public final class SignInProvider: Sendable {
     let store = makeStore()
     try store.update(engine.account) { record in record.transactions = [transaction] }
     let engine = Engine(sharing: engine, store: store, exclusion: makeLock())
-    let settled = try share.taking { () throws(EnrollError) in try engine.resume(url, cancellation: nil) }
+    let settled = try share.taking { () throws(EnrollError) in
+      try engine.signIn.resume(url, cancellation: nil)
+    }
     switch settled.ending {
     case .failed(let error): return .failure(SignInRefusal(error))
     case .succeeded:

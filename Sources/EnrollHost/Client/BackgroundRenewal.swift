@@ -121,7 +121,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
   private func planNext() {
     let later = nextRead()
     do throws(EnrollError) {
-      switch try engine.planRenewal(ahead: renewsAhead, jitter: jitter) {
+      switch try engine.renewal.planRenewal(ahead: renewsAhead, jitter: jitter) {
       case .nothing: if renewsAhead { wake(at: later) }
       case .wait(let until): wake(at: until)
       case .renew(let epoch, let audience): begin(epoch, audience)
@@ -140,7 +140,7 @@ final class BackgroundRenewal: EngineObserver, @unchecked Sendable {
 
   private func begin(_ epoch: UInt64, _ audience: TokenAudience?) {
     let now = clock.instant()
-    let isUnsaved = engine.hasUnsaved
+    let isUnsaved = engine.renewedTokens.hasUnsaved
     let (begins, notBefore) = condition.locked {
       let pause = isUnsaved ? plan.unsavedPause : Self.pause
       let notBefore = plan.began?.advanced(byNanoseconds: pause) ?? now

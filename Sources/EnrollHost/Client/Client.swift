@@ -153,7 +153,7 @@ public final class Client: Sendable {
       }
       do throws(EnrollError) {
         if let result = try detached?.renew(request, waitCancellation: phases.closing, onProgress: notice) {
-          try engine.learn(result, for: audience)
+          try engine.renewalReports.learn(result, for: audience)
           return RenewalRun(.success(result))
         }
         // Loads libcurl while the renewal saves its intent.
@@ -162,10 +162,12 @@ public final class Client: Sendable {
         let result = try CallTimeout.until(cancellation: phases.closing, onProgress: notice) {
           () throws(EnrollError) in
           try UnsavedTokens.shared.save(for: location)
-          return try engine.renew(epochs: request.epochs, forced: request.isForced, for: audience)
+          return try engine.renewal.renew(epochs: request.epochs, forced: request.isForced, for: audience)
         }
         // Callers that wait for the tokens do not wait for this check.
-        if result == .renewed { _ = pool.submit { engine.checkIfNeeded(cancellation: outbox.ending) } }
+        if result == .renewed {
+          _ = pool.submit { engine.registration.checkIfNeeded(cancellation: outbox.ending) }
+        }
         outbox.send()
         return RenewalRun(.success(result))
       } catch {
@@ -237,7 +239,7 @@ public final class Client: Sendable {
     renewals.drain()
     pool.drain()
     phases.cancelGraceTimer()
-    guard engine.hasUnsaved else { return }
+    guard engine.renewedTokens.hasUnsaved else { return }
     UnsavedTokens.shared.add(engine, at: location)
     guard !UnsavedTokens.shared.wait(for: engine, until: phases.latest, phases.abandoned) else { return }
     log?.write(

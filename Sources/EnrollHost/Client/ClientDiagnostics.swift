@@ -13,7 +13,7 @@ extension Client {
     var facts = JSONObject([
       ("library", .string(LibraryVersion.string)), ("abi", .integer(Int64(LibraryVersion.abi))),
     ])
-    for member in engine.diagnostics().members { facts[member.key] = member.value }
+    for member in engine.diagnostics.diagnostics().members { facts[member.key] = member.value }
     facts["store"] = storeFacts
     return facts
   }
@@ -21,7 +21,7 @@ extension Client {
   /// The facts that a program acts on, without a request.
   public func facts() throws(EnrollError) -> ClientFacts {
     try requireOpen()
-    return engine.facts()
+    return engine.diagnostics.facts()
   }
 
   private var storeFacts: JSON {

@@ -11,7 +11,7 @@ extension Client {
   /// - Throws: `.notFound` if no user is signed in.
   public func profile() throws(EnrollError) -> JSONObject {
     try requireOpen()
-    return try engine.profile()
+    return try engine.identity.profile()
   }
 
   /// Asks the provider's userinfo endpoint with a valid token. A 401 is handled as in
@@ -22,7 +22,7 @@ extension Client {
     -> JSONObject
   {
     try requireOpen()
-    guard engine.hasSession else { return try askUserinfo(until: deadline, cancellation) }
+    guard engine.tokens.hasSession else { return try askUserinfo(until: deadline, cancellation) }
     let token = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation).token()
     do throws(EnrollError) {
       return try askUserinfo(until: deadline, cancellation)
@@ -47,13 +47,13 @@ extension Client {
     -> JSONObject
   {
     try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.userinfo(cancellation: cancellation)
+      try engine.identity.userinfo(cancellation: cancellation)
     }
   }
 
   public func readAccount() throws(EnrollError) -> AccountSnapshot {
     try requireOpen()
-    return try engine.readAccount()
+    return try engine.registration.readAccount()
   }
 
   /// Erases the session, tells the server, and returns the URL at which the browser ends the provider's session.
@@ -63,7 +63,7 @@ extension Client {
   ) throws(EnrollError) -> SignOut {
     try requireOpen()
     return try erasingSession(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.beginLogout(localOnly: localOnly, cancellation: cancellation)
+      try engine.logout.beginLogout(localOnly: localOnly, cancellation: cancellation)
     }
   }
 
@@ -74,14 +74,14 @@ extension Client {
   {
     try requireOpen()
     return try erasingSession(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.deregister(cancellation: cancellation)
+      try engine.logout.deregister(cancellation: cancellation)
     }
   }
 
   /// Forgets the installation id of the store. The next use makes a new one.
   public func resetInstallation() throws(EnrollError) {
     try requireOpen()
-    try engine.resetInstallationID()
+    try engine.logout.resetInstallationID()
   }
 
   /// Revokes the session's tokens at the server, and erases them here.
@@ -91,7 +91,7 @@ extension Client {
   {
     try requireOpen()
     return try erasingSession(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.revoke(cancellation: cancellation)
+      try engine.logout.revoke(cancellation: cancellation)
     }
   }
 
@@ -108,7 +108,7 @@ extension Client {
     defer {
       tokens.forget()
       // The deadline may have ended the sending of a message that only this process has.
-      if engine.hasUnqueuedMessages { outbox.send() }
+      if engine.outbox.hasUnqueuedMessages { outbox.send() }
       outbox.sendAfterLogoutWait()
     }
     let flag = CancellationFlag()
@@ -135,13 +135,13 @@ extension Client {
   /// - Throws: `.unsolicited` if no logout of this client waits for it.
   public func finishLogout(_ url: String) throws(EnrollError) {
     try requireOpen()
-    try engine.finishLogout(url)
+    try engine.logout.finishLogout(url)
     outbox.send()
   }
 }
 
 extension Client {
-  /// - Throws: as ``Engine/setPIN(_:)``.
+  /// - Throws: as ``PINStep/setPIN(_:)``.
   public func setPIN(_ pin: Secret) throws(EnrollError) {
     try requireOpen()
     defer {
@@ -149,16 +149,16 @@ extension Client {
       outbox.sendToBackEnd()
       hub.announceChange()
     }
-    try engine.setPIN(pin)
+    try engine.pin.setPIN(pin)
   }
 
-  /// - Throws: as ``Engine/usePIN(_:to:)``.
+  /// - Throws: as ``PINStep/usePIN(_:to:)``.
   public func usePIN(_ pin: Secret, to change: PINChange) throws(EnrollError) -> PINAnswer {
     try requireOpen()
     defer {
       tokens.forget()
       hub.announceChange()
     }
-    return try engine.usePIN(pin, to: change)
+    return try engine.pin.usePIN(pin, to: change)
   }
 }

@@ -7,7 +7,7 @@ public import EnrollSteps
 extension Client {
   /// Handles an activation or fallback link that reached the app (flows.md §3, §4).
   /// - Throws: `.redirectMismatch` if the URL is neither one of `appLinks` nor `fallbackUri`; otherwise as
-  ///   ``Engine/handleLink(_:listening:cancellation:)``.
+  ///   ``LinkStep/handleLink(_:listening:cancellation:)``.
   public func handleLink(
     _ url: String, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HandledLink {
@@ -23,9 +23,9 @@ extension Client {
     of url: String, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HandledLink? {
     defer { outbox.sendToBackEnd() }
-    return try engine.reporting { () throws(EnrollError) in
+    return try engine.backEnd.reporting { () throws(EnrollError) in
       try listening(until: deadline, cancellation) { listening, cancellation throws(EnrollError) in
-        let outcome = try engine.handleLink(url, listening: listening, cancellation: cancellation)
+        let outcome = try engine.links.handleLink(url, listening: listening, cancellation: cancellation)
         guard case .begun(let begun) = outcome else { return (outcome, nil) }
         return (outcome, begun)
       }
@@ -35,10 +35,10 @@ extension Client {
   /// Begins an ordinary sign-in after a fallback whose user was not signed in at the provider; nil after any other
   /// settlement.
   func signIn(
-    after settlement: Engine.Settlement, until deadline: Instant, cancellation: (any Cancellation)?
+    after settlement: Settlement, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction? {
     try listening(until: deadline, cancellation) { listening, cancellation throws(EnrollError) in
-      let begun = try engine.signIn(after: settlement, listening: listening, cancellation: cancellation)
+      let begun = try engine.links.signIn(after: settlement, listening: listening, cancellation: cancellation)
       return (begun, begun)
     }
   }
@@ -47,7 +47,7 @@ extension Client {
   /// the transaction that the link belongs to, it serves both: its port may be the only one that the provider accepts.
   private func listening<Result>(
     until deadline: Instant, _ cancellation: (any Cancellation)?,
-    _ step: (Engine.Listening, any Cancellation) throws(EnrollError) -> (Result, Transaction?)
+    _ step: (Listening, any Cancellation) throws(EnrollError) -> (Result, Transaction?)
   ) throws(EnrollError) -> Result {
     try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       var listener: LoopbackListener?

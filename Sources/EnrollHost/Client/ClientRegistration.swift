@@ -33,15 +33,15 @@ extension Client {
   private func decidedState(
     until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
-    let standing = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
+    let stored = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
       () throws(EnrollError) in
-      try engine.standing()
+      try engine.registration.readState()
     }
-    switch standing {
+    switch stored {
     case .known(let state): return state
     case .needsRenewal:
       _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)
-      guard case .needsCheck = try engine.standing() else { return engine.state }
+      guard case .needsCheck = try engine.registration.readState() else { return engine.state }
       return try checked(until: deadline, cancellation: cancellation)
     case .needsCheck: return try checked(until: deadline, cancellation: cancellation)
     }
@@ -52,13 +52,13 @@ extension Client {
   ) throws(EnrollError) -> RegistrationState {
     defer { outbox.sendToBackEnd() }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.checkSession(cancellation: cancellation)
+      try engine.check.checkSession(cancellation: cancellation)
     }
   }
 
   /// Begins a sign-in. With a loopback redirect, also opens a listener, which closes once the transaction is settled
   /// (R4).
-  /// - Throws: as ``Engine/begin(_:loopbackRedirectURI:cancellation:)``; `.busy` if the loopback port is taken;
+  /// - Throws: as ``SignInStep/begin(_:loopbackRedirectURI:cancellation:)``; `.busy` if the loopback port is taken;
   ///   `.configuration` if `caFile` or the client's key cannot be used.
   public func begin(
     _ options: SignInOptions, until deadline: Instant, cancellation: (any Cancellation)?
@@ -66,7 +66,7 @@ extension Client {
     try requireOpen()
     try waitForPlatform(until: deadline, cancellation)
     defer { outbox.sendToBackEnd() }
-    return try engine.reporting { () throws(EnrollError) in
+    return try engine.backEnd.reporting { () throws(EnrollError) in
       try begun(options, until: deadline, cancellation: cancellation)
     }
   }
@@ -78,16 +78,16 @@ extension Client {
     try ownTransport?.requireCertificates()
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
       guard configuration.usesLoopbackRedirect, options.redirects(configuration) else {
-        try engine.settleAbandoned { LoopbackAddress.isListened(at: $0) }
-        return try engine.begin(options, cancellation: cancellation)
+        try engine.transactions.settleAbandoned { LoopbackAddress.isListened(at: $0) }
+        return try engine.signIn.begin(options, cancellation: cancellation)
       }
       try freeConfiguredPort(until: deadline, cancellation)
       let listener = try LoopbackListener(
         redirectURI: configuration.redirectURI, returnPage: configuration.returnPage)
       do throws(EnrollError) {
         // Runs only now: a listener on a configured port also serves earlier sign-ins with that port.
-        try engine.settleAbandoned { LoopbackAddress.isListened(at: $0) }
-        let begun = try engine.begin(
+        try engine.transactions.settleAbandoned { LoopbackAddress.isListened(at: $0) }
+        let begun = try engine.signIn.begin(
           options, loopbackRedirectURI: listener.redirectURI, cancellation: cancellation)
         try listen(on: listener, for: begun)
         return begun
@@ -102,7 +102,7 @@ extension Client {
   /// - Parameter transactionID: the transaction that the host expects; needed only for a redirect without `state` while
   ///   several transactions are pending (R6).
   /// - Returns: the state G or, without confirmation, H.
-  /// - Throws: why the URL settles no transaction (``Engine/resume(_:cancellation:)``), or why its transaction failed.
+  /// - Throws: why the URL settles no transaction (``SignInStep/resume(_:cancellation:)``), or why its transaction failed.
   ///   Then the state is F, or the session that existed before the transaction.
   public func resume(
     _ url: String, transactionID: TransactionID? = nil, until deadline: Instant,
@@ -117,7 +117,7 @@ extension Client {
   private func settlement(
     of url: String, transactionID: TransactionID? = nil, goesOn: Bool = false, until deadline: Instant,
     cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> Engine.Settlement {
+  ) throws(EnrollError) -> Settlement {
     try runOneTimeStep(until: deadline, cancellation) { [self] cancellation throws(EnrollError) in
       try resumed(url, transactionID, isReported: true, goesOn: goesOn, cancellation)
     } afterwards: { [self] settlement in
@@ -128,14 +128,14 @@ extension Client {
   /// Submits the one-time code that the user typed (flows.md §6).
   /// - Returns: the state G or, without confirmation, H.
   /// - Throws: `.codeRejected` if the code is wrong, and the transaction waits for another code; as
-  ///   ``Engine/submitCode(_:transactionID:cancellation:)``; or why the transaction failed.
+  ///   ``PasswordlessStep/submitCode(_:transactionID:cancellation:)``; or why the transaction failed.
   public func submitCode(
     _ code: Secret, transactionID: TransactionID, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     let settlement = try runOneTimeStep(until: deadline, cancellation) {
       [engine] cancellation throws(EnrollError) in
-      try engine.submitCode(code, transactionID: transactionID, cancellation: cancellation)
+      try engine.passwordless.submitCode(code, transactionID: transactionID, cancellation: cancellation)
     } afterwards: { [self] settlement in
       _ = try? remember(settlement)
     }
@@ -155,7 +155,7 @@ extension Client {
       return try settledState(of: transactionID, until: deadline, cancellation: cancellation)
     } catch {
       guard error.code == .deadlineExceeded else { throw error }
-      if case .exchanging? = try? engine.transactionStatus(transactionID) {
+      if case .exchanging? = try? engine.transactions.transactionStatus(transactionID) {
         throw EnrollError(
           .deadlineExceeded,
           "the user came back, and the tokens did not arrive in time; await the transaction again, or begin the sign-in "
@@ -191,9 +191,9 @@ extension Client {
         return true
       }
       if isPolled { return false }
-      switch try engine.transactionStatus(transactionID) {
+      switch try engine.transactions.transactionStatus(transactionID) {
       case .pending, .cancelled:
-        if try engine.isOvertaken(transactionID) {
+        if try engine.transactions.isOvertaken(transactionID) {
           // The browser gets its page first, because a program may end after this answer.
           if loopbacks.withLock({ $0.isAnsweringAny }) { return false }
           state = try decidedState(until: deadline, cancellation: cancellation)
@@ -206,7 +206,7 @@ extension Client {
         // (R15).
         let end = exchangeEnds ?? clock.instant().advanced(bySeconds: TransactionRecord.exchangeSeconds)
         exchangeEnds = end
-        guard clock.instant().since(end) < 0 else { throw Engine.exchangeDied }
+        guard clock.instant().since(end) < 0 else { throw TransactionStep.exchangeDied }
         return false
       case .succeeded:
         state = try decidedState(until: deadline, cancellation: cancellation)
@@ -229,7 +229,9 @@ extension Client {
   ) throws(EnrollError) -> HandledURL {
     try requireOpen()
     do throws(EnrollError) {
-      try bounded(until: deadline, cancellation) { _ throws(EnrollError) in try engine.finishLogout(url) }
+      try bounded(until: deadline, cancellation) { _ throws(EnrollError) in
+        try engine.logout.finishLogout(url)
+      }
       outbox.send()
       return .logoutFinished
     } catch {
@@ -241,7 +243,7 @@ extension Client {
     case .refused(let refusal): return .refused(refusal)
     case nil: break
     }
-    let settlement: Engine.Settlement
+    let settlement: Settlement
     do throws(EnrollError) {
       settlement = try self.settlement(of: url, goesOn: true, until: deadline, cancellation: cancellation)
     } catch {
@@ -249,7 +251,7 @@ extension Client {
       return .unsolicited
     }
     if let next = settlement.nextURL {
-      return .begun(try engine.transaction(settlement.transactionID, goingOnAt: next))
+      return .begun(try engine.transactions.transaction(settlement.transactionID, goingOnAt: next))
     }
     guard let begun = try signIn(after: settlement, until: deadline, cancellation: cancellation) else {
       return .registration(try remember(settlement))
@@ -258,7 +260,7 @@ extension Client {
     return .begun(begun)
   }
 
-  /// From G to H, as ``Engine/confirm(_:cancellation:)``.
+  /// From G to H, as ``RegistrationStep/confirm(_:cancellation:)``.
   public func confirm(
     _ transactionID: TransactionID? = nil, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
@@ -268,42 +270,42 @@ extension Client {
       outbox.send()
     }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.confirm(transactionID, cancellation: cancellation)
+      try engine.registration.confirm(transactionID, cancellation: cancellation)
     }
   }
 
   /// Returns to the choice of registration. Provisional tokens are revoked and erased; a confirmed session stays.
-  /// - Parameter transactionID: as for ``Engine/retry(_:cancellation:)``.
+  /// - Parameter transactionID: as for ``RegistrationStep/retry(_:cancellation:)``.
   public func retry(
     _ transactionID: TransactionID? = nil, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     defer { tokens.forget() }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.retry(transactionID, cancellation: cancellation)
+      try engine.registration.retry(transactionID, cancellation: cancellation)
     }
   }
 
   /// Whether the tokens that wait for confirmation would replace a session that may be another user's.
   public func waitsBesideAnotherUser() throws(EnrollError) -> Bool {
     try requireOpen()
-    return try engine.waitsBesideAnotherUser()
+    return try engine.registration.waitsBesideAnotherUser()
   }
 
   /// Reports that the user cancelled. This is only a hint: a valid redirect that arrives later still succeeds.
   public func cancel(_ transactionID: TransactionID?) throws(EnrollError) -> RegistrationState {
     try requireOpen()
-    let state = try engine.cancel(transactionID: transactionID)
+    let state = try engine.registration.cancel(transactionID: transactionID)
     stopListening(for: transactionID)
     return state
   }
 
   /// Reports that the host could not open the other app's link. The transaction fails.
   /// - Returns: the state F, or the session that existed before the transaction.
-  /// - Throws: as ``Engine/otherAppMissing(transactionID:)``.
+  /// - Throws: as ``App2AppStep/otherAppMissing(transactionID:)``.
   public func otherAppMissing(_ transactionID: TransactionID) throws(EnrollError) -> RegistrationState {
     try requireOpen()
-    let settlement = try engine.otherAppMissing(transactionID: transactionID)
+    let settlement = try engine.app2app.otherAppMissing(transactionID: transactionID)
     settlements.withLock { $0.add(settlement) }
     hub.announceChange()
     return engine.state
@@ -314,11 +316,11 @@ extension Client {
     try requireOpen()
     defer { tokens.forget() }
     stopListening(for: nil)
-    return try engine.clear()
+    return try engine.logout.clear()
   }
 
   /// Stores how a transaction ended, for the callers that wait for it.
-  func remember(_ settlement: Engine.Settlement) throws(EnrollError) -> RegistrationState {
+  func remember(_ settlement: Settlement) throws(EnrollError) -> RegistrationState {
     tokens.forget()
     settlements.withLock { $0.add(settlement) }
     // The outbox may now have revocations of tokens that were refused or replaced.
@@ -327,24 +329,10 @@ extension Client {
     return try outcome(of: settlement)
   }
 
-  private func outcome(of settlement: Engine.Settlement) throws(EnrollError) -> RegistrationState {
+  private func outcome(of settlement: Settlement) throws(EnrollError) -> RegistrationState {
     switch settlement.ending {
     case .succeeded(let state): return state
     case .failed(let error): throw error
     }
-  }
-}
-
-/// How the last transactions of this process ended, for the callers that wait for them.
-struct Settlements: Sendable {
-  private var known: [Engine.Settlement] = []
-
-  subscript(transactionID: TransactionID) -> Engine.Settlement? {
-    known.first { $0.transactionID == transactionID }
-  }
-
-  mutating func add(_ settlement: Engine.Settlement) {
-    known.append(settlement)
-    if known.count > AccountRecord.transactionLimit { known.removeFirst() }
   }
 }

@@ -39,7 +39,7 @@ extension Client {
       let version = tokens.version
       let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
-        try engine.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience)
+        try engine.tokens.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience)
       }
       switch decision {
       case .fresh(let token, let expiry):
@@ -75,7 +75,7 @@ extension Client {
       try requireOpen()
       let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
-        try engine.decideRefresh(for: audience)
+        try engine.tokens.decideRefresh(for: audience)
       }
       switch decision {
       // Without a token there is nothing to renew; the user may not be signed in.
@@ -116,7 +116,7 @@ extension Client {
       try requireOpen()
       let decision = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
         () throws(EnrollError) in
-        try engine.decideRejection(of: accessToken, for: audience)
+        try engine.rejection.decideRejection(of: accessToken, for: audience)
       }
       switch decision {
       case .answer(let outcome): completion(.success(outcome))
@@ -165,7 +165,7 @@ extension Client {
         }
       case .deadlinePassed:
         let late = Self.late(progress)
-        return .success(try engine.liveToken(for: audience).map { .stale($0, reason: late) } ?? .busy)
+        return .success(try engine.tokens.liveToken(for: audience).map { .stale($0, reason: late) } ?? .busy)
       case .cancelled:
         return .failure(EnrollError(.cancelled, "the call was cancelled"))
       case .refused(let error):
@@ -184,13 +184,15 @@ extension Client {
       switch result {
       case .success(let result):
         return .success(
-          try engine.outcome(
+          try engine.tokens.outcome(
             after: result, minimumLifetimeSeconds: minimumLifetimeSeconds, for: audience))
       case .failure(let error):
         if error.code == .storeLocked { return .success(.storeLocked) }
         // The store may be unreadable now, perhaps also the reason why the renewal failed. The renewal's error says
         // more.
-        if let live = try? engine.liveToken(for: audience) { return .success(.stale(live, reason: error)) }
+        if let live = try? engine.tokens.liveToken(for: audience) {
+          return .success(.stale(live, reason: error))
+        }
         return .failure(error)
       }
     } catch {
@@ -237,10 +239,10 @@ extension Client {
   }
 
   /// The access tokens that are stored, without their secrets.
-  /// - Throws: as ``Engine/keptTokens()``.
+  /// - Throws: as ``AccessStep/keptTokens()``.
   public func keptTokens() throws(EnrollError) -> [KeptToken] {
     try requireOpen()
-    return try engine.keptTokens()
+    return try engine.tokens.keptTokens()
   }
 
   /// A pointer to the fresh token in memory, cheap enough to use before every request. Stays valid after the client has
@@ -248,12 +250,12 @@ extension Client {
   public var tokenPointer: TokenPointer { tokens.tokenPointer }
 
   /// A DPoP proof for a request of the host that carries the access token (RFC 9449). Sends no request.
-  /// - Throws: as ``Engine/dpopProof(method:url:nonce:accessToken:)``.
+  /// - Throws: as ``ProofStep/dpopProof(method:url:nonce:accessToken:)``.
   public func dpopProof(
     method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
   ) throws(EnrollError) -> String {
     try requireOpen()
-    return try engine.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
+    return try engine.proofs.dpopProof(method: method, url: url, nonce: nonce, accessToken: accessToken)
   }
 
   /// The provider's answer about one of the session's tokens (RFC 7662). Renews an access token that is due first.
@@ -262,11 +264,11 @@ extension Client {
     _ subject: Introspection.Subject, until deadline: Instant, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {
     try requireOpen()
-    if engine.hasSession {
+    if engine.tokens.hasSession {
       _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation).token()
     }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.introspect(subject, cancellation: cancellation)
+      try engine.introspection.introspect(subject, cancellation: cancellation)
     }
   }
 }
@@ -279,7 +281,7 @@ extension Client {
   ) throws(EnrollError) -> ProviderCheck {
     try requireOpen()
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.checkProvider(cancellation: cancellation)
+      try engine.providerCheck.checkProvider(cancellation: cancellation)
     }
   }
 }

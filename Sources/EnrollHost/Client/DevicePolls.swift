@@ -36,10 +36,11 @@ struct DevicePolls: Sendable {
 
 extension Client {
   /// Starts a poll if one is due. The caller sees its result when it checks the transaction again.
-  /// - Throws: the error that ended the last poll (``Engine/pollDevice(_:)``); `.busy` if no thread could be started.
+  /// - Throws: the error that ended the last poll (``DeviceStep/pollDevice(_:)``); `.busy` if no thread could be started.
   func pollDevice(_ transactionID: TransactionID) throws(EnrollError) {
     if let failure = devicePolls.withLock({ $0.takeFailure(transactionID) }) { throw failure }
-    guard try engine.isDevicePollDue(transactionID), devicePolls.withLock({ $0.begin(transactionID) }) else {
+    guard try engine.device.isDevicePollDue(transactionID), devicePolls.withLock({ $0.begin(transactionID) })
+    else {
       return
     }
     let isStarted = perform { [self] in

@@ -149,7 +149,7 @@ extension Client {
     to url: String, of transactionID: TransactionID, tries: Int, cancellation: CancellationFlag
   ) -> LoopbackReply {
     let language = configuration.returnPage.language
-    let settlement: Engine.Settlement
+    let settlement: Settlement
     do throws(EnrollError) {
       settlement = try CallTimeout.until(cancellation: cancellation) { () throws(EnrollError) in
         try resumed(url, isReported: tries == 0, goesOn: true, cancellation)

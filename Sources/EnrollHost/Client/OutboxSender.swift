@@ -66,7 +66,7 @@ final class OutboxSender: Sendable {
     let isAccepted = pool.submit { [self] in
       while takeRequest() {
         // If the store does not return the entries before the client closes, they wait for the next process.
-        try? CallTimeout.until(cancellation: closing) { engine.sendOutbox(cancellation: ending) }
+        try? CallTimeout.until(cancellation: closing) { engine.outbox.sendOutbox(cancellation: ending) }
         sendAfterLogoutWait()
       }
     }
@@ -75,7 +75,7 @@ final class OutboxSender: Sendable {
 
   /// Plans when to send the messages that wait for a browser at the logout page, whichever client queued them.
   func sendAfterLogoutWait() {
-    guard let ends = engine.logoutWaitEnds else { return }
+    guard let ends = engine.outbox.logoutWaitEnds else { return }
     let now = clock.instant()
     let due = ends > now ? ends : now.advanced(bySeconds: Self.pauseSeconds)
     let old = run.withLock { run in

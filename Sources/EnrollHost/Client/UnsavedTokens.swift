@@ -45,7 +45,7 @@ final class UnsavedTokens: @unchecked Sendable {
 
   /// Adds the engine of a closed client, if it has unsaved tokens. Can be called again.
   func add(_ engine: Engine, at location: Location) {
-    guard engine.hasUnsaved else { return }
+    guard engine.renewedTokens.hasUnsaved else { return }
     let starts = condition.locked { () -> Bool in
       if !entries.contains(where: { $0.engine === engine }) { entries.append(Entry(engine, location)) }
       defer { isTrying = true }
@@ -72,8 +72,8 @@ final class UnsavedTokens: @unchecked Sendable {
     entry.trying.lock()
     defer { entry.trying.unlock() }
     var failure: EnrollError?
-    do throws(EnrollError) { try entry.engine.storeUnsaved() } catch { failure = error }
-    if !entry.engine.hasUnsaved {
+    do throws(EnrollError) { try entry.engine.renewedTokens.storeUnsaved() } catch { failure = error }
+    if !entry.engine.renewedTokens.hasUnsaved {
       condition.locked {
         entries.removeAll { $0 === entry }
         condition.wakeAll()
@@ -123,7 +123,7 @@ final class UnsavedTokens: @unchecked Sendable {
       return entry
     }
     entry?.trying.lock()
-    engine.forgetUnsaved()
+    engine.renewedTokens.forgetUnsaved()
     entry?.trying.unlock()
   }
 }

@@ -154,7 +154,7 @@ extension TokenAudience {
   }
 }
 
-extension Engine.Settlement {
+extension Settlement {
   /// The settlement as JSON, without the state: the reader gets the state from the store.
   var detachedJSON: JSON {
     var failure: EnrollError?

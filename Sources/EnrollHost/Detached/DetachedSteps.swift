@@ -108,54 +108,54 @@ extension DetachedSteps {
 }
 
 extension Client {
-  /// Runs ``Engine/resume(_:transactionID:cancellation:)``, in a separate process if the redirect has a code.
+  /// Runs ``SignInStep/resume(_:transactionID:cancellation:)``, in a separate process if the redirect has a code.
   func resumed(
     _ url: String, _ transactionID: TransactionID? = nil, isReported: Bool, goesOn: Bool = false,
     _ cancellation: any Cancellation
-  ) throws(EnrollError) -> Engine.Settlement {
+  ) throws(EnrollError) -> Settlement {
     let hasCode = (try? Redirect(parsing: url, configured: configuration.redirectURI))?.hasCode ?? false
     let step = DetachedStep.redirect(
       url: url, transactionID: transactionID, isReported: isReported, goesOn: goesOn)
     if hasCode, let settled = try settled(step, cancellation) { return settled }
     guard isReported else {
-      return try engine.resume(
+      return try engine.signIn.resume(
         url, transactionID: transactionID, goesOn: goesOn, cancellation: cancellation)
     }
-    return try engine.reporting { () throws(EnrollError) in
-      try engine.resume(url, transactionID: transactionID, goesOn: goesOn, cancellation: cancellation)
+    return try engine.backEnd.reporting { () throws(EnrollError) in
+      try engine.signIn.resume(url, transactionID: transactionID, goesOn: goesOn, cancellation: cancellation)
     }
   }
 
-  /// Runs ``Engine/pollDevice(_:)`` in a separate process.
-  func polled(_ transactionID: TransactionID) throws(EnrollError) -> Engine.Settlement? {
+  /// Runs ``DeviceStep/pollDevice(_:)`` in a separate process.
+  func polled(_ transactionID: TransactionID) throws(EnrollError) -> Settlement? {
     guard let detached,
       let answer = try detached.run(
         .poll(transactionID), waitCancellation: phases.abandoned, waitsForAnswer: true, onProgress: { _ in })
-    else { return try engine.pollDevice(transactionID) }
+    else { return try engine.device.pollDevice(transactionID) }
     return try settlement(detachedJSON: answer)
   }
 
   /// - Returns: nil if this process has to run the step.
   private func settled(
     _ step: DetachedStep, _ cancellation: any Cancellation
-  ) throws(EnrollError) -> Engine.Settlement? {
+  ) throws(EnrollError) -> Settlement? {
     let answer: JSON?
     do throws(EnrollError) {
       answer = try detached?.run(step, waitCancellation: cancellation, waitsForAnswer: true) { progress in
-        if progress == .committed { engine.noticeExchange() }
+        if progress == .committed { engine.transactions.noticeExchange() }
       }
     } catch {
-      engine.noticeReturn()
+      engine.transactions.noticeReturn()
       if case .redirect(_, _, let isReported, _) = step, isReported { engine.notice(failure: error) }
       throw error
     }
     return try answer.flatMap { answer throws(EnrollError) in try settlement(detachedJSON: answer) }
   }
 
-  private func settlement(detachedJSON answer: JSON) throws(EnrollError) -> Engine.Settlement? {
+  private func settlement(detachedJSON answer: JSON) throws(EnrollError) -> Settlement? {
     var state = engine.state
-    if case .known(let known) = try engine.standing() { state = known }
-    return Engine.Settlement(detachedJSON: answer, state: state)
+    if case .known(let known) = try engine.registration.readState() { state = known }
+    return Settlement(detachedJSON: answer, state: state)
   }
 }
 
@@ -171,7 +171,7 @@ extension Client {
       result = .failure(error)
     }
     onLine(DetachedLine.ended(result).json)
-    guard engine.hasUnsaved else { return }
+    guard engine.renewedTokens.hasUnsaved else { return }
     // No other process waits for this process, so it may use all of its time.
     UnsavedTokens.shared.add(engine, at: location)
     let end = SystemClock.now().advanced(bySeconds: Self.storingSeconds)
@@ -201,7 +201,7 @@ extension Client {
       if settlement.nextURL == nil { _ = try? remember(settlement) }
       return settlement.detachedJSON
     case .poll(let transactionID):
-      guard let settlement = try engine.pollDevice(transactionID) else { return .object([]) }
+      guard let settlement = try engine.device.pollDevice(transactionID) else { return .object([]) }
       _ = try? remember(settlement)
       return settlement.detachedJSON
     }

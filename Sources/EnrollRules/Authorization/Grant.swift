@@ -62,7 +62,7 @@ package struct Grant {
 }
 
 /// The tokens of a transaction, and the profile of their user.
-package struct Arrival {
+package struct ReceivedTokens {
   package var tokens: TokenSet
   package var profile: JSONObject
   /// The server's clock minus this machine's clock, in seconds; nil if unknown.

@@ -6,7 +6,29 @@ import EnrollCrypto
 import EnrollJSON
 public import EnrollRules
 
-extension Engine {
+/// Signs in with another app.
+public final class App2AppStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let requests: ClientRequests
+  private let revocations: RevocationStep
+  private let transactions: TransactionStep
+  private let grants: GrantStep
+  private let conclusion: ConclusionStep
+
+  init(
+    _ context: EngineContext, machine: StateMachine, requests: ClientRequests, revocations: RevocationStep,
+    transactions: TransactionStep, grants: GrantStep, conclusion: ConclusionStep
+  ) {
+    self.context = context
+    self.machine = machine
+    self.requests = requests
+    self.revocations = revocations
+    self.transactions = transactions
+    self.grants = grants
+    self.conclusion = conclusion
+  }
+
   func beginWithApp2App(
     _ options: SignInOptions, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
@@ -18,7 +40,7 @@ extension Engine {
         field: "redirectUri")
     }
     // Checked before the user is sent to the other app.
-    if settings.requiresPIN { _ = try pins() }
+    if settings.requiresPIN { _ = try context.pins() }
     let http = try transport.send(App2AppExchange.initRequest(settings), cancellation: cancellation)
     let session = try App2AppExchange.Session(http, settings)
     let moment = clock.moment()
@@ -26,7 +48,7 @@ extension Engine {
       id: try TransactionID(from: random), issuer: configuration.issuer, began: moment.wall,
       deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
       flow: .app2app(.init(redirectURI: configuration.redirectURI, session: .init(session.id))))
-    try remember(transaction)
+    try transactions.remember(transaction)
     return Transaction(of: transaction, action: .openOtherApp(session.link))
   }
 
@@ -55,7 +77,7 @@ extension Engine {
     // Fetches everything else that is needed from the network first. If that fails, the transaction stays pending.
     _ = try provider.prepare(
       needsKeys: Scopes.contains("openid", in: configuration.scopes), cancellation: cancellation)
-    try beginExchange(of: transaction)
+    try conclusion.beginExchange(of: transaction)
     let sent = clock.moment()
     let http: HTTPResponse
     do throws(EnrollError) {
@@ -63,15 +85,15 @@ extension Engine {
         App2AppExchange.completeRequest(settings, sessionID: session.id, artefactID: artefactID),
         cancellation: cancellation)
     } catch {
-      guard !error.isUnsent else { throw try givenBack(transaction, because: error) }
-      return try settle(transaction, failed: error)
+      guard !error.isUnsent else { throw try conclusion.givenBack(transaction, because: error) }
+      return try conclusion.settle(transaction, failed: error)
     }
     if (400..<500).contains(http.status), let refusal = TokenEndpointError.read(http) {
       return try refuse(transaction, because: refusal)
     }
-    return try finish(transaction) { () throws(EnrollError) in
-      try requireOwn(http)
-      return try arrival(completing: http, sent: sent, of: transaction, cancellation: cancellation)
+    return try conclusion.finish(transaction) { () throws(EnrollError) in
+      try context.requireOwn(http)
+      return try received(completing: http, sent: sent, of: transaction, cancellation: cancellation)
     }
   }
 
@@ -94,7 +116,7 @@ extension Engine {
         kept.status = transaction.status
       }
     }
-    guard left > 0 else { return try settle(transaction, failed: refusal) }
+    guard left > 0 else { return try conclusion.settle(transaction, failed: refusal) }
     try apply(.advanced(transactionID: transaction.id, step: .otherApp))
     throw EnrollError(
       .codeRejected,
@@ -103,15 +125,15 @@ extension Engine {
       oauthErrorDescription: refusal.oauthErrorDescription)
   }
 
-  private func arrival(
+  private func received(
     completing http: HTTPResponse, sent: Moment, of transaction: TransactionRecord,
     cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> Arrival {
+  ) throws(EnrollError) -> ReceivedTokens {
     let completion: App2AppExchange.Completion
     do throws(EnrollError) {
       completion = try App2AppExchange.Completion(http)
     } catch {
-      revokeTokens(in: http, of: Grant(of: transaction))
+      revocations.revokeTokens(in: http, of: Grant(of: transaction))
       throw error
     }
     let tokens: TokenSet
@@ -123,16 +145,16 @@ extension Engine {
     }
     var user: String?
     do throws(EnrollError) {
-      return try arrival(
+      return try grants.received(
         of: tokens, by: Grant(of: transaction), request: http.sent,
-        clockOffsetSeconds: clockOffset(of: http, at: sent), user: &user,
+        clockOffsetSeconds: context.clockOffset(of: http, at: sent), user: &user,
         cancellation: cancellation)
     } catch {
       let isSomebodyElses =
         tokens.idToken.map {
           Grant(of: transaction).isContradicted(by: $0, clientID: configuration.clientID)
         } ?? false
-      if !isSomebodyElses { revokeUnkept([UnkeptTokens(tokens, user: user)]) }
+      if !isSomebodyElses { revocations.revokeUnkept([UnkeptTokens(tokens, user: user)]) }
       throw error.hiding(http.sent)
     }
   }
@@ -152,7 +174,7 @@ extension Engine {
       var (trouble, isWorthAnother) = (EnrollError(.network, "no request was sent to the provider"), true)
       do throws(EnrollError) {
         switch RefreshAnswer(
-          processing: try sendAsClient(request, of: metadata, cancellation: cancellation))
+          processing: try requests.sendAsClient(request, of: metadata, cancellation: cancellation))
         {
         case .tokens(let response):
           var tokens = response.tokenSet(
@@ -166,12 +188,12 @@ extension Engine {
       } catch {
         (trouble, isWorthAnother) = (error, error.isRetryable)
       }
-      guard isWorthAnother, attempt < Self.triesPerRenewal else {
-        if trouble.code != .oauth { revokeLoose(refreshToken) }
+      guard isWorthAnother, attempt < RenewalStep.triesPerRenewal else {
+        if trouble.code != .oauth { revocations.revokeLoose(refreshToken) }
         // The artefact is spent, whether or not this request was sent.
         throw trouble.withoutUnsent()
       }
-      try pause(after: trouble, attempt: attempt)
+      try requests.pause(after: trouble, attempt: attempt)
       attempt += 1
     }
   }
@@ -180,15 +202,15 @@ extension Engine {
   /// - Throws: `.notFound`; `.illegalState` for a transaction of another kind; `.alreadySettled`;
   ///   `.transactionExpired`.
   public func otherAppMissing(transactionID: TransactionID) throws(EnrollError) -> Settlement {
-    try requireNative()
-    let transaction = try transaction(transactionID)
+    try context.requireNative()
+    let transaction = try transactions.transaction(transactionID)
     guard case .app2app = transaction.flow else {
       throw EnrollError(
         .illegalState, "a transaction of kind \(transaction.kind.rawValue) does not wait for another app",
         field: "transaction")
     }
     try transaction.requireLive(at: clock.moment())
-    return try conclude(
+    return try conclusion.conclude(
       transaction, failed: EnrollError(.otherAppMissing, "the other app is not on this device"))
   }
 }

@@ -4,9 +4,9 @@
 // same transaction continues, and the account's record stores the refusal. A scope that the host chose is never left
 // out: the error names it.
 
-package import EnrollRules
+import EnrollRules
 
-extension Engine {
+extension AuthorizationStep {
   /// The options of a sign-in, without a default scope that the provider refused before.
   func withoutRefused(
     _ options: SignInOptions, at metadata: ProviderMetadata
@@ -70,7 +70,7 @@ extension Engine {
         acrValues: before.demands.acrValues),
       redirectURI: before.redirect.listensOnLoopback ? before.redirect.uri : nil,
       wantsConsent: wantsConsent(),
-      dpopKey: try newDPoPKey(metadata), at: clock.moment(),
+      dpopKey: try requests.newDPoPKey(metadata), at: clock.moment(),
       random: try random.bytes(AuthorizationRequest.randomByteCount))
     let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation).text
     var sent = request.sent
@@ -90,13 +90,5 @@ extension Engine {
     guard isOpen else { return nil }
     _ = try? apply(.advanced(transactionID: transaction.id, step: .browser))
     return url
-  }
-}
-
-extension Engine {
-  /// A transaction that continues in the browser, for the host to open.
-  /// - Throws: `.notFound`; the errors of the store.
-  package func transaction(_ id: TransactionID, goingOnAt url: String) throws(EnrollError) -> Transaction {
-    Transaction(of: try transaction(id), action: .openURL(url))
   }
 }

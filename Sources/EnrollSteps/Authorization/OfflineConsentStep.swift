@@ -3,21 +3,21 @@
 
 import EnrollRules
 
-extension Engine {
+extension AuthorizationStep {
   /// Whether the account's record says that a refresh token needs consent.
   func wantsConsent() -> Bool { (try? store.read(account))?.offlineConsent == .needed }
 
   /// Continues the same transaction with `prompt=consent`, in place of tokens without the requested refresh token.
   /// - Returns: the URL at which it continues; nil if consent would not help, or it cannot continue.
   func askForConsent(
-    of transaction: TransactionRecord, insteadOf arrival: Arrival, cancellation: (any Cancellation)?
+    of transaction: TransactionRecord, insteadOf received: ReceivedTokens, cancellation: (any Cancellation)?
   ) -> String? {
-    guard transaction.lacksOfflineAccess(arrival.tokens),
+    guard transaction.lacksOfflineAccess(received.tokens),
       let next = askForConsent(of: transaction, cancellation)
     else { return nil }
     // The revocation waits while the sign-in is open (R35): the tokens of the next response may belong to the same
     // grant.
-    revokeUnkept([UnkeptTokens(arrival.tokens, arrival.profile)])
+    revocations.revokeUnkept([UnkeptTokens(received.tokens, received.profile)])
     return next
   }
 

@@ -3,7 +3,25 @@
 
 import EnrollRules
 
-extension Engine {
+/// The URL at which a sign-in begins or continues in the browser.
+final class AuthorizationStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  let requests: ClientRequests
+  private let outbox: OutboxStep
+  let revocations: RevocationStep
+
+  init(
+    _ context: EngineContext, machine: StateMachine, requests: ClientRequests, outbox: OutboxStep,
+    revocations: RevocationStep
+  ) {
+    self.context = context
+    self.machine = machine
+    self.requests = requests
+    self.outbox = outbox
+    self.revocations = revocations
+  }
+
   /// The URL for the browser. Queued revocations are sent first: the session that the user is about to get may depend
   /// on the tokens that they end (R35). The request is pushed before the transaction is stored: after a failure nothing
   /// is left behind, and the host may try again; a provider deletes an unused `request_uri` within a minute or two. If
@@ -15,7 +33,7 @@ extension Engine {
     of request: AuthorizationRequest, metadata: ProviderMetadata, opensLater: Bool = false,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> BrowserURL {
-    sendRevocations(cancellation: cancellation)
+    outbox.sendRevocations(cancellation: cancellation)
     guard
       let endpoint = try PushedAuthorizationRequest.endpoint(configuration: configuration, metadata: metadata)
     else { return BrowserURL(request.url) }
@@ -33,7 +51,7 @@ extension Engine {
         throw explained(error.refusal, scopes: request.transaction.scopes)
       }
       guard isOptional, !error.isFinal, error.refusal.code != .cancelled else {
-        throw withRegistration(error.refusal)
+        throw context.withRegistration(error.refusal)
       }
       warn(error.refusal.goingThroughBrowser())
       return BrowserURL(request.url)
@@ -52,8 +70,8 @@ extension Engine {
       form.timeoutSeconds = PushedAuthorizationRequest.optionalTimeoutSeconds
     }
     do throws(EnrollError) {
-      http = try atNamedEndpoint { () throws(EnrollError) in
-        try sendAsClient(form, of: metadata, cancellation: cancellation)
+      http = try requests.atNamedEndpoint { () throws(EnrollError) in
+        try requests.sendAsClient(form, of: metadata, cancellation: cancellation)
       }
       guard let http else { throw EnrollError(.internal, "a push without an answer") }
       return try PushedAuthorizationResponse(processing: http)
@@ -78,7 +96,7 @@ extension Engine {
   /// client with a metadata document only after its first authorize request, and refuses the push with 401 before that.
   private func isRefusal(ofClient response: HTTPResponse, _ metadata: ProviderMetadata) -> Bool {
     guard response.refusesClient, !configuration.clientID.isMetadataDocument else { return false }
-    guard isPublicClient else { return true }
+    guard context.isPublicClient else { return true }
     guard let code = TokenEndpointError.oauthError(in: response) else { return false }
     return ASCII.equals(code, "invalid_request")
       || Scopes.contains("none", in: metadata.authenticationMethods ?? [])

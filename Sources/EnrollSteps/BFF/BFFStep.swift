@@ -6,7 +6,18 @@ import EnrollCrypto
 import EnrollJSON
 import EnrollRules
 
-extension Engine {
+/// Signs in through a back end.
+final class BFFStep: EngineStep {
+  let context: EngineContext
+  private let userinfo: UserinfoStep
+  private let transactions: TransactionStep
+
+  init(_ context: EngineContext, userinfo: UserinfoStep, transactions: TransactionStep) {
+    self.context = context
+    self.userinfo = userinfo
+    self.transactions = transactions
+  }
+
   func beginAtBackend(
     _ options: SignInOptions, loopbackRedirectURI: String?
   ) throws(EnrollError) -> Transaction {
@@ -15,7 +26,7 @@ extension Engine {
       configuration: configuration, options: options, redirectURI: loopbackRedirectURI,
       asksForLogin: asksForLogin, at: clock.moment(),
       random: try random.bytes(BFFRequest.randomByteCount))
-    try remember(request.transaction)
+    try transactions.remember(request.transaction)
     return Transaction(of: request.transaction, action: .openURL(request.url))
   }
 
@@ -23,7 +34,7 @@ extension Engine {
   func redeem(
     _ code: Secret, of transaction: TransactionRecord.BFF, asked base: String,
     cancellation: (any Cancellation)?
-  ) throws(EnrollError) -> Arrival {
+  ) throws(EnrollError) -> ReceivedTokens {
     let bff = try BFFEndpoint.settings(of: configuration)
     guard let exchange = transaction.exchange else { throw .settledBefore }
     guard ASCII.equals(bff.base, base) else {
@@ -33,23 +44,24 @@ extension Engine {
     let request = BFFEndpoint.redeem(code, with: exchange, base: bff.base)
     let sent = clock.moment()
     let http = try transport.send(request, cancellation: cancellation)
-    var arrived = arrival(try BFFEndpoint.session(http, at: sent), cancellation: cancellation)
-    arrived.clockOffsetSeconds = clockOffset(of: http, at: sent)
-    return arrived
+    var received = self.received(try BFFEndpoint.session(http, at: sent), cancellation: cancellation)
+    received.clockOffsetSeconds = context.clockOffset(of: http, at: sent)
+    return received
   }
 
   /// Accepts a session token from the redirect itself.
   func accept(
     _ token: Secret, lifetimeSeconds: Int64, cancellation: (any Cancellation)?
-  ) -> Arrival {
-    arrival(
+  ) -> ReceivedTokens {
+    received(
       BFFEndpoint.session(token, lifetimeSeconds: lifetimeSeconds, at: clock.moment()),
       cancellation: cancellation)
   }
 
   /// There is no id_token: the profile comes from userinfo, or is empty.
-  private func arrival(_ tokens: TokenSet, cancellation: (any Cancellation)?) -> Arrival {
-    Arrival(
-      tokens: tokens, profile: toldProfile(of: tokens, cancellation: cancellation), clockOffsetSeconds: nil)
+  private func received(_ tokens: TokenSet, cancellation: (any Cancellation)?) -> ReceivedTokens {
+    ReceivedTokens(
+      tokens: tokens, profile: userinfo.toldProfile(of: tokens, cancellation: cancellation),
+      clockOffsetSeconds: nil)
   }
 }

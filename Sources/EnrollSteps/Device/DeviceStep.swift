@@ -4,7 +4,27 @@
 
 public import EnrollRules
 
-extension Engine {
+/// Signs in with a code on another device.
+public final class DeviceStep: EngineStep {
+  let context: EngineContext
+  private let requests: ClientRequests
+  private let outbox: OutboxStep
+  private let transactions: TransactionStep
+  private let authorization: AuthorizationStep
+  private let conclusion: ConclusionStep
+
+  init(
+    _ context: EngineContext, requests: ClientRequests, outbox: OutboxStep, transactions: TransactionStep,
+    authorization: AuthorizationStep, conclusion: ConclusionStep
+  ) {
+    self.context = context
+    self.requests = requests
+    self.outbox = outbox
+    self.transactions = transactions
+    self.authorization = authorization
+    self.conclusion = conclusion
+  }
+
   /// The number of polls in a row with status 500 that end the transaction: the server fails at this request, and will
   /// fail again.
   static let serverErrorsPerDevice: Int64 = 12
@@ -15,7 +35,7 @@ extension Engine {
     _ given: SignInOptions, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
     let metadata = try provider.metadata(cancellation: cancellation)
-    let options = try withoutRefused(given, at: metadata)
+    let options = try authorization.withoutRefused(given, at: metadata)
     var scopes = AuthorizationRequest.scopes(configuration, options, at: metadata)
     var refusal: EnrollError?
     while true {
@@ -24,8 +44,8 @@ extension Engine {
         if refusal != nil { warn(Self.lacksOpenID) }
         return begun
       } catch {
-        if given.scopes == nil, noticesRefusal(error, of: scopes) {
-          scopes.removeAll { Self.isOfflineAccess($0) }
+        if given.scopes == nil, authorization.noticesRefusal(error, of: scopes) {
+          scopes.removeAll { AuthorizationStep.isOfflineAccess($0) }
           continue
         }
         guard refusal == nil, error.isAboutScopes, Scopes.contains("openid", in: scopes),
@@ -51,17 +71,17 @@ extension Engine {
     let pkce = try PKCE.make(random: try random.bytes(PKCE.randomByteCount))
     let request = try DeviceAuthorization.request(
       configuration, metadata, options, scopes: scopes, challenge: pkce.challenge)
-    sendRevocations(cancellation: cancellation)
+    outbox.sendRevocations(cancellation: cancellation)
     let asked = clock.moment()
-    let http = try atNamedEndpoint { () throws(EnrollError) in
-      try sendAsClient(request, of: metadata, cancellation: cancellation)
+    let http = try requests.atNamedEndpoint { () throws(EnrollError) in
+      try requests.sendAsClient(request, of: metadata, cancellation: cancellation)
     }
     let authorization: DeviceAuthorization
     do throws(EnrollError) {
       authorization = try DeviceAuthorization(
         processing: http, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP)
     } catch {
-      throw explained(error, scopes: scopes)
+      throw self.authorization.explained(error, scopes: scopes)
     }
     let transaction = TransactionRecord(
       id: try TransactionID(from: random), issuer: configuration.issuer, scopes: scopes,
@@ -72,8 +92,8 @@ extension Engine {
         .init(
           code: authorization.deviceCode, intervalSeconds: authorization.intervalSeconds,
           notBefore: Expiry(lifetimeSeconds: authorization.intervalSeconds, from: clock.moment()),
-          dpopKey: try newDPoPKey(metadata), codeVerifier: pkce.verifier)))
-    try remember(transaction)
+          dpopKey: try requests.newDPoPKey(metadata), codeVerifier: pkce.verifier)))
+    try transactions.remember(transaction)
     return Transaction(of: transaction, action: .showDeviceCode(authorization.shown))
   }
 
@@ -99,8 +119,9 @@ extension Engine {
       let request = TokenRequest.poll(
         deviceCode: device.code, codeVerifier: device.codeVerifier, configuration: configuration,
         metadata: metadata)
-      http = try atNamedEndpoint { () throws(EnrollError) in
-        try sendAsClient(request, of: metadata, provenBy: device.dpopKey, cancellation: nil).salvagingTokens()
+      http = try requests.atNamedEndpoint { () throws(EnrollError) in
+        try requests.sendAsClient(request, of: metadata, provenBy: device.dpopKey, cancellation: nil)
+          .salvagingTokens()
       }
     } catch {
       // RFC 8628 §3.5: after a timeout, poll less often.
@@ -124,7 +145,7 @@ extension Engine {
     case .unclear(let error):
       let serverErrors = error.httpStatus == 500 ? device.serverErrors + 1 : 0
       guard serverErrors < Self.serverErrorsPerDevice else {
-        return try conclude(
+        return try conclusion.conclude(
           transaction,
           failed: error.saying(
             "the provider failed to answer \(serverErrors) polls in a row, so the sign-in ends: \(error.message)"
@@ -134,9 +155,10 @@ extension Engine {
         transactionID, bySeconds: interval, atLeast: error.retryAfterSeconds ?? 0, error.message,
         serverErrors: serverErrors)
       return nil
-    case .ended(let error): return try conclude(transaction, failed: withRegistration(error))
+    case .ended(let error):
+      return try conclusion.conclude(transaction, failed: context.withRegistration(error))
     case .tokens:
-      return try conclude(
+      return try conclusion.conclude(
         Grant(of: transaction, dpopKey: device.dpopKey), with: http, sent: sent, cancellation: nil)
     }
   }

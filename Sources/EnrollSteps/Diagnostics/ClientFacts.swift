@@ -32,15 +32,15 @@ public struct ClientFacts: Sendable {
   }
 }
 
-extension Engine {
+extension DiagnosticsStep {
   /// The facts that this process knows, without a request. Never fails: a fact that cannot be read is absent.
   public func facts() -> ClientFacts {
     let moment = clock.moment()
     var facts = ClientFacts()
     facts.provider = provider.cachedMetadata
     facts.secondsAheadOfServer = secondsAheadOfServer(at: moment.wall)
-    facts.errors = memory.withLock { $0.errors }.entries.map { $0.error }
-    if let client = registeredClient {
+    facts.errors = context.events.errors.entries.map { $0.error }
+    if let client = context.registeredClient {
       facts.hasRegisteredClient = true
       do throws(EnrollError) {
         facts.isClientForgotten = isForgotten(client, by: try store.read(account), at: moment)

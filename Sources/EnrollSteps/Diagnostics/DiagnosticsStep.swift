@@ -3,26 +3,35 @@
 public import EnrollJSON
 import EnrollRules
 
-extension Engine {
+/// The report for support, and facts about the client.
+public final class DiagnosticsStep: EngineStep {
+  let context: EngineContext
+  private let machine: StateMachine
+
+  init(_ context: EngineContext, machine: StateMachine) {
+    self.context = context
+    self.machine = machine
+  }
+
   /// All facts that this process knows, without a request. Never fails: if the store cannot be read, the report says
   /// so.
   public func diagnostics() -> JSONObject {
     let moment = clock.moment()
-    let known = memory.withLock { ($0.state, $0.errors) }
-    let client = registeredClient
+    let (state, errors) = (machine.state, context.events.errors)
+    let client = context.registeredClient
     var facts = JSONObject([
       ("at", .integer(moment.wall.seconds)),
       (
         "state",
         .object([
-          ("kind", .string(known.0.kind.rawValue)), ("letter", known.0.kind.letter.map { .string($0) }),
+          ("kind", .string(state.kind.rawValue)), ("letter", state.kind.letter.map { .string($0) }),
         ])
       ),
       ("platform", platform.shown),
       ("configuration", configuration.shown), ("hasRegisteredClient", .bool(client != nil)),
       ("provider", provider.cachedMetadata?.shown),
       ("clock", ClientFacts.clockReport(secondsAheadOfServer(at: moment.wall))),
-      ("errors", .array(known.1.entries.map { $0.error.shown(at: $0.at) })),
+      ("errors", .array(errors.entries.map { $0.error.shown(at: $0.at) })),
     ])
     do throws(EnrollError) {
       let record = try store.read(account)

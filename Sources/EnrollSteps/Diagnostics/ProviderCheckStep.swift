@@ -5,7 +5,18 @@
 import EnrollCrypto
 public import EnrollRules
 
-extension Engine {
+/// Checks the features of a provider.
+public final class ProviderCheckStep: EngineStep {
+  let context: EngineContext
+  private let requests: ClientRequests
+  private let authorization: AuthorizationStep
+
+  init(_ context: EngineContext, requests: ClientRequests, authorization: AuthorizationStep) {
+    self.context = context
+    self.requests = requests
+    self.authorization = authorization
+  }
+
   /// Fetches the provider's metadata again. If the provider accepts pushed requests, one is pushed but never opened: it
   /// shows whether the provider knows the client, its authentication, the redirect URI and the scopes.
   /// - Throws: `.cancelled`. Every other error is a finding.
@@ -37,7 +48,7 @@ extension Engine {
   /// - Returns: whether the client's key can be used, or the client has none.
   private func checkKey(_ check: inout ProviderCheck) -> Bool {
     do throws(EnrollError) {
-      try requireUsableKey()
+      try requests.requireUsableKey()
       return true
     } catch {
       check.add(
@@ -61,7 +72,7 @@ extension Engine {
         random: random.bytes(AuthorizationRequest.randomByteCount))
     else { return false }
     do throws(RefusedPush) {
-      _ = try push(request, to: endpoint, metadata, cancellation: cancellation)
+      _ = try authorization.push(request, to: endpoint, metadata, cancellation: cancellation)
       return true
     } catch {
       let refusal = error.refusal
@@ -167,7 +178,7 @@ extension Engine {
   /// This client's authentication method and its configuration key, if the provider announces only other methods; nil
   /// otherwise. Providers do not announce that they accept public clients, so a public client has no finding.
   private func proofOfClient(unannounced methods: [String]) -> (way: String, key: String)? {
-    if clientKey != nil {
+    if context.clientKey != nil {
       return Scopes.contains("private_key_jwt", in: methods) ? nil : ("a key", "clientKeyFile")
     }
     guard configuration.clientSecret != nil,

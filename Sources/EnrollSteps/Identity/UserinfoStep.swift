@@ -3,7 +3,18 @@
 public import EnrollJSON
 public import EnrollRules
 
-extension Engine {
+/// The user's claims, stored and from userinfo.
+public final class UserinfoStep: EngineStep {
+  let context: EngineContext
+  private let requests: ClientRequests
+  private let access: AccessStep
+
+  init(_ context: EngineContext, requests: ClientRequests, access: AccessStep) {
+    self.context = context
+    self.requests = requests
+    self.access = access
+  }
+
   /// The profile of the user who is signed in; without a session, of the user who is asked to confirm. It has the
   /// claims of the id_token, or of userinfo if there was no id_token.
   /// - Throws: `.notFound` if there is none.
@@ -16,10 +27,10 @@ extension Engine {
   }
 
   /// Asks the userinfo endpoint with an access token that has not expired.
-  /// - Throws: as ``livingTokens()``; `.profileMismatch` if `sub` is not the id_token's, or, without an id_token, not
+  /// - Throws: as ``AccessStep/livingTokens()``; `.profileMismatch` if `sub` is not the id_token's, or, without an id_token, not
   ///   the profile's; `.unsupported` without an endpoint.
   public func userinfo(cancellation: (any Cancellation)?) throws(EnrollError) -> JSONObject {
-    let (record, tokens) = try livingTokens()
+    let (record, tokens) = try access.livingTokens()
     let profile = record.confirmed != nil ? record.profile : record.provisionalProfile
     let subject = tokens.identity?.subject ?? profile?["sub"]?.string
     let claims = try fetchUserinfo(with: tokens, subject: subject, cancellation: cancellation)
@@ -107,7 +118,7 @@ extension Engine {
   /// - Throws: `.responseInvalid` for a cached response that would determine the user, because it may be
   ///   about another user.
   private func requireToName(_ response: HTTPResponse) throws(EnrollError) {
-    let isEarlier = secondsBefore(response, tolerating: ReplayCheck.foreignToleranceSeconds) != nil
+    let isEarlier = context.secondsBefore(response, tolerating: ReplayCheck.foreignToleranceSeconds) != nil
     guard response.isFromCache || isEarlier else { return }
     throw EnrollError(
       .responseInvalid,
@@ -118,7 +129,7 @@ extension Engine {
   private func ask(
     _ endpoint: String, with tokens: TokenSet, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HTTPResponse {
-    try send(
+    try requests.send(
       UserInfo.request(endpoint: endpoint, accessToken: tokens.accessToken, tokenType: tokens.tokenType),
       provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)
   }

@@ -4,10 +4,30 @@
 
 public import EnrollRules
 
-extension Engine {
-  /// Returns the redirect URI of a loopback listener, for the transaction for which the link arrived; nil if the
-  /// configured redirect is not loopback. Called only if a listener is needed.
-  public typealias Listening = (_ origin: TransactionID) throws(EnrollError) -> String?
+/// Returns the redirect URI of a loopback listener, for the transaction for which the link arrived; nil if the
+/// configured redirect is not loopback. Called only if a listener is needed.
+public typealias Listening = (_ origin: TransactionID) throws(EnrollError) -> String?
+
+/// Handles the links that the app receives.
+public final class LinkStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let requests: ClientRequests
+  private let registration: RegistrationStep
+  private let transactions: TransactionStep
+  private let authorization: AuthorizationStep
+
+  init(
+    _ context: EngineContext, machine: StateMachine, requests: ClientRequests, registration: RegistrationStep,
+    transactions: TransactionStep, authorization: AuthorizationStep
+  ) {
+    self.context = context
+    self.machine = machine
+    self.requests = requests
+    self.registration = registration
+    self.transactions = transactions
+    self.authorization = authorization
+  }
 
   /// Handles an activation or fallback link.
   /// - Returns: nil if the URL is neither one of `appLinks` nor `fallbackUri`. Nothing has changed then, nor with
@@ -17,7 +37,7 @@ extension Engine {
   public func handleLink(
     _ url: String, listening: Listening, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> HandledLink? {
-    try requireNative()
+    try context.requireNative()
     switch try ReceivedLink.read(url, configuration: configuration) {
     case nil: return nil
     case .activation(let token, let template):
@@ -108,7 +128,7 @@ extension Engine {
   }
 
   private func requireBegin() throws(EnrollError) {
-    if state == .starting { _ = try settleBesideSession() }
+    if state == .starting { _ = try registration.settleBesideSession() }
     try require(.begun(transactionID: "", step: .browser))
   }
 
@@ -119,7 +139,7 @@ extension Engine {
     _ listening: Listening, _ cancellation: (any Cancellation)?,
     also change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> Transaction {
-    try requireUsableKey()
+    try requests.requireUsableKey()
     let metadata = try provider.metadata(cancellation: cancellation)
     let origin =
       if let cause = before.cause, cause.source == .fallback { cause.origin } else { before.id }
@@ -128,8 +148,8 @@ extension Engine {
       options: SignInOptions(
         scopes: before.scopes, prompt: prompt, maxAgeSeconds: before.demands.maxAgeSeconds,
         acrValues: before.demands.acrValues),
-      redirectURI: try listening(origin), wantsConsent: wantsConsent(), activationToken: token,
-      dpopKey: try newDPoPKey(metadata),
+      redirectURI: try listening(origin), wantsConsent: authorization.wantsConsent(), activationToken: token,
+      dpopKey: try requests.newDPoPKey(metadata),
       at: clock.moment(),
       random: try random.bytes(AuthorizationRequest.randomByteCount))
     var sent = request.sent
@@ -137,8 +157,8 @@ extension Engine {
     var transaction = request.transaction
     transaction.flow = .signIn(
       .init(sent, cause: LinkCause(source, for: origin), hasFallenBack: source == .fallback))
-    let url = try browserURL(of: request, metadata: metadata, cancellation: cancellation)
-    try remember(transaction) { record throws(EnrollError) in
+    let url = try authorization.browserURL(of: request, metadata: metadata, cancellation: cancellation)
+    try transactions.remember(transaction) { record throws(EnrollError) in
       try change(&record)
       if source == .activation { record.forgetAttempts(at: origin) }
     }

@@ -5,7 +5,31 @@ import EnrollCrypto
 import EnrollJSON
 public import EnrollRules
 
-extension Engine {
+/// Ends the session, here and at the servers.
+public final class LogoutStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let renewals: RenewalProgress
+  private let unsaved: UnsavedRenewal
+  private let checkProgress: CheckProgress
+  private let outbox: OutboxStep
+  private let revocations: RevocationStep
+  private let backEnd: BackEndStep
+
+  init(
+    _ context: EngineContext, machine: StateMachine, renewals: RenewalProgress, unsaved: UnsavedRenewal,
+    checkProgress: CheckProgress, outbox: OutboxStep, revocations: RevocationStep, backEnd: BackEndStep
+  ) {
+    self.context = context
+    self.machine = machine
+    self.renewals = renewals
+    self.unsaved = unsaved
+    self.checkProgress = checkProgress
+    self.outbox = outbox
+    self.revocations = revocations
+    self.backEnd = backEnd
+  }
+
   /// The most logouts of an account that wait for their callback. A further one replaces the oldest.
   static let pendingLogoutLimit = 8
   /// How long a logout callback is accepted.
@@ -13,7 +37,7 @@ extension Engine {
 
   /// Erases the session, revokes its tokens, and makes the URL at which the browser ends the provider's own session. If
   /// the browser will return to the host, the revocation waits for that (``finishLogout(_:)``), for
-  /// ``logoutWaitSeconds`` at most: it might end the session that the browser has to find at the provider. Ends pending
+  /// ``OutboxStep/logoutWaitSeconds`` at most: it might end the session that the browser has to find at the provider. Ends pending
   /// transactions: tokens that arrive later are revoked, not stored (R35).
   /// - Parameter localOnly: whether to tell no server anything.
   /// - Returns: no URL if the provider announces none or its metadata is unavailable now, or with `localOnly`.
@@ -39,7 +63,7 @@ extension Engine {
     let dropped = try eraseForLogout(tellsProvider: true, forgettingTransactions: true)
     try apply(.cleared)
     try store.resetInstallationID()
-    return try tellOfLogout(dropped, waited: endLogoutWait(), cancellation: cancellation)
+    return try tellOfLogout(dropped, waited: outbox.endLogoutWait(), cancellation: cancellation)
   }
 
   /// Forgets the installation id. The next use makes another one.
@@ -51,7 +75,8 @@ extension Engine {
   public func revoke(cancellation: (any Cancellation)?) throws(EnrollError) -> SignOut {
     let dropped = try eraseForLogout(tellsProvider: true)
     try apply(.cleared)
-    return SignOut(providerTold: tell(of: dropped, waited: endLogoutWait(), cancellation: cancellation))
+    return SignOut(
+      providerTold: tell(of: dropped, waited: outbox.endLogoutWait(), cancellation: cancellation))
   }
 
   /// - Parameters:
@@ -68,19 +93,19 @@ extension Engine {
     let metadata = dropped.first?.tokens.source == .bff ? nil : provider.cachedMetadata
     var awaitsReturn = awaitsReturn
     if awaitsReturn, !isReturnExpected(metadata) {
-      endLogoutWait()
+      outbox.endLogoutWait()
       awaitsReturn = false
     }
     var answer = SignOut(providerTold: tell(of: dropped, waited: waited, cancellation: cancellation))
     guard let tokens = dropped.first?.tokens,
-      let request = try endSession(of: tokens, metadata: metadata, cancellation)
+      let request = try endSessionRequest(of: tokens, metadata: metadata, cancellation)
     else {
       notify(.logoutFinished)
       return answer
     }
     answer.url = request.url
     if !keepPending(request), awaitsReturn {
-      endLogoutWait()
+      outbox.endLogoutWait()
       answer.providerTold = tell(of: dropped, cancellation: cancellation)
     }
     return answer
@@ -99,10 +124,10 @@ extension Engine {
     of dropped: [UnkeptTokens], waited: [OutboxEntry] = [], cancellation: (any Cancellation)?
   ) -> ProviderTold? {
     guard !dropped.isEmpty || !waited.isEmpty else { return nil }
-    let tried = deliver(
+    let tried = outbox.deliver(
       asked: dropped.flatMap { $0.tokens.revocable } + waited.compactMap { $0.revokedToken },
       cancellation: cancellation)
-    let earlier = memory.withLock { $0.delivered }
+    let earlier = outbox.delivered
     // The tokens on which the sessions depend.
     let tokens =
       dropped.map { ($0.tokens.refreshToken ?? $0.tokens.accessToken, $0.tokens.source) }
@@ -136,7 +161,7 @@ extension Engine {
     case .done: return .told
     case .refused(let reason): return .notPossible(reason: reason)
     case .unreached, .later, nil:
-      guard memory.withLock({ $0.unqueued.contains { $0.revokes(token) } }) else { return .queued }
+      guard outbox.isUnqueued(token) else { return .queued }
       return .notPossible(
         reason: "the provider did not take the revocation, and the store could not keep it for another try")
     }
@@ -149,17 +174,17 @@ extension Engine {
     tellsProvider: Bool, awaitsReturn: Bool = false, forgettingTransactions: Bool = false
   ) throws(EnrollError) -> [UnkeptTokens] {
     var dropped: [UnkeptTokens] = []
-    let unsaved = memory.withLock { $0.unsaved?.tokens }
+    let unsavedTokens = unsaved.renewed?.tokens
     // Tokens that could not be stored belong to the session, too.
     func leave(_ record: AccountRecord) {
       dropped = [
         UnkeptTokens(record.confirmed, record.profile),
         UnkeptTokens(record.provisional, record.provisionalProfile),
-        record.confirmed == nil ? nil : UnkeptTokens(unsaved, record.profile),
+        record.confirmed == nil ? nil : UnkeptTokens(unsavedTokens, record.profile),
       ].compactMap { $0 }
       guard tellsProvider else { return }
-      let messages = dropped.flatMap { revocations(of: $0.tokens, user: $0.user) }
-      queue(awaitsReturn ? awaitingLogout(messages) : messages)
+      let messages = dropped.flatMap { revocations.messages(revoking: $0.tokens, of: $0.user) }
+      outbox.queue(awaitsReturn ? outbox.awaitingLogout(messages) : messages)
     }
     do throws(EnrollError) {
       try store.update(account) { record throws(EnrollError) in
@@ -184,7 +209,26 @@ extension Engine {
     return dropped
   }
 
-  private func endSession(
+  /// Deletes only the local state: no server is told (flows.md §5).
+  public func clear() throws(EnrollError) -> RegistrationState {
+    try store.update(account) { record throws(EnrollError) in
+      record.eraseSession()
+      record.transactions = []
+    }
+    forgetSession()
+    return try apply(.cleared)
+  }
+
+  /// After a logout or clearing: the next session starts without a backoff or a check result.
+  private func forgetSession() {
+    renewals.endBackoff()
+    checkProgress.forget()
+    machine.forgetBefore()
+    unsaved.forget()
+    backEnd.dropProfile()
+  }
+
+  private func endSessionRequest(
     of tokens: TokenSet, metadata: ProviderMetadata?, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> EndSessionRequest? {
     // A provider that cannot verify the hint shows an error page, and its session continues.
@@ -213,7 +257,7 @@ extension Engine {
   }
 
   /// Processes the redirect that follows a logout: finds the logout by its state, and reports its end once. The
-  /// revocations that waited for the redirect may then be sent (``sendOutbox(cancellation:)``).
+  /// revocations that waited for the redirect may then be sent (``OutboxStep/sendOutbox(cancellation:)``).
   /// - Throws: `.redirectMalformed`; `.unsolicited` if no logout of this account waits for it. Nothing has changed then.
   public func finishLogout(_ url: String) throws(EnrollError) {
     let callback = try LogoutCallback(parsing: url, configured: configuration.redirectURI)
@@ -226,8 +270,8 @@ extension Engine {
     guard isOurs else {
       throw EnrollError(.unsolicited, "no logout of this account waits for this URL")
     }
-    let tokens = endLogoutWait().compactMap { $0.revokedToken }
-    memory.withLock { $0.signedOut += tokens }
+    let tokens = outbox.endLogoutWait().compactMap { $0.revokedToken }
+    outbox.noteSignedOut(tokens)
     notify(.logoutFinished)
   }
 }

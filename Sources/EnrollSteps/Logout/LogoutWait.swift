@@ -5,7 +5,7 @@
 
 public import EnrollRules
 
-extension Engine {
+extension OutboxStep {
   /// The longest wait for the browser's return from the logout page, in seconds. The next sending of the outbox after
   /// that includes the revocations that waited.
   static let logoutWaitSeconds: Int64 = 180
@@ -29,7 +29,7 @@ extension Engine {
     let name = account.qualifiedName
     // If the outbox cannot be changed now, it keeps the messages until the pause is over.
     _ = try? store.updateOutbox { outbox throws(EnrollError) in
-      for index in outbox.indices where isOurs(outbox[index]) {
+      for index in outbox.indices where context.isOurs(outbox[index]) {
         guard let awaited = outbox[index].awaitedLogout, ofEveryAccount || ASCII.equals(awaited, name) else {
           continue
         }
@@ -43,15 +43,13 @@ extension Engine {
   /// Remembers when the first of these waits ends.
   func noteLogoutWait(of waiting: [OutboxEntry]) {
     let moment = clock.moment()
-    let left = waiting.filter { $0.awaitedLogout != nil && isOurs($0) }
+    let left = waiting.filter { $0.awaitedLogout != nil && context.isOurs($0) }
       .compactMap { $0.pause?.secondsLeft(at: moment) }.filter { $0 >= 0 }.min()
-    memory.withLock { memory in
-      // The time is rounded up, because a read before the end of the pause would find nothing to send.
-      memory.logoutWaitEnds = left.map { moment.instant.advanced(bySeconds: $0 + 1) }
-    }
+    // The time is rounded up, because a read before the end of the pause would find nothing to send.
+    progress.noteLogoutWait(until: left.map { moment.instant.advanced(bySeconds: $0 + 1) })
   }
 
   /// When to send the outbox again, because the first wait for a browser at the logout page is over by then; nil if no
   /// message waits, as far as this process knows.
-  public var logoutWaitEnds: Instant? { memory.withLock { $0.logoutWaitEnds } }
+  public var logoutWaitEnds: Instant? { progress.logoutWaitEnds }
 }

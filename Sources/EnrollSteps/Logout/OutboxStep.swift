@@ -5,7 +5,20 @@
 import EnrollCrypto
 import EnrollRules
 
-extension Engine {
+/// Sends the messages that servers have not received yet.
+public final class OutboxStep: EngineStep {
+  let context: EngineContext
+  let progress: OutboxProgress
+  private let requests: ClientRequests
+  private let backEnd: BackEndStep
+
+  init(_ context: EngineContext, progress: OutboxProgress, requests: ClientRequests, backEnd: BackEndStep) {
+    self.context = context
+    self.progress = progress
+    self.requests = requests
+    self.backEnd = backEnd
+  }
+
   /// Sends the messages that this client queued for any account, except those that RevocationRule.swift holds back.
   /// Failed messages stay in the outbox. Nothing is thrown, because the local logout is complete already.
   /// - Parameters:
@@ -16,24 +29,24 @@ extension Engine {
   func deliver(
     asked: [Secret] = [], isRevocationsOnly: Bool = false, cancellation: (any Cancellation)?
   ) -> [(entry: OutboxEntry, delivery: OutboxEntry.Delivery)] {
-    let asked = asked + signedOut()
+    let asked = asked + progress.takeSignedOut()
     let waiting = waitingMessages().filter { !isRevocationsOnly || $0.isRevocation }
-    guard waiting.contains(where: isOurs) else { return [] }
+    guard waiting.contains(where: context.isOurs) else { return [] }
     var tried: [(entry: OutboxEntry, delivery: OutboxEntry.Delivery)] = []
     let moment = clock.moment()
     var barred = waiting.filter { $0.isPauseAsked && $0.isPaused(at: moment) }.map { place(of: $0) }
-    for kept in waiting where isOurs(kept) && !kept.isPaused(at: moment) {
+    for kept in waiting where context.isOurs(kept) && !kept.isPaused(at: moment) {
       if cancellation?.isCancelled ?? false { break }
       let place = place(of: kept)
       guard !barred.contains(where: { ASCII.equals($0, place) }) else { continue }
       guard let entry = take(kept, asked: asked, cancellation: cancellation) else { continue }
-      defer { memory.withLock { memory in memory.sending.removeAll { $0.isSame(as: entry) } } }
+      defer { progress.endSending(entry) }
       guard let delivery = send(entry, cancellation: cancellation) else {
         barred.append(place)
         continue
       }
       tried.append((entry, delivery))
-      memory.withLock { $0.note(delivery, of: entry) }
+      progress.note(delivery, of: entry)
       let left = entry.after(delivery, at: clock.moment(), jitter: (try? random.bytes(1).first) ?? 0)
       // If the endpoint does not answer, it would not answer the next message either.
       if delivery == .unreached || left?.isPauseAsked ?? false { barred.append(place) }
@@ -50,47 +63,50 @@ extension Engine {
     _ kept: OutboxEntry, asked: [Secret], cancellation: (any Cancellation)?
   ) -> OutboxEntry? {
     let deadline = clock.instant().advanced(bySeconds: HTTPRequest.totalTimeoutSeconds)
-    while !memory.withLock({ $0.beginSending(kept) }) {
+    while !progress.beginSending(kept) {
       guard !(cancellation?.isCancelled ?? false), clock.instant() < deadline else { return nil }
-      clock.sleep(until: clock.instant().advanced(byNanoseconds: Self.pauseSlice))
+      clock.sleep(until: clock.instant().advanced(byNanoseconds: ClientRequests.pauseSlice))
     }
     if let entry = waitingMessages().first(where: { $0.isSame(as: kept) }),
-      !entry.isPaused(at: clock.moment()), !entry.isHeldBack(by: signedInUsers(), asked)
+      !entry.isPaused(at: clock.moment()), !entry.isHeldBack(by: context.signedInUsers(), asked)
     {
       return entry
     }
-    memory.withLock { memory in memory.sending.removeAll { $0.isSame(as: kept) } }
+    progress.endSending(kept)
     return nil
   }
 
   /// The outbox, and the messages that it did not accept earlier; only those if the outbox cannot be read.
   private func waitingMessages() -> [OutboxEntry] {
-    let unqueued = memory.withLock { $0.unqueued }
+    let unqueued = progress.unqueued
     let waiting = try? store.updateOutbox { outbox throws(EnrollError) in
       dropOld(&outbox)
       outbox.add(unqueued)
     }
     guard let waiting else { return unqueued }
-    memory.withLock { $0.unqueued.removeAll { unqueued.contains($0) } }
+    progress.removeUnqueued { unqueued.contains($0) }
     noteLogoutWait(of: waiting)
     return waiting
   }
 
-  /// The tokens that ``Engine/Memory/signedOut`` remembers, for one run.
-  private func signedOut() -> [Secret] {
-    memory.withLock { memory in
-      defer { memory.signedOut = [] }
-      return memory.signedOut
+  /// Puts messages into the outbox. If the store does not accept them, this process keeps them and sends them.
+  func queue(_ entries: [OutboxEntry]) {
+    guard !entries.isEmpty else { return }
+    do throws(EnrollError) {
+      try store.updateOutbox { outbox throws(EnrollError) in outbox.add(entries) }
+    } catch {
+      // These messages do not wait for a browser, because they would be lost if the process ended.
+      let entries = entries.map { entry in
+        var entry = entry
+        if entry.awaitedLogout != nil { entry.endLogoutWait() }
+        return entry
+      }
+      progress.addUnqueued(entries)
     }
   }
 
   private func keep(_ left: OutboxEntry?, inPlaceOf entry: OutboxEntry) {
-    let isUnqueued = memory.withLock { memory in
-      guard memory.unqueued.contains(where: { $0.isSame(as: entry) }) else { return false }
-      memory.unqueued.put(left, inPlaceOf: entry)
-      return true
-    }
-    guard !isUnqueued else { return }
+    guard !progress.replaceUnqueued(entry, by: left) else { return }
     _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.put(left, inPlaceOf: entry) }
   }
 
@@ -108,13 +124,25 @@ extension Engine {
   }
 
   /// Whether there are messages that the store did not accept. Only this process can send them.
-  package var hasUnqueuedMessages: Bool { memory.withLock { !$0.unqueued.isEmpty } }
+  package var hasUnqueuedMessages: Bool { !progress.unqueued.isEmpty }
+
+  /// Whether the store did not accept the message that revokes this token.
+  func isUnqueued(_ token: Secret) -> Bool { progress.unqueued.contains { $0.revokes(token) } }
+
+  /// The last messages that servers accepted or refused, in any thread.
+  var delivered: [OutboxProgress.Delivered] { progress.delivered }
+
+  /// A sign-in that another account has begun does not delay the revocation of these tokens.
+  func noteSignedOut(_ tokens: [Secret]) { progress.addSignedOut(tokens) }
+
+  /// Removes waiting messages.
+  func remove(where isRemoved: (OutboxEntry) -> Bool) {
+    progress.removeUnqueued(where: isRemoved)
+    _ = try? store.updateOutbox { outbox throws(EnrollError) in outbox.removeAll(where: isRemoved) }
+  }
 
   /// Sends the messages that this client queued for any account.
   public func sendOutbox(cancellation: (any Cancellation)?) { deliver(cancellation: cancellation) }
-
-  /// Whether this client queued the entry, and may therefore send it.
-  func isOurs(_ entry: OutboxEntry) -> Bool { entry.belongs(toIssuer: configuration.issuer, sender) }
 
   /// - Returns: nil if the entry was not tried.
   private func send(_ entry: OutboxEntry, cancellation: (any Cancellation)?) -> OutboxEntry.Delivery? {
@@ -124,10 +152,12 @@ extension Engine {
         return revoke(revocation, at: endpoint, cancellation: cancellation)
       }
       guard let metadata = try? provider.metadata(cancellation: cancellation) else { return nil }
-      guard let endpoint = metadata.revocationEndpoint else { return .refused(Self.noRevocationEndpoint) }
+      guard let endpoint = metadata.revocationEndpoint else {
+        return .refused(RevocationStep.noRevocationEndpoint)
+      }
       return revoke(revocation, at: endpoint, cancellation: cancellation)
-    case .profile(let account): return sendProfile(of: account, entry, cancellation: cancellation)
-    case .errorReport(let text): return sendReport(text, entry, cancellation: cancellation)
+    case .profile(let account): return backEnd.sendProfile(of: account, entry, cancellation: cancellation)
+    case .errorReport(let text): return backEnd.sendReport(text, entry, cancellation: cancellation)
     }
   }
 
@@ -135,20 +165,20 @@ extension Engine {
     _ revocation: OutboxEntry.Revocation, at endpoint: String, cancellation: (any Cancellation)?
   ) -> OutboxEntry.Delivery {
     // The provider's metadata says how a client authenticates.
-    let metadata = isPublicClient ? nil : try? provider.metadata(cancellation: cancellation)
+    let metadata = context.isPublicClient ? nil : try? provider.metadata(cancellation: cancellation)
     do throws(EnrollError) {
       let plain = RevocationAnswer(
-        processing: try sendAsClient(
+        processing: try requests.sendAsClient(
           RevocationRequest.make(revocation, endpoint: endpoint), to: .revocation, of: metadata,
           cancellation: cancellation))
-      guard plain.wantsBearer, revocation.bearer != nil, isPublicClient else {
+      guard plain.wantsBearer, revocation.bearer != nil, context.isPublicClient else {
         return OutboxEntry.Delivery(plain)
       }
       let proven = ClientAuthentication(naming: configuration.clientID)
         .adding(to: RevocationRequest.make(revocation, endpoint: endpoint, withBearer: true))
       return OutboxEntry.Delivery(
         RevocationAnswer(
-          processing: try send(
+          processing: try requests.send(
             proven, provenBy: revocation.dpopKey, accessToken: revocation.bearer, cancellation: cancellation
           )))
     } catch {
@@ -159,24 +189,6 @@ extension Engine {
   private func dropOld(_ outbox: inout [OutboxEntry]) {
     let now = clock.wallTime()
     outbox.removeAll { now.since($0.queued) > OutboxEntry.keptSeconds }
-  }
-}
-
-extension Engine.Memory {
-  /// - Returns: false while another thread sends the same message.
-  fileprivate mutating func beginSending(_ entry: OutboxEntry) -> Bool {
-    guard !sending.contains(where: { $0.isSame(as: entry) }) else { return false }
-    sending.append(entry)
-    return true
-  }
-
-  /// Another thread of this process may have sent the message of this sign-out. The sign-out then reports the
-  /// result of that thread.
-  fileprivate mutating func note(_ delivery: OutboxEntry.Delivery, of entry: OutboxEntry) {
-    switch delivery {
-    case .done, .refused: delivered = delivered.suffix(7) + [(entry, delivery)]
-    case .unreached, .later: break
-    }
   }
 }
 

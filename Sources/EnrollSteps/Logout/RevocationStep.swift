@@ -4,13 +4,22 @@ import EnrollCrypto
 import EnrollJSON
 import EnrollRules
 
-extension Engine {
+/// Queues the revocation of tokens.
+final class RevocationStep: EngineStep {
+  let context: EngineContext
+  private let outbox: OutboxStep
+
+  init(_ context: EngineContext, outbox: OutboxStep) {
+    self.context = context
+    self.outbox = outbox
+  }
+
   static let noRevocationEndpoint = "the provider announces no revocation endpoint (RFC 7009)"
 
   /// One message for each token of a set, the refresh token's first: some servers need a valid access token as the
   /// bearer of that request.
   /// - Returns: none for a back end's session, which the issuer must not see.
-  func revocations(of tokens: TokenSet, user: String?) -> [OutboxEntry] {
+  func messages(revoking tokens: TokenSet, of user: String?) -> [OutboxEntry] {
     guard tokens.source == .issuer else { return [] }
     func revocation(_ token: Secret, _ hint: String) -> OutboxEntry {
       self.revocation(token, hint: hint, user: user, bearer: tokens.accessToken, dpopKey: tokens.proofKey)
@@ -34,28 +43,12 @@ extension Engine {
       queued: clock.wallTime())
   }
 
-  /// Puts messages into the outbox. If the store does not accept them, this process keeps them and sends them.
-  func queue(_ entries: [OutboxEntry]) {
-    guard !entries.isEmpty else { return }
-    do throws(EnrollError) {
-      try store.updateOutbox { outbox throws(EnrollError) in outbox.add(entries) }
-    } catch {
-      // These messages do not wait for a browser, because they would be lost if the process ended.
-      let entries = entries.map { entry in
-        var entry = entry
-        if entry.awaitedLogout != nil { entry.endLogoutWait() }
-        return entry
-      }
-      memory.withLock { $0.unqueued.add(entries) }
-    }
-  }
-
   /// Queues the revocation of the tokens in a refused response, if the rule allows it. Revokes nothing if the response
   /// shows that it was made for another request: a cache, or another fault on the way, delivered it.
   /// - Parameter user: nil if it is not proven whose tokens they are.
   func revokeTokens(in http: HTTPResponse, of grant: Grant, user: String? = nil) {
     guard (200..<300).contains(http.status), !http.isFromCache,
-      secondsBefore(http, tolerating: ReplayCheck.foreignToleranceSeconds) == nil
+      context.secondsBefore(http, tolerating: ReplayCheck.foreignToleranceSeconds) == nil
     else { return }
     let (json, _) = TokenResponse.members(of: http, undoubted: "refresh_token")
     func member(_ name: String) -> JSON? { json[name] ?? TokenResponse.tokenBeforeCut(name, in: http) }
@@ -76,11 +69,37 @@ extension Engine {
   func revokeLoose(
     _ refreshToken: Secret?, _ accessToken: Secret? = nil, user: String? = nil, dpopKey: DPoPKey? = nil
   ) {
-    guard refreshToken != nil || accessToken != nil, !signedInUsers().mayInclude(user) else { return }
+    guard refreshToken != nil || accessToken != nil, !context.signedInUsers().mayInclude(user) else { return }
     let tokens = [(refreshToken, "refresh_token"), (accessToken, "access_token")]
-    queue(
+    outbox.queue(
       tokens.compactMap { token, hint in
         token.map { revocation($0, hint: hint, user: user, bearer: accessToken, dpopKey: dpopKey) }
       })
+  }
+
+  /// Queues the revocation of tokens that nobody keeps, if the rule allows it (R35). Tokens of a record are queued before
+  /// they leave the record, so that they are not lost if the process ends: the rule holds the message back while the
+  /// record has them.
+  /// - Parameter users: the users of all accounts, including the record that is about to be stored; nil: the users in
+  ///   the store.
+  func revokeUnkept(_ unkept: [UnkeptTokens?], beside users: SignedInUsers? = nil) {
+    let unkept = unkept.compactMap { $0 }
+    guard !unkept.isEmpty else { return }
+    let users = users ?? context.signedInUsers()
+    outbox.queue(
+      unkept.filter { !users.mayInclude($0.user) }.flatMap { messages(revoking: $0.tokens, of: $0.user) })
+  }
+
+  /// Removes the waiting revocations for a user whose session was stored: they may belong to that session.
+  func dropRevocations(of user: String?) {
+    func isOfUser(_ entry: OutboxEntry) -> Bool {
+      guard context.isOurs(entry), case .revocation(let revocation) = entry.message else { return false }
+      switch (revocation.user, user) {
+      case (nil, nil): return true
+      case (let left?, let right?): return ASCII.equals(left, right)
+      case (nil, _?), (_?, nil): return false
+      }
+    }
+    outbox.remove(where: isOfUser)
   }
 }

@@ -4,12 +4,32 @@
 public import EnrollCrypto
 public import EnrollRules
 
-extension Engine {
+/// Signs in with a one-time code or a link.
+public final class PasswordlessStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let requests: ClientRequests
+  private let outbox: OutboxStep
+  private let transactions: TransactionStep
+  private let conclusion: ConclusionStep
+
+  init(
+    _ context: EngineContext, machine: StateMachine, requests: ClientRequests, outbox: OutboxStep,
+    transactions: TransactionStep, conclusion: ConclusionStep
+  ) {
+    self.context = context
+    self.machine = machine
+    self.requests = requests
+    self.outbox = outbox
+    self.transactions = transactions
+    self.conclusion = conclusion
+  }
+
   func beginPasswordless(
     _ options: SignInOptions, loopbackRedirectURI: String?, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Transaction {
     let recipient = try PasswordlessRequest.recipient(configuration, options)
-    sendRevocations(cancellation: cancellation)
+    outbox.sendRevocations(cancellation: cancellation)
     let moment = clock.moment()
     switch options.message {
     case .code:
@@ -22,18 +42,18 @@ extension Engine {
         deadline: Expiry(lifetimeSeconds: configuration.transactionSeconds, from: moment),
         flow: .oneTimeCode(.init(to: recipient)))
       try send(to: recipient, nil, options, cancellation)
-      try remember(transaction)
+      try transactions.remember(transaction)
       return Transaction(of: transaction, action: .enterCode(recipient: recipient.address))
     case .link:
       let metadata = try provider.metadata(cancellation: cancellation)
       var request = try AuthorizationRequest.make(
         configuration: configuration, metadata: metadata, options: options,
-        redirectURI: loopbackRedirectURI, dpopKey: try newDPoPKey(metadata), at: moment,
+        redirectURI: loopbackRedirectURI, dpopKey: try requests.newDPoPKey(metadata), at: moment,
         random: try random.bytes(AuthorizationRequest.randomByteCount))
       request.transaction.deadline = Expiry(lifetimeSeconds: configuration.emailWaitSeconds, from: moment)
       request.transaction.flow = .magicLink(.init(request.sent, to: recipient))
       try send(to: recipient, request, options, cancellation)
-      try remember(request.transaction)
+      try transactions.remember(request.transaction)
       return Transaction(of: request.transaction, action: .awaitLink(recipient: recipient.address))
     }
   }
@@ -54,7 +74,7 @@ extension Engine {
   public func submitCode(
     _ code: Secret, transactionID: TransactionID, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
-    try requireNative()
+    try context.requireNative()
     guard
       code.withBytes({
         (1...PasswordlessRequest.maximumCodeBytes).contains($0.count)
@@ -66,14 +86,14 @@ extension Engine {
         "code: expected 1 to \(PasswordlessRequest.maximumCodeBytes) visible characters",
         field: "code")
     }
-    let known = try transaction(transactionID)
+    let known = try transactions.transaction(transactionID)
     try known.requireLive(at: clock.moment())
     guard case .oneTimeCode = known.flow else {
       throw EnrollError(.illegalState, "this transaction does not wait for a code", field: "transaction")
     }
     // Fetches everything else that is needed from the network first: tokens that cannot be checked would be lost.
     let metadata = try provider.prepare(needsKeys: known.asksForIDToken, cancellation: cancellation)
-    let dpopKey = try newDPoPKey(metadata)
+    let dpopKey = try requests.newDPoPKey(metadata)
     let (transaction, awaited) = try takeTry(of: known)
     let sent = clock.moment()
     let http: HTTPResponse
@@ -81,8 +101,8 @@ extension Engine {
       let request = PasswordlessRequest.redeem(
         code, of: awaited.recipient, scopes: transaction.scopes, configuration: configuration,
         metadata: metadata)
-      http = try atNamedEndpoint { () throws(EnrollError) in
-        try sendAsClient(request, of: metadata, provenBy: dpopKey, cancellation: cancellation)
+      http = try requests.atNamedEndpoint { () throws(EnrollError) in
+        try requests.sendAsClient(request, of: metadata, provenBy: dpopKey, cancellation: cancellation)
           .salvagingTokens()
       }
     } catch {
@@ -91,12 +111,12 @@ extension Engine {
     }
     switch PasswordlessAnswer(processing: http) {
     case .tokens:
-      return try conclude(
+      return try conclusion.conclude(
         Grant(of: transaction, dpopKey: dpopKey), with: http, sent: sent, cancellation: cancellation)
     case .wrong(let error):
       let left = PasswordlessRequest.maximumTries - awaited.tries
       guard left > 0 else {
-        return try conclude(
+        return try conclusion.conclude(
           transaction,
           failed: EnrollError(
             .accessDenied, "the code was wrong \(awaited.tries) times: begin again", field: "code",
@@ -110,7 +130,7 @@ extension Engine {
         oauthErrorDescription: error.oauthErrorDescription)
       notify(.errorReported(rejection))
       throw rejection
-    case .ended(let error): return try conclude(transaction, failed: error)
+    case .ended(let error): return try conclusion.conclude(transaction, failed: error)
     case .unclear(let error):
       try giveBackTry(transaction.id)
       throw error

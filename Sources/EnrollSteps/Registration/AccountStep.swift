@@ -2,7 +2,7 @@
 
 public import EnrollRules
 
-extension Engine {
+extension RegistrationStep {
   public func readAccount() throws(EnrollError) -> AccountSnapshot {
     let record = try store.read(account) ?? AccountRecord()
     let tokens = record.confirmed

@@ -8,11 +8,42 @@ import EnrollCrypto
 import EnrollJSON
 public import EnrollRules
 
-extension Engine {
+/// Runs the registration check.
+public final class CheckStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let checkProgress: CheckProgress
+  private let renewals: RenewalProgress
+  private let requests: ClientRequests
+  private let userinfo: UserinfoStep
+  private let backEnd: BackEndStep
+  private let outbox: OutboxStep
+  private let revocations: RevocationStep
+  private let renewal: RenewalStep
+  private let renewedTokens: RenewedTokensStep
+
+  init(
+    _ context: EngineContext, machine: StateMachine, checkProgress: CheckProgress, renewals: RenewalProgress,
+    requests: ClientRequests, userinfo: UserinfoStep, backEnd: BackEndStep, outbox: OutboxStep,
+    revocations: RevocationStep, renewal: RenewalStep, renewedTokens: RenewedTokensStep
+  ) {
+    self.context = context
+    self.machine = machine
+    self.checkProgress = checkProgress
+    self.renewals = renewals
+    self.requests = requests
+    self.userinfo = userinfo
+    self.backEnd = backEnd
+    self.outbox = outbox
+    self.revocations = revocations
+    self.renewal = renewal
+    self.renewedTokens = renewedTokens
+  }
+
   /// The time after which an unreachable back end is asked again.
   static let checkPauseSeconds: Int64 = 60
 
-  private enum Verdict {
+  private enum Outcome {
     case passed
     case unknown
     case refused(EnrollError)
@@ -22,11 +53,12 @@ extension Engine {
 
   // MARK: B and C
 
-  /// The standing if a check must run or has failed; nil if the store's fresh tokens count without one.
-  func checkStanding(epoch: UInt64) -> Standing? {
-    guard requiresCheck else { return nil }
+  /// The state if a check must run or has failed; nil if the store's fresh tokens count without one.
+  func storedState(epoch: UInt64) -> StoredState? {
+    guard context.requiresCheck else { return nil }
     let now = clock.instant()
-    let (check, state) = memory.withLock { ($0.check, $0.state) }
+    let check = checkProgress.state
+    let state = state
     switch check {
     case .passed(epoch): return nil
     case .postponed(epoch, let until) where now < until: return nil
@@ -41,51 +73,45 @@ extension Engine {
   public func checkSession(cancellation: (any Cancellation)?) throws(EnrollError) -> RegistrationState {
     guard let record = try store.read(account), let tokens = record.confirmed else { return state }
     var (epoch, usable) = (record.accessEpoch ?? record.tokenEpoch, tokens)
-    var verdict = ask(with: tokens, about: record.profile, cancellation)
-    if case .refused = verdict {
-      _ = try renew(epochs: [epoch], forced: true)
+    var outcome = ask(with: tokens, about: record.profile, cancellation)
+    if case .refused = outcome {
+      _ = try renewal.renew(epochs: [epoch], forced: true)
       if let renewed = try store.read(account), let tokens = renewed.confirmed,
         let renewedEpoch = renewed.epoch(for: nil), renewedEpoch != epoch, renewed.sessionEnded == nil
       {
         (epoch, usable) = (renewedEpoch, tokens)
-        verdict = ask(with: tokens, about: renewed.profile, cancellation)
+        outcome = ask(with: tokens, about: renewed.profile, cancellation)
       }
     }
     if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
-    return conclude(verdict, epoch: epoch, isTokenUsable: usable.isUsable(at: clock.moment()))
+    return conclude(outcome, epoch: epoch, isTokenUsable: usable.isUsable(at: clock.moment()))
   }
 
-  /// Runs the check if the state C requires it. Call this after a renewal.
-  public func checkIfNeeded(cancellation: (any Cancellation)? = nil) {
-    guard requiresCheck, case .needsCheck? = try? standing() else { return }
-    _ = try? checkSession(cancellation: cancellation)
-  }
-
-  private func conclude(_ verdict: Verdict, epoch: UInt64, isTokenUsable: Bool) -> RegistrationState {
-    let isRenewed = memory.withLock { $0.renewedEpoch == epoch }
+  private func conclude(_ outcome: Outcome, epoch: UInt64, isTokenUsable: Bool) -> RegistrationState {
+    let isRenewed = renewals.hasRenewed(epoch)
     let stands: RegistrationEvent = isRenewed ? .tokenRenewed : .tokenValid
-    switch verdict {
+    switch outcome {
     case .passed: return settleCheck(.passed(epoch: epoch), stands)
     case .unavailable(let error):
-      report(error)
+      backEnd.report(error)
       let until = clock.instant().advanced(bySeconds: Self.checkPauseSeconds)
       return settleCheck(.postponed(epoch: epoch, until: until), stands)
     case .mismatched(let error):
-      report(error)
+      backEnd.report(error)
       return settleCheck(.refused(epoch: epoch), .checkMismatched(error))
     case .unknown:
       let error = Self.unknownAccount
-      report(error)
+      backEnd.report(error)
       return settleCheck(.refused(epoch: epoch), .checkRefused(.registerAgain(error, isTokenUsable)))
     case .refused(let error):
-      report(error)
+      backEnd.report(error)
       return settleCheck(.refused(epoch: epoch), .checkRefused(.registerAgain(error, isTokenUsable)))
     }
   }
 
   /// Keeps the state if it has changed in the meantime, by a logout or a transaction.
-  private func settleCheck(_ check: CheckStanding, _ event: RegistrationEvent) -> RegistrationState {
-    memory.withLock { $0.check = check }
+  private func settleCheck(_ check: CheckState, _ event: RegistrationEvent) -> RegistrationState {
+    checkProgress.note(check)
     return (try? apply(event)) ?? state
   }
 
@@ -108,12 +134,12 @@ extension Engine {
       profile = try requireVerifiedEmail(profile, tokens, cancellation)
     }
     guard configuration.registrationCheckURI != nil else { return (tokens, profile) }
-    var verdict = ask(with: tokens, about: profile, cancellation)
-    if case .refused = verdict, let renewed = try renewProvisional(tokens) {
+    var outcome = ask(with: tokens, about: profile, cancellation)
+    if case .refused = outcome, let renewed = try renewProvisional(tokens) {
       tokens = renewed
-      verdict = ask(with: tokens, about: profile, cancellation)
+      outcome = ask(with: tokens, about: profile, cancellation)
     }
-    switch verdict {
+    switch outcome {
     case .passed: return (tokens, profile)
     case .mismatched(let error):
       try dropProvisional()
@@ -122,23 +148,23 @@ extension Engine {
     case .unknown:
       let error = Self.unknownAccount
       guard configuration.requireCheck else {
-        report(error)
+        backEnd.report(error)
         return (tokens, profile)
       }
       throw error
     case .unavailable(let error):
       if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
       guard configuration.requireCheck else {
-        report(error)
+        backEnd.report(error)
         return (tokens, profile)
       }
       throw error
     case .refused(let error):
       guard configuration.requireCheck else {
-        report(error)
+        backEnd.report(error)
         return (tokens, profile)
       }
-      memory.withLock { $0.check = .provisionalRefused }
+      checkProgress.note(.provisionalRefused)
       try apply(.checkRefused(.registerAgain(error, tokens.isUsable(at: clock.moment()))))
       throw error
     }
@@ -150,7 +176,7 @@ extension Engine {
     _ profile: JSONObject?, _ tokens: TokenSet, _ cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject? {
     if profile?.hasVerifiedEmail ?? false { return profile }
-    let told = try fetchUserinfo(
+    let told = try userinfo.fetchUserinfo(
       with: tokens, subject: tokens.identity?.subject ?? profile?["sub"]?.string, cancellation: cancellation)
     if let told, told.hasVerifiedEmail, let email = told["email"]?.string {
       let shown = profile?["email"]?.string
@@ -167,13 +193,13 @@ extension Engine {
   }
 
   private func dropProvisional() throws(EnrollError) {
-    let others = usersOfOtherAccounts()
+    let others = context.usersOfOtherAccounts()
     try store.update(account) { record throws(EnrollError) in
       let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
       record.dropProvisional()
-      revokeUnkept([dropped], beside: others.adding(record, at: clock.moment()))
+      revocations.revokeUnkept([dropped], beside: others.adding(record, at: clock.moment()))
     }
-    sendOutbox(cancellation: nil)
+    outbox.sendOutbox(cancellation: nil)
   }
 
   /// Renews tokens that wait for confirmation once: their access token may have expired while the user was away. The
@@ -185,7 +211,7 @@ extension Engine {
     else { return nil }
     var renewed: TokenSet?
     _ = try store.renewalTurn(
-      account, epoch: epoch, deadline: clock.instant().advanced(bySeconds: Self.turnTimeoutSeconds),
+      account, epoch: epoch, deadline: clock.instant().advanced(bySeconds: RenewalStep.turnTimeoutSeconds),
       cancellation: closing
     ) { () throws(EnrollError) in
       guard let present = try store.read(account)?.provisional else { return }
@@ -204,20 +230,24 @@ extension Engine {
     _ refreshToken: Secret, of tokens: TokenSet, _ metadata: ProviderMetadata
   ) throws(EnrollError) -> TokenSet? {
     let identity = try store.identity()
-    let hash = try hash(refreshToken)
+    let hash = try context.hash(refreshToken)
     let record = try store.update(account) { record throws(EnrollError) in
       record.sentRefreshTokens.add(hash)
     }
     guard record.provisional?.refreshToken == refreshToken else { return nil }
-    var replay = ReplayCheck(serverTime: knownServerTime())
+    var replay = ReplayCheck(serverTime: context.knownServerTime())
     let sent = clock.moment()
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, configuration: configuration, metadata: metadata)
-    guard let http = try? sendAsClient(request, of: metadata, provenBy: tokens.dpopKey, cancellation: nil)
+    guard
+      let http = try? requests.sendAsClient(
+        request, of: metadata, provenBy: tokens.dpopKey, cancellation: nil)
     else { return nil }
-    let answer = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
+    let answer = RefreshAnswer(processing: http, binding: requests.binding(tokens.dpopKey))
     let session = SessionIdentity(tokens, profile: record.provisionalProfile, configuration)
-    guard replayed(answer, http, session, record.sentRefreshTokens, &replay) == nil else { return nil }
+    guard renewal.replayed(answer, http, session, record.sentRefreshTokens, &replay) == nil else {
+      return nil
+    }
     var fresh = tokens
     var hasNewAccessToken = true
     switch answer {
@@ -228,14 +258,14 @@ extension Engine {
     case .rotatedOnly(let rotated, _): (fresh.refreshToken, hasNewAccessToken) = (rotated, false)
     case .refused: return nil
     }
-    let isKept = try stubbornly { () throws(EnrollError) in
+    let isKept = try renewedTokens.stubbornly { () throws(EnrollError) in
       let isKept = try replaceProvisional(refreshToken, by: fresh)
-      if !isKept { try requireSame(store: identity) }
+      if !isKept { try renewedTokens.requireSame(store: identity) }
       return isKept
     }
     // The user logged out or tried again in the meantime (R35).
     guard isKept else {
-      revokeUnkept([UnkeptTokens(fresh, user: fresh.identity?.subject)])
+      revocations.revokeUnkept([UnkeptTokens(fresh, user: fresh.identity?.subject)])
       return nil
     }
     return hasNewAccessToken ? try judgeProvisional(fresh) : nil
@@ -258,7 +288,8 @@ extension Engine {
   private func judgeProvisional(_ fresh: TokenSet) throws(EnrollError) -> TokenSet {
     guard let idToken = fresh.unprovenIDToken, let record = try store.read(account) else { return fresh }
     let session = SessionIdentity(fresh, profile: record.provisionalProfile, configuration)
-    let finding = examine(idToken, of: session, clockOffset: record.serverClock.offsetSeconds ?? 0)
+    let finding = renewedTokens.examine(
+      idToken, of: session, clockOffset: record.serverClock.offsetSeconds ?? 0)
     switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
     case .adopted, .keptApart: return fresh
     case .withheld, .ends:
@@ -278,7 +309,7 @@ extension Engine {
 
   private func ask(
     with tokens: TokenSet, about profile: JSONObject?, _ cancellation: (any Cancellation)?
-  ) -> Verdict {
+  ) -> Outcome {
     guard let endpoint = configuration.registrationCheckURI else { return .passed }
     let answer: RegistrationCheck.Answer
     do throws(EnrollError) {
@@ -286,7 +317,7 @@ extension Engine {
         endpoint: endpoint, clientID: configuration.clientID, tokens: tokens,
         installationID: try store.installationID(), platform: platform)
       answer = RegistrationCheck.answer(
-        try send(
+        try requests.send(
           request, provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation))
     } catch {
       return .unavailable(error)

@@ -4,7 +4,7 @@
 
 public import EnrollRules
 
-extension Engine {
+extension RegistrationStep {
   /// The transaction that the user's answer is for, if the call names no transaction: the only one whose
   /// profile this client has shown.
   /// - Throws: `.illegalState` if it has shown none or several: then it is unclear which one the user answered.

@@ -2,19 +2,34 @@
 
 public import EnrollRules
 
-extension Engine {
-  /// The state according to the store, or the step that is needed to find it.
-  public enum Standing: Equatable, Sendable {
-    case known(RegistrationState)
-    /// The confirmed token is due or expired: after a renewal the state is C or E.
-    case needsRenewal
-    /// There are tokens that require the registration check: ``checkSession(cancellation:)``.
-    case needsCheck
+/// The registration state, and what the user decides about it.
+public final class RegistrationStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let checkProgress: CheckProgress
+  private let unsaved: UnsavedRenewal
+  private let backEnd: BackEndStep
+  private let outbox: OutboxStep
+  private let revocations: RevocationStep
+  private let check: CheckStep
+
+  init(
+    _ context: EngineContext, machine: StateMachine, checkProgress: CheckProgress, unsaved: UnsavedRenewal,
+    backEnd: BackEndStep, outbox: OutboxStep, revocations: RevocationStep, check: CheckStep
+  ) {
+    self.context = context
+    self.machine = machine
+    self.checkProgress = checkProgress
+    self.unsaved = unsaved
+    self.backEnd = backEnd
+    self.outbox = outbox
+    self.revocations = revocations
+    self.check = check
   }
 
   /// Reads the store and sets the state machine to the state that follows from it. Sends no request.
-  public func standing() throws(EnrollError) -> Standing {
-    guard isNative else { return .known(try apply(.standInUsed)) }
+  public func readState() throws(EnrollError) -> StoredState {
+    guard context.isNative else { return .known(try apply(.standInUsed)) }
     let record = try store.read(account) ?? AccountRecord()
     let moment = clock.moment()
 
@@ -23,10 +38,10 @@ extension Engine {
     }
     _ = try leaveTransaction(record, at: moment)
     if record.provisional != nil {
-      if state.kind == .renewalFailed, memory.withLock({ $0.check == .provisionalRefused }) {
+      if state.kind == .renewalFailed, checkProgress.state == .provisionalRefused {
         return .known(state)
       }
-      if let id = try transactionAwaitingPIN(record) {
+      if let id = try context.transactionAwaitingPIN(record) {
         return .known(try apply(.advanced(transactionID: id, step: .pin)))
       }
       return .known(try apply(record.question))
@@ -38,7 +53,7 @@ extension Engine {
       if isDue, tokens.refreshToken != nil { return .needsRenewal }
       // No renewal is possible: the token is used until it expires, and then the user signs in again.
       if band == .expired { return .known(try apply(.renewalFailed(.expiredForGood))) }
-      if let standing = checkStanding(epoch: record.accessEpoch ?? record.tokenEpoch) { return standing }
+      if let state = check.storedState(epoch: record.accessEpoch ?? record.tokenEpoch) { return state }
       return .known(try apply(.tokenValid))
     }
     // A sign-in that began before this process started continues (R12). Of a registration only the link is expected:
@@ -54,6 +69,12 @@ extension Engine {
     return .known(try apply(.tokenMissing))
   }
 
+  /// Runs the check if the state C requires it. Call this after a renewal.
+  public func checkIfNeeded(cancellation: (any Cancellation)? = nil) {
+    guard context.requiresCheck, case .needsCheck? = try? readState() else { return }
+    _ = try? check.checkSession(cancellation: cancellation)
+  }
+
   /// The user confirms the profile: provisional tokens become the session (G to H), if the verified address and the
   /// registration check that the configuration requires are there.
   /// - Parameter transactionID: the transaction of the question that the user was asked; nil for the only question that
@@ -64,35 +85,35 @@ extension Engine {
   public func confirm(
     _ transactionID: TransactionID? = nil, cancellation: (any Cancellation)? = nil
   ) throws(EnrollError) -> RegistrationState {
-    let asked = memory.withLock { $0.shown }
+    let asked = machine.shown
     if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.confirmed)
     let shown = if let transactionID { transactionID } else { try Self.only(asked) }
-    return try reporting { () throws(EnrollError) in
+    return try backEnd.reporting { () throws(EnrollError) in
       let waiting = try store.read(account) ?? AccountRecord()
       try waiting.requireQuestion(shown)
-      let (passed, profile) = try passGates(waiting, cancellation: cancellation)
-      let unsaved = memory.withLock { $0.unsaved?.tokens }
-      let others = usersOfOtherAccounts()
+      let (passed, profile) = try check.passGates(waiting, cancellation: cancellation)
+      let unsavedTokens = unsaved.renewed?.tokens
+      let others = context.usersOfOtherAccounts()
       let record = try store.update(account) { record throws(EnrollError) in
         try record.requireQuestion(shown)
         // The tokens from the store: a renewal may have replaced the refresh token in the meantime, but nothing else.
         guard let tokens = record.provisional, tokens.accessToken == passed.accessToken else {
           throw EnrollError(.illegalState, "the tokens changed while they were confirmed")
         }
-        let replaced = record.session(unsaved: unsaved)
+        let replaced = record.session(unsaved: unsavedTokens)
         record.adopt(tokens, profile: profile, registrationType: record.provisionalRegistrationType)
-        revokeUnkept(replaced, beside: others.adding(record, at: clock.moment()))
+        revocations.revokeUnkept(replaced, beside: others.adding(record, at: clock.moment()))
       }
-      dropRevocations(of: record.user)
+      revocations.dropRevocations(of: record.user)
       return try confirmed(record)
     }
   }
 
   /// Sets the state H, and queues the profile for the back end.
   func confirmed(_ record: AccountRecord) throws(EnrollError) -> RegistrationState {
-    memory.withLock { $0.check = .passed(epoch: record.tokenEpoch) }
-    tellProfile()
+    checkProgress.note(.passed(epoch: record.tokenEpoch))
+    backEnd.tellProfile()
     return try apply(.confirmed)
   }
 
@@ -107,18 +128,18 @@ extension Engine {
   ) throws(EnrollError) -> RegistrationState {
     if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.retried)
-    let others = usersOfOtherAccounts()
+    let others = context.usersOfOtherAccounts()
     let record = try store.update(account) { record throws(EnrollError) in
       if let transactionID { try record.requireQuestion(transactionID) }
       let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
       record.dropProvisional()
       record.asksForLogin = true
       record.dismissOpenTransactions()
-      revokeUnkept([dropped], beside: others.adding(record, at: clock.moment()))
+      revocations.revokeUnkept([dropped], beside: others.adding(record, at: clock.moment()))
     }
-    memory.withLock { $0.check = .none }
+    checkProgress.forget()
     try apply(.retried)
-    sendOutbox(cancellation: cancellation)
+    outbox.sendOutbox(cancellation: cancellation)
     let survives = record.confirmed != nil && record.sessionEnded == nil
     return survives ? try settleBesideSession(cancellation: cancellation) : state
   }
@@ -147,23 +168,13 @@ extension Engine {
     return state
   }
 
-  /// Deletes only the local state: no server is told (flows.md §5).
-  public func clear() throws(EnrollError) -> RegistrationState {
-    try store.update(account) { record throws(EnrollError) in
-      record.eraseSession()
-      record.transactions = []
-    }
-    forgetSession()
-    return try apply(.cleared)
-  }
-
   /// Sets the state that follows from the store.
   func settleBesideSession(cancellation: (any Cancellation)? = nil) throws(EnrollError) -> RegistrationState {
-    switch try standing() {
+    switch try readState() {
     case .known(let state): return state
     // A due token: the session exists, and the next caller that needs the token renews it.
     case .needsRenewal: return try apply(.tokenValid)
-    case .needsCheck: return try checkSession(cancellation: cancellation)
+    case .needsCheck: return try check.checkSession(cancellation: cancellation)
     }
   }
 
@@ -180,7 +191,7 @@ extension Engine {
   private func leaveTransaction(
     _ record: AccountRecord, at moment: Moment
   ) throws(EnrollError) -> RegistrationState? {
-    let (state, before) = memory.withLock { ($0.state, $0.before) }
+    let (state, before) = machine.stateAndBefore
     guard case .authenticating(let id, _) = state, !record.isUnderWay(transactionID: id, at: moment),
       record.confirmed != nil, record.provisional == nil
     else { return nil }

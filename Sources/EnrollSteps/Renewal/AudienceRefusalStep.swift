@@ -6,7 +6,7 @@
 import EnrollCrypto
 import EnrollRules
 
-extension Engine {
+extension RenewalStep {
   /// Stores the refusal, so that no process requests a token for this audience for a while.
   /// - Returns: false if other tokens have replaced the refused ones: the refusal does not apply to them.
   func keep(
@@ -45,7 +45,7 @@ extension Engine {
     guard ofSession == .renewed else { return ofSession }
     // The refresh token is valid, but not for this audience: it is bound to the audience before.
     if isInvalid, isOfAudience, let renewed = try store.read(account) {
-      try remember(narrowing: [], epoch: renewed.tokenEpoch)
+      try renewedTokens.remember(narrowing: [], epoch: renewed.tokenEpoch)
     }
     return result
   }

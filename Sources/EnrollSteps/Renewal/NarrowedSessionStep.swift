@@ -7,7 +7,7 @@
 
 import EnrollRules
 
-extension Engine {
+extension RenewalStep {
   /// Finds out whether the provider refuses to renew a session because the refresh token is bound to the resource of
   /// the last audience: the token is sent for that resource. Returns the tokens of that response; nil if the provider
   /// refuses again, or there is no such audience.
@@ -19,12 +19,16 @@ extension Engine {
     else { return nil }
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, for: audience, configuration: configuration, metadata: metadata)
-    guard let http = try? sendAsClient(request, of: metadata, provenBy: tokens.dpopKey, cancellation: nil),
-      case .tokens(let response) = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
+    guard
+      let http = try? requests.sendAsClient(
+        request, of: metadata, provenBy: tokens.dpopKey, cancellation: nil),
+      case .tokens(let response) = RefreshAnswer(processing: http, binding: requests.binding(tokens.dpopKey))
     else { return nil }
     return UnkeptTokens(response.tokenSet(renewing: tokens, at: sent), user: renewal.session.subject)
   }
+}
 
+extension RenewedTokensStep {
   /// Stores that the provider's renewals lose scopes, or work only for one resource, and reports it once.
   /// - Parameter lost: the scopes that are known to be lost; empty if the refresh token is bound to a resource.
   func remember(narrowing lost: [String], epoch: UInt64) throws(EnrollError) {
@@ -39,7 +43,7 @@ extension Engine {
       lost.isEmpty
       ? "the provider bound the session to the audience of the last token"
       : "the provider took the scopes \(Scopes.joined(lost)) from the session when it was asked for a token for an audience"
-    report(
+    backEnd.report(
       EnrollError(
         .unsupported,
         "\(what). It is not asked for such tokens any more. Sign in again to restore the session"

@@ -6,7 +6,7 @@
 
 import EnrollRules
 
-extension Engine {
+extension RenewalStep {
   /// Asks the provider, if it is not known yet, whether the session's own access token still works after a renewal for
   /// an audience.
   /// - Parameter audience: the audience of the requested token, which a renewal may have ended.
@@ -22,7 +22,9 @@ extension Engine {
     else { return false }
     let keeps: Bool
     do throws(EnrollError) {
-      guard try fetchUserinfo(with: tokens, subject: nil, cancellation: closing) != nil else { return false }
+      guard try userinfo.fetchUserinfo(with: tokens, subject: nil, cancellation: closing) != nil else {
+        return false
+      }
       keeps = true
     } catch {
       guard error.httpStatus == 401 || error.httpStatus == 403 else { return false }

@@ -2,7 +2,7 @@
 
 import EnrollRules
 
-extension Engine {
+extension RenewedTokensStep {
   /// The result if another process changed the tokens in the meantime, by a renewal or a logout.
   func overtaken(for audience: TokenAudience?) throws(EnrollError) -> RenewalResult {
     guard let record = try store.read(account), record.confirmed != nil else {

@@ -1,15 +1,15 @@
-// After the provider refused a refresh token, the session ends, or continues after a pause (RenewalJudgement decides).
+// After the provider refused a refresh token, the session ends, or continues after a pause (R34; RenewalJudgement decides).
 
 import EnrollRules
 
-extension Engine {
+extension RenewalStep {
   /// Applies the verdict on a refusal.
   /// - Parameter endpoint: the token endpoint that refused.
   func refused(
     by given: EnrollError, _ verdict: RenewalVerdict, _ renewal: Renewal, at endpoint: String, sent: Moment
   ) throws(EnrollError) -> RenewalResult {
     let epoch = renewal.epoch
-    var error = withRegistration(given)
+    var error = context.withRegistration(given)
     let reason = error.oauthError ?? "the provider refused with status \(error.httpStatus ?? 0)"
     var refusal = RenewalRefusal(
       pause: Expiry(lifetimeSeconds: Self.refusalPauseSeconds, from: sent),
@@ -21,12 +21,14 @@ extension Engine {
       if error.isAboutTarget {
         refusal.pause = Expiry(lifetimeSeconds: RenewalRefusal.restOfSessionSeconds, from: sent)
       }
-      guard try keep(refusal, of: audience, epoch: epoch) else { return try replaced(for: audience) }
+      guard try keep(refusal, of: audience, epoch: epoch) else {
+        return try renewedTokens.replaced(for: audience)
+      }
       return .rejected(error.concerning(audience))
     }
     let isAboutAudience = error.isAboutScopes || error.isAboutTarget
     if isAboutAudience, renewal.session.tokens.lastAudience(at: epoch) != nil {
-      try remember(narrowing: [], epoch: epoch)
+      try renewedTokens.remember(narrowing: [], epoch: epoch)
     }
     let earlier = try store.read(account)?.refusal.flatMap { $0.isSame(as: refusal) ? $0 : nil }
     let isRepeated = earlier?.pause.band(at: sent) == .expired
@@ -36,7 +38,7 @@ extension Engine {
       do throws(EnrollError) {
         present = try believedMetadata(since: earlier?.began)
       } catch {
-        try requireNotClosing()
+        try context.requireNotClosing()
         return .unavailable(
           error.saying("the provider refused the refresh token (\(reason)), but: \(error.message)"))
       }
@@ -45,9 +47,9 @@ extension Engine {
           return try askAtNewEndpoint(renewal, metadata: present)
         }
         let bound = verdict == .ends ? tokensOfBoundSession(renewal, sent: sent) : nil
-        if bound != nil { try remember(narrowing: [], epoch: epoch) }
-        let result = try endSession(reason, error.oauthErrorDescription, epoch: epoch)
-        if let bound, case .reauthenticate = result { revokeUnkept([bound]) }
+        if bound != nil { try renewedTokens.remember(narrowing: [], epoch: epoch) }
+        let result = try renewedTokens.endSession(reason, error.oauthErrorDescription, epoch: epoch)
+        if let bound, case .reauthenticate = result { revocations.revokeUnkept([bound]) }
         return result
       }
       error = error.saying(
@@ -73,7 +75,8 @@ extension Engine {
   /// - Parameter refused: when the provider began to refuse in this way; nil: now.
   /// - Returns: nil if a cache answered with a document from before that time.
   private func believedMetadata(since refused: UnixTime?) throws(EnrollError) -> ProviderMetadata? {
-    let (metadata, age) = try provider.requireIssuer(serverTime: knownServerTime(), cancellation: closing)
+    let (metadata, age) = try provider.requireIssuer(
+      serverTime: context.knownServerTime(), cancellation: closing)
     guard age == 0 || refused.map({ clock.wallTime().since($0) > age }) ?? false else { return nil }
     return metadata
   }
@@ -85,27 +88,9 @@ extension Engine {
   ) throws(EnrollError) -> RenewalResult {
     guard let refreshToken = renewal.session.tokens.refreshToken,
       try isCurrent(refreshToken, of: renewal)
-    else { return try replaced(for: renewal.audience) }
+    else { return try renewedTokens.replaced(for: renewal.audience) }
     var renewal = renewal
     renewal.isAtNewEndpoint = true
     return try send(refreshToken, of: renewal, metadata: metadata)
-  }
-
-  /// Ends a session; no other code does. The record is kept for diagnosis; tokens that replaced these ones stay (R34).
-  /// - Parameter tokens: the tokens to store in the record; nil: the record's own.
-  func endSession(
-    _ reason: String, _ description: String? = nil, epoch: UInt64, restoring tokens: TokenSet? = nil
-  ) throws(EnrollError) -> RenewalResult {
-    let record = try store.update(account) { record throws(EnrollError) in
-      guard record.tokenEpoch == epoch else { return }
-      if let tokens { record.confirmed = tokens }
-      record.sessionEnded = reason
-      record.sessionEndedDescription = description
-      record.renewalIntent = nil
-      record.confirmed?.audiences = AudienceTokens()
-      record.advanceEpoch()
-    }
-    if record.confirmed != nil, record.sessionEnded == nil { return .renewed }
-    return .reauthenticate(record.sessionEnded ?? reason, record.sessionEndedDescription)
   }
 }

@@ -4,17 +4,17 @@
 
 public import EnrollRules
 
-extension Engine {
-  /// The next step of a renewal in the background.
-  public enum RenewalPlan: Equatable, Sendable {
-    /// There is nothing to renew until something changes.
-    case nothing
-    /// It is too early, or a failure requires a pause: plan again at that time.
-    case wait(until: Instant)
-    /// Call ``renew(epochs:forced:for:)``; the audience is set only for tokens that could not be stored.
-    case renew(epoch: UInt64, for: TokenAudience? = nil)
-  }
+/// The next step of a renewal in the background.
+public enum RenewalPlan: Equatable, Sendable {
+  /// There is nothing to renew until something changes.
+  case nothing
+  /// It is too early, or a failure requires a pause: plan again at that time.
+  case wait(until: Instant)
+  /// Call ``RenewalStep/renew(epochs:forced:for:)``; the audience is set only for tokens that could not be stored.
+  case renew(epoch: UInt64, for: TokenAudience? = nil)
+}
 
+extension RenewalStep {
   /// - Parameters:
   ///   - ahead: whether to renew before the token is due.
   ///   - jitter: one random byte, the same as long as these tokens are used: so not all processes that share them, and
@@ -24,11 +24,12 @@ extension Engine {
     if let (epoch, audience) = unsavedRenewal() { return .renew(epoch: epoch, for: audience) }
     // Tokens that wait for confirmation are not renewed.
     guard let record = try store.read(account), let epoch = record.epoch(for: nil), record.confirmed != nil,
-      case .live(_, let tokens) = try session(),
+      case .live(_, let tokens) = try context.session(),
       tokens.refreshToken != nil, record.accessRefused == nil
     else { return .nothing }
     let moment = clock.moment()
-    let isOpen = record.renewalIntent != nil && backoff(record)?.followUp.isPending(at: moment) ?? false
+    let isOpen =
+      record.renewalIntent != nil && renewals.backoff(with: record)?.followUp.isPending(at: moment) ?? false
     guard ahead || isOpen else { return .nothing }
     if let barred = barred(record) {
       return .wait(until: moment.instant.advanced(bySeconds: barred.error?.retryAfterSeconds ?? 1))
@@ -44,12 +45,12 @@ extension Engine {
   /// store cannot be read.
   /// - Returns: nil if there are no such tokens, or if others replaced them.
   private func unsavedRenewal() -> (epoch: UInt64, audience: TokenAudience?)? {
-    guard let unsaved = memory.withLock({ $0.unsaved }) else { return nil }
-    guard let readable = try? store.read(account) else { return (unsaved.epoch, unsaved.audience) }
-    if readable.tokenEpoch == unsaved.epoch {
-      return (readable.epoch(for: unsaved.audience) ?? unsaved.epoch, unsaved.audience)
+    guard let waiting = unsaved.renewed else { return nil }
+    guard let readable = try? store.read(account) else { return (waiting.epoch, waiting.audience) }
+    if readable.tokenEpoch == waiting.epoch {
+      return (readable.epoch(for: waiting.audience) ?? waiting.epoch, waiting.audience)
     }
-    forgetUnsaved()
+    unsaved.forget()
     return nil
   }
 }

@@ -2,7 +2,20 @@
 
 package import EnrollRules
 
-extension Engine {
+/// Reports results of renewals.
+public final class RenewalReport: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let renewals: RenewalProgress
+  private let backEnd: BackEndStep
+
+  init(_ context: EngineContext, machine: StateMachine, renewals: RenewalProgress, backEnd: BackEndStep) {
+    self.context = context
+    self.machine = machine
+    self.renewals = renewals
+    self.backEnd = backEnd
+  }
+
   /// Applies the result of a renewal that another process ran, and reported, for this one.
   package func learn(_ result: RenewalResult, for audience: TokenAudience?) throws(EnrollError) {
     try report(result, isNew: false, for: audience)
@@ -17,7 +30,7 @@ extension Engine {
   ) throws(EnrollError) {
     if audience != nil {
       switch result {
-      case .renewed: return memory.withLock { $0.backoff = nil }
+      case .renewed: return renewals.endBackoff()
       case .unavailable(let error), .rejected(let error):
         if isNew { notify(.tokenRenewalFailed(error)) }
         return
@@ -28,13 +41,9 @@ extension Engine {
     let isUsable = record?.confirmed?.isUsable(at: clock.moment()) ?? false
     switch result {
     case .renewed:
-      memory.withLock {
-        $0.backoff = nil
-        $0.reportedRenewal = nil
-        $0.renewedEpoch = record?.epoch(for: nil)
-      }
+      renewals.noteSuccess(epoch: record?.epoch(for: nil))
       // If the registration check is required, the state is C only after the check.
-      if !requiresCheck { applyIfSession(.tokenRenewed) }
+      if !context.requiresCheck { applyIfSession(.tokenRenewed) }
       if let tokens = record?.confirmed { notify(.tokenRenewed(expiresAt: tokens.expiry.expiresAt)) }
     case .unavailable(let error): failed(error, .wait, isUsable, isNew: isNew)
     case .rejected(let error): failed(error, error.remedy ?? .retry, isUsable, isNew: isNew)
@@ -55,13 +64,7 @@ extension Engine {
     applyIfSession(.renewalFailed(.init(error: error, remedy: remedy, isTokenUsable: isTokenUsable)))
     guard isNew else { return }
     notify(.tokenRenewalFailed(error))
-    // A failure that repeats the previous one is not reported again.
-    let isUnreported = memory.withLock { memory -> Bool in
-      guard memory.reportedRenewal != error.code else { return false }
-      memory.reportedRenewal = error.code
-      return true
-    }
-    if isUnreported { self.report(error) }
+    if renewals.noteFailure(error.code) { backEnd.report(error) }
   }
 
   /// During a transaction, or while tokens wait for confirmation, a renewal does not change the state.

@@ -5,7 +5,34 @@
 import EnrollCrypto
 public import EnrollRules
 
-extension Engine {
+/// Renews the tokens of the session.
+public final class RenewalStep: EngineStep {
+  let context: EngineContext
+  let renewals: RenewalProgress
+  let unsaved: UnsavedRenewal
+  let requests: ClientRequests
+  private let access: AccessStep
+  let userinfo: UserinfoStep
+  let revocations: RevocationStep
+  let renewedTokens: RenewedTokensStep
+  private let reports: RenewalReport
+
+  init(
+    _ context: EngineContext, renewals: RenewalProgress, unsaved: UnsavedRenewal, requests: ClientRequests,
+    access: AccessStep, userinfo: UserinfoStep, revocations: RevocationStep, renewedTokens: RenewedTokensStep,
+    reports: RenewalReport
+  ) {
+    self.context = context
+    self.renewals = renewals
+    self.unsaved = unsaved
+    self.requests = requests
+    self.access = access
+    self.userinfo = userinfo
+    self.revocations = revocations
+    self.renewedTokens = renewedTokens
+    self.reports = reports
+  }
+
   /// The number of requests in one renewal while the server has a problem.
   static let triesPerRenewal = 2
   /// Seconds after which an equal refusal ends the session (reliability.md, What the answer to a refresh token means).
@@ -36,7 +63,7 @@ extension Engine {
       if error.code != .cancelled { notify(.tokenRenewalFailed(error)) }
       throw error
     }
-    try report(result, isNew: isNew, for: audience)
+    try reports.report(result, isNew: isNew, for: audience)
     return result
   }
 
@@ -45,7 +72,7 @@ extension Engine {
   private func renewed(
     _ epochs: [UInt64], forced: Bool, for audience: TokenAudience?
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
-    try requireNotClosing()
+    try context.requireNotClosing()
     let deadline = clock.instant().advanced(bySeconds: Self.turnTimeoutSeconds)
     var first: AccountRecord?
     while true {
@@ -54,7 +81,7 @@ extension Engine {
       }
       if let end = record.sessionEnd { return (end, false) }
       guard record.isUnrenewed(for: audience, since: epochs) else {
-        return (try overtaken(for: audience), false)
+        return (try renewedTokens.overtaken(for: audience), false)
       }
       guard tokens.refreshToken != nil else {
         return (.reauthenticate("the provider gave no refresh token"), false)
@@ -73,7 +100,7 @@ extension Engine {
       switch turn {
       case .taken:
         // The result concerns a session that another sign-in has replaced: the new session gets its own turn.
-        guard try isOfReplacedSession(result.0, from: record.tokenEpoch, for: audience),
+        guard try renewedTokens.isOfReplacedSession(result.0, from: record.tokenEpoch, for: audience),
           clock.instant() < deadline
         else { return result }
         first = nil
@@ -95,26 +122,24 @@ extension Engine {
   ) -> RenewalResult? {
     let moment = clock.moment()
     if let refusal = record.refusal, refusal.pause.band(at: moment) == .fresh {
-      return .rejected(withRegistration(refusal.error(at: moment)).advised(by: refusal, record, at: moment))
+      return .rejected(
+        context.withRegistration(refusal.error(at: moment)).advised(by: refusal, record, at: moment))
     }
     if let error = audience.flatMap({ record.refusesToAsk(for: $0) }) { return .rejected(error) }
     if let audience, let refusal = record.refusal(for: audience), refusal.pause.band(at: moment) == .fresh {
-      return .rejected(withRegistration(refusal.error(at: moment)).concerning(audience))
+      return .rejected(context.withRegistration(refusal.error(at: moment)).concerning(audience))
     }
     if let backoff = record.backoff(for: audience),
       let wait = backoff.secondsToWait(at: moment, forced: forced)
     {
       return .unavailable(backoff.error.retrying(after: wait))
     }
-    guard let backoff = backoff(record), let wait = backoff.secondsToWait(at: moment, forced: forced) else {
+    guard let backoff = renewals.backoff(with: record),
+      let wait = backoff.secondsToWait(at: moment, forced: forced)
+    else {
       return nil
     }
     return .unavailable(backoff.error.retrying(after: wait))
-  }
-
-  /// The backoff after earlier failures.
-  func backoff(_ record: AccountRecord?) -> RenewalBackoff? {
-    record?.backoff ?? memory.withLock { $0.backoff }
   }
 
   /// Runs the renewal in its turn, exclusively among all threads and processes.
@@ -124,11 +149,11 @@ extension Engine {
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
     guard let record = try store.read(account), record.tokenEpoch == epoch, let tokens = record.confirmed,
       let refreshToken = tokens.refreshToken
-    else { return (try replaced(for: audience), false) }
+    else { return (try renewedTokens.replaced(for: audience), false) }
     // A failure during the wait is also the result for the callers that waited: 20 processes send one request.
     let isNews = record.tellsFailure(after: before, for: audience)
     let result: RenewalResult
-    if let kept = try keepUnsaved(replacing: epoch) {
+    if let kept = try renewedTokens.keepUnsaved(replacing: epoch) {
       if kept.result == .renewed, kept.audience != audience, let stored = try store.read(account) {
         // The stored tokens were for another audience: their refresh token is the one to send now.
         return try renewInTurn(after: before, epoch: stored.tokenEpoch, forced: forced, for: audience)
@@ -140,7 +165,7 @@ extension Engine {
       let renewal = Renewal(
         session: SessionIdentity(tokens, profile: record.profile, configuration), audience: audience,
         epoch: epoch, store: try store.identity(), keepsAccessTokens: record.keepsAccessTokens ?? false)
-      let doubt = backoff(record)?.metadataDoubt ?? (record.refusal == nil ? .none : .onceOld)
+      let doubt = renewals.backoff(with: record)?.metadataDoubt ?? (record.refusal == nil ? .none : .onceOld)
       result = try ask(renewal, spending: refreshToken, doubt)
     }
     if case .unavailable(let error) = result { backOff(after: error, for: audience, holding: refreshToken) }
@@ -154,15 +179,15 @@ extension Engine {
     do throws(EnrollError) {
       metadata = try provider.metadata(doubt: doubt, isOldGood: true, cancellation: closing)
     } catch {
-      try requireNotClosing()
+      try context.requireNotClosing()
       return .unavailable(error)
     }
-    try requireNotClosing()
+    try context.requireNotClosing()
     // A full disk is detected now, before the refresh token is sent. An intent in the record belongs to a process that
     // died: its outcome is unknown, and the same token is sent again at once, while the provider may still accept it.
     try store.reserveSpace(account)
     guard try writeIntent(spending: refreshToken, epoch: renewal.epoch) else {
-      return try replaced(for: renewal.audience)
+      return try renewedTokens.replaced(for: renewal.audience)
     }
     return try send(refreshToken, of: renewal, metadata: metadata)
   }
@@ -172,7 +197,7 @@ extension Engine {
     let moment = clock.moment()
     let intent = RenewalIntent(
       attempt: Base64URL.encode(try random.bytes(16)), tokenEpoch: epoch,
-      refreshTokenHash: try hash(refreshToken), bootID: moment.bootID, began: moment.wall)
+      refreshTokenHash: try context.hash(refreshToken), bootID: moment.bootID, began: moment.wall)
     let record = try store.update(account) { record throws(EnrollError) in
       guard record.tokenEpoch == epoch else { return }
       record.renewalIntent = intent
@@ -195,7 +220,7 @@ extension Engine {
     let request = TokenRequest.refresh(
       refreshToken: refreshToken, for: renewal.audience, configuration: configuration, metadata: metadata)
     var trouble = EnrollError(.network, "no request was sent to the provider")
-    var replay = ReplayCheck(serverTime: knownServerTime())
+    var replay = ReplayCheck(serverTime: context.knownServerTime())
     // The store is read before the request, so that a response with tokens is kept whatever happens to the
     // store.
     let spent = (try? store.read(account))?.sentRefreshTokens ?? SentRefreshTokens()
@@ -205,32 +230,35 @@ extension Engine {
         // The second request was the one with the other method.
         guard repeats.withOtherMethod else { break }
         (repeats.withNonce, repeats.withOtherMethod) = (true, false)
-        try pause(after: trouble, attempt: attempt - 1)
-        guard try isCurrent(refreshToken, of: renewal) else { return try replaced(for: renewal.audience) }
+        try requests.pause(after: trouble, attempt: attempt - 1)
+        guard try isCurrent(refreshToken, of: renewal) else {
+          return try renewedTokens.replaced(for: renewal.audience)
+        }
       }
       let sent = clock.moment()
       let http: HTTPResponse
       do throws(EnrollError) {
-        http = try sendAsClient(
+        http = try requests.sendAsClient(
           request, of: metadata, provenBy: tokens.dpopKey, repeats: &repeats, cancellation: nil)
       } catch {
         trouble = error
-        try requireNotClosing()
+        try context.requireNotClosing()
         if error.code == .tls || error.code == .configuration { break }
         continue
       }
-      let answer = RefreshAnswer(processing: http, binding: binding(tokens.dpopKey))
+      let answer = RefreshAnswer(processing: http, binding: requests.binding(tokens.dpopKey))
       if let problem = replayed(answer, http, renewal.session, spent, &replay) {
         trouble = problem
         continue
       }
       switch answer {
       case .tokens(let response):
-        return try keep(
-          RenewedTokens(response, of: renewal, sent: sent, clockOffset: clockOffset(of: http, at: sent)))
+        return try renewedTokens.keep(
+          RenewedTokens(
+            response, of: renewal, sent: sent, clockOffset: context.clockOffset(of: http, at: sent)))
       case .rotatedOnly(let rotated, let error):
         // The response is only used for its refresh token, which the next attempt sends (R30).
-        let ended = try keep(RenewedTokens(refreshToken: rotated, of: renewal))
+        let ended = try renewedTokens.keep(RenewedTokens(refreshToken: rotated, of: renewal))
         if case .reauthenticate = ended { return ended }
         backOff(after: error, for: renewal.audience, holding: rotated)
         return .unavailable(error)
@@ -264,7 +292,7 @@ extension Engine {
       guard verdict == .ends || verdict == .endsIfRepeated else { return nil }
       brought = nil
     }
-    guard let brought, let name = try? hash(brought) else {
+    guard let brought, let name = try? context.hash(brought) else {
       return check.problem(with: http, isSpent: false, isNew: brought != nil, isForeign: isForeign)
     }
     let isNew = !sent.hashes.contains { ASCII.equals($0, name) }
@@ -286,11 +314,9 @@ extension Engine {
     {
       return
     }
-    let unsaved = memory.withLock { $0.backoff }
+    let unsaved = renewals.backoff
     func keepHere() {
-      memory.withLock {
-        $0.backoff = RenewalBackoff(after: unsaved, failure, at: moment, jitter: jitter)
-      }
+      renewals.keep(RenewalBackoff(after: unsaved, failure, at: moment, jitter: jitter))
     }
     guard RenewalBackoff.isShared(failure) else {
       if (try? store.read(account))?.confirmed?.refreshToken == refreshToken { keepHere() }
@@ -299,11 +325,11 @@ extension Engine {
     do throws(EnrollError) {
       try store.update(account) { record throws(EnrollError) in
         guard record.confirmed?.refreshToken == refreshToken else { return }
-        keepLearned(in: &record)
+        requests.keepLearned(in: &record)
         record.backoff = RenewalBackoff(
           after: record.backoff ?? unsaved, failure, at: moment, jitter: jitter)
       }
-      memory.withLock { $0.backoff = nil }
+      renewals.endBackoff()
     } catch {
       keepHere()
     }

@@ -5,7 +5,7 @@ import EnrollCrypto
 import EnrollJSON
 import EnrollRules
 
-extension Engine {
+extension RenewedTokensStep {
   /// Applies the verdict on the unproven id_token of the session's tokens: one from this renewal, or one that an
   /// earlier renewal could not verify.
   func judgeIDToken(of renewed: RenewedTokens, epoch: UInt64) throws(EnrollError) -> RenewalResult {
@@ -65,7 +65,7 @@ extension Engine {
     let expected = IDTokenExpectations(
       issuer: configuration.issuer, tenants: configuration.tenants, clientID: configuration.clientID,
       accessToken: session.tokens.accessToken, now: clock.wallTime() + clockOffset,
-      algorithms: idTokenAlgorithms, previous: session.tokens.identity)
+      algorithms: context.idTokenAlgorithms, previous: session.tokens.identity)
     let signed: IDToken.Signed
     do throws(EnrollError) {
       signed = try provider.prove(

@@ -3,7 +3,27 @@
 
 public import EnrollRules
 
-extension Engine {
+/// Stores and checks renewed tokens.
+public final class RenewedTokensStep: EngineStep {
+  let context: EngineContext
+  private let unsaved: UnsavedRenewal
+  let requests: ClientRequests
+  let backEnd: BackEndStep
+  private let outbox: OutboxStep
+  private let revocations: RevocationStep
+
+  init(
+    _ context: EngineContext, unsaved: UnsavedRenewal, requests: ClientRequests, backEnd: BackEndStep,
+    outbox: OutboxStep, revocations: RevocationStep
+  ) {
+    self.context = context
+    self.unsaved = unsaved
+    self.requests = requests
+    self.backEnd = backEnd
+    self.outbox = outbox
+    self.revocations = revocations
+  }
+
   /// The number of attempts to store the tokens of one renewal, and the pause between two of them, in nanoseconds. A
   /// short problem of the disk costs no session, and no other process sends the spent token in the meantime.
   static let savesPerRenewal = 6
@@ -13,9 +33,7 @@ extension Engine {
   /// another store has replaced the store in which the renewal began, the user did not log out: the tokens
   /// wait in memory for the first store.
   func keep(_ renewed: RenewedTokens) throws(EnrollError) -> RenewalResult {
-    memory.withLock { $0.unsaved = renewed }
-    // Until they are saved, the refresh token on the disk is spent, and no other process may send it.
-    store.keepTurn(account, true)
+    unsaved.keep(renewed)
     let epoch: UInt64?
     do throws(EnrollError) {
       epoch = try stubbornly { () throws(EnrollError) in
@@ -26,10 +44,10 @@ extension Engine {
     } catch {
       throw error.saying("the provider renewed the tokens, but the store refused them: " + error.message)
     }
-    forgetUnsaved()
+    unsaved.forget()
     guard let epoch else {
-      revokeUnkept([UnkeptTokens(renewed.tokens, user: renewed.user)])
-      sendOutbox(cancellation: nil)
+      revocations.revokeUnkept([UnkeptTokens(renewed.tokens, user: renewed.user)])
+      outbox.sendOutbox(cancellation: nil)
       return try replaced(for: renewed.audience)
     }
     if renewed.isBound || !renewed.scopesLost.isEmpty {
@@ -48,25 +66,24 @@ extension Engine {
   func keepUnsaved(
     replacing epoch: UInt64
   ) throws(EnrollError) -> (result: RenewalResult, audience: TokenAudience?)? {
-    guard let renewed = memory.withLock({ $0.unsaved }) else { return nil }
+    guard let renewed = unsaved.renewed else { return nil }
     if renewed.epoch == epoch { return (try keep(renewed), renewed.audience) }
-    forgetUnsaved()
+    unsaved.forget()
     return nil
   }
 
   /// Call this when the tokens are saved, or no longer needed: other processes may then renew again.
   public func forgetUnsaved() {
-    memory.withLock { $0.unsaved = nil }
-    store.keepTurn(account, false)
+    unsaved.forget()
   }
 
   /// Whether tokens of an earlier renewal are not stored yet.
-  public var hasUnsaved: Bool { memory.withLock { $0.unsaved != nil } }
+  public var hasUnsaved: Bool { unsaved.renewed != nil }
 
   /// Tries again to store the tokens of an earlier renewal.
   /// - Throws: the error of the store, or the error of the renewal after storing.
   public func storeUnsaved() throws(EnrollError) {
-    if let renewed = memory.withLock({ $0.unsaved }) { _ = try keep(renewed) }
+    if let renewed = unsaved.renewed { _ = try keep(renewed) }
   }
 
   /// Saves renewed tokens, with several attempts, because the refresh token on the disk is spent.
@@ -107,7 +124,7 @@ extension Engine {
       record.refusal = nil
       if renewed.hasNewAccessToken { record.backoff = nil }
       record.learnClockOffset(renewed.clockOffset)
-      keepLearned(in: &record)
+      requests.keepLearned(in: &record)
       epoch = record.tokenEpoch
     }
     return epoch

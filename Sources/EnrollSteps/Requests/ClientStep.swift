@@ -4,14 +4,20 @@
 import EnrollCrypto
 package import EnrollRules
 
-extension Engine {
-  /// Whether the client has neither a secret nor a key.
-  var isPublicClient: Bool { configuration.clientSecret == nil && clientKey == nil }
+/// Sends requests of the client, with its authentication and with proofs.
+public final class ClientRequests: EngineStep {
+  let context: EngineContext
+  let nonces: NonceCache
+
+  init(_ context: EngineContext, nonces: NonceCache) {
+    self.context = context
+    self.nonces = nonces
+  }
 
   /// Reads the client's key, if the client has one. This happens before the user signs in, because the provider's token
   /// endpoint refuses a client without its key, and the sign-in would fail at its end.
   /// - Throws: `.configuration` with field `clientKeyFile`.
-  func requireUsableKey() throws(EnrollError) { _ = try clientKey?() }
+  func requireUsableKey() throws(EnrollError) { _ = try context.clientKey?() }
 
   /// Sends a form with the client's id and its authentication. If the provider refuses the client's secret, the request
   /// is sent once more with the other method (R15). The second response is then the result, unless it refuses the
@@ -46,7 +52,7 @@ extension Engine {
     }
 
     guard let secret = configuration.clientSecret else {
-      guard let clientKey = try clientKey?() else { return try ask(.none, &repeats) }
+      guard let clientKey = try context.clientKey?() else { return try ask(.none, &repeats) }
       return try signedInTime(&repeats, while: { $0.refusesClient }) { (time, repeats) throws(EnrollError) in
         let response = try ask(.assertion(assertion(of: clientKey, metadata, at: time)), &repeats)
         // A response to a DPoP proof has been learned from already.

@@ -1,10 +1,10 @@
 // Requests with proofs (RFC 9449): a key for each transaction, a proof for each request with its code or its tokens,
-// the servers' nonces, and proofs for the host's own requests (flows.md §11).
+// and the servers' nonces.
 
-public import EnrollCrypto
-public import EnrollRules
+import EnrollCrypto
+import EnrollRules
 
-extension Engine {
+extension ClientRequests {
   /// A key for a new transaction; nil if its tokens will be Bearer tokens.
   /// - Throws: `.unsupported` if the configuration requires DPoP and the provider announces only other algorithms.
   func newDPoPKey(_ metadata: ProviderMetadata) throws(EnrollError) -> DPoPKey? {
@@ -66,7 +66,7 @@ extension Engine {
       return first
     }
     repeats.withNonce = false
-    return try sendOnce(request, target, signer, at: provenTime(), accessToken, cancellation)
+    return try sendOnce(request, target, signer, at: context.provenTime(), accessToken, cancellation)
   }
 
   /// Sends a request that is signed with the current time, as the server's clock is known. The stored difference between
@@ -80,7 +80,7 @@ extension Engine {
     _ repeats: inout Repeats, while isRefused: (HTTPResponse) -> Bool,
     _ send: (UnixTime, inout Repeats) throws(EnrollError) -> HTTPResponse
   ) throws(EnrollError) -> HTTPResponse {
-    let (time, begun) = (provenTime(), clock.instant())
+    let (time, begun) = (context.provenTime(), clock.instant())
     let response = try send(time, &repeats)
     guard repeats.withServerTime, isRefused(response), let serverTime = provider.serverTime else {
       return response
@@ -89,7 +89,7 @@ extension Engine {
     let difference = serverTime.since(time) - elapsed
     guard difference > Self.clockTolerance || difference < -Self.clockTolerance else { return response }
     repeats.withServerTime = false
-    return try send(provenTime(), &repeats)
+    return try send(context.provenTime(), &repeats)
   }
 
   /// Seconds by which the times of a signature and of the response may differ because the response took time.
@@ -108,17 +108,14 @@ extension Engine {
     provider.learnTime(of: response)
     if let nonce = DPoPNonces.nonce(in: response) {
       let entry = DPoPNonces.Entry(origin: target.origin, nonce: nonce, learned: clock.wallTime())
-      memory.withLock {
-        $0.nonces.remember(entry)
-        $0.providerNonces.remember(entry)
-      }
+      nonces.receive(entry)
     }
     return response
   }
 
   /// The last nonce of a server that this or another process received (§8.2).
-  private func nonce(of origin: String) -> String? {
-    let heard = memory.withLock { $0.nonces[origin] }
+  func nonce(of origin: String) -> String? {
+    let heard = nonces[origin]
     guard let kept = (try? store.read(account))?.nonces[origin] else { return heard?.nonce }
     guard let heard, heard.learned >= kept.learned else { return kept.nonce }
     return heard.nonce
@@ -126,66 +123,7 @@ extension Engine {
 
   /// Adds what this process has learned to a record that is saved anyway, for other processes.
   func keepLearned(in record: inout AccountRecord) {
-    record.nonces.keep(memory.withLock { $0.providerNonces })
+    record.nonces.keep(nonces.ofProvider)
     record.secretMethod = provider.secretMethod ?? record.secretMethod
-  }
-
-  /// The current time by the server's clock: from its responses to this process, else with the stored offset, else from
-  /// its documents.
-  func provenTime() -> UnixTime {
-    if let time = provider.serverTime { return time }
-    let (now, told) = (clock.wallTime(), provider.documentTime)
-    guard let offset = (try? store.read(account))?.serverClock.offsetSeconds else { return told ?? now }
-    let time = now + offset
-    // A document from a cache has a date that is too early, never too late: a later one shows that this device's date
-    // was changed.
-    if let told, told.since(time) > ServerClock.toleranceSeconds { return told }
-    return time
-  }
-
-  /// The current time by the server's clock, from its responses; nil if it is unknown.
-  func knownServerTime() -> UnixTime? {
-    if let time = provider.serverTime { return time }
-    return (try? store.read(account))?.serverClock.offsetSeconds.map { clock.wallTime() + $0 }
-  }
-
-  /// A proof for a request of the host (`dpop.proof`).
-  /// - Parameters:
-  ///   - nonce: the nonce that the resource server demanded; it is also used for later requests to the same server.
-  ///     nil: the last one of that server.
-  ///   - accessToken: the access token of the request; nil: the current one.
-  /// - Throws: `.invalidArgument` with its `field`; `.reauthenticate` if no user is signed in; `.storeLocked`;
-  ///   `.illegalState` if the token is a Bearer token, or waits for confirmation.
-  public func dpopProof(
-    method: String, url: String, nonce: String? = nil, accessToken: Secret? = nil
-  ) throws(EnrollError) -> String {
-    let target = try DPoPRequest(method: method, url: url)
-    if let nonce, !DPoPNonces.isAcceptable(nonce) {
-      throw EnrollError(
-        .invalidArgument,
-        "nonce: expected 1 to \(DPoPNonces.maximumBytes) visible characters without quotes (RFC 9449 §8.1)",
-        field: "nonce")
-    }
-    let tokens: TokenSet
-    switch try session() {
-    case .live(_, let live): tokens = live
-    case .none(let outcome):
-      _ = try outcome.token()
-      throw Self.noProofForBearer
-    }
-    guard let key = tokens.proofKey(of: accessToken) else { throw Self.noProofForBearer }
-    let origin = target.origin
-    if let nonce {
-      let entry = DPoPNonces.Entry(origin: origin, nonce: nonce, learned: clock.wallTime())
-      memory.withLock { $0.nonces.remember(entry) }
-    }
-    let known = self.nonce(of: origin)
-    return try DPoPProof.make(
-      key.signer(), for: target, at: provenTime(), nonce: known,
-      accessToken: accessToken ?? tokens.accessToken, random: random.bytes(DPoPProof.randomByteCount))
-  }
-
-  private static var noProofForBearer: EnrollError {
-    EnrollError(.illegalState, "the access token is a Bearer token, which is shown without a proof")
   }
 }

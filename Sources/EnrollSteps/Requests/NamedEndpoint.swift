@@ -4,7 +4,7 @@
 
 import EnrollRules
 
-extension Engine {
+extension ClientRequests {
   /// Sends a request of a sign-in to an endpoint from the metadata.
   func atNamedEndpoint(
     _ send: () throws(EnrollError) -> HTTPResponse

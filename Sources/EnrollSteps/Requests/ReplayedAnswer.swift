@@ -3,7 +3,7 @@
 import EnrollCrypto
 import EnrollRules
 
-extension Engine {
+extension EngineContext {
   func hash(_ token: Secret) throws(EnrollError) -> String {
     do throws(CryptoError) {
       return Base64URL.encode(try Digest.sha256.hash(token.revealBytes()))

@@ -2,7 +2,7 @@
 
 import EnrollRules
 
-extension Engine {
+extension ClientRequests {
   /// How often a pause checks whether the client is being closed, in nanoseconds.
   static let pauseSlice: Int64 = 50_000_000
 
@@ -13,10 +13,10 @@ extension Engine {
       attempt: attempt, retryAfterSeconds: trouble.retryAfterSeconds, jitter: jitter)
     var left = min(delay, 2_000_000_000)
     while left > 0 {
-      try requireNotClosing()
+      try context.requireNotClosing()
       clock.sleep(until: clock.instant().advanced(byNanoseconds: min(left, Self.pauseSlice)))
       left -= Self.pauseSlice
     }
-    try requireNotClosing()
+    try context.requireNotClosing()
   }
 }

@@ -4,7 +4,7 @@
 import EnrollCrypto
 import EnrollRules
 
-extension Engine {
+extension EngineContext {
   /// The registered client of the configuration's resource, if the configuration has that client, or one that it
   /// replaced.
   var registeredClient: RegisteredClient? {

@@ -4,23 +4,14 @@
 import EnrollJSON
 public import EnrollRules
 
-extension Engine {
-  /// A decision that needs no request to the provider.
-  public enum AccessDecision: Equatable, Sendable {
-    /// A token that is not due. The expiry is when the access token or the refresh token ends, whichever is
-    /// earlier. Until then the caller may reuse the token without another decision.
-    case fresh(AccessToken, Expiry)
-    /// Any other outcome that needs no request.
-    case answer(AccessOutcome)
-    /// The token is due, expired or missing: call ``renew(epochs:forced:for:)``, then
-    /// ``outcome(after:minimumLifetimeSeconds:for:)``.
-    case renew(epoch: UInt64)
-  }
+/// Decides about the access token for a caller, from the store.
+public final class AccessStep: EngineStep {
+  let context: EngineContext
+  private let renewals: RenewalProgress
 
-  /// A decision about a renewal that a caller requests now, whatever the token's age.
-  public enum RefreshDecision: Equatable, Sendable {
-    case answer(AccessOutcome)
-    case renew(epoch: UInt64)
+  init(_ context: EngineContext, renewals: RenewalProgress) {
+    self.context = context
+    self.renewals = renewals
   }
 
   /// - Parameter audience: nil for the session's own access token.
@@ -30,7 +21,7 @@ extension Engine {
     minimumLifetimeSeconds: Int64, for audience: TokenAudience? = nil
   ) throws(EnrollError) -> AccessDecision {
     let (record, tokens): (AccountRecord, TokenSet)
-    switch try session() {
+    switch try context.session() {
     case .none(let outcome): return .answer(outcome)
     case .live(let liveRecord, let liveTokens): (record, tokens) = (liveRecord, liveTokens)
     }
@@ -65,7 +56,7 @@ extension Engine {
 
   /// - Throws: as ``decideAccess(minimumLifetimeSeconds:for:)``.
   public func decideRefresh(for audience: TokenAudience? = nil) throws(EnrollError) -> RefreshDecision {
-    switch try session() {
+    switch try context.session() {
     case .none(let outcome): return .answer(outcome)
     case .live(let record, let tokens):
       if audience == nil, let reason = record.accessRefused {
@@ -130,7 +121,7 @@ extension Engine {
     case .unavailable(let error):
       if let usable { return .stale(usable, reason: error) }
       if error.code == .busy { return .busy }
-      let backoff = record?.backoff(for: audience) ?? backoff(record)
+      let backoff = record?.backoff(for: audience) ?? renewals.backoff(with: record)
       return .expired(
         offlineSince: backoff?.offlineSince, retryAfterSeconds: backoff?.secondsToWait(at: moment),
         reason: error)

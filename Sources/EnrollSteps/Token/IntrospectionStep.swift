@@ -3,15 +3,26 @@
 public import EnrollJSON
 public import EnrollRules
 
-extension Engine {
+/// Asks the provider about the session's tokens.
+public final class IntrospectionStep: EngineStep {
+  let context: EngineContext
+  private let requests: ClientRequests
+  private let access: AccessStep
+
+  init(_ context: EngineContext, requests: ClientRequests, access: AccessStep) {
+    self.context = context
+    self.requests = requests
+    self.access = access
+  }
+
   /// The provider's response about one of the session's tokens; the token itself is not returned.
-  /// - Throws: as ``livingTokens()``; `.notFound` if there is no such token; `.unsupported` if the provider has no
+  /// - Throws: as ``AccessStep/livingTokens()``; `.notFound` if there is no such token; `.unsupported` if the provider has no
   ///   introspection endpoint, and for a back end's session token; `.oauth` if the provider does not answer this
   ///   client.
   public func introspect(
     _ subject: Introspection.Subject, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> JSONObject {
-    let (_, tokens) = try livingTokens()
+    let (_, tokens) = try access.livingTokens()
     // A back end's session token means nothing to the issuer, and must not be sent to it.
     guard tokens.source == .issuer,
       let endpoint = try provider.metadata(cancellation: cancellation).introspectionEndpoint
@@ -24,19 +35,19 @@ extension Engine {
     do throws(EnrollError) {
       let answer = secrets.hidden(
         in: try Introspection.accept(
-          sendAsClient(
+          requests.sendAsClient(
             Introspection.request(endpoint: endpoint, token: token, subject: subject),
             to: .introspection, of: metadata, cancellation: cancellation)))
       if answer["active"]?.bool == false { warn(.inactive(subject)) }
       return answer
     } catch {
-      guard error.wantsAccessToken, isPublicClient else { throw error }
+      guard error.wantsAccessToken, context.isPublicClient else { throw error }
     }
     let shown = Introspection.request(endpoint: endpoint, token: token, subject: subject, showing: tokens)
     do throws(EnrollError) {
       return secrets.hidden(
         in: try Introspection.accept(
-          send(
+          requests.send(
             ClientAuthentication(naming: configuration.clientID).adding(to: shown), provenBy: tokens.proofKey,
             accessToken: tokens.accessToken, cancellation: cancellation)))
     } catch {

@@ -2,7 +2,7 @@
 
 public import EnrollRules
 
-extension Engine {
+extension AccessStep {
   /// The session's own access token first, then the tokens for audiences; empty if no user is signed in.
   /// - Throws: the errors of the store.
   public func keptTokens() throws(EnrollError) -> [KeptToken] {

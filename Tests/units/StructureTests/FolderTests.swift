@@ -1,6 +1,5 @@
 // The allowed dependencies between the folders of the rules, and between the folders of the steps. A folder
-// of the rules depends only on folders above it in the table, so the rules have no cycle. Some folders of the
-// steps depend on folders below them; each such arrow has a reason. docs/architecture.md shows the tables;
+// depends only on folders above it in the table, so neither has a cycle. docs/architecture.md shows the tables;
 // ENROLL_WRITE_DOCS=1 in the environment writes them there.
 //
 // The names are read from the text of the sources: a name that only one folder declares is a reference to it.
@@ -26,12 +25,8 @@ private struct Module {
   /// The lower modules whose names this module uses, too.
   let below: [String]
   let folders: [Folder]
-  /// The arrows to a folder that is further down in the table, with their reasons.
-  var back: [(from: String, to: String, reason: String)] = []
 
-  func mayNeed(_ folder: String) -> Set<String> {
-    (folders.first { $0.name == folder }?.needs ?? []).union(back.filter { $0.from == folder }.map(\.to))
-  }
+  func mayNeed(_ folder: String) -> Set<String> { folders.first { $0.name == folder }?.needs ?? [] }
 }
 
 private let rules = Module(
@@ -80,7 +75,7 @@ private let rules = Module(
       "Configuration Discovery Errors HTTP Identity Store Text Time Token"),
     Folder(
       "Logout", "logout, revocation, the messages of the outbox",
-      "Configuration Discovery Errors HTTP Identity Redirect Store Text Token"),
+      "Authorization Configuration Discovery Errors HTTP Identity Redirect Session Store Text Time Token"),
     Folder(
       "Device", "codes that are typed on another device",
       "Authorization Configuration Discovery Errors HTTP Identity Proofs Registration Text Time Token"),
@@ -106,63 +101,61 @@ private let steps = Module(
       "what the steps need of the outside: transport, store, clock, random bytes, log, observer",
       "Concurrency"),
     Folder(
-      "Discovery", "the provider's documents and keys, fetched and remembered", "Concurrency Interfaces"),
+      "Discovery", "the provider's documents and keys, fetched and remembered",
+      "Concurrency Interfaces"),
     Folder("HTTP", "a transport that reads responses: times, caches, secrets", "Concurrency Interfaces"),
     Folder(
-      "Engine", "the engine of one account: what the steps share, and the state machine that they drive",
-      "Concurrency Discovery HTTP Interfaces"),
+      "Context", "what the steps share: constants, events, the state machine, the parts of the state",
+      "Concurrency Discovery Interfaces"),
     Folder(
       "Resource", "from the URL of an API or MCP server to a registered client",
-      "Concurrency Engine HTTP Interfaces"),
+      "Concurrency Context HTTP Interfaces"),
     Folder(
       "Requests", "requests with the client's authentication and with proofs; when one is sent again",
-      "Concurrency Discovery Engine Interfaces"),
+      "Concurrency Context Discovery Interfaces"),
     Folder(
-      "Identity", "the clock for an id_token; userinfo", "Concurrency Discovery Engine Interfaces Requests"),
-    Folder("Logout", "logout, revocation, the outbox", "Concurrency Discovery Engine Interfaces Requests"),
+      "Token", "the access token for a caller; introspection; proofs for the host's requests",
+      "Concurrency Context Interfaces Requests"),
+    Folder("Identity", "userinfo and the stored profile", "Concurrency Context Interfaces Requests Token"),
+    Folder("BackEnd", "messages to the host's back end", "Concurrency Context Interfaces Requests"),
     Folder(
-      "Renewal", "one renewal, from its turn to its stored tokens",
-      "Concurrency Discovery Engine Identity Interfaces Logout Requests Resource"),
+      "Logout", "logout, revocation, the outbox",
+      "BackEnd Concurrency Context Discovery Interfaces Requests"),
     Folder(
-      "Registration", "the state, the registration check, the confirmation, messages to the host's back end",
-      "Concurrency Discovery Engine Identity Interfaces Logout Renewal Requests"),
+      "Renewal", "one renewal, from its turn to its stored tokens; a rejected token",
+      "BackEnd Concurrency Context Discovery Identity Interfaces Logout Requests Resource Token"),
     Folder(
-      "Token", "the access token for a caller; a rejected token; introspection",
-      "Concurrency Discovery Engine Interfaces Renewal Requests"),
+      "Registration", "the state, the registration check, the confirmation",
+      "BackEnd Concurrency Context Identity Interfaces Logout Renewal Requests"),
     Folder(
-      "Authorization", "the sign-in: begun, pushed, exchanged, concluded",
-      "Concurrency Discovery Engine Identity Interfaces Logout Registration Renewal Requests Resource"),
+      "Authorization", "transactions: the URL for the browser, the verified tokens, the end",
+      "BackEnd Concurrency Context Discovery Identity Interfaces Logout Registration Renewal Requests Resource"
+    ),
     Folder(
       "Diagnostics", "the report for support; the check of a provider",
-      "Authorization Concurrency Discovery Engine Interfaces Requests Resource"),
+      "Authorization Concurrency Context Discovery Interfaces Requests"),
     Folder(
       "Links", "links that the app receives",
-      "Authorization Concurrency Discovery Engine Interfaces Registration Requests"),
+      "Authorization Concurrency Context Interfaces Registration Requests"),
     Folder(
       "Device", "the device grant",
-      "Authorization Concurrency Discovery Engine Interfaces Logout Requests Resource"),
+      "Authorization Concurrency Context Interfaces Logout Requests Resource"),
     Folder(
       "Passwordless", "one-time codes and links",
-      "Authorization Concurrency Discovery Engine Interfaces Logout Requests"),
+      "Authorization Concurrency Context Discovery Interfaces Logout Requests"),
     Folder(
       "App2App", "sign-in with another app",
-      "Authorization Concurrency Discovery Engine Interfaces Logout Registration Renewal Requests"),
+      "Authorization Concurrency Context Interfaces Logout Renewal Requests"),
+    Folder("BFF", "sign-in through a back end", "Authorization Concurrency Context Identity Interfaces"),
     Folder(
-      "BFF", "sign-in through a back end", "Authorization Concurrency Engine Identity Interfaces Requests"),
-  ],
-  back: [
-    (
-      "Identity", "Token", "Userinfo is requested with a token that still works, as the access step finds it."
+      "SignIn", "a sign-in of any kind: begun, and continued by its redirect",
+      "App2App Authorization BFF Concurrency Context Device Discovery Interfaces Passwordless Registration Requests"
     ),
-    (
-      "Logout", "Registration",
-      "The outbox sends what the registration queued for the host's back end, and a logout forgets the check."
+    Folder("PIN", "the PIN of an account", "Authorization Context"),
+    Folder(
+      "Engine", "the engine of one account: composes the steps",
+      "App2App Authorization BFF BackEnd Concurrency Context Device Diagnostics Discovery HTTP Identity Interfaces Links Logout PIN Passwordless Registration Renewal Requests SignIn Token"
     ),
-    ("Renewal", "Registration", "A failed renewal is reported to the host's back end."),
-    ("Authorization", "App2App", "Each kind of sign-in begins and continues in one public method."),
-    ("Authorization", "BFF", "Each kind of sign-in begins and continues in one public method."),
-    ("Authorization", "Device", "Each kind of sign-in begins and continues in one public method."),
-    ("Authorization", "Passwordless", "Each kind of sign-in begins and continues in one public method."),
   ])
 
 private func names(of module: String) throws -> [(folder: String, file: String, names: DeclaredNames)] {
@@ -225,18 +218,12 @@ struct FolderTests {
     #expect(idleArrows(in: files, of: module) == [])
   }
 
-  @Test("a folder of the rules needs only folders above it; among the steps an arrow back has a reason")
+  @Test("a folder needs only folders above it")
   func order() {
-    #expect(rules.back.isEmpty)
     for module in [rules, steps] {
       let order = module.folders.map(\.name)
       for (index, folder) in module.folders.enumerated() {
         #expect(folder.needs.isSubset(of: order[..<index]), "\(module.name)/\(folder.name)")
-      }
-      for arrow in module.back {
-        let (from, to) = (order.firstIndex(of: arrow.from), order.firstIndex(of: arrow.to))
-        #expect(from != nil && to != nil && (from ?? 0) < (to ?? 0), "\(arrow.from) → \(arrow.to)")
-        #expect(!arrow.reason.isEmpty)
       }
     }
   }
@@ -244,11 +231,9 @@ struct FolderTests {
   @Test("a rule has no clock, no store, no transport, no random source and no engine")
   func pureRules() throws {
     let interfaces = try names(of: "EnrollSteps")
-      .filter { ["Interfaces", "Concurrency", "Engine", "Discovery"].contains($0.folder) }
+      .filter { ["Interfaces", "Concurrency", "Context", "Engine", "Discovery"].contains($0.folder) }
       .reduce(into: Set()) { $0.formUnion($1.names.declared) }
       .filter { $0.first?.isUppercase ?? false }
-      // Types inside the engine, whose names rules have, too.
-      .subtracting(["Memory", "Session"])
     #expect(
       interfaces.isSuperset(of: ["Clock", "TokenStore", "Transport", "RandomSource", "Engine", "Guarded"]))
     for file in try names(of: "EnrollRules") {
@@ -301,8 +286,6 @@ struct FolderTests {
       let shown = needs.isEmpty ? "nothing" : needs.joined(separator: ", ")
       return "| `\(folder.name)` | \(folder.purpose) | \(shown) |\n"
     }
-    let back = module.back.map { "| `\($0.from)` → `\($0.to)` | \($0.reason) |\n" }
     return "| folder | domain | may need |\n| --- | --- | --- |\n" + rows.joined()
-      + (back.isEmpty ? "" : "\n| arrow back | reason |\n| --- | --- |\n" + back.joined())
   }
 }

@@ -56,7 +56,7 @@ struct App2AppBench {
         decoding: JSON.object([("sessionID", .string(session)), ("digidRequest", .string(link))])
           .serialized(),
         as: UTF8.self))
-    return try engine.begin(SignInOptions(kind: .app2app), cancellation: nil)
+    return try engine.signIn.begin(SignInOptions(kind: .app2app), cancellation: nil)
   }
 
   func answer(_ artefact: String = "artefact-1") -> String {
@@ -82,7 +82,7 @@ struct App2AppStepTests {
     #expect(first.url == "https://gate.example/init" && first.method == .post && first.body.isEmpty)
 
     bench.gateway.next(Self.tokens)
-    let ending = try engine.resume(bench.answer(), cancellation: nil).ending
+    let ending = try engine.signIn.resume(bench.answer(), cancellation: nil).ending
     guard case .succeeded(.awaitingConfirmation(_, let profile)) = ending else {
       throw Unexpected(what: "\(ending)")
     }
@@ -92,9 +92,9 @@ struct App2AppStepTests {
     expect(
       bench.gateway.lastBody,
       is: .object([("sessionID", .string("session-1")), ("artefactId", .string("artefact-1"))]))
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(engine.token(), is: "access-1")
-    try expect(engine.readAccount().registrationType, is: nil)
+    try expect(engine.registration.readAccount().registrationType, is: nil)
     guard case .app2app(let app2app)? = try bench.record.transactions.first?.flow else {
       throw Unexpected(what: "another flow")
     }
@@ -107,12 +107,13 @@ struct App2AppStepTests {
     let begun = try bench.begin(bench.engine())
     let second = bench.engine()
     try expect(
-      second.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .otherApp)))
+      second.registration.readState(),
+      is: .known(.authenticating(transactionID: begun.transactionID, step: .otherApp)))
     bench.gateway.next(Self.tokens)
     try expect(second.failure(of: bench.answer()), is: nil)
-    expect(code { _ = try second.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
+    expect(code { _ = try second.signIn.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
     let named = code {
-      _ = try second.resume(bench.answer(), transactionID: begun.transactionID, cancellation: nil)
+      _ = try second.signIn.resume(bench.answer(), transactionID: begun.transactionID, cancellation: nil)
     }
     expect(named, is: .alreadySettled)
     expect(bench.gateway.requests.count, is: 2)
@@ -126,7 +127,7 @@ struct App2AppStepTests {
     bench.gateway.next(Self.tokens)
     bench.issuer.next(.userinfo, .status(500))
     try expect(
-      engine.resume(bench.answer(), cancellation: nil).ending,
+      engine.signIn.resume(bench.answer(), cancellation: nil).ending,
       is: .succeeded(.awaitingConfirmation(transactionID: begun.transactionID, profile: JSONObject())))
   }
 
@@ -163,8 +164,8 @@ struct App2AppStepTests {
     let bench = try App2AppBench()
     let engine = bench.engine()
     // The issuer must know the refresh token that the gateway returns.
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.issuer.signIn(at: begun.url), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.issuer.signIn(at: begun.url), cancellation: nil)
     let known = try #require(try bench.record.confirmed?.refreshToken?.reveal())
 
     _ = try bench.begin(engine)
@@ -180,7 +181,7 @@ struct App2AppStepTests {
     bench.gateway.next(#"{"refresh_token": "\#(rotated)"}"#)
     bench.issuer.next(.token, .unreachable, .timeout)
     try expect(engine.failure(of: bench.answer()), is: .timeout)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     #expect(
       bench.issuer.revoked.isEmpty, "the session stays, and nobody knows whose the other token is (R35)")
 
@@ -189,7 +190,7 @@ struct App2AppStepTests {
     let before = bench.issuer.count(.token)
     try expect(engine.failure(of: bench.answer()), is: .oauth)
     expect(bench.issuer.count(.token), is: before + 1, "a refusal is not tried again")
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     #expect(bench.issuer.revoked.isEmpty)
   }
 
@@ -197,8 +198,8 @@ struct App2AppStepTests {
   func rotatedOnly() throws {
     let bench = try App2AppBench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.issuer.signIn(at: begun.url), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.issuer.signIn(at: begun.url), cancellation: nil)
     let known = try #require(try bench.record.confirmed?.refreshToken?.reveal())
 
     _ = try bench.begin(engine)
@@ -215,10 +216,10 @@ struct App2AppStepTests {
     for isGood in [true, false] {
       let bench = try App2AppBench(scopes: ["openid"])
       let engine = bench.engine()
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
-      _ = try engine.resume(bench.issuer.signIn(at: begun.url), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+      _ = try engine.signIn.resume(bench.issuer.signIn(at: begun.url), cancellation: nil)
       let idToken = try #require(try bench.record.confirmed?.idToken?.reveal())
-      _ = try engine.clear()
+      _ = try engine.logout.clear()
       _ = try bench.begin(engine)
       let text = isGood ? idToken : idToken.dropLast(4) + "AAAA"
       bench.gateway.next(#"{"access_token": "a", "token_type": "Bearer", "id_token": "\#(text)"}"#)
@@ -233,20 +234,22 @@ struct App2AppStepTests {
     let engine = bench.engine()
     let first = try bench.begin(engine, session: "session-1")
     let second = try bench.begin(engine, session: "session-2")
-    let signIn = try engine.begin(SignInOptions(), cancellation: nil)
+    let signIn = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let before = try bench.record
-    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
+    expect(code { _ = try engine.signIn.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
     for (id, expected) in [("nobody", EnrollError.Code.notFound), (signIn.transactionID, .unsolicited)] {
-      let refused = code { _ = try engine.resume(bench.answer(), transactionID: id, cancellation: nil) }
+      let refused = code {
+        _ = try engine.signIn.resume(bench.answer(), transactionID: id, cancellation: nil)
+      }
       expect(refused, is: expected)
     }
     #expect(try bench.record == before && bench.gateway.requests.count == 2)
     bench.gateway.next(Self.tokens)
-    _ = try engine.resume(bench.answer(), transactionID: second.transactionID, cancellation: nil)
+    _ = try engine.signIn.resume(bench.answer(), transactionID: second.transactionID, cancellation: nil)
     expect(bench.gateway.lastBody["sessionID"], is: .string("session-2"))
     // The other transaction is now the only pending one.
     bench.gateway.next(Self.tokens)
-    let settled = try engine.resume(bench.answer(), cancellation: nil)
+    let settled = try engine.signIn.resume(bench.answer(), cancellation: nil)
     expect(settled.transactionID, is: first.transactionID)
   }
 
@@ -257,15 +260,15 @@ struct App2AppStepTests {
     let old = try bench.begin(engine)
     bench.clock.advance(seconds: 500)
     let begun = try bench.begin(engine, session: "session-2")
-    _ = try engine.cancel(transactionID: begun.transactionID)
-    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
+    _ = try engine.registration.cancel(transactionID: begun.transactionID)
+    expect(code { _ = try engine.signIn.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
     bench.clock.advance(seconds: 200)
     let expired = code {
-      _ = try engine.resume(bench.answer(), transactionID: old.transactionID, cancellation: nil)
+      _ = try engine.signIn.resume(bench.answer(), transactionID: old.transactionID, cancellation: nil)
     }
     expect(expired, is: .transactionExpired)
     bench.gateway.next(Self.tokens)
-    try expect(engine.resume(bench.answer(), cancellation: nil).transactionID, is: begun.transactionID)
+    try expect(engine.signIn.resume(bench.answer(), cancellation: nil).transactionID, is: begun.transactionID)
   }
 
   @Test(
@@ -289,7 +292,7 @@ struct App2AppStepTests {
     let engine = bench.engine()
     _ = try bench.begin(engine)
     let before = try bench.record
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: expected)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: expected)
     #expect(try bench.record == before && bench.gateway.requests.count == 1)
     bench.gateway.next(Self.tokens)
     try expect(engine.failure(of: bench.answer()), is: nil)
@@ -299,9 +302,9 @@ struct App2AppStepTests {
   func unsolicited() throws {
     let bench = try App2AppBench()
     let engine = bench.engine()
-    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
-    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
+    expect(code { _ = try engine.signIn.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    expect(code { _ = try engine.signIn.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
   }
 
   @Test(
@@ -323,7 +326,7 @@ struct App2AppStepTests {
       expect(engine.state.kind, is: .registrationFailed)
       #expect(try !bench.record.hasTokens)
       let again = code {
-        _ = try engine.resume(bench.answer(), transactionID: begun.transactionID, cancellation: nil)
+        _ = try engine.signIn.resume(bench.answer(), transactionID: begun.transactionID, cancellation: nil)
       }
       expect(again, is: .alreadySettled)
       expect(bench.gateway.requests.count, is: 2)
@@ -338,7 +341,8 @@ struct App2AppStepTests {
     let engine = bench.engine()
     let begun = try bench.begin(engine)
     bench.gateway.next(body, status: status)
-    expect(code { _ = try engine.resume(bench.answer("forged"), cancellation: nil) }, is: .codeRejected)
+    expect(
+      code { _ = try engine.signIn.resume(bench.answer("forged"), cancellation: nil) }, is: .codeRejected)
     expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .otherApp))
     #expect(bench.seen.reported.isEmpty, "whoever forges links must not cause reports (R6)")
     bench.gateway.next(Self.tokens)
@@ -354,17 +358,18 @@ struct App2AppStepTests {
     for _ in 1..<10 {
       bench.gateway.next("{}", status: 400)
       // Each attempt may run in another process.
-      expect(code { _ = try bench.engine().resume(bench.answer(), cancellation: nil) }, is: .codeRejected)
+      expect(
+        code { _ = try bench.engine().signIn.resume(bench.answer(), cancellation: nil) }, is: .codeRejected)
     }
     bench.gateway.next("{}", status: 400)
     try expect(engine.failure(of: bench.answer()), is: .oauth)
-    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
+    expect(code { _ = try engine.signIn.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
 
     _ = try bench.begin(engine)
     bench.gateway.next("{}", status: 400)
-    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .codeRejected)
+    expect(code { _ = try engine.signIn.resume(bench.answer(), cancellation: nil) }, is: .codeRejected)
     bench.clock.advance(seconds: 600)
-    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
+    expect(code { _ = try engine.signIn.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
   }
 
   @Test("an issuer that cannot be reached before complete leaves the transaction pending")
@@ -373,7 +378,7 @@ struct App2AppStepTests {
     let engine = bench.engine()
     _ = try bench.begin(engine)
     bench.issuer.next(.discovery, .unreachable)
-    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .network)
+    expect(code { _ = try engine.signIn.resume(bench.answer(), cancellation: nil) }, is: .network)
     expect(bench.gateway.requests.count, is: 1)
     bench.gateway.next(Self.tokens)
     try expect(engine.failure(of: bench.answer()), is: nil)
@@ -398,7 +403,7 @@ struct App2AppStepTests {
       let bench = try App2AppBench()
       bench.gateway.next(body, status: status)
       let refused = code {
-        _ = try bench.engine().begin(SignInOptions(kind: .app2app), cancellation: nil)
+        _ = try bench.engine().signIn.begin(SignInOptions(kind: .app2app), cancellation: nil)
       }
       expect(refused, is: expected, "\(body) \(status)")
       #expect(try bench.record.transactions.isEmpty)
@@ -456,22 +461,26 @@ struct App2AppStepTests {
     let bench = try App2AppBench()
     let engine = bench.engine()
     let begun = try bench.begin(engine)
-    guard case .failed(let error) = try engine.otherAppMissing(transactionID: begun.transactionID).ending
+    guard
+      case .failed(let error) = try engine.app2app.otherAppMissing(transactionID: begun.transactionID).ending
     else {
       throw Unexpected(what: "it did not fail")
     }
     #expect(error.code == .otherAppMissing && error.blame == .user)
     expect(engine.state, is: .registrationFailed(error))
     #expect(bench.seen.names.contains("error.reported"))
-    expect(code { _ = try engine.otherAppMissing(transactionID: begun.transactionID) }, is: .alreadySettled)
-    expect(code { _ = try engine.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
+    expect(
+      code { _ = try engine.app2app.otherAppMissing(transactionID: begun.transactionID) }, is: .alreadySettled
+    )
+    expect(code { _ = try engine.signIn.resume(bench.answer(), cancellation: nil) }, is: .unsolicited)
 
-    let signIn = try engine.begin(SignInOptions(), cancellation: nil)
-    expect(code { _ = try engine.otherAppMissing(transactionID: signIn.transactionID) }, is: .illegalState)
-    expect(code { _ = try engine.otherAppMissing(transactionID: "nobody") }, is: .notFound)
+    let signIn = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    expect(
+      code { _ = try engine.app2app.otherAppMissing(transactionID: signIn.transactionID) }, is: .illegalState)
+    expect(code { _ = try engine.app2app.otherAppMissing(transactionID: "nobody") }, is: .notFound)
     try expect(engine.failure(of: bench.issuer.signIn(at: signIn.url)), is: nil)
     let beside = try bench.begin(engine)
-    _ = try engine.otherAppMissing(transactionID: beside.transactionID)
+    _ = try engine.app2app.otherAppMissing(transactionID: beside.transactionID)
     expect(engine.state, is: .active(.confirmed))
   }
 
@@ -486,13 +495,15 @@ struct App2AppStepTests {
     for (field, change) in changes {
       var options = SignInOptions(kind: .app2app)
       change(&options)
-      let error = refusal { try bench.engine().begin(options, cancellation: nil) }
+      let error = refusal { try bench.engine().signIn.begin(options, cancellation: nil) }
       #expect(error?.code == .invalidArgument && error?.field == field)
     }
     let loopback = try App2AppBench(redirectURI: "http://127.0.0.1/callback")
     expect(refusal { try loopback.begin(loopback.engine()) }?.field, is: "redirectUri")
     let none = try Bench().engine()
-    expect(refusal { try none.begin(SignInOptions(kind: .app2app), cancellation: nil) }?.field, is: "app2app")
+    expect(
+      refusal { try none.signIn.begin(SignInOptions(kind: .app2app), cancellation: nil) }?.field,
+      is: "app2app")
     #expect(bench.gateway.requests.isEmpty)
   }
 

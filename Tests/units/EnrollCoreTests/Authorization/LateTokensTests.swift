@@ -16,11 +16,11 @@ struct LateTokensTests {
   private static func end(_ ending: Ending, _ bench: Bench) {
     let engine = bench.engine()
     switch ending {
-    case .logout: _ = try? engine.beginLogout(localOnly: false, cancellation: nil)
-    case .localLogout: _ = try? engine.beginLogout(localOnly: true, cancellation: nil)
-    case .revoke: _ = try? engine.revoke(cancellation: nil)
-    case .deregister: _ = try? engine.deregister(cancellation: nil)
-    case .clear: _ = try? engine.clear()
+    case .logout: _ = try? engine.logout.beginLogout(localOnly: false, cancellation: nil)
+    case .localLogout: _ = try? engine.logout.beginLogout(localOnly: true, cancellation: nil)
+    case .revoke: _ = try? engine.logout.revoke(cancellation: nil)
+    case .deregister: _ = try? engine.logout.deregister(cancellation: nil)
+    case .clear: _ = try? engine.logout.clear()
     case .removal: try? bench.store.remove(.default)
     }
   }
@@ -28,13 +28,14 @@ struct LateTokensTests {
   /// Makes the tokens of the transaction arrive.
   private func arrive(_ way: Way, _ begun: Transaction, _ engine: Engine, _ bench: Bench) {
     switch way {
-    case .code: _ = try? engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    case .code: _ = try? engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     case .device:
       bench.provider.change { $0.deviceError = nil }
       bench.clock.advance(seconds: 5)
-      _ = try? engine.pollDevice(begun.transactionID)
+      _ = try? engine.device.pollDevice(begun.transactionID)
     case .oneTimeCode:
-      _ = try? engine.submitCode(Secret("123456"), transactionID: begun.transactionID, cancellation: nil)
+      _ = try? engine.passwordless.submitCode(
+        Secret("123456"), transactionID: begun.transactionID, cancellation: nil)
     }
   }
 
@@ -53,14 +54,14 @@ struct LateTokensTests {
   func revoked(ending: Ending, way: Way) throws {
     let bench = try Bench(passwordless: .auth0)
     let engine = bench.engine()
-    let begun = try engine.begin(options(way), cancellation: nil)
+    let begun = try engine.signIn.begin(options(way), cancellation: nil)
     bench.provider.next(.token, .during { Self.end(ending, bench) })
     arrive(way, begun, engine, bench)
     expect(bench.provider.count(.token), is: 1)
     #expect(try !bench.record.hasTokens)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     #expect(bench.provider.revoked.contains { $0.hasPrefix("refresh-") })
-    try expect(engine.standing(), is: .known(.unregistered))
+    try expect(engine.registration.readState(), is: .known(.unregistered))
   }
 
   @Test(
@@ -69,11 +70,11 @@ struct LateTokensTests {
   func failed(ending: Ending) throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.change { $0.claims = { $0["nonce"] = .string("another") } }
     bench.provider.next(.token, .during { Self.end(ending, bench) })
     try expect(engine.failure(of: url), is: .cancelled)
-    try expect(engine.standing(), is: .known(.unregistered))
+    try expect(engine.registration.readState(), is: .known(.unregistered))
     #expect(bench.seen.reported.isEmpty)
   }
 
@@ -83,7 +84,7 @@ struct LateTokensTests {
   func tooLate(ending: Ending, way: Way) throws {
     let bench = try Bench(passwordless: .auth0)
     let engine = bench.engine()
-    let begun = try engine.begin(options(way), cancellation: nil)
+    let begun = try engine.signIn.begin(options(way), cancellation: nil)
     Self.end(ending, bench)
     arrive(way, begun, engine, bench)
     expect(bench.provider.count(.token), is: 0)
@@ -96,7 +97,7 @@ struct LateTokensTests {
     let engine = bench.engine()
     _ = try bench.begin(engine)
     bench.gateway.next { _ throws(EnrollError) in
-      _ = try bench.engine().beginLogout(localOnly: true, cancellation: nil)
+      _ = try bench.engine().logout.beginLogout(localOnly: true, cancellation: nil)
       return HTTPResponse(status: 200, headers: [], body: Array(App2AppStepTests.tokens.utf8))
     }
     try expect(engine.failure(of: bench.answer()), is: .cancelled)
@@ -107,7 +108,7 @@ struct LateTokensTests {
     let behind = other.engine()
     let begun = try other.begin(behind)
     other.bff.next { _ throws(EnrollError) in
-      _ = try other.engine().beginLogout(localOnly: true, cancellation: nil)
+      _ = try other.engine().logout.beginLogout(localOnly: true, cancellation: nil)
       return HTTPResponse(status: 200, headers: [], body: Array(#"{"session_token": "s"}"#.utf8))
     }
     try expect(behind.failure(of: other.answer("code=c", to: begun)), is: .cancelled)
@@ -118,7 +119,7 @@ struct LateTokensTests {
 @Suite("Tokens that come and are not kept")
 struct DroppedTokensTests {
   private func revoked(_ engine: Engine, _ bench: Bench) -> [String] {
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     return bench.provider.revoked
   }
 
@@ -127,7 +128,7 @@ struct DroppedTokensTests {
     let bench = try Bench()
     let engine = bench.engine()
     bench.provider.change { $0.claims = { $0["exp"] = .integer(1) } }
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     try expect(engine.failure(of: url), is: .idTokenInvalid)
     expect(revoked(engine, bench), is: ["refresh-2", "access-2"])
   }
@@ -137,7 +138,7 @@ struct DroppedTokensTests {
     let bench = try Bench(scopes: ["profile"])
     let engine = bench.engine()
     let hint = Secret("e30.\(Base64URL.encode(Array(#"{"sub":"alice"}"#.utf8))).c2ln")
-    let begun = try engine.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
     let url = bench.provider.signIn(at: begun.url)
     bench.provider.next(.userinfo, .status(503))
     try expect(engine.failure(of: url), is: .server)
@@ -148,7 +149,7 @@ struct DroppedTokensTests {
   func unusableAnswer() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(
       .token,
       .status(200, body: #"{"access_token": "a", "refresh_token": "r", "token_type": "unknown-type"}"#))
@@ -161,10 +162,10 @@ struct DroppedTokensTests {
   func replaced(requiresConfirmation: Bool) throws {
     let bench = try Bench(requiresConfirmation: requiresConfirmation)
     let engine = try bench.signedIn()
-    if requiresConfirmation { _ = try engine.confirm() }
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    if requiresConfirmation { _ = try engine.registration.confirm() }
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
-    if requiresConfirmation { _ = try engine.confirm() }
+    if requiresConfirmation { _ = try engine.registration.confirm() }
     #expect(revoked(engine, bench).isEmpty)
     try expect(engine.token(), is: "access-4")
   }
@@ -175,9 +176,9 @@ struct DroppedTokensTests {
     let bench = try Bench(requiresConfirmation: true)
     let first = bench.engine()
     let second = bench.engine()
-    let begun = try [first, second].map { try $0.begin(SignInOptions(), cancellation: nil) }
-    _ = try first.resume(bench.provider.signIn(at: begun[0].url), cancellation: nil)
-    _ = try second.resume(bench.provider.signIn(at: begun[1].url), cancellation: nil)
+    let begun = try [first, second].map { try $0.signIn.begin(SignInOptions(), cancellation: nil) }
+    _ = try first.signIn.resume(bench.provider.signIn(at: begun[0].url), cancellation: nil)
+    _ = try second.signIn.resume(bench.provider.signIn(at: begun[1].url), cancellation: nil)
     #expect(revoked(second, bench).isEmpty)
     try expect(bench.record.provisional?.refreshToken, is: Secret("refresh-4"))
   }

@@ -22,16 +22,16 @@ struct OfflineAccessTests {
   func redirect() throws {
     let bench = try Bench([])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(prompt: "login"), cancellation: nil)
     let back = bench.provider.refuse(begun.url, error: "invalid_scope")
-    let next = try #require(try engine.resume(back, goesOn: true, cancellation: nil).nextURL)
+    let next = try #require(try engine.signIn.resume(back, goesOn: true, cancellation: nil).nextURL)
     expect(scopes(next, bench), is: "openid profile")
     #expect(next.contains("prompt=login"))
-    try expect(engine.transactionStatus(begun.transactionID), is: .pending)
+    try expect(engine.transactions.transactionStatus(begun.transactionID), is: .pending)
     #expect(bench.seen.reported.isEmpty)
     // An answer to the first request is no longer accepted.
-    expect(code { _ = try engine.resume(back, goesOn: true, cancellation: nil) }, is: .unsolicited)
-    let settled = try engine.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
+    expect(code { _ = try engine.signIn.resume(back, goesOn: true, cancellation: nil) }, is: .unsolicited)
+    let settled = try engine.signIn.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
     expect(settled.transactionID, is: begun.transactionID)
     expect(engine.state, is: .active(.confirmed))
   }
@@ -40,12 +40,13 @@ struct OfflineAccessTests {
   func exchange(error: String, status: Int) throws {
     let bench = try Bench([])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.provider.next(.token, .status(status, body: #"{"error":"\#(error)"}"#))
-    let settled = try engine.resume(bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+    let settled = try engine.signIn.resume(
+      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
     let next = try #require(settled.nextURL)
     expect(scopes(next, bench), is: "openid profile")
-    _ = try engine.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
     expect(engine.state, is: .active(.confirmed))
   }
 
@@ -54,7 +55,7 @@ struct OfflineAccessTests {
     let bench = try Bench([("pushedRequests", .string("always"))])
     bench.provider.change { $0.takesPushedRequests = true }
     bench.provider.next(.pushed, .status(400, body: #"{"error":"invalid_scope"}"#))
-    _ = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    _ = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     let bodies = bench.provider.requests(.pushed).map { String(decoding: $0.body, as: UTF8.self) }
     #expect(
       bodies.count == 2 && bodies[0].contains("offline_access") && !bodies[1].contains("offline_access"))
@@ -64,21 +65,23 @@ struct OfflineAccessTests {
   func remembered() throws {
     let bench = try Bench([])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     // A host that cannot open another URL gets the error.
     let back = bench.provider.refuse(begun.url, error: "invalid_scope")
-    guard case .failed(let error) = try engine.resume(back, cancellation: nil).ending else {
+    guard case .failed(let error) = try engine.signIn.resume(back, cancellation: nil).ending else {
       throw Unexpected(what: "no failure")
     }
     #expect(error.message.contains("the next sign-in leaves offline_access out"))
     let other = bench.engine()
-    let again = try other.begin(SignInOptions(), cancellation: nil)
+    let again = try other.signIn.begin(SignInOptions(), cancellation: nil)
     expect(scopes(again.url, bench), is: "openid profile")
-    let chosen = try other.begin(SignInOptions(scopes: ["openid", "offline_access"]), cancellation: nil)
+    let chosen = try other.signIn.begin(
+      SignInOptions(scopes: ["openid", "offline_access"]), cancellation: nil)
     expect(scopes(chosen.url, bench), is: "openid offline_access")
-    _ = try other.deregister(cancellation: nil)
+    _ = try other.logout.deregister(cancellation: nil)
     try expect(
-      scopes(other.begin(SignInOptions(), cancellation: nil).url, bench), is: "openid profile offline_access")
+      scopes(other.signIn.begin(SignInOptions(), cancellation: nil).url, bench),
+      is: "openid profile offline_access")
   }
 
   @Test("a scope that was configured or asked for is named in the error, and nothing goes on")
@@ -86,11 +89,11 @@ struct OfflineAccessTests {
     for (error, isCode) in [("invalid_scope", false), ("not_allowed", true)] {
       let bench = try Bench(scopes: ["openid", "offline_access"])
       let engine = bench.engine()
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       bench.provider.next(.token, .status(400, body: #"{"error":"\#(error)"}"#))
       let back =
         isCode ? bench.provider.signIn(at: begun.url) : bench.provider.refuse(begun.url, error: error)
-      let settled = try engine.resume(back, goesOn: true, cancellation: nil)
+      let settled = try engine.signIn.resume(back, goesOn: true, cancellation: nil)
       guard case .failed(let reason) = settled.ending else { throw Unexpected(what: "no failure") }
       #expect(settled.nextURL == nil && reason.message.contains("asked: openid offline_access"))
       #expect(reason.field == "scopes" && !reason.message.contains("the next sign-in"))
@@ -102,11 +105,11 @@ struct OfflineAccessTests {
   func others() throws {
     let bench = try Bench([])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let back = bench.provider.refuse(begun.url, error: "invalid_scope")
-    let next = try #require(try engine.resume(back, goesOn: true, cancellation: nil).nextURL)
+    let next = try #require(try engine.signIn.resume(back, goesOn: true, cancellation: nil).nextURL)
     let refused = bench.provider.refuse(next, error: "invalid_scope")
-    let settled = try engine.resume(refused, goesOn: true, cancellation: nil)
+    let settled = try engine.signIn.resume(refused, goesOn: true, cancellation: nil)
     #expect(settled.nextURL == nil && engine.state.kind == .registrationFailed)
   }
 
@@ -114,7 +117,7 @@ struct OfflineAccessTests {
   func device() throws {
     let bench = try Bench([])
     bench.provider.next(.deviceAuthorization, .status(400, body: #"{"error":"invalid_scope"}"#))
-    _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
+    _ = try bench.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     let bodies = bench.provider.requests(.deviceAuthorization).map {
       String(decoding: $0.body, as: UTF8.self)
     }

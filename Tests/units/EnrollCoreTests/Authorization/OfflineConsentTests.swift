@@ -28,20 +28,21 @@ struct OfflineConsentTests {
   func onceMore() throws {
     let bench = try bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(prompt: "login"), cancellation: nil)
     expect(prompt(begun.url), is: "login")
-    let first = try engine.resume(bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+    let first = try engine.signIn.resume(
+      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
     let next = try #require(first.nextURL)
     expect(prompt(next), is: "consent")
     expect(first.transactionID, is: begun.transactionID)
-    try expect(engine.transactionStatus(begun.transactionID), is: .pending)
+    try expect(engine.transactions.transactionStatus(begun.transactionID), is: .pending)
     #expect(bench.seen.reported.isEmpty)
-    let settled = try engine.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
+    let settled = try engine.signIn.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
     expect(settled.nextURL, is: nil)
     #expect(try bench.record.confirmed?.refreshToken != nil)
     // The first tokens are neither kept nor revoked: some providers would end the new ones, too (R35).
     #expect(bench.provider.revoked.isEmpty)
-    try expect(engine.readAccount().renews, is: true)
+    try expect(engine.registration.readAccount().renews, is: true)
   }
 
   @Test(
@@ -49,21 +50,23 @@ struct OfflineConsentTests {
   func remembered() throws {
     let bench = try bench([("registration", .string("promptCreate"))])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     // A host that cannot open another URL gets a session without renewal.
-    guard case .succeeded = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
+    guard
+      case .succeeded = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+        .ending
     else { throw Unexpected(what: "no session") }
-    try expect(engine.readAccount().renews, is: false)
-    try expect(engine.readAccount().missingScopes, is: ["offline_access"])
+    try expect(engine.registration.readAccount().renews, is: false)
+    try expect(engine.registration.readAccount().missingScopes, is: ["offline_access"])
     let other = bench.engine()
     for (options, sent) in [
       (SignInOptions(), "consent"), (SignInOptions(prompt: "login"), "login consent"),
       (SignInOptions(prompt: "none"), "none"), (SignInOptions(kind: .register), "create consent"),
     ] {
-      try expect(prompt(other.begin(options, cancellation: nil).url), is: sent)
+      try expect(prompt(other.signIn.begin(options, cancellation: nil).url), is: sent)
     }
     let online = SignInOptions(scopes: ["openid"])
-    try expect(prompt(other.begin(online, cancellation: nil).url), is: nil)
+    try expect(prompt(other.signIn.begin(online, cancellation: nil).url), is: nil)
   }
 
   @Test("where consent brings none either, the session is kept, and consent is not asked for again")
@@ -71,16 +74,18 @@ struct OfflineConsentTests {
     let bench = try bench()
     bench.provider.change { $0.givesRefreshToken = false }
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    let first = try engine.resume(bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let first = try engine.signIn.resume(
+      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
     let next = try #require(first.nextURL)
     bench.provider.change { $0.tokens = { $0["scope"] = .string("openid profile") } }
-    let second = try engine.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
+    let second = try engine.signIn.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
     #expect(second.nextURL == nil && engine.state == .active(.confirmed))
     try expect(bench.record.offlineConsent, is: .useless)
-    try expect(prompt(engine.begin(SignInOptions(), cancellation: nil).url), is: nil)
-    let again = try engine.begin(SignInOptions(), cancellation: nil)
-    let third = try engine.resume(bench.provider.signIn(at: again.url), goesOn: true, cancellation: nil)
+    try expect(prompt(engine.signIn.begin(SignInOptions(), cancellation: nil).url), is: nil)
+    let again = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let third = try engine.signIn.resume(
+      bench.provider.signIn(at: again.url), goesOn: true, cancellation: nil)
     expect(third.nextURL, is: nil)
   }
 
@@ -89,8 +94,9 @@ struct OfflineConsentTests {
     let bench = try Bench([])
     bench.provider.change { ($0.givesRefreshToken, $0.scopeSeparator) = (false, " ") }
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    let settled = try engine.resume(bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let settled = try engine.signIn.resume(
+      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
     #expect(settled.nextURL == nil && engine.state == .active(.confirmed))
   }
 
@@ -101,8 +107,9 @@ struct OfflineConsentTests {
       $0.metadata = { $0["prompt_values_supported"] = .array([.string("none"), .string("login")]) }
     }
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    let settled = try engine.resume(bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let settled = try engine.signIn.resume(
+      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
     #expect(settled.nextURL == nil && engine.state == .active(.confirmed))
   }
 
@@ -117,7 +124,7 @@ struct OfflineConsentTests {
         $0["jwks_uri"] = .string("https://id.example/jwks")
       }
     }
-    try expect(prompt(bench.engine().begin(SignInOptions(), cancellation: nil).url), is: "consent")
+    try expect(prompt(bench.engine().signIn.begin(SignInOptions(), cancellation: nil).url), is: "consent")
   }
 
   @Test("a configured prompt=consent stays beside login, where offline_access is asked for")
@@ -125,9 +132,9 @@ struct OfflineConsentTests {
     let bench = try Bench([("prompt", .string("consent"))])
     let engine = bench.engine()
     let login = SignInOptions(prompt: "login")
-    try expect(prompt(engine.begin(login, cancellation: nil).url), is: "login consent")
+    try expect(prompt(engine.signIn.begin(login, cancellation: nil).url), is: "login consent")
     let online = SignInOptions(scopes: ["openid"], prompt: "login")
-    try expect(prompt(engine.begin(online, cancellation: nil).url), is: "login")
+    try expect(prompt(engine.signIn.begin(online, cancellation: nil).url), is: "login")
   }
 
   @Test(
@@ -138,12 +145,12 @@ struct OfflineConsentTests {
   func refused(error: String, description: String) throws {
     let bench = try Bench([])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let back = bench.provider.refuse(begun.url, error: error) + description
-    let next = try #require(try engine.resume(back, goesOn: true, cancellation: nil).nextURL)
+    let next = try #require(try engine.signIn.resume(back, goesOn: true, cancellation: nil).nextURL)
     expect(prompt(next), is: "consent")
     let again = bench.provider.refuse(next, error: error) + description
-    let settled = try engine.resume(again, goesOn: true, cancellation: nil)
+    let settled = try engine.signIn.resume(again, goesOn: true, cancellation: nil)
     #expect(settled.nextURL == nil && engine.state.kind == .registrationFailed)
   }
 
@@ -156,13 +163,13 @@ struct OfflineConsentTests {
     let engine = try bench.signedIn()
     let told = bench.seen.warned.filter { $0.message.contains("without notes") }
     expect(told.count, is: 1)
-    try expect(engine.readAccount().missingScopes, is: ["notes"])
+    try expect(engine.registration.readAccount().missingScopes, is: ["notes"])
     try expect(engine.access().token().scopes, is: ["email"])
     let document = AccountDocument(account: .default, lineage: "l", record: try bench.record)
     try expect(AccountDocument(decoding: document.encoded()), is: document)
     bench.provider.change { $0.tokens = { $0["scope"] = .string("email notes") } }
-    _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
-    try expect(engine.readAccount().missingScopes, is: [])
+    _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
+    try expect(engine.registration.readAccount().missingScopes, is: [])
   }
 
   @Test(
@@ -175,7 +182,7 @@ struct OfflineConsentTests {
   func spellings(told: String, missing: [String]) throws {
     let bench = try Bench(scopes: ["openid", "email", "offline_access"])
     bench.provider.change { $0.tokens = { $0["scope"] = .string(told) } }
-    try expect(bench.signedIn().readAccount().missingScopes, is: missing)
+    try expect(bench.signedIn().registration.readAccount().missingScopes, is: missing)
   }
 
   // MARK: Servers without OpenID Connect
@@ -199,7 +206,7 @@ struct OfflineConsentTests {
       }
     }
     let engine = bench.engine()
-    let url = try engine.begin(SignInOptions(), cancellation: nil).url
+    let url = try engine.signIn.begin(SignInOptions(), cancellation: nil).url
     let pairs = try FormEncoding.decode(Array((url.split(separator: "?").last.map(String.init) ?? "").utf8))
     let scope = pairs.first { $0.0 == "scope" }?.1
     if let sent { #expect(scope?.hasPrefix(sent) ?? false) } else { expect(scope, is: nil) }

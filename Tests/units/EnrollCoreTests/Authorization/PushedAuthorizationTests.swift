@@ -116,7 +116,7 @@ struct PushedAuthorizationStepTests {
   func whole() throws {
     let bench = try bench()
     let engine = bench.engine()
-    let url = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil).url
+    let url = try engine.signIn.begin(SignInOptions(prompt: "login"), cancellation: nil).url
     expect(
       url,
       is:
@@ -137,10 +137,11 @@ struct PushedAuthorizationStepTests {
       (#"{"request_uri":"urn:a","expires_in":90000}"#, 600),
     ] as [(String, Int64?)] {
       bench.provider.next(.pushed, .status(201, body: body))
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       expect(begun.urlExpiresAt, is: seconds.map { now + $0 })
     }
-    try expect(self.bench(.never).engine().begin(SignInOptions(), cancellation: nil).urlExpiresAt, is: nil)
+    try expect(
+      self.bench(.never).engine().signIn.begin(SignInOptions(), cancellation: nil).urlExpiresAt, is: nil)
   }
 
   @Test(
@@ -151,7 +152,7 @@ struct PushedAuthorizationStepTests {
     bench.provider.change {
       $0.metadata = { if isRequired { $0["require_pushed_authorization_requests"] = .bool(true) } }
     }
-    let begun = try bench.engine().begin(SignInOptions(opensLater: true), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(SignInOptions(opensLater: true), cancellation: nil)
     expect(bench.provider.count(.pushed), is: isPushed ? 1 : 0)
     expect(begun.url.contains("request_uri="), is: isPushed)
   }
@@ -165,11 +166,11 @@ struct PushedAuthorizationStepTests {
       .pushed, .unreachable, .status(503), .status(400, body: #"{"error":"invalid_request"}"#),
       .status(201, body: "{}"))
     for expected in [EnrollError.Code.network, .server, .oauth, .responseInvalid] {
-      expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) }, is: expected)
+      expect(code { _ = try engine.signIn.begin(SignInOptions(), cancellation: nil) }, is: expected)
       try expect(bench.record, is: before)
       expect(engine.state, is: .unregistered)
     }
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(bench.record.transactions.count, is: 1)
   }
 
@@ -182,7 +183,7 @@ struct PushedAuthorizationStepTests {
     let engine = bench.engine()
     for body in [#"{"error":"invalid_client"}"#, #"{"error":"invalid_request"}"#, ""] {
       bench.provider.next(.pushed, .status(401, body: body))
-      let url = try engine.begin(SignInOptions(), cancellation: nil).url
+      let url = try engine.signIn.begin(SignInOptions(), cancellation: nil).url
       #expect(
         url.contains("client_id=https%3A%2F%2Fapp.example%2Fclient.json") && url.contains("code_challenge="))
       try expect(engine.failure(of: bench.provider.signIn(at: url)), is: nil)
@@ -234,7 +235,7 @@ struct PushedAuthorizationStepTests {
     bench.provider.next(.pushed, reply, reply)
     var error: EnrollError?
     do throws(EnrollError) {
-      _ = try bench.engine().begin(SignInOptions(), cancellation: nil)
+      _ = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     } catch let thrown { error = thrown }
     expect(error != nil, is: hasSecret ? row.isFinalWithSecret : row.isFinal, "\(row)")
     if row.body.contains("redirect_uri") {
@@ -242,7 +243,7 @@ struct PushedAuthorizationStepTests {
     }
     // The provider check reports the same without a sign-in.
     bench.provider.next(.pushed, reply, reply)
-    let check = try bench.engine().checkProvider(cancellation: nil)
+    let check = try bench.engine().providerCheck.checkProvider(cancellation: nil)
     let verdicts = check.findings.filter { $0.subject == .signIn }.map(\.verdict)
     expect(verdicts.contains(.fails), is: error != nil)
     expect(verdicts.contains(.works), is: error == nil)
@@ -260,7 +261,7 @@ struct PushedAuthorizationStepTests {
       .status(
         401, body: #"{"error":"invalid_client","error_description":"unknown client for that redirect_uri"}"#))
     let error = try #require(throws: EnrollError.self) {
-      try bench.engine().begin(SignInOptions(), cancellation: nil)
+      try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     }
     #expect(!error.message.contains("does not know the redirect URI"), "\(error.message)")
   }
@@ -274,7 +275,7 @@ struct PushedAuthorizationStepTests {
         if isRequired { $0.metadata = { $0["require_pushed_authorization_requests"] = .bool(true) } }
       }
       bench.provider.next(.pushed, .timeout)
-      let begun = try? bench.engine().begin(SignInOptions(), cancellation: nil)
+      let begun = try? bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
       expect(begun?.url.contains("code_challenge="), is: isRequired ? nil : true)
       expect(bench.provider.requests(.pushed).map(\.timeoutSeconds), is: [isRequired ? nil : 10])
     }
@@ -285,7 +286,7 @@ struct PushedAuthorizationStepTests {
     let bench = try Bench()
     bench.provider.change { $0.takesPushedRequests = true }
     bench.provider.next(.pushed, .timeout)
-    let check = try bench.engine().checkProvider(cancellation: nil)
+    let check = try bench.engine().providerCheck.checkProvider(cancellation: nil)
     let finding = try #require(check.findings.first { $0.verdict == .limited })
     #expect(finding.subject == .signIn && finding.key == "pushedRequests")
     #expect(finding.text.contains("https://id.example/par"), "\(finding.text)")
@@ -299,21 +300,21 @@ struct PushedAuthorizationStepTests {
       $0.takesPushedRequests = true
       $0.metadata = { $0["scopes_supported"] = .array([.string("openid")]) }
     }
-    let check = try bench.engine().checkProvider(cancellation: nil)
+    let check = try bench.engine().providerCheck.checkProvider(cancellation: nil)
     expect(bench.provider.count(.pushed), is: 1)
     #expect(check.findings.allSatisfy { $0.verdict == .works })
     #expect(
       check.findings[0].text.hasSuffix("the provider knows this client and its redirect URI"),
       "\(check.findings[0].text)")
     bench.provider.next(.pushed, .status(400, body: #"{"error":"invalid_scope"}"#))
-    let refused = try bench.engine().checkProvider(cancellation: nil)
+    let refused = try bench.engine().providerCheck.checkProvider(cancellation: nil)
     #expect(refused.findings.contains { $0.subject == .scopes && $0.verdict == .fails })
   }
 
   @Test("never means never")
   func never() throws {
     let bench = try bench(.never)
-    let url = try bench.engine().begin(SignInOptions(), cancellation: nil).url
+    let url = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil).url
     #expect(url.contains("code_challenge="))
     expect(bench.provider.count(.pushed), is: 0)
   }

@@ -14,9 +14,9 @@ struct StepUpTests {
   private func bench(acr: String? = "gold", authTime: Int64? = 1_700_000_000) throws -> (Bench, Engine) {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
-    _ = try engine.confirm()
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    _ = try engine.registration.confirm()
     bench.provider.change {
       $0.claims = {
         $0["acr"] = acr.map { .string($0) }
@@ -26,11 +26,11 @@ struct StepUpTests {
     return (bench, engine)
   }
 
-  private func resume(_ engine: Engine, _ bench: Bench) throws -> Engine.Settlement.Ending {
-    let begun = try engine.begin(Self.gold, cancellation: nil)
+  private func resume(_ engine: Engine, _ bench: Bench) throws -> Settlement.Ending {
+    let begun = try engine.signIn.begin(Self.gold, cancellation: nil)
     #expect(begun.url.contains("max_age=60") && begun.url.contains("acr_values=gold%20platinum"))
     expect(engine.state.kind, is: .authenticating)
-    return try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
+    return try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
   }
 
   @Test("success: G beside the session, whose token is served meanwhile; the user's word replaces it")
@@ -40,7 +40,7 @@ struct StepUpTests {
       throw Unexpected(what: "\(engine.state)")
     }
     try expect(engine.token(), is: "access-2")
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(engine.token(), is: "access-4")
     try expect(bench.record.provisional, is: nil)
   }
@@ -51,7 +51,7 @@ struct StepUpTests {
       let bench = try Bench()
       bench.provider.change { $0.claims = { $0["auth_time"] = .integer(1_700_000_000 - before) } }
       let engine = bench.engine()
-      let begun = try engine.begin(SignInOptions(maxAgeSeconds: 0), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(maxAgeSeconds: 0), cancellation: nil)
       bench.clock.advance(seconds: 120)
       let failure = try engine.failure(of: bench.provider.signIn(at: begun.url))
       expect(failure, is: isFresh ? nil : .idTokenInvalid, "\(before) s before the request")
@@ -62,19 +62,19 @@ struct StepUpTests {
   func hintedSubject() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    let hint = try #require(try engine.readAccount().idToken)
+    let hint = try #require(try engine.registration.readAccount().idToken)
     bench.provider.change { $0.subject = "bob" }
-    let begun = try engine.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: .profileMismatch)
-    try expect(engine.profile()["sub"], is: .string("alice"))
-    engine.sendOutbox(cancellation: nil)
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(bench.provider.revoked, is: ["refresh-4", "access-4"], "bob's tokens are not kept")
     // Without a hint the user may choose an account.
-    let free = try engine.begin(SignInOptions(), cancellation: nil)
+    let free = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: free.url)), is: nil)
-    try expect(engine.profile()["sub"], is: .string("bob"))
+    try expect(engine.identity.profile()["sub"], is: .string("bob"))
     // A hint still names its user if it is expired or has an invalid signature.
-    let again = try engine.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
+    let again = try engine.signIn.begin(SignInOptions(idTokenHint: hint), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: again.url)), is: .profileMismatch)
   }
 
@@ -82,9 +82,9 @@ struct StepUpTests {
   func userinfoSubject() throws {
     let bench = try Bench(scopes: ["profile"])
     let engine = try bench.signedIn()
-    try expect(engine.userinfo(cancellation: nil)["sub"], is: .string("alice"))
+    try expect(engine.identity.userinfo(cancellation: nil)["sub"], is: .string("alice"))
     bench.provider.change { $0.userinfoSubject = "bob" }
-    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .profileMismatch)
+    expect(code { _ = try engine.identity.userinfo(cancellation: nil) }, is: .profileMismatch)
   }
 
   @Test(
@@ -100,7 +100,7 @@ struct StepUpTests {
     #expect(
       error.code == .idTokenInvalid && (error.message.contains("acr") || error.message.contains("auth_time")))
     expect(engine.state, is: .active(.confirmed))
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     #expect(bench.provider.revoked.isEmpty)
     try expect(engine.token(), is: "access-2")
     try expect(bench.record.provisional, is: nil)
@@ -109,7 +109,7 @@ struct StepUpTests {
   @Test("the provider's refusal leads back to the session too, and another step-up may begin")
   func refused() throws {
     let (bench, engine) = try bench()
-    let begun = try engine.begin(Self.gold, cancellation: nil)
+    let begun = try engine.signIn.begin(Self.gold, cancellation: nil)
     let refusal = bench.provider.refuse(begun.url, error: "access_denied")
     try expect(engine.failure(of: refusal), is: .accessDenied)
     expect(engine.state, is: .active(.confirmed))
@@ -119,11 +119,11 @@ struct StepUpTests {
   @Test("the user who closes the browser is back at the session; a late redirect still wins (R12)")
   func dismissed() throws {
     let (bench, engine) = try bench()
-    let begun = try engine.begin(Self.gold, cancellation: nil)
-    try expect(engine.cancel(transactionID: begun.transactionID), is: .active(.confirmed))
+    let begun = try engine.signIn.begin(Self.gold, cancellation: nil)
+    try expect(engine.registration.cancel(transactionID: begun.transactionID), is: .active(.confirmed))
     try expect(engine.token(), is: "access-2")
     let redirect = bench.provider.signIn(at: begun.url)
-    guard case .succeeded = try engine.resume(redirect, cancellation: nil).ending else {
+    guard case .succeeded = try engine.signIn.resume(redirect, cancellation: nil).ending else {
       throw Unexpected(what: "\(engine.state)")
     }
   }
@@ -132,8 +132,8 @@ struct StepUpTests {
   func retry() throws {
     let (bench, engine) = try bench()
     _ = try resume(engine, bench)
-    try expect(engine.retry(cancellation: nil).kind.letter, isNot: "D")
-    engine.sendOutbox(cancellation: nil)
+    try expect(engine.registration.retry(cancellation: nil).kind.letter, isNot: "D")
+    engine.outbox.sendOutbox(cancellation: nil)
     #expect(bench.provider.revoked.isEmpty)
     try expect(engine.token(), is: "access-2")
     #expect(try bench.record.provisional == nil && bench.record.confirmed != nil)
@@ -146,7 +146,7 @@ struct StepUpTests {
   @Test("what cannot be checked on return is not asked for (R26)")
   func needsOpenID() throws {
     let engine = try Bench(scopes: ["offline_access"]).engine()
-    expect(code { _ = try engine.begin(Self.gold, cancellation: nil) }, is: .invalidArgument)
+    expect(code { _ = try engine.signIn.begin(Self.gold, cancellation: nil) }, is: .invalidArgument)
   }
 
   // MARK: Social
@@ -157,26 +157,26 @@ struct StepUpTests {
   func social(name: String) throws {
     let bench = try Bench(requiresConfirmation: true, connectionParameter: name)
     let engine = bench.engine()
-    let begun = try engine.begin(
+    let begun = try engine.signIn.begin(
       SignInOptions(prompt: "login", connection: "google oauth2"), cancellation: nil)
     #expect(begun.url.contains("&\(name)=google%20oauth2"))
     #expect(begun.url.contains("&prompt=login"))
     // Another process knows only the store.
     let later = bench.engine()
-    _ = try later.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
-    _ = try later.confirm()
-    try expect(later.readAccount().registrationType, is: "SOCIAL")
+    _ = try later.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    _ = try later.registration.confirm()
+    try expect(later.registration.readAccount().registrationType, is: "SOCIAL")
     bench.clock.advance(seconds: 3550)
     _ = try later.token()
-    try expect(later.readAccount().registrationType, is: "SOCIAL")
+    try expect(later.registration.readAccount().registrationType, is: "SOCIAL")
   }
 
   @Test("without a connection there is no such parameter, and no type")
   func notSocial() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    try expect(engine.readAccount().registrationType, is: nil)
-    #expect(try !engine.begin(SignInOptions(), cancellation: nil).url.contains("connection"))
+    try expect(engine.registration.readAccount().registrationType, is: nil)
+    #expect(try !engine.signIn.begin(SignInOptions(), cancellation: nil).url.contains("connection"))
   }
 
   @Test("a connection twice, or one that is no text, is refused")
@@ -188,7 +188,7 @@ struct StepUpTests {
     ]
     for (field, options) in wrong {
       do {
-        _ = try engine.begin(options, cancellation: nil)
+        _ = try engine.signIn.begin(options, cancellation: nil)
         Issue.record("\(field) was accepted")
       } catch {
         #expect(error.code == .invalidArgument && error.field == field)

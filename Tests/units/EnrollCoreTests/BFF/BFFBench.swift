@@ -101,7 +101,7 @@ struct BFFBench {
     return options
   }
 
-  func begin(_ engine: Engine) throws -> Transaction { try engine.begin(options, cancellation: nil) }
+  func begin(_ engine: Engine) throws -> Transaction { try engine.signIn.begin(options, cancellation: nil) }
 
   /// The redirect of the back end, with the state of `begun`.
   func answer(_ parameters: String, to begun: Transaction) -> String {

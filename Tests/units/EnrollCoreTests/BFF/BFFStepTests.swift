@@ -23,7 +23,7 @@ struct BFFStepTests {
     expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
 
     bench.bff.next(#"{"session_token": "session-1", "expires_in": 600, "id_token": "ignored"}"#)
-    let settlement = try engine.resume(bench.answer("code=once", to: begun), cancellation: nil)
+    let settlement = try engine.signIn.resume(bench.answer("code=once", to: begun), cancellation: nil)
     expect(
       settlement.ending,
       is: .succeeded(.awaitingConfirmation(transactionID: begun.transactionID, profile: JSONObject())))
@@ -34,10 +34,10 @@ struct BFFStepTests {
     let verifier = try #require(bench.bff.lastBody["code_verifier"]?.string)
     try expect(PKCE.challenge(for: Secret(verifier)), is: sent["code_challenge"])
 
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(engine.token(), is: "session-1")
-    try expect(engine.readAccount().registrationType, is: "SOCIAL")
-    try expect(engine.readAccount().idToken, is: nil)
+    try expect(engine.registration.readAccount().registrationType, is: "SOCIAL")
+    try expect(engine.registration.readAccount().idToken, is: nil)
     expect(bench.issuerCount, is: 0, "a back end's session concerns nobody else")
   }
 
@@ -60,13 +60,13 @@ struct BFFStepTests {
     let bench = try BFFBench()
     let engine = bench.engine()
     bench.bff.next(#"{"session_token": "session-1", "expires_in": 600}"#)
-    _ = try engine.resume(bench.answer("code=once", to: bench.begin(engine)), cancellation: nil)
+    _ = try engine.signIn.resume(bench.answer("code=once", to: bench.begin(engine)), cancellation: nil)
     bench.clock.advance(seconds: 590)
     try expect(engine.token(), is: "session-1", "due, and nothing renews it: it serves to its end")
-    try expect(engine.standing(), is: .known(.active(.confirmed)))
+    try expect(engine.registration.readState(), is: .known(.active(.confirmed)))
     bench.clock.advance(seconds: 20)
-    guard case .known(.renewalFailed(let failure)) = try engine.standing() else {
-      throw Unexpected(what: "\(try engine.standing())")
+    guard case .known(.renewalFailed(let failure)) = try engine.registration.readState() else {
+      throw Unexpected(what: "\(try engine.registration.readState())")
     }
     #expect(failure.remedy == .registerAgain && !failure.isTokenUsable)
     expect(failure.error.code, is: .reauthenticate)
@@ -82,9 +82,9 @@ struct BFFStepTests {
     let before = try bench.record
     for rest in ["code=once", "session_token=t", "error=access_denied", "code=once&state=nobody"] {
       let url = "\(BFFBench.redirectURI)?\(rest)"
-      expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited, "\(rest)")
+      expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .unsolicited, "\(rest)")
       expect(
-        code { _ = try engine.resume(url, transactionID: begun.transactionID, cancellation: nil) },
+        code { _ = try engine.signIn.resume(url, transactionID: begun.transactionID, cancellation: nil) },
         is: .unsolicited, "\(rest)")
     }
     #expect(try bench.record == before && bench.bff.requests.isEmpty)
@@ -97,7 +97,7 @@ struct BFFStepTests {
     let begun = try bench.begin(engine)
     let before = try bench.record
     let url = bench.answer("session_token=stolen", to: begun)
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .redirectMalformed)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .redirectMalformed)
     try expect(bench.record, is: before)
     bench.bff.next(#"{"session_token": "session-1"}"#)
     try expect(engine.failure(of: bench.answer("code=once", to: begun)), is: nil)
@@ -109,7 +109,7 @@ struct BFFStepTests {
       let bench = try BFFBench(acceptsTokens: true)
       let engine = bench.engine()
       let begun = try bench.begin(engine)
-      _ = try engine.begin(SignInOptions(), cancellation: nil)  // another kind, which does not count
+      _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)  // another kind, which does not count
       let url =
         hasState
         ? bench.answer("session_token=session-1&expires_in=900", to: begun)
@@ -118,7 +118,7 @@ struct BFFStepTests {
       try expect(engine.token(), is: "session-1")
       try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: hasState ? 900 : 300)
       #expect(bench.bff.requests.isEmpty)
-      let second = code { _ = try engine.resume(url, cancellation: nil) }
+      let second = code { _ = try engine.signIn.resume(url, cancellation: nil) }
       expect(second, is: hasState ? .alreadySettled : .unsolicited)
     }
   }
@@ -131,14 +131,15 @@ struct BFFStepTests {
     let second = try bench.begin(engine)
     let url = "\(BFFBench.redirectURI)?session_token=session-1"
     let before = try bench.record
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited)
-    expect(code { _ = try engine.resume(url, transactionID: "nobody", cancellation: nil) }, is: .notFound)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .unsolicited)
+    expect(
+      code { _ = try engine.signIn.resume(url, transactionID: "nobody", cancellation: nil) }, is: .notFound)
     let wrong = bench.answer("session_token=session-1", to: second)
     expect(
-      code { _ = try engine.resume(wrong, transactionID: first.transactionID, cancellation: nil) },
+      code { _ = try engine.signIn.resume(wrong, transactionID: first.transactionID, cancellation: nil) },
       is: .unsolicited)
     try expect(bench.record, is: before)
-    let settlement = try engine.resume(url, transactionID: first.transactionID, cancellation: nil)
+    let settlement = try engine.signIn.resume(url, transactionID: first.transactionID, cancellation: nil)
     expect(settlement.transactionID, is: first.transactionID)
     try expect(bench.record.transactions.map(\.status), is: [.succeeded, .pending])
   }
@@ -162,7 +163,7 @@ struct BFFStepTests {
     let engine = bench.engine()
     _ = try bench.begin(engine)
     let before = try bench.record
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: expected)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: expected)
     try expect(bench.record, is: before)
   }
 
@@ -170,7 +171,7 @@ struct BFFStepTests {
   func otherKinds() throws {
     let bench = try BFFBench(acceptsTokens: true)
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.issuer.signIn(at: begun.url, extra: "&session_token=evil")), is: nil)
     try expect(engine.token(), isNot: "evil")
   }
@@ -195,7 +196,7 @@ struct BFFStepTests {
     expect(engine.state.kind, is: .registrationFailed)
     #expect(try !bench.record.hasTokens)
     expect(
-      code { _ = try engine.resume(bench.answer("code=once", to: begun), cancellation: nil) },
+      code { _ = try engine.signIn.resume(bench.answer("code=once", to: begun), cancellation: nil) },
       is: .alreadySettled)
     expect(bench.bff.requests.count, is: 1)
   }
@@ -221,7 +222,7 @@ struct BFFStepTests {
   @Test("a loopback redirect is told to the back end with its port, which it cannot know (R4)")
   func loopback() throws {
     let bench = try BFFBench(redirectURI: "http://127.0.0.1/callback")
-    let begun = try bench.engine().begin(
+    let begun = try bench.engine().signIn.begin(
       bench.options, loopbackRedirectURI: "http://127.0.0.1:4711/callback", cancellation: nil)
     expect(query(begun.url)["redirect_uri"], is: "http://127.0.0.1:4711/callback")
     #expect(!begun.survivesProcess)
@@ -232,17 +233,17 @@ struct BFFStepTests {
     let bench = try BFFBench()
     let engine = bench.engine()
     bench.bff.next(#"{"session_token": "session-1"}"#)
-    _ = try engine.resume(bench.answer("code=once", to: bench.begin(engine)), cancellation: nil)
-    try expect(engine.beginLogout(localOnly: false, cancellation: nil).url, is: nil)
+    _ = try engine.signIn.resume(bench.answer("code=once", to: bench.begin(engine)), cancellation: nil)
+    try expect(engine.logout.beginLogout(localOnly: false, cancellation: nil).url, is: nil)
     #expect(try !bench.record.hasTokens)
     expect(bench.issuerCount, is: 0)
     expect(query(try bench.begin(engine).url)["prompt"], is: "login")
     var options = bench.options
     options.prompt = "consent"
-    let begun = try engine.begin(options, cancellation: nil)
+    let begun = try engine.signIn.begin(options, cancellation: nil)
     expect(query(begun.url)["prompt"], is: "login consent")
     options.prompt = "none"
-    expect(code { _ = try engine.begin(options, cancellation: nil) }, is: .loginRequired)
+    expect(code { _ = try engine.signIn.begin(options, cancellation: nil) }, is: .loginRequired)
   }
 
   @Test("a session token goes to a userinfo endpoint only on the back end's own origin")
@@ -250,8 +251,9 @@ struct BFFStepTests {
     let elsewhere = try BFFBench()
     let engine = elsewhere.engine()
     elsewhere.bff.next(#"{"session_token": "session-1"}"#)
-    _ = try engine.resume(elsewhere.answer("code=once", to: elsewhere.begin(engine)), cancellation: nil)
-    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .unsupported)
+    _ = try engine.signIn.resume(
+      elsewhere.answer("code=once", to: elsewhere.begin(engine)), cancellation: nil)
+    expect(code { _ = try engine.identity.userinfo(cancellation: nil) }, is: .unsupported)
     expect(elsewhere.issuerCount, is: 0)
 
     // The back end belongs to the issuer itself, so the profile comes from userinfo.
@@ -265,8 +267,8 @@ struct BFFStepTests {
       clock: clock, random: SystemRandomSource(), observer: bench.seen, exclusion: { Mutex() })
     let begun = try bench.begin(own)
     bff.next(#"{"session_token": "session-2"}"#)
-    _ = try own.resume(bench.answer("code=once", to: begun), cancellation: nil)
-    try expect(own.profile()["email"], is: .string("alice@example.com"))
+    _ = try own.signIn.resume(bench.answer("code=once", to: begun), cancellation: nil)
+    try expect(own.identity.profile()["email"], is: .string("alice@example.com"))
   }
 
   @Test("a request that cannot be made is refused, by its field")
@@ -286,7 +288,7 @@ struct BFFStepTests {
     for (index, (field, change)) in cases.enumerated() {
       var options = bench.options
       change(&options)
-      let error = refusal { try bench.engine().begin(options, cancellation: nil) }
+      let error = refusal { try bench.engine().signIn.begin(options, cancellation: nil) }
       #expect(error?.code == .invalidArgument && error?.field == field, "case \(index)")
     }
     #expect(try bench.record.transactions.isEmpty)
@@ -297,7 +299,7 @@ struct BFFStepTests {
     let bench = try Bench()
     var options = SignInOptions(kind: .bff)
     options.connection = "google"
-    expect(refusal { try bench.engine().begin(options, cancellation: nil) }?.code, is: .configuration)
+    expect(refusal { try bench.engine().signIn.begin(options, cancellation: nil) }?.code, is: .configuration)
     expect(refusal { try BFFBench(base: "https://bff.example/?a=b") }?.field, is: "bff.base")
     let slashed = try BFFBench(base: "https://bff.example/")
     #expect(try slashed.begin(slashed.engine()).url.hasPrefix("https://bff.example/v1/auth/google?"))

@@ -168,7 +168,7 @@ struct ProviderAdviceTests {
       let place = "https://accounts.google.com/.well-known/openid-configuration"
       let lost = TransportAt([place: TransportAt.json("{}", status: 403)], else: bench.provider)
       let noDocument = refusal {
-        try bench.engine(transport: lost).begin(SignInOptions(), cancellation: nil)
+        try bench.engine(transport: lost).signIn.begin(SignInOptions(), cancellation: nil)
       }
       expect(noDocument?.message.contains("configure provider google"), is: isAdvised)
 
@@ -179,10 +179,10 @@ struct ProviderAdviceTests {
         #"{"error":"invalid_request","error_description":"client_secret is missing."}"#, status: 400)
       let engine = bench.engine(
         transport: TransportAt([place: document, "https://id.example/t": refuses], else: bench.provider))
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       let redirect = bench.provider.signIn(at: begun.url)
       let url = String(redirect[..<(try #require(redirect.firstRange(of: "&iss="))).lowerBound])
-      guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+      guard case .failed(let error) = try engine.signIn.resume(url, cancellation: nil).ending else {
         throw Unexpected(what: "tokens without a secret")
       }
       #expect(error.message.contains("check clientId, and clientSecret"))

@@ -28,7 +28,7 @@ struct DPoPStepTests {
   func whole() throws {
     let bench = try bench(requiresConfirmation: true)
     let engine = bench.engine()
-    let url = try engine.begin(SignInOptions(), cancellation: nil).url
+    let url = try engine.signIn.begin(SignInOptions(), cancellation: nil).url
     let key = try #require(try bench.record.transactions.first?.dpopKey)
     #expect(url.contains("&dpop_jkt=\(try key.signer().thumbprint)"))
 
@@ -36,7 +36,7 @@ struct DPoPStepTests {
     try expect(bench.record.provisional?.dpopKey, is: key)
     try expect(bench.record.provisional?.tokenType, is: "DPoP")
     try expect(bench.record.transactions.first?.dpopKey, is: nil)
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(bench.record.confirmed?.dpopKey, is: key)
 
     bench.clock.advance(seconds: 3590)
@@ -46,7 +46,7 @@ struct DPoPStepTests {
     expect(token.tokenType, is: "DPoP")
     try expect(bench.record.confirmed?.dpopKey, is: key)
     expect(bench.provider.count(.token), is: 2)
-    try expect(second.userinfo(cancellation: nil)["sub"], is: .string("alice"))
+    try expect(second.identity.userinfo(cancellation: nil)["sub"], is: .string("alice"))
     let shown = try #require(try proof(bench.provider.requests(.userinfo).first))
     expect(shown.claims["ath"]?.string, is: Base64URL.encode(try Digest.sha256.hash(token.value)))
   }
@@ -71,7 +71,7 @@ struct DPoPStepTests {
   func dateSet() throws {
     let bench = try bench()
     let engine = bench.engine()
-    let url = try engine.begin(SignInOptions(), cancellation: nil).url
+    let url = try engine.signIn.begin(SignInOptions(), cancellation: nil).url
     // The server's clock is unchanged; the date of this device changes.
     bench.provider.change { $0.clockOffsetSeconds = -31_536_000 }
     bench.clock.setWall(bench.clock.wallTime().seconds + 31_536_000)
@@ -109,7 +109,7 @@ struct DPoPStepTests {
     bench.provider.change { $0.documentAgeSeconds = 86_400 }
     for _ in 1...3 {
       bench.clock.advance(seconds: 4000)
-      _ = try engine.begin(SignInOptions(), cancellation: nil)
+      _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       _ = try engine.token()
       try expect(lastIssued(bench), is: 0)
     }
@@ -141,7 +141,7 @@ struct DPoPStepTests {
     // First one node of a cluster has another clock, then all nodes have it.
     for offset: Int64 in [0, 7200, 0, 7200, 7200, 7200] {
       bench.provider.change { $0.clockOffsetSeconds = offset }
-      _ = try? engine.userinfo(cancellation: nil)
+      _ = try? engine.identity.userinfo(cancellation: nil)
       let issued = try proof(bench.provider.requests(.userinfo).last)?.claims["iat"]?.integer
       seen.append(issued.map { $0 - bench.clock.wallTime().seconds })
     }
@@ -160,7 +160,7 @@ struct DPoPStepTests {
       try expect((bench.record.confirmed?.dpopKey != nil), is: type == "DPoP")
     }
     let other = try bench(.always, announces: ["RS256"])
-    let error = refusal { try other.engine().begin(SignInOptions(), cancellation: nil) }
+    let error = refusal { try other.engine().signIn.begin(SignInOptions(), cancellation: nil) }
     expect(error?.code, is: .unsupported)
     expect(error?.field, is: "dpop")
   }
@@ -175,13 +175,13 @@ struct DPoPStepTests {
     auto.clock.advance(seconds: 3590)
     _ = try engine.access()
     #expect(try proof(auto.provider.requests(.token).last) != nil)
-    try expect(engine.userinfo(cancellation: nil)["sub"], is: .string("alice"))
+    try expect(engine.identity.userinfo(cancellation: nil)["sub"], is: .string("alice"))
     #expect(try proof(auto.provider.requests(.userinfo).last) == nil)
 
     let always = try bench(.always)
     always.provider.change { $0.answersBearer = true }
     let strict = always.engine()
-    let url = try strict.begin(SignInOptions(), cancellation: nil).url
+    let url = try strict.signIn.begin(SignInOptions(), cancellation: nil).url
     try expect(strict.failure(of: always.provider.signIn(at: url)), is: .responseInvalid)
     #expect(try !always.record.hasTokens)
   }
@@ -192,7 +192,7 @@ struct DPoPStepTests {
     bench.provider.next(
       .token, .status(200, body: #"{"access_token":"a","token_type":"DPoP","expires_in":3600}"#))
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     try expect(engine.failure(of: url), is: .responseInvalid)
   }
 
@@ -213,7 +213,7 @@ struct DPoPStepTests {
     _ = try engine.access()
     expect(bench.provider.count(.token), is: 3)
     bench.provider.change { $0.dpopNonce = "n-2" }
-    try expect(engine.userinfo(cancellation: nil)["sub"], is: .string("alice"))
+    try expect(engine.identity.userinfo(cancellation: nil)["sub"], is: .string("alice"))
     expect(bench.provider.count(.userinfo), is: 2)
   }
 
@@ -250,8 +250,8 @@ struct DPoPStepTests {
       400, headers: [HTTPHeader("DPoP-Nonce", "again")], body: #"{"error":"use_dpop_nonce"}"#)
     bench.provider.next(.token, demand, demand)
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
+    guard case .failed(let error) = try engine.signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "it succeeded")
     }
     expect(error.code, is: .oauth)
@@ -266,7 +266,7 @@ struct DPoPStepTests {
     let bench = try bench()
     bench.provider.next(.token, .status(400, headers: headers, body: #"{"error":"use_dpop_nonce"}"#))
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     try expect(engine.failure(of: url), is: .oauth)
     expect(bench.provider.count(.token), is: 1)
   }
@@ -294,7 +294,7 @@ struct DPoPStepTests {
   func nonceOfOrigin() throws {
     let engine = try bench().signedIn()
     func nonce(_ url: String, _ given: String? = nil) throws -> String? {
-      try ReadProof(engine.dpopProof(method: "GET", url: url, nonce: given)).claims["nonce"]?.string
+      try ReadProof(engine.proofs.dpopProof(method: "GET", url: url, nonce: given)).claims["nonce"]?.string
     }
     try expect(nonce("https://api.example/a", "n-1"), is: "n-1")
     try expect(nonce("https://api.example/b"), is: "n-1")
@@ -313,7 +313,7 @@ struct DPoPStepTests {
     let engine = try bench.signedIn()
     let token = try engine.access().token().value
     func hash(_ given: Secret?) throws -> String? {
-      let text = try engine.dpopProof(
+      let text = try engine.proofs.dpopProof(
         method: "PUT", url: "https://api.example/a?b", accessToken: given)
       let proof = try ReadProof(text)
       #expect(try proof.isSignedByItsKey)
@@ -328,14 +328,14 @@ struct DPoPStepTests {
   func hostProofRefused() throws {
     let url = "https://api.example/"
     let nobody = try bench().engine()
-    expect(code { _ = try nobody.dpopProof(method: "GET", url: url) }, is: .reauthenticate)
+    expect(code { _ = try nobody.proofs.dpopProof(method: "GET", url: url) }, is: .reauthenticate)
     let bearer = try bench(.never).signedIn()
-    expect(code { _ = try bearer.dpopProof(method: "GET", url: url) }, is: .illegalState)
+    expect(code { _ = try bearer.proofs.dpopProof(method: "GET", url: url) }, is: .illegalState)
     let waiting = try bench(requiresConfirmation: true)
     let engine = try waiting.signedIn()
-    expect(code { _ = try engine.dpopProof(method: "GET", url: url) }, is: .illegalState)
-    try expect(engine.confirm(), is: .active(.confirmed))
-    _ = try engine.dpopProof(method: "GET", url: url)
+    expect(code { _ = try engine.proofs.dpopProof(method: "GET", url: url) }, is: .illegalState)
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
+    _ = try engine.proofs.dpopProof(method: "GET", url: url)
   }
 
   @Test("a pushed request names the key, and the token endpoint holds the code against it (§10.1)")
@@ -343,7 +343,7 @@ struct DPoPStepTests {
     let bench = try bench()
     bench.provider.change { $0.takesPushedRequests = true }
     let engine = bench.engine()
-    let url = try engine.begin(SignInOptions(), cancellation: nil).url
+    let url = try engine.signIn.begin(SignInOptions(), cancellation: nil).url
     let request = try #require(bench.provider.requests(.pushed).first)
     let key = try #require(try bench.record.transactions.first?.dpopKey)
     #expect(
@@ -360,7 +360,7 @@ struct DPoPStepTests {
     let engine = try bench.signedIn()
     let refusal = FakeProvider.Reply.status(401, headers: [HTTPHeader("Content-Length", "0")])
     bench.provider.next(.revocation, refusal, .proper, refusal)
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     let requests = bench.provider.requests(.revocation)
     expect(requests.count, is: 4)
     for (index, request) in requests.enumerated() {
@@ -374,11 +374,11 @@ struct DPoPStepTests {
   func device() throws {
     let bench = try bench()
     bench.provider.change { $0.deviceError = nil }
-    let begun = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     let key = try #require(try bench.record.transactions.first?.dpopKey)
     bench.clock.advance(seconds: 6)
     let engine = bench.engine()
-    _ = try engine.pollDevice(begun.transactionID)
+    _ = try engine.device.pollDevice(begun.transactionID)
     try expect(bench.record.confirmed?.tokenType, is: "DPoP")
     try expect(bench.record.confirmed?.dpopKey, is: key)
   }

@@ -19,11 +19,11 @@ struct DeviceRefusalTests {
   @Test("the challenge goes with the request for a code, and its verifier with each poll (RFC 7636)")
   func pkce() throws {
     let bench = try Bench()
-    let begun = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     for _ in 1...2 {
       bench.clock.advance(seconds: 5)
       // Another process knows the verifier, too.
-      _ = try bench.engine().pollDevice(begun.transactionID)
+      _ = try bench.engine().device.pollDevice(begun.transactionID)
     }
     let asked = try #require(try bodies(bench, .deviceAuthorization).first)
     expect(asked["code_challenge_method"], is: "S256")
@@ -39,12 +39,12 @@ struct DeviceRefusalTests {
   func openID() throws {
     let bench = try Bench(scopes: ["openid", "notes"])
     bench.provider.next(.deviceAuthorization, .status(400, body: #"{"error":"invalid_scope"}"#))
-    let begun = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     try expect(bodies(bench, .deviceAuthorization).map { $0["scope"] }, is: ["openid notes", "notes"])
     #expect(bench.seen.warned.count == 1 && bench.seen.warned[0].message.contains("openid"))
     bench.provider.change { $0.deviceError = nil }
     bench.clock.advance(seconds: 5)
-    guard case .succeeded = try bench.engine().pollDevice(begun.transactionID)?.ending else {
+    guard case .succeeded = try bench.engine().device.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "no session")
     }
   }
@@ -54,7 +54,9 @@ struct DeviceRefusalTests {
     let bench = try Bench(scopes: ["openid", "notes"])
     let refused = FakeProvider.Reply.status(400, body: #"{"error":"invalid_scope"}"#)
     bench.provider.next(.deviceAuthorization, refused, refused)
-    let error = refusal { _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil) }
+    let error = refusal {
+      _ = try bench.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil)
+    }
     #expect(error?.message.contains("asked: openid notes") ?? false)
     #expect(bench.seen.warned.isEmpty)
     try expect(bench.record.transactions.count, is: 0)
@@ -64,11 +66,11 @@ struct DeviceRefusalTests {
   func serverError() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
-    func poll(_ status: Int) throws -> Engine.Settlement? {
+    let begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
+    func poll(_ status: Int) throws -> Settlement? {
       bench.provider.next(.token, .status(status, body: #"{"error":"server_error"}"#))
       bench.clock.advance(seconds: 5)
-      return try bench.engine().pollDevice(begun.transactionID)
+      return try bench.engine().device.pollDevice(begun.transactionID)
     }
     for _ in 1...11 { try expect(poll(500), is: nil) }
     // An outage does not count as a refusal.
@@ -82,11 +84,11 @@ struct DeviceRefusalTests {
   func clocks() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     expect(begun.expiresAt, is: bench.clock.wallTime() + 600)
     bench.clock.advance(seconds: 602)
     bench.provider.change { $0.deviceError = "expired_token" }
-    guard case .failed(let error)? = try engine.pollDevice(begun.transactionID)?.ending else {
+    guard case .failed(let error)? = try engine.device.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "nobody was asked")
     }
     #expect(error.code == .transactionExpired && error.oauthError == "expired_token")
@@ -96,11 +98,11 @@ struct DeviceRefusalTests {
   func lastAnswer() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.clock.advance(seconds: 5)
-    try expect(engine.pollDevice(begun.transactionID), is: nil)
+    try expect(engine.device.pollDevice(begun.transactionID), is: nil)
     bench.clock.advance(seconds: 700)
-    let error = refusal { _ = try engine.transactionStatus(begun.transactionID) }
+    let error = refusal { _ = try engine.transactions.transactionStatus(begun.transactionID) }
     #expect(error?.code == .transactionExpired && error?.message.contains("authorization_pending") ?? false)
   }
 }

@@ -15,15 +15,15 @@ struct DeviceStepTests {
     Engine, Transaction
   ) {
     let engine = bench.engine()
-    return (engine, try engine.begin(options, cancellation: nil))
+    return (engine, try engine.signIn.begin(options, cancellation: nil))
   }
 
   /// Lets the interval pass and polls.
   private func poll(_ engine: Engine, _ begun: Transaction, _ bench: Bench, after seconds: Int64 = 5)
-    throws -> Engine.Settlement?
+    throws -> Settlement?
   {
     bench.clock.advance(seconds: seconds)
-    return try engine.pollDevice(begun.transactionID)
+    return try engine.device.pollDevice(begun.transactionID)
   }
 
   private func polls(_ bench: Bench) -> Int { bench.provider.count(.token) }
@@ -53,7 +53,7 @@ struct DeviceStepTests {
       throw Unexpected(what: "\(engine.state)")
     }
     expect(profile["sub"], is: .string("alice"))
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(engine.token(), is: "access-2")
     let sent = try #require(bench.provider.requests(.token).first)
     let poll = String(decoding: sent.body, as: UTF8.self)
@@ -82,15 +82,15 @@ struct DeviceStepTests {
       throw Unexpected(what: "\(engine.state)")
     }
     #expect(profile["sub"] == .string("alice") && profile["email"] == .string("alice@example.com"))
-    try expect(engine.confirm(), is: .active(.confirmed))
-    try expect(engine.profile()["email"], is: .string("alice@example.com"))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
+    try expect(engine.identity.profile()["email"], is: .string("alice@example.com"))
     try expect(engine.token(), is: "access-2")
     #expect(bench.seen.warned.isEmpty)
     bench.clock.advance(seconds: 3550)
     try expect(engine.token(), is: "access-3")
     // From now on userinfo is compared with this subject (R28).
     bench.provider.change { $0.userinfoSubject = "mallory" }
-    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .profileMismatch)
+    expect(code { _ = try engine.identity.userinfo(cancellation: nil) }, is: .profileMismatch)
   }
 
   @Test("a verification_uri_complete that is no https address counts as none")
@@ -111,9 +111,9 @@ struct DeviceStepTests {
     let bench = try Bench()
     let (engine, begun) = try begun(bench)
     #expect(try poll(engine, begun, bench, after: 4) == nil && polls(bench) == 0)
-    #expect(try !engine.isDevicePollDue(begun.transactionID))
+    #expect(try !engine.device.isDevicePollDue(begun.transactionID))
     #expect(try poll(engine, begun, bench, after: 1) == nil && polls(bench) == 1)
-    try expect(engine.pollDevice(begun.transactionID), is: nil)
+    try expect(engine.device.pollDevice(begun.transactionID), is: nil)
     #expect(try poll(engine, begun, bench, after: 4) == nil && polls(bench) == 1)
     #expect(try poll(engine, begun, bench, after: 1) == nil && polls(bench) == 2)
   }
@@ -167,7 +167,7 @@ struct DeviceStepTests {
     bench.provider.next(.token, .status(status, body: body))
     bench.provider.change { $0.deviceError = nil }
     try expect(poll(engine, begun, bench), is: nil)
-    try expect(engine.transactionStatus(begun.transactionID), is: .pending)
+    try expect(engine.transactions.transactionStatus(begun.transactionID), is: .pending)
     guard case .succeeded = try poll(engine, begun, bench)?.ending else {
       throw Unexpected(what: "\(engine.state)")
     }
@@ -269,8 +269,9 @@ struct DeviceStepTests {
     let (engine, begun) = try begun(bench)
     expect(begun.expiresAt, is: bench.clock.wallTime() + 60)
     #expect(try poll(engine, begun, bench, after: 90) == nil && polls(bench) == 0)
-    expect(code { _ = try engine.transactionStatus(begun.transactionID) }, is: .transactionExpired)
-    try expect(engine.standing(), is: .known(.unregistered))
+    expect(
+      code { _ = try engine.transactions.transactionStatus(begun.transactionID) }, is: .transactionExpired)
+    try expect(engine.registration.readState(), is: .known(.unregistered))
   }
 
   @Test("another process goes on with it, also after a reboot (R12)")
@@ -282,8 +283,9 @@ struct DeviceStepTests {
     bench.provider.change { $0.deviceError = nil }
     let later = bench.engine()
     try expect(
-      later.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
-    guard case .succeeded = try later.pollDevice(begun.transactionID)?.ending else {
+      later.registration.readState(),
+      is: .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
+    guard case .succeeded = try later.device.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "\(later.state)")
     }
     try expect(later.token(), is: "access-2")
@@ -294,12 +296,12 @@ struct DeviceStepTests {
     let bench = try Bench()
     let (engine, begun) = try begun(bench)
     let second = bench.engine()
-    nonisolated(unsafe) var seen: (Engine.Settlement?, Bool) = (nil, true)
+    nonisolated(unsafe) var seen: (Settlement?, Bool) = (nil, true)
     bench.provider.next(
       .token,
       .during {
         bench.clock.advance(seconds: 20)
-        seen = ((try? second.pollDevice(begun.transactionID)) ?? nil, false)
+        seen = ((try? second.device.pollDevice(begun.transactionID)) ?? nil, false)
       })
     try expect(poll(engine, begun, bench), is: nil)
     #expect(seen == (nil, false) && polls(bench) == 1)
@@ -345,7 +347,7 @@ struct DeviceStepTests {
   func cancelled() throws {
     let bench = try Bench()
     let (engine, begun) = try begun(bench)
-    try expect(engine.cancel(transactionID: begun.transactionID), is: .unregistered)
+    try expect(engine.registration.cancel(transactionID: begun.transactionID), is: .unregistered)
     bench.provider.change { $0.deviceError = nil }
     guard case .succeeded = try poll(engine, begun, bench)?.ending else {
       throw Unexpected(what: "\(engine.state)")
@@ -357,7 +359,7 @@ struct DeviceStepTests {
     let bench = try Bench()
     let (engine, _) = try begun(bench)
     for url in ["com.example.app:/callback?code=x", "com.example.app:/callback?code=x&state="] {
-      expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited)
+      expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .unsolicited)
     }
   }
 
@@ -377,7 +379,7 @@ struct DeviceStepTests {
     ]
     for (field, options) in wrong {
       do {
-        _ = try engine.begin(options, cancellation: nil)
+        _ = try engine.signIn.begin(options, cancellation: nil)
         Issue.record("\(field) was accepted")
       } catch {
         #expect(error.code == .invalidArgument && error.field == field)
@@ -387,7 +389,8 @@ struct DeviceStepTests {
     let other = try Bench()
     other.provider.change { $0.metadata = { $0["device_authorization_endpoint"] = nil } }
     expect(
-      code { _ = try other.engine().begin(SignInOptions(kind: .device), cancellation: nil) }, is: .unsupported
+      code { _ = try other.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil) },
+      is: .unsupported
     )
   }
 
@@ -405,7 +408,7 @@ struct DeviceStepTests {
     let bench = try Bench()
     bench.provider.change { $0.deviceAuthorization = { $0[member] = value } }
     expect(
-      code { _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil) },
+      code { _ = try bench.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil) },
       is: .responseInvalid)
     #expect(try bench.record.transactions.isEmpty)
   }

@@ -101,7 +101,7 @@ struct DiagnosticsTests {
       platform: Platform(type: "phone", appVersion: "1.2", deviceID: Self.canary), transport: bench.provider,
       store: bench.store, clock: bench.clock, random: SystemRandomSource(), observer: bench.seen,
       exclusion: { Mutex() })
-    let text = String(decoding: JSON.object(engine.diagnostics()).serialized(), as: UTF8.self)
+    let text = String(decoding: JSON.object(engine.diagnostics.diagnostics()).serialized(), as: UTF8.self)
     #expect(!text.lowercased().contains(Self.canary.lowercased()))
     #expect(!text.contains(Base64URL.encode(Array(Self.canary.utf8))))
     // These facts are included: the names of parameters, the number of transactions, the queued messages for
@@ -118,8 +118,8 @@ struct DiagnosticsTests {
     let bench = try Bench()
     bench.provider.change { $0.clockOffsetSeconds = -7200 }
     let engine = try bench.signedIn()
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
-    let told = JSON.object(engine.diagnostics())
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let told = JSON.object(engine.diagnostics.diagnostics())
     expect(told["state"]?["kind"], is: .string("authenticating"))
     expect(told["account"]?["confirmed"]?["secondsLeft"], is: .integer(3600))
     expect(told["account"]?["serverClockOffsetSeconds"], is: .integer(-7200))
@@ -130,10 +130,10 @@ struct DiagnosticsTests {
     bench.clock.advance(seconds: 3700)
     bench.provider.next(.token, .status(503), .status(503))
     _ = try engine.access()
-    let errors = JSON.object(engine.diagnostics())["errors"]?.array ?? []
+    let errors = JSON.object(engine.diagnostics.diagnostics())["errors"]?.array ?? []
     expect(errors.last?["status"], is: .string("server"))
     expect(errors.last?["httpStatus"], is: .integer(503))
-    expect(JSON.object(engine.diagnostics())["account"]?["backoff"]?["failures"], is: .integer(1))
+    expect(JSON.object(engine.diagnostics.diagnostics())["account"]?["backoff"]?["failures"], is: .integer(1))
   }
 
   @Test("the last sixteen failures are kept")
@@ -141,10 +141,10 @@ struct DiagnosticsTests {
     let bench = try Bench()
     let engine = bench.engine()
     for _ in 0..<20 {
-      let url = try engine.begin(SignInOptions(), cancellation: nil).url
+      let url = try engine.signIn.begin(SignInOptions(), cancellation: nil).url
       _ = try engine.failure(of: bench.provider.refuse(url, error: "access_denied"))
     }
-    expect(engine.diagnostics()["errors"]?.array?.count, is: 16)
+    expect(engine.diagnostics.diagnostics()["errors"]?.array?.count, is: 16)
   }
 
   @Test("a store that cannot be read is told, and the rest is told all the same")
@@ -154,7 +154,7 @@ struct DiagnosticsTests {
       configuration: bench.configuration, account: .default, platform: Platform(), transport: bench.provider,
       store: LockedStore(), clock: bench.clock, random: SystemRandomSource(), observer: bench.seen,
       exclusion: { Mutex() })
-    let told = JSON.object(engine.diagnostics())
+    let told = JSON.object(engine.diagnostics.diagnostics())
     expect(told["account"]?["problem"]?["status"], is: .string("storeLocked"))
     expect(told["outbox"]?["problem"]?["status"], is: .string("storeLocked"))
     expect(told["configuration"]?["clientId"], is: .string("native"))

@@ -15,7 +15,7 @@ struct ProviderCheckTests {
   ) throws -> (ProviderCheck, Bench) {
     let bench = try Bench(configuration)
     bench.provider.change { $0.metadata = metadata }
-    return (try bench.engine().checkProvider(cancellation: nil), bench)
+    return (try bench.engine().providerCheck.checkProvider(cancellation: nil), bench)
   }
 
   private func verdicts(
@@ -115,7 +115,7 @@ struct ProviderCheckTests {
       $0.metadata = { $0["grant_types_supported"] = .array([.string("authorization_code")]) }
     }
     let engine = try bench.signedIn()
-    expect(verdicts(try engine.checkProvider(cancellation: nil), .renewal), is: [.works])
+    expect(verdicts(try engine.providerCheck.checkProvider(cancellation: nil), .renewal), is: [.works])
   }
 
   @Test("a provider that cannot be reached, or whose keys cannot, is a finding")
@@ -123,7 +123,7 @@ struct ProviderCheckTests {
     for endpoint in [FakeProvider.Endpoint.discovery, .keys] {
       let bench = try Bench([])
       bench.provider.next(endpoint, .unreachable)
-      let check = try bench.engine().checkProvider(cancellation: nil)
+      let check = try bench.engine().providerCheck.checkProvider(cancellation: nil)
       expect(verdicts(check, .signIn), is: [.fails])
     }
   }
@@ -132,25 +132,25 @@ struct ProviderCheckTests {
   func downWithCache() throws {
     let bench = try Bench([])
     let engine = bench.engine()
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.provider.next(.discovery, .status(503))
-    expect(verdicts(try engine.checkProvider(cancellation: nil), .signIn), is: [.fails])
+    expect(verdicts(try engine.providerCheck.checkProvider(cancellation: nil), .signIn), is: [.fails])
   }
 
   @Test("the announcements are read anew, whatever is at hand")
   func anew() throws {
     let bench = try Bench([])
     let engine = bench.engine()
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.provider.change { $0.metadata = { $0["device_authorization_endpoint"] = nil } }
-    expect(verdicts(try engine.checkProvider(cancellation: nil), .device), is: [.limited])
+    expect(verdicts(try engine.providerCheck.checkProvider(cancellation: nil), .device), is: [.limited])
   }
 
   @Test("the preset of a known provider is named, unless it is used")
   func preset() throws {
     let bare = try Bench([("issuer", .string("https://gitlab.com"))])
-    try expect(bare.engine().checkProvider(cancellation: nil).preset, is: "gitlab")
+    try expect(bare.engine().providerCheck.checkProvider(cancellation: nil).preset, is: "gitlab")
     let named = try Bench([("issuer", nil), ("provider", .string("gitlab"))])
-    try expect(named.engine().checkProvider(cancellation: nil).preset, is: nil)
+    try expect(named.engine().providerCheck.checkProvider(cancellation: nil).preset, is: nil)
   }
 }

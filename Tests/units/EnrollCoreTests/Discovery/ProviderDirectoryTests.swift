@@ -33,7 +33,7 @@ struct ProviderDirectoryTests {
   ]
 
   private func begins(_ engine: Engine, at endpoint: String = "https://id.example/authorize") throws -> Bool {
-    try engine.begin(SignInOptions(), cancellation: nil).url.hasPrefix(endpoint)
+    try engine.signIn.begin(SignInOptions(), cancellation: nil).url.hasPrefix(endpoint)
   }
 
   @Test(
@@ -85,7 +85,7 @@ struct ProviderDirectoryTests {
     bench.provider.next(.discovery, Self.status(429, "", HTTPHeader("Retry-After", "3600")))
     func error() -> EnrollError? {
       do throws(EnrollError) {
-        _ = try engine.begin(SignInOptions(), cancellation: nil)
+        _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
         return nil
       } catch { return error }
     }
@@ -117,7 +117,7 @@ struct ProviderDirectoryTests {
     outlive(bench)
     bench.provider.change { $0.metadata = Self.foreign[index].0 }
     try expect(engine.token(), is: "access-3")
-    for _ in 1...20 { _ = try engine.begin(SignInOptions(), cancellation: nil) }
+    for _ in 1...20 { _ = try engine.signIn.begin(SignInOptions(), cancellation: nil) }
     expect(bench.provider.count(.discovery), is: 2, "a pause follows")
     outlive(bench)
     bench.provider.next(.discovery, Self.status(503))
@@ -151,7 +151,7 @@ struct ProviderDirectoryTests {
     let reply = Self.troubles[index].reply
     bench.provider.next(.keys, reply, reply, reply)
     for _ in 1...2 {
-      let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+      let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
       try expect(engine.failure(of: url), is: nil, "\(Self.troubles[index].name)")
       expect(bench.provider.count(.keys), is: 2, "a pause follows")
     }
@@ -169,7 +169,7 @@ struct ProviderDirectoryTests {
     try expect(engine.token(), is: "access-3")
     expect(bench.provider.count(.keys), is: 2)
     try expect(bench.record.confirmed.map { $0.unprovenIDToken == nil }, is: true)
-    try expect(engine.standing(), is: .known(.active(.renewed)))
+    try expect(engine.registration.readState(), is: .known(.active(.renewed)))
 
     // The rule also holds at a sign-in.
     let other = try Bench()
@@ -177,7 +177,7 @@ struct ProviderDirectoryTests {
     let first = try other.signedIn()
     other.clock.advance(seconds: 61)
     try other.provider.changeKey()
-    let url = other.provider.signIn(at: try first.begin(SignInOptions(), cancellation: nil).url)
+    let url = other.provider.signIn(at: try first.signIn.begin(SignInOptions(), cancellation: nil).url)
     try expect(first.failure(of: url), is: nil)
     expect(other.provider.count(.keys), is: 2)
   }
@@ -194,8 +194,8 @@ struct ProviderDirectoryTests {
     for _ in 1...8 { bench.provider.next(.keys, Self.status(200, old)) }
     var isTold = false
     for count in [2, 3, 4, 5, 6, 7, 7] {
-      let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-      guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+      let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
+      guard case .failed(let error) = try engine.signIn.resume(url, cancellation: nil).ending else {
         throw Unexpected(what: "signed in")
       }
       expect(error.code, is: .idTokenInvalid)
@@ -205,7 +205,7 @@ struct ProviderDirectoryTests {
     }
     #expect(isTold)
     bench.clock.advance(seconds: 5)
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     try expect(engine.failure(of: url), is: .idTokenInvalid)
     expect(bench.provider.count(.keys), is: 8)
   }
@@ -216,7 +216,7 @@ struct ProviderDirectoryTests {
     let engine = try bench.signedIn()
     for _ in 1...3 {
       try bench.provider.changeKey()
-      let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+      let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
       try expect(engine.failure(of: url), is: nil)
     }
   }
@@ -228,7 +228,7 @@ struct ProviderDirectoryTests {
     try bench.provider.changeKey()
     bench.provider.next(.keys, Self.status(503), Self.status(503))
     for _ in 1...2 {
-      let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+      let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
       try expect(engine.failure(of: url), is: .keysUnavailable)
     }
     expect(bench.provider.count(.keys), is: 3)

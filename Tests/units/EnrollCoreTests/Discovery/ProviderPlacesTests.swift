@@ -25,11 +25,12 @@ struct ProviderPlacesTests {
     let transport = TransportAt(
       [place: TransportAt.moved(to: "https://id.example/device", of: bench.provider)], else: bench.provider)
     let engine = bench.engine(transport: transport)
-    _ = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     expect(bench.provider.count(.discovery), is: 1)
     #expect(transport.requests.contains { $0.url == place })
     #expect(
-      try engine.begin(SignInOptions(), cancellation: nil).url.hasPrefix("https://id.example/authorize?"))
+      try engine.signIn.begin(SignInOptions(), cancellation: nil).url.hasPrefix(
+        "https://id.example/authorize?"))
   }
 
   @Test("a hole in the document is filled by configured endpoints, and is named without them")
@@ -40,7 +41,7 @@ struct ProviderPlacesTests {
     let bare = try Bench([])
     for each in [bench, bare] { each.provider.change { $0.metadata = { $0["token_endpoint"] = nil } } }
     _ = try bench.signedIn()
-    let error = try #require(refusal { try bare.engine().begin(SignInOptions(), cancellation: nil) })
+    let error = try #require(refusal { try bare.engine().signIn.begin(SignInOptions(), cancellation: nil) })
     #expect(error.field == "token_endpoint" && error.message.contains("configure it in endpoints"))
   }
 
@@ -78,8 +79,8 @@ struct ProviderPlacesTests {
       ),
     ])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(scopes: ["openid"]), cancellation: nil)
-    let error = refusal { try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil) }
+    let begun = try engine.signIn.begin(SignInOptions(scopes: ["openid"]), cancellation: nil)
+    let error = refusal { try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil) }
     #expect(error?.code == .unsupported && error?.field == "endpoints.jwksUri")
   }
 
@@ -90,18 +91,20 @@ struct ProviderPlacesTests {
     let transport = TransportAt(
       [place: TransportAt.moved(to: wellKnown, of: bench.provider)], else: bench.provider)
     let engine = bench.engine(transport: transport)
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     expect(transport.requests.count { $0.url == wellKnown }, is: 0)
 
     let other = TransportAt(
       [place: TransportAt.json(#"{"issuer":"https://evil.example"}"#)], else: bench.provider)
     let fresh = try Bench([("discoveryUri", .string(place))])
-    let error = refusal { try fresh.engine(transport: other).begin(SignInOptions(), cancellation: nil) }
+    let error = refusal {
+      try fresh.engine(transport: other).signIn.begin(SignInOptions(), cancellation: nil)
+    }
     expect(error?.code, is: .issuerMismatch)
     let missing = TransportAt([place: TransportAt.json("{}", status: 404)], else: bench.provider)
     let lost = refusal {
-      try Bench([("discoveryUri", .string(place))]).engine(transport: missing).begin(
+      try Bench([("discoveryUri", .string(place))]).engine(transport: missing).signIn.begin(
         SignInOptions(), cancellation: nil)
     }
     #expect(lost?.field == "discoveryUri" && lost?.message.contains(place) == true)
@@ -144,11 +147,12 @@ struct ProviderPlacesTests {
       configuration: configuration, account: .default, platform: Platform(), transport: transport,
       store: MemoryTokenStore(clock: clock), clock: clock, random: SystemRandomSource(), observer: Recorder(),
       exclusion: { Mutex() })
-    #expect(try engine.begin(SignInOptions(), cancellation: nil).url.hasPrefix("https://id.example/a?"))
+    #expect(
+      try engine.signIn.begin(SignInOptions(), cancellation: nil).url.hasPrefix("https://id.example/a?"))
     expect(transport.requests.map(\.url), is: [openID, place])
     // From then on, the document is requested from the URL at which it was found.
     clock.advance(seconds: 4000)
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     expect(transport.requests.map(\.url), is: [openID, place, place])
     #expect(transport.requests[2].headers.contains(HTTPHeader("If-None-Match", "\"v1\"")))
   }
@@ -161,7 +165,9 @@ struct ProviderPlacesTests {
         wellKnown: TransportAt.json("{}", status: 404),
         "https://id.example/.well-known/oauth-authorization-server": TransportAt.json("no", status: 500),
       ], else: bench.provider)
-    let error = refusal { try bench.engine(transport: transport).begin(SignInOptions(), cancellation: nil) }
+    let error = refusal {
+      try bench.engine(transport: transport).signIn.begin(SignInOptions(), cancellation: nil)
+    }
     #expect(error?.field == "issuer" && error?.httpStatus == 404)
   }
 
@@ -170,7 +176,7 @@ struct ProviderPlacesTests {
     for (word, header) in [(nil, "EnrollKit"), ("App/2.1", "App/2.1 EnrollKit")] as [(String?, String)] {
       let bench = try Bench([("userAgent", word.map { .string($0) })])
       let transport = TransportAt([:], else: bench.provider)
-      _ = try bench.engine(transport: transport).begin(SignInOptions(), cancellation: nil)
+      _ = try bench.engine(transport: transport).signIn.begin(SignInOptions(), cancellation: nil)
       #expect(transport.requests.allSatisfy { $0.headers.contains(HTTPHeader("User-Agent", header)) })
       #expect(!transport.requests.isEmpty)
     }

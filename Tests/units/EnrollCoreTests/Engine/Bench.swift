@@ -93,8 +93,8 @@ struct Bench {
   /// An engine with a signed-in user.
   func signedIn() throws -> Engine {
     let engine = engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    let ending = try engine.resume(provider.signIn(at: begun.url), cancellation: nil).ending
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let ending = try engine.signIn.resume(provider.signIn(at: begun.url), cancellation: nil).ending
     guard case .succeeded = ending else { throw Unexpected(what: "\(ending)") }
     return engine
   }
@@ -119,12 +119,12 @@ extension Transaction {
 extension Engine {
   /// The outcome of `token.access`; the test itself runs the renewal.
   func access(minimumLifetimeSeconds: Int64 = 0) throws -> AccessOutcome {
-    switch try decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds) {
+    switch try tokens.decideAccess(minimumLifetimeSeconds: minimumLifetimeSeconds) {
     case .fresh(let token, _): return .valid(token)
     case .answer(let outcome): return outcome
     case .renew(let epoch):
-      let result = try renew(epochs: [epoch], forced: false)
-      return try outcome(after: result, minimumLifetimeSeconds: minimumLifetimeSeconds)
+      let result = try renewal.renew(epochs: [epoch], forced: false)
+      return try tokens.outcome(after: result, minimumLifetimeSeconds: minimumLifetimeSeconds)
     }
   }
 
@@ -132,7 +132,7 @@ extension Engine {
 
   /// The code of the failure to which a redirect leads.
   func failure(of url: String) throws -> EnrollError.Code? {
-    guard case .failed(let error) = try resume(url, cancellation: nil).ending else { return nil }
+    guard case .failed(let error) = try signIn.resume(url, cancellation: nil).ending else { return nil }
     return error.code
   }
 }

@@ -32,10 +32,10 @@ struct DialectTests {
     bench.provider.change {
       $0.metadata = { $0["scopes_supported"] = listed.map { .array($0.map { .string($0) }) } }
     }
-    let begun = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     expect(query(begun.url)["scope"], is: sent)
     let device = bench.engine()
-    _ = try device.begin(SignInOptions(kind: .device), cancellation: nil)
+    _ = try device.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     let asked = try #require(bench.provider.requests(.deviceAuthorization).first)
     #expect(
       String(decoding: asked.body, as: UTF8.self).contains(
@@ -48,8 +48,9 @@ struct DialectTests {
   func prompt() throws {
     let bench = try Bench(prompt: "select_account")
     let engine = bench.engine()
-    expect(query(try engine.begin(SignInOptions(), cancellation: nil).url)["prompt"], is: "select_account")
-    let named = try engine.begin(SignInOptions(prompt: "consent"), cancellation: nil)
+    expect(
+      query(try engine.signIn.begin(SignInOptions(), cancellation: nil).url)["prompt"], is: "select_account")
+    let named = try engine.signIn.begin(SignInOptions(prompt: "consent"), cancellation: nil)
     expect(query(named.url)["prompt"], is: "consent")
     for bad in ["none", "consent none", "", "a\nb"] {
       expect(refusal { try Bench(prompt: bad) }?.field, is: "prompt", "\(bad)")
@@ -85,7 +86,7 @@ struct DialectTests {
     bench.provider.change { $0.takesPushedRequests = true }
     bench.provider.next(.pushed, reply)
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     #expect(query(begun.url)["code_challenge"] != nil && query(begun.url)["request_uri"] == nil)
     #expect(bench.seen.warned.contains { $0.message.contains("through the browser instead") })
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
@@ -96,7 +97,7 @@ struct DialectTests {
     let bench = try Bench(pushedRequests: .auto)
     bench.provider.change { $0.takesPushedRequests = true }
     bench.provider.next(.pushed, .status(400, body: #"{"error":"invalid_scope"}"#))
-    let error = refusal { try bench.engine().begin(SignInOptions(), cancellation: nil) }
+    let error = refusal { try bench.engine().signIn.begin(SignInOptions(), cancellation: nil) }
     #expect(error?.oauthError == "invalid_scope" && error?.field == "scopes")
   }
 
@@ -106,9 +107,9 @@ struct DialectTests {
   func refusedCode() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(.token, .status(200, body: #"{"error":"bad_verification_code"}"#))
-    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+    guard case .failed(let error) = try engine.signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "tokens")
     }
     #expect(error.code == .oauth && error.oauthError == "bad_verification_code")
@@ -119,10 +120,10 @@ struct DialectTests {
     let bench = try Bench()
     bench.provider.change { $0.tokens = { $0["error"] = .string("invalid_grant") } }
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     try expect(engine.failure(of: url), is: .responseInvalid)
     try expect(bench.record.confirmed, is: nil)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
   }
 
@@ -174,7 +175,7 @@ struct DialectTests {
           if !both { answer["verification_uri"] = nil }
         }
       }
-      let begun = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
+      let begun = try bench.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil)
       guard case .showDeviceCode(let code) = begun.action else { throw Unexpected(what: "\(begun.action)") }
       expect(code.verificationURI, is: expected)
     }
@@ -186,7 +187,7 @@ struct DialectTests {
       }
     }
     expect(
-      code { _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil) },
+      code { _ = try bench.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil) },
       is: .responseInvalid)
   }
 
@@ -200,10 +201,10 @@ struct DialectTests {
   func declined(error: String, status: Int, expected: EnrollError.Code) throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.clock.advance(seconds: 5)
     bench.provider.next(.token, .status(status, body: #"{"error":"\#(error)"}"#))
-    guard case .failed(let reason)? = try engine.pollDevice(begun.transactionID)?.ending else {
+    guard case .failed(let reason)? = try engine.device.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "still waiting")
     }
     expect(reason.code, is: expected)
@@ -214,14 +215,14 @@ struct DialectTests {
     for (named, seconds) in [(30, Int64(30)), (1, 10), (100_000, DeviceIntervals.maximum)] {
       let bench = try Bench()
       let engine = bench.engine()
-      let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
       bench.clock.advance(seconds: 5)
       bench.provider.next(.token, .status(429, body: #"{"error":"slow_down","interval":\#(named)}"#))
-      _ = try engine.pollDevice(begun.transactionID)
+      _ = try engine.device.pollDevice(begun.transactionID)
       bench.clock.advance(seconds: seconds - 1)
-      #expect(try !engine.isDevicePollDue(begun.transactionID))
+      #expect(try !engine.device.isDevicePollDue(begun.transactionID))
       bench.clock.advance(seconds: 1)
-      #expect(try engine.isDevicePollDue(begun.transactionID))
+      #expect(try engine.device.isDevicePollDue(begun.transactionID))
     }
   }
 
@@ -240,14 +241,15 @@ struct DialectTests {
       }
     }
     let engine = try bench.signedIn()
-    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .unsupported)
-    let shown = "\(engine.diagnostics())"
+    expect(code { _ = try engine.identity.userinfo(cancellation: nil) }, is: .unsupported)
+    let shown = "\(engine.diagnostics.diagnostics())"
     for name in ["userinfo_endpoint", "revocation_endpoint", "prompt_values_supported"] {
       #expect(shown.contains("discovery document, \(name)"), "\(name)")
     }
     bench.provider.change { $0.metadata = { $0["jwks_uri"] = .string("http://id.example/keys") } }
     expect(
-      code { _ = try Bench.other(bench).begin(SignInOptions(), cancellation: nil) }, is: .responseInvalid)
+      code { _ = try Bench.other(bench).signIn.begin(SignInOptions(), cancellation: nil) },
+      is: .responseInvalid)
   }
 
   // MARK: The profile
@@ -263,7 +265,7 @@ struct DialectTests {
         $0["acr"] = .string("gold")
       }
     }
-    let profile = try bench.signedIn().profile()
+    let profile = try bench.signedIn().identity.profile()
     expect(profile["email"], is: .string("alice@example.com"))
     expect(profile["name"], is: .string("Alice Example"))
     expect(profile["groups"], is: .array([.string("staff")]))
@@ -287,7 +289,7 @@ struct DialectTests {
       } else {
         bench.provider.change { $0.userinfoSubject = "mallory" }
       }
-      let profile = try bench.signedIn().profile()
+      let profile = try bench.signedIn().identity.profile()
       #expect(profile["sub"] == .string("alice") && profile["email"] == nil)
       #expect(bench.seen.warned.contains { $0.message.contains("The sign-in goes on") })
     }

@@ -36,8 +36,8 @@ struct AnswerTests {
   func mark() throws {
     let bench = try Bench()
     let engine = engine(bench)
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    let ending = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let ending = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
     guard case .succeeded = ending else { throw Unexpected(what: "\(ending)") }
     bench.provider.endSessions()
     bench.clock.advance(seconds: 3700)
@@ -54,7 +54,7 @@ struct AnswerTests {
     let engine = bench.engine()
     bench.provider.next(.passwordless, .status(200, body: body))
     let mail = SignInOptions(kind: .passwordless, recipient: Recipient(.email, address: "alice@example.org"))
-    expect(code { _ = try engine.begin(mail, cancellation: nil) }, is: .responseInvalid)
+    expect(code { _ = try engine.signIn.begin(mail, cancellation: nil) }, is: .responseInvalid)
     #expect(try bench.record.transactions.isEmpty)
   }
 
@@ -121,7 +121,7 @@ struct AnswerTests {
   func codeInFormWithoutEnd() throws {
     let bench = try Bench(scopes: [])
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(.token, .status(200, body: "token_type=Bearer&access_token=half"))
     try expect(engine.failure(of: url), is: .responseInvalid)
     #expect(try !bench.record.hasTokens)

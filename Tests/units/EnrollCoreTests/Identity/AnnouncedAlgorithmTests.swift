@@ -30,8 +30,8 @@ struct AnnouncedAlgorithmTests {
   func announced(announced: [String]?, configured: JSON?, isTaken: Bool) throws {
     let bench = try bench(announced, configured: configured)
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    switch try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending {
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    switch try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending {
     case .succeeded: #expect(isTaken)
     case .failed(let error): #expect(!isTaken && error.message.contains("idTokenAlgorithms"))
     }

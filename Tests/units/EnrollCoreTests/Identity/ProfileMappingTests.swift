@@ -35,9 +35,9 @@ struct ProfileMappingTests {
     answers["https://api.example/emails"] = emails
     let transport = TransportAt(answers, else: bench.provider)
     let engine = bench.engine(transport: transport)
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
-    return (try engine.profile(), bench, transport)
+    return (try engine.identity.profile(), bench, transport)
   }
 
   @Test("a number becomes the subject, the first path with a value counts, and the marked address is taken")
@@ -142,11 +142,11 @@ struct ProfileMappingTests {
     bench.provider.change { $0.claims = { $0["name"] = nil } }
     bench.provider.change { $0.userinfo = { $0["name"] = .string("Alice") } }
     let engine = try bench.signedIn()
-    try expect(engine.profile()["name"], is: .string("Alice"))
+    try expect(engine.identity.profile()["name"], is: .string("Alice"))
     bench.clock.advance(seconds: 4000)
     _ = try engine.token()
-    try expect(engine.profile()["name"], is: .string("Alice"))
-    try expect(engine.profile()["email"], is: .string("alice@example.com"))
+    try expect(engine.identity.profile()["name"], is: .string("Alice"))
+    try expect(engine.identity.profile()["email"], is: .string("alice@example.com"))
     expect(bench.provider.count(.userinfo), is: 1)
   }
 
@@ -192,7 +192,7 @@ struct ProfileMappingTests {
           }
         ], else: bench.provider)
       let engine = bench.engine(transport: transport)
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       let failure = try engine.failure(of: bench.provider.signIn(at: begun.url))
       expect((failure == nil), is: scopes != nil)
       try expect(bench.record.confirmed?.scopes, is: scopes)
@@ -224,7 +224,7 @@ struct ProfileMappingTests {
           return response
         }
       ], else: bench.provider)
-    _ = try bench.engine(transport: transport).renew(epochs: [bench.record.tokenEpoch], forced: true)
+    _ = try bench.engine(transport: transport).renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
     try expect(bench.record.confirmed?.refreshToken, is: Secret("new"))
     _ = engine
   }
@@ -239,14 +239,14 @@ struct ProfileMappingTests {
     bench.provider.change { $0.lifetime = nil }
     let engine = try bench.signedIn()
     try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: seconds)
-    _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
+    _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
     try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: seconds)
     // The provider's value counts, whatever is configured.
     bench.provider.change { $0.lifetime = .integer(60) }
-    _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
+    _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
     try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: 60)
     bench.provider.change { $0.lifetime = .integer(-1) }
-    _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
+    _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
     try expect(bench.record.confirmed?.expiry.lifetimeSeconds, is: 300)
     for bad in [JSON.integer(0), .integer(31_536_001), .string("ever"), .bool(true)] {
       expect(refusal { try Bench([("withoutExpiry", bad)]) }?.field, is: "withoutExpiry")
@@ -261,16 +261,17 @@ struct ProfileMappingTests {
     let endpoint = "https://api.example/user"
     let down = TransportAt([endpoint: TransportAt.json("{}", status: 500)], else: bench.provider)
     let engine = bench.engine(transport: down)
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
-    #expect(try engine.profile().members.isEmpty)
+    #expect(try engine.identity.profile().members.isEmpty)
     let up = TransportAt(
       [endpoint: TransportAt.json(#"{"id":9,"login":"nine","email":"n@example.com"}"#)], else: bench.provider)
-    try expect(bench.engine(transport: up).userinfo(cancellation: nil)["sub"], is: .string("9"))
-    try expect(engine.profile()["sub"], is: .string("9"))
+    try expect(bench.engine(transport: up).identity.userinfo(cancellation: nil)["sub"], is: .string("9"))
+    try expect(engine.identity.profile()["sub"], is: .string("9"))
     let other = TransportAt([endpoint: TransportAt.json(#"{"id":10,"login":"ten"}"#)], else: bench.provider)
     expect(
-      refusal { try bench.engine(transport: other).userinfo(cancellation: nil) }?.code, is: .profileMismatch)
-    try expect(engine.profile()["sub"], is: .string("9"))
+      refusal { try bench.engine(transport: other).identity.userinfo(cancellation: nil) }?.code,
+      is: .profileMismatch)
+    try expect(engine.identity.profile()["sub"], is: .string("9"))
   }
 }

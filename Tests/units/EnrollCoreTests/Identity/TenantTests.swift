@@ -48,12 +48,12 @@ struct TenantTests {
 
     /// The failure of a sign-in; nil if it succeeds.
     func failure(iss: String = TenantTests.issuer(first)) throws -> EnrollError? {
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       let redirect = bench.provider.signIn(at: begun.url)
       let named = try #require(redirect.firstRange(of: "&iss="))
       let url = redirect[..<named.upperBound] + PercentEncoding.encode(iss)
       do throws(EnrollError) {
-        guard case .failed(let error) = try engine.resume(String(url), cancellation: nil).ending else {
+        guard case .failed(let error) = try engine.signIn.resume(String(url), cancellation: nil).ending else {
           return nil
         }
         return error
@@ -226,7 +226,7 @@ struct TwoSpellingsTests {
       (provider.issuer, "accounts.google.com"), ("accounts.google.com", provider.issuer),
     ] {
       speak(first)
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       try expect(engine.failure(of: provider.signIn(at: begun.url)), is: nil)
       let before = try engine.token()
       speak(second)

@@ -13,7 +13,7 @@ private let fallback = "com.example.app://identity/fallback"
 
 extension Engine {
   fileprivate func follow(_ url: String) throws -> HandledLink? {
-    try handleLink(url, listening: { _ throws(EnrollError) in nil }, cancellation: nil)
+    try links.handleLink(url, listening: { _ throws(EnrollError) in nil }, cancellation: nil)
   }
 
   /// The transaction that the link begins.
@@ -30,13 +30,13 @@ extension Engine {
 
   /// A registration whose user left the browser.
   fileprivate func waiting() throws -> Transaction {
-    let begun = try begin(SignInOptions(kind: .register), cancellation: nil)
-    _ = try cancel(transactionID: begun.transactionID)
+    let begun = try signIn.begin(SignInOptions(kind: .register), cancellation: nil)
+    _ = try registration.cancel(transactionID: begun.transactionID)
     return begun
   }
 
   fileprivate func finish(_ url: String) throws -> RegistrationState {
-    guard case .succeeded(let state) = try resume(url, cancellation: nil).ending else {
+    guard case .succeeded(let state) = try signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "the sign-in failed")
     }
     return state
@@ -52,13 +52,13 @@ struct RegistrationLinkTests {
   @Test("begin by configuration: the authorize URL, the same with prompt=create, the gateway's own page")
   func begin() throws {
     let options = SignInOptions(kind: .register)
-    let plain = try Bench().engine().begin(options, cancellation: nil)
+    let plain = try Bench().engine().signIn.begin(options, cancellation: nil)
     expect(parameter("prompt", plain.url), is: nil)
-    let create = try Bench(registration: .promptCreate).engine().begin(options, cancellation: nil)
+    let create = try Bench(registration: .promptCreate).engine().signIn.begin(options, cancellation: nil)
     expect(parameter("prompt", create.url), is: "create")
     let bench = try Bench(registration: .page("https://gate.example/register"))
     let engine = bench.engine()
-    let page = try engine.begin(options, cancellation: nil)
+    let page = try engine.signIn.begin(options, cancellation: nil)
     expect(page.action, is: .openURL("https://gate.example/register"))
     #expect(page.redirectURI == nil && page.survivesProcess)
     expect(engine.state, is: .authenticating(transactionID: page.transactionID, step: .emailPending))
@@ -74,7 +74,7 @@ struct RegistrationLinkTests {
       SignInOptions(kind: .register, uiLocales: ["nl"]),
       SignInOptions(kind: .register, parameters: [("a", "b")]),
     ] {
-      expect(code { _ = try engine.begin(options, cancellation: nil) }, is: .invalidArgument)
+      expect(code { _ = try engine.signIn.begin(options, cancellation: nil) }, is: .invalidArgument)
     }
     expect(engine.state, is: .unregistered)
   }
@@ -83,10 +83,10 @@ struct RegistrationLinkTests {
   func pageHasNoRedirect() throws {
     let bench = try Bench(registration: .page("https://gate.example/register"))
     let engine = bench.engine()
-    _ = try engine.begin(SignInOptions(kind: .register), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(kind: .register), cancellation: nil)
     let before = try bench.record
     for url in ["com.example.app:/callback?code=a&state=", "com.example.app:/callback?code=a"] {
-      expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited)
+      expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .unsolicited)
     }
     try expect(bench.record, is: before)
   }
@@ -95,29 +95,30 @@ struct RegistrationLinkTests {
   func left() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(kind: .register), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(kind: .register), cancellation: nil)
     expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
     let waiting = RegistrationState.authenticating(transactionID: begun.transactionID, step: .emailPending)
-    try expect(engine.cancel(transactionID: begun.transactionID), is: waiting)
-    try expect(engine.cancel(transactionID: nil), is: waiting, "the hint may come again")
-    try expect(engine.standing(), is: .known(waiting))
+    try expect(engine.registration.cancel(transactionID: begun.transactionID), is: waiting)
+    try expect(engine.registration.cancel(transactionID: nil), is: waiting, "the hint may come again")
+    try expect(engine.registration.readState(), is: .known(waiting))
     try expect(engine.finish(bench.provider.signIn(at: begun.url)), is: .active(.confirmed))
   }
 
   @Test("the wait survives death and a reboot, and ends with emailWait")
   func survives() throws {
     let bench = try Bench()
-    let begun = try bench.engine().begin(SignInOptions(kind: .register), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(SignInOptions(kind: .register), cancellation: nil)
     let waiting = RegistrationState.authenticating(transactionID: begun.transactionID, step: .emailPending)
-    try expect(bench.engine().standing(), is: .known(waiting), "the browser was left with the process")
+    try expect(
+      bench.engine().registration.readState(), is: .known(waiting), "the browser was left with the process")
     bench.clock.advance(seconds: 43_200)
     bench.clock.reboot(bootID: "boot-2")
     let later = bench.engine()
-    try expect(later.standing(), is: .known(waiting))
+    try expect(later.registration.readState(), is: .known(waiting))
     bench.clock.advance(seconds: 43_100)
-    try expect(later.standing(), is: .known(waiting))
+    try expect(later.registration.readState(), is: .known(waiting))
     bench.clock.advance(seconds: 200)
-    try expect(later.standing(), is: .known(.unregistered))
+    try expect(later.registration.readState(), is: .known(.unregistered))
     try expect(later.refused(link), is: .expired)
   }
 
@@ -125,15 +126,16 @@ struct RegistrationLinkTests {
     "the wait of a loopback redirect's registration survives its process, though its listener does not (R4)")
   func loopback() throws {
     let bench = try Bench(redirectURI: "http://127.0.0.1/callback")
-    let begun = try bench.engine().begin(
+    let begun = try bench.engine().signIn.begin(
       SignInOptions(kind: .register), loopbackRedirectURI: "http://127.0.0.1:5000/callback", cancellation: nil
     )
     #expect(!begun.survivesProcess)
     let later = bench.engine()
     try expect(
-      later.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
+      later.registration.readState(),
+      is: .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
     var asked: TransactionID?
-    let outcome = try later.handleLink(
+    let outcome = try later.links.handleLink(
       link,
       listening: { origin throws(EnrollError) in
         asked = origin
@@ -149,7 +151,7 @@ struct RegistrationLinkTests {
   func authorize() throws {
     let bench = try Bench(registration: .promptCreate, parameters: [("activation_token", "old")])
     let engine = bench.engine()
-    let waiting = try engine.begin(
+    let waiting = try engine.signIn.begin(
       SignInOptions(kind: .register, scopes: ["openid", "email"], maxAgeSeconds: 9_000_000_000),
       cancellation: nil)
     let next = try engine.began(link)
@@ -163,19 +165,19 @@ struct RegistrationLinkTests {
     expect(next.expiresAt.since(bench.clock.wallTime()), is: 600)
 
     try expect(engine.finish(bench.provider.signIn(at: next.url)), is: .active(.confirmed))
-    try expect(engine.transactionStatus(waiting.transactionID), is: .succeeded)
+    try expect(engine.transactions.transactionStatus(waiting.transactionID), is: .succeeded)
     try expect(engine.refused(link), is: .used)
     try expect(engine.refused("https://app.example/welcome/token-2"), is: .unsolicited)
     let late = bench.provider.signIn(at: waiting.url)
-    expect(code { _ = try engine.resume(late, cancellation: nil) }, is: .alreadySettled)
+    expect(code { _ = try engine.signIn.resume(late, cancellation: nil) }, is: .alreadySettled)
   }
 
   @Test("a link that nobody asked for stores and completes nothing (R11)")
   func unsolicited() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    _ = try engine.standing()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.registration.readState()
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let before = try bench.record
     let requests = bench.provider.count(.discovery)
     guard case .refused(let refusal) = try engine.follow(link) else { throw Unexpected(what: "begun") }
@@ -184,7 +186,7 @@ struct RegistrationLinkTests {
     expect(bench.provider.count(.discovery), is: requests)
     expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
     // The host begins a transaction.
-    _ = try engine.begin(SignInOptions(kind: .register), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(kind: .register), cancellation: nil)
     _ = try engine.began(link)
   }
 
@@ -242,12 +244,12 @@ struct RegistrationLinkTests {
     let waiting = try engine.waiting()
     let next = try engine.began(link)
     let answer = bench.provider.refuse(next.url, error: "access_denied")
-    guard case .failed(let error) = try engine.resume(answer, cancellation: nil).ending else {
+    guard case .failed(let error) = try engine.signIn.resume(answer, cancellation: nil).ending else {
       throw Unexpected(what: "it succeeded")
     }
     #expect(error.code == .activationFailed && error.oauthError == "access_denied")
     expect(engine.state, is: .registrationFailed(error))
-    try expect(engine.transactionStatus(waiting.transactionID), is: .pending)
+    try expect(engine.transactions.transactionStatus(waiting.transactionID), is: .pending)
     _ = try engine.began("https://app.example/welcome/token-2")
   }
 
@@ -256,9 +258,9 @@ struct RegistrationLinkTests {
     let bench = try Bench()
     let engine = bench.engine()
     _ = try engine.waiting()
-    let signIn = try engine.begin(SignInOptions(), cancellation: nil)
+    let signIn = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.finish(bench.provider.signIn(at: signIn.url)), is: .active(.confirmed))
-    try expect(bench.engine().standing(), is: .known(.active(.valid)))
+    try expect(bench.engine().registration.readState(), is: .known(.active(.valid)))
   }
 
   @Test("the tab of an activation was closed, or it took too long: the wait for a link is the state again")
@@ -268,13 +270,13 @@ struct RegistrationLinkTests {
     let begun = try engine.waiting()
     let waiting = RegistrationState.authenticating(transactionID: begun.transactionID, step: .emailPending)
     let first = try engine.began(link)
-    try expect(engine.cancel(transactionID: first.transactionID), is: waiting)
+    try expect(engine.registration.cancel(transactionID: first.transactionID), is: waiting)
     _ = try engine.began("https://app.example/welcome/token-2")
     bench.clock.advance(seconds: 601)
-    try expect(engine.standing(), is: .known(waiting))
+    try expect(engine.registration.readState(), is: .known(waiting))
     // The redirect of a cancelled transaction may still succeed.
     let third = try engine.began("https://app.example/welcome/token-3")
-    _ = try engine.cancel(transactionID: third.transactionID)
+    _ = try engine.registration.cancel(transactionID: third.transactionID)
     try expect(engine.finish(bench.provider.signIn(at: third.url)), is: .active(.confirmed))
   }
 
@@ -284,10 +286,10 @@ struct RegistrationLinkTests {
   func besideSession() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    let begun = try engine.begin(SignInOptions(kind: .register), cancellation: nil)
-    try expect(engine.cancel(transactionID: begun.transactionID), is: .active(.confirmed))
-    try expect(engine.standing(), is: .known(.active(.confirmed)))
-    try expect(bench.engine().standing(), is: .known(.active(.valid)))
+    let begun = try engine.signIn.begin(SignInOptions(kind: .register), cancellation: nil)
+    try expect(engine.registration.cancel(transactionID: begun.transactionID), is: .active(.confirmed))
+    try expect(engine.registration.readState(), is: .known(.active(.confirmed)))
+    try expect(bench.engine().registration.readState(), is: .known(.active(.valid)))
     let next = try engine.began(link)
     try expect(engine.finish(bench.provider.signIn(at: next.url)), is: .active(.confirmed))
   }
@@ -297,10 +299,10 @@ struct RegistrationLinkTests {
     let bench = try Bench()
     let engine = bench.engine()
     _ = try engine.waiting()
-    try expect(engine.retry(cancellation: nil), is: .unregistered)
-    try expect(bench.engine().standing(), is: .known(.unregistered))
+    try expect(engine.registration.retry(cancellation: nil), is: .unregistered)
+    try expect(bench.engine().registration.readState(), is: .known(.unregistered))
     _ = try engine.began(link)
-    try expect(engine.clear(), is: .unregistered)
+    try expect(engine.logout.clear(), is: .unregistered)
     try expect(engine.refused("https://app.example/welcome/token-2"), is: .unsolicited)
   }
 
@@ -308,8 +310,9 @@ struct RegistrationLinkTests {
   func several() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let first = try engine.begin(SignInOptions(kind: .register, scopes: ["openid", "a"]), cancellation: nil)
-    _ = try engine.begin(SignInOptions(kind: .register, scopes: ["openid", "b"]), cancellation: nil)
+    let first = try engine.signIn.begin(
+      SignInOptions(kind: .register, scopes: ["openid", "a"]), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(kind: .register, scopes: ["openid", "b"]), cancellation: nil)
     expect(parameter("scope", try engine.began(link).url), is: "openid b")
     try expect(engine.refused(link), is: .used)
     try expect(engine.finish(bench.provider.signIn(at: first.url)), is: .active(.confirmed))
@@ -329,7 +332,7 @@ struct RegistrationLinkTests {
     let silent = try engine.began(fallback)
     #expect(parameter("prompt", silent.url) == "none" && parameter("activation_token", silent.url) == nil)
     try expect(engine.finish(bench.provider.signIn(at: silent.url)), is: .active(.confirmed))
-    try expect(engine.transactionStatus(waiting.transactionID), is: .succeeded)
+    try expect(engine.transactions.transactionStatus(waiting.transactionID), is: .succeeded)
   }
 
   @Test("without a page of its own the link itself is opened")
@@ -337,7 +340,7 @@ struct RegistrationLinkTests {
     let engine = try Bench(activation: .openPage).engine()
     _ = try engine.waiting()
     try expect(engine.began(link).action, is: .openURL(link))
-    _ = try engine.cancel(transactionID: nil)
+    _ = try engine.registration.cancel(transactionID: nil)
     #expect(try engine.began("https://app.example/welcome/token-2").url.hasSuffix("token-2"))
   }
 
@@ -346,12 +349,12 @@ struct RegistrationLinkTests {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()
     let waiting = try engine.waiting()
-    let second = try engine.begin(SignInOptions(), cancellation: nil)
+    let second = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     _ = try engine.finish(bench.provider.signIn(at: second.url))
     let before = try bench.record
     expect(code { _ = try engine.follow(link) }, is: .illegalState)
     try expect(bench.record, is: before)
-    try expect(engine.transactionStatus(waiting.transactionID), is: .pending)
+    try expect(engine.transactions.transactionStatus(waiting.transactionID), is: .pending)
   }
 
   @Test("the token is in no record, state, event or error, and neither is its link")
@@ -373,7 +376,7 @@ struct RegistrationLinkTests {
   func forgedLinks() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let real = try engine.begin(SignInOptions(), cancellation: nil)
+    let real = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     _ = try engine.waiting()
     for number in 0..<40 {
       _ = try engine.began("https://app.example/welcome/forged-\(number)")
@@ -408,8 +411,8 @@ struct FallbackTests {
     let engine = bench.engine()
     guard case .refused(let refusal) = try engine.follow(fallback) else { throw Unexpected(what: "begun") }
     expect(refusal, is: LinkRefusal(.unsolicited, offers: [.signIn]))
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    _ = try engine.resume(url, cancellation: nil)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
+    _ = try engine.signIn.resume(url, cancellation: nil)
     try expect(engine.refused(fallback), is: .unsolicited, "settled is not pending")
     expect(bench.provider.count(.token), is: 1)
   }
@@ -418,21 +421,21 @@ struct FallbackTests {
   func silent() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(
+    let begun = try engine.signIn.begin(
       SignInOptions(scopes: ["openid", "email"], acrValues: ["gold"]), cancellation: nil)
     let silent = try engine.began(fallback)
     expect(parameter("prompt", silent.url), is: "none")
     #expect(parameter("scope", silent.url) == "openid email" && parameter("acr_values", silent.url) == "gold")
     bench.provider.change { $0.claims = { $0["acr"] = .string("gold") } }
     try expect(engine.finish(bench.provider.signIn(at: silent.url)), is: .active(.confirmed))
-    try expect(engine.transactionStatus(begun.transactionID), is: .succeeded)
+    try expect(engine.transactions.transactionStatus(begun.transactionID), is: .succeeded)
   }
 
   @Test("after its deadline it is too late")
   func expired() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 601)
     try expect(engine.refused(fallback), is: .expired)
   }
@@ -446,22 +449,25 @@ struct FallbackTests {
   func noCircle(error: String, expected: EnrollError.Code) throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let first = try engine.begin(SignInOptions(scopes: ["openid", "email"]), cancellation: nil)
+    let first = try engine.signIn.begin(SignInOptions(scopes: ["openid", "email"]), cancellation: nil)
     let silent = try engine.began(fallback)
-    let settlement = try engine.resume(bench.provider.refuse(silent.url, error: error), cancellation: nil)
+    let settlement = try engine.signIn.resume(
+      bench.provider.refuse(silent.url, error: error), cancellation: nil)
     guard case .failed(let failure) = settlement.ending else { throw Unexpected(what: "it succeeded") }
     expect(failure.code, is: expected)
     // An answer with which the flow continues is not reported as a failure.
     #expect(bench.seen.reported.isEmpty)
     let ordinary = try #require(
-      try engine.signIn(after: settlement, listening: { _ throws(EnrollError) in nil }, cancellation: nil))
+      try engine.links.signIn(
+        after: settlement, listening: { _ throws(EnrollError) in nil }, cancellation: nil))
     #expect(parameter("prompt", ordinary.url) == nil && parameter("scope", ordinary.url) == "openid email")
     guard case .refused(let refusal) = try engine.follow(fallback) else { throw Unexpected(what: "a circle") }
     expect(refusal, is: LinkRefusal(.used, offers: [.signIn]))
     // An error of the ordinary sign-in is final: no further sign-in follows.
     let answer = bench.provider.refuse(ordinary.url, error: error)
-    let last = try engine.resume(answer, cancellation: nil)
-    let after = try engine.signIn(after: last, listening: { _ throws(EnrollError) in nil }, cancellation: nil)
+    let last = try engine.signIn.resume(answer, cancellation: nil)
+    let after = try engine.links.signIn(
+      after: last, listening: { _ throws(EnrollError) in nil }, cancellation: nil)
     expect(after, is: nil)
     expect(bench.seen.reported.map(\.code), is: [expected])
     try expect(engine.refused(fallback), is: .used)
@@ -474,13 +480,14 @@ struct FallbackTests {
     for (error, extra) in [("access_denied", "&iss="), ("login_required", "&other=")] {
       let bench = try Bench()
       let engine = bench.engine()
-      _ = try engine.begin(SignInOptions(), cancellation: nil)
+      _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       let silent = try engine.began(fallback)
       let answer = bench.provider.refuse(silent.url, error: error).replacingOccurrences(
         of: "&iss=", with: extra)
-      let settlement = try engine.resume(answer, cancellation: nil)
+      let settlement = try engine.signIn.resume(answer, cancellation: nil)
       try expect(
-        engine.signIn(after: settlement, listening: { _ throws(EnrollError) in nil }, cancellation: nil),
+        engine.links.signIn(
+          after: settlement, listening: { _ throws(EnrollError) in nil }, cancellation: nil),
         is: nil)
     }
   }
@@ -488,7 +495,7 @@ struct FallbackTests {
   @Test("two fallbacks at once: one goes on")
   func atOnce() throws {
     let bench = try Bench()
-    _ = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    _ = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     let second = bench.engine()
     nonisolated(unsafe) var other: LinkRefusal.Reason?
     let engine = bench.engine()
@@ -515,7 +522,7 @@ struct FallbackTests {
     let bench = try Bench()
     bench.provider.change { $0.metadata = { $0["prompt_values_supported"] = .array([.string("login")]) } }
     let engine = bench.engine()
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     expect(code { _ = try engine.follow(fallback) }, is: .unsupported)
   }
 }
@@ -527,30 +534,30 @@ struct ClosedTabTests {
     let bench = try Bench(requiresConfirmation: false)
     let engine = bench.engine()
     let begun = try (0..<8).map { number in
-      try engine.begin(
+      try engine.signIn.begin(
         SignInOptions(kind: number.isMultiple(of: 2) ? .signIn : .register), cancellation: nil)
     }
-    _ = try engine.cancel(transactionID: begun[0].transactionID)
-    _ = try engine.cancel(transactionID: begun[1].transactionID)
-    _ = try engine.cancel(transactionID: nil)
+    _ = try engine.registration.cancel(transactionID: begun[0].transactionID)
+    _ = try engine.registration.cancel(transactionID: begun[1].transactionID)
+    _ = try engine.registration.cancel(transactionID: nil)
     for transaction in [begun[3], begun[0], begun[7], begun[1]] {
       let later = bench.engine()
       try expect(later.finish(bench.provider.signIn(at: transaction.url)), is: .active(.confirmed))
-      try expect(later.transactionStatus(transaction.transactionID), is: .succeeded)
+      try expect(later.transactions.transactionStatus(transaction.transactionID), is: .succeeded)
     }
     expect(bench.provider.count(.token), is: 4)
-    try expect(engine.transactionStatus(begun[2].transactionID), is: .cancelled)
-    try expect(engine.transactionStatus(begun[5].transactionID), is: .pending)
+    try expect(engine.transactions.transactionStatus(begun[2].transactionID), is: .cancelled)
+    try expect(engine.transactions.transactionStatus(begun[5].transactionID), is: .pending)
   }
 
   @Test("a cancelled one ends with its deadline")
   func deadline() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.cancel(transactionID: begun.transactionID)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.registration.cancel(transactionID: begun.transactionID)
     bench.clock.advance(seconds: 601)
     let url = bench.provider.signIn(at: begun.url)
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .transactionExpired)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .transactionExpired)
   }
 }

@@ -21,7 +21,7 @@ struct LogoutHintTests {
         bench.provider.change { $0.keyID = "key-2" }
         bench.clock.advance(seconds: 90_000)
       }
-      let url = try #require(try engine.beginLogout(localOnly: false, cancellation: nil).url)
+      let url = try #require(try engine.logout.beginLogout(localOnly: false, cancellation: nil).url)
       #expect(url.contains("id_token_hint=") == isThere && url.contains("client_id=native"))
     }
   }
@@ -34,7 +34,7 @@ struct LogoutHintTests {
     try bench.provider.changeKey()
     bench.clock.advance(seconds: 90_000)
     bench.provider.next(.keys, .unreachable)
-    let url = try #require(try engine.beginLogout(localOnly: false, cancellation: nil).url)
+    let url = try #require(try engine.logout.beginLogout(localOnly: false, cancellation: nil).url)
     #expect(url.contains("id_token_hint="))
   }
 }

@@ -18,12 +18,12 @@ struct LogoutWaitTests {
   private func outbox(_ bench: Bench) throws -> [OutboxEntry] { try bench.store.updateOutbox { _ in } }
 
   private func leave(_ engine: Engine) throws -> SignOut {
-    try engine.beginLogout(localOnly: false, cancellation: nil)
+    try engine.logout.beginLogout(localOnly: false, cancellation: nil)
   }
 
   private func comeBack(from out: SignOut, to engine: Engine) throws {
     let state = try #require(out.url?.split(separator: "&").first { $0.hasPrefix("state=") })
-    try engine.finishLogout("com.example.app:/logout?\(state)")
+    try engine.logout.finishLogout("com.example.app:/logout?\(state)")
   }
 
   @Test("it is sent by nobody before the browser is back, and then at once")
@@ -31,11 +31,11 @@ struct LogoutWaitTests {
     let bench = try bench()
     let out = try leave(bench.signedIn())
     expect(out.providerTold, is: .queued)
-    for _ in 1...3 { bench.engine().sendOutbox(cancellation: nil) }
+    for _ in 1...3 { bench.engine().outbox.sendOutbox(cancellation: nil) }
     expect(bench.provider.count(.revocation), is: 0)
     let engine = bench.engine()
     try comeBack(from: out, to: engine)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: Self.both)
     #expect(try outbox(bench).isEmpty)
   }
@@ -46,19 +46,21 @@ struct LogoutWaitTests {
     let engine = try bench.signedIn()
     _ = try leave(engine)
     let now = bench.clock.instant()
-    expect(engine.logoutWaitEnds, is: now.advanced(bySeconds: Engine.logoutWaitSeconds + 1))
+    expect(engine.outbox.logoutWaitEnds, is: now.advanced(bySeconds: OutboxStep.logoutWaitSeconds + 1))
     let other = bench.engine()
-    expect(other.logoutWaitEnds, is: nil)
-    other.sendOutbox(cancellation: nil)
-    expect(other.logoutWaitEnds, is: engine.logoutWaitEnds, "a process that comes later waits as long")
-    bench.clock.advance(seconds: Engine.logoutWaitSeconds - 1)
-    other.sendOutbox(cancellation: nil)
+    expect(other.outbox.logoutWaitEnds, is: nil)
+    other.outbox.sendOutbox(cancellation: nil)
+    expect(
+      other.outbox.logoutWaitEnds, is: engine.outbox.logoutWaitEnds,
+      "a process that comes later waits as long")
+    bench.clock.advance(seconds: OutboxStep.logoutWaitSeconds - 1)
+    other.outbox.sendOutbox(cancellation: nil)
     expect(bench.provider.count(.revocation), is: 0)
     bench.clock.advance(seconds: 2)
-    other.sendOutbox(cancellation: nil)
+    other.outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: Self.both)
-    other.sendOutbox(cancellation: nil)
-    expect(other.logoutWaitEnds, is: nil)
+    other.outbox.sendOutbox(cancellation: nil)
+    expect(other.outbox.logoutWaitEnds, is: nil)
   }
 
   @Test("it waits from the moment at which the tokens go: no other process sends it before the URL is known")
@@ -69,7 +71,7 @@ struct LogoutWaitTests {
     // The sign-out reads the metadata after it has queued its messages. The metadata are no longer fresh
     // then.
     bench.clock.advance(seconds: 90_000)
-    bench.provider.change { $0.metadata = { _ in other.sendOutbox(cancellation: nil) } }
+    bench.provider.change { $0.metadata = { _ in other.outbox.sendOutbox(cancellation: nil) } }
     try expect(leave(engine).providerTold, is: .queued)
     expect(bench.provider.count(.revocation), is: 0)
     try expect(outbox(bench).count, is: 2)
@@ -88,10 +90,10 @@ struct LogoutWaitTests {
     if hindrance == .noMetadata { bench.provider.next(.discovery, .unreachable, .unreachable) }
     let out = try leave(engine)
     expect(out.url == nil, is: hindrance == .noPage || hindrance == .noMetadata)
-    expect(engine.logoutWaitEnds, is: nil)
+    expect(engine.outbox.logoutWaitEnds, is: nil)
     if hindrance == .noMetadata {
       expect(out.providerTold, is: .queued)
-      bench.engine().sendOutbox(cancellation: nil)
+      bench.engine().outbox.sendOutbox(cancellation: nil)
     } else {
       expect(out.providerTold, is: .told)
     }
@@ -112,8 +114,8 @@ struct LogoutWaitTests {
 
   private func end(_ ending: Ending, _ engine: Engine) throws -> ProviderTold? {
     switch ending {
-    case .revoke: try engine.revoke(cancellation: nil).providerTold
-    case .deregister: try engine.deregister(cancellation: nil).providerTold
+    case .revoke: try engine.logout.revoke(cancellation: nil).providerTold
+    case .deregister: try engine.logout.deregister(cancellation: nil).providerTold
     }
   }
 
@@ -129,7 +131,7 @@ struct LogoutWaitTests {
     let bench = try bench()
     let engine = try bench.signedIn()
     // The sign-in of another account does not delay the revocations of this user.
-    _ = try bench.engine(account: AccountName("second")).begin(SignInOptions(), cancellation: nil)
+    _ = try bench.engine(account: AccountName("second")).signIn.begin(SignInOptions(), cancellation: nil)
     _ = try leave(engine)
     try expect(end(ending, engine), is: .told)
     expect(Set(bench.provider.revoked), is: Self.both)
@@ -144,7 +146,7 @@ struct LogoutWaitTests {
     let bench = try bench()
     _ = try leave(bench.signedIn())
     let engine = isSameAccount ? bench.engine() : bench.engine(account: try AccountName("second"))
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     expect(Set(bench.provider.revoked), is: Self.both)
   }
 
@@ -162,14 +164,14 @@ struct LogoutWaitTests {
     let bench = try bench()
     let second = try bench.engine(account: AccountName("second"))
     bench.provider.change { $0.subject = "bob" }
-    let begun = try second.begin(SignInOptions(), cancellation: nil)
+    let begun = try second.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(second.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     bench.provider.change { $0.subject = "alice" }
     let engine = try bench.signedIn()
     let out = try leave(engine)
     _ = try leave(second)
     try comeBack(from: out, to: engine)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-4", "access-4"])
     try expect(outbox(bench).count, is: 2)
   }
@@ -179,12 +181,12 @@ struct LogoutWaitTests {
     for isSignedIn in [true, false] {
       let bench = try bench()
       let second = try bench.engine(account: AccountName("second"))
-      let begun = try second.begin(SignInOptions(), cancellation: nil)
+      let begun = try second.signIn.begin(SignInOptions(), cancellation: nil)
       if isSignedIn { try expect(second.failure(of: bench.provider.signIn(at: begun.url)), is: nil) }
       let engine = try bench.signedIn()
       let out = try leave(engine)
       try comeBack(from: out, to: engine)
-      engine.sendOutbox(cancellation: nil)
+      engine.outbox.sendOutbox(cancellation: nil)
       expect(bench.provider.revoked.isEmpty, is: isSignedIn)
     }
   }

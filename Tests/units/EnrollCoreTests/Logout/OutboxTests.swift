@@ -34,8 +34,8 @@ struct OutboxTests {
   func once() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    bench.provider.next(.revocation, .during { engine.sendOutbox(cancellation: nil) })
-    try expect(engine.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
+    bench.provider.next(.revocation, .during { engine.outbox.sendOutbox(cancellation: nil) })
+    try expect(engine.logout.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
     expect(bench.provider.revoked.sorted(), is: ["access-2", "refresh-2"])
   }
 
@@ -46,14 +46,14 @@ struct OutboxTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     bench.provider.next(.revocation, .unreachable)
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     let waiting = try outbox(bench)
     expect(waiting.count, is: 2)
     let other = try self.engine(bench, stranger)
-    other.sendOutbox(cancellation: nil)
+    other.outbox.sendOutbox(cancellation: nil)
     #expect(bench.provider.revoked.isEmpty)
     try expect(outbox(bench), is: waiting)
-    try self.engine(bench).sendOutbox(cancellation: nil)
+    try self.engine(bench).outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
     #expect(try outbox(bench).isEmpty)
   }
@@ -71,9 +71,9 @@ struct OutboxTests {
           queued: bench.clock.wallTime())
       ]
     }
-    try engine(bench, stranger).sendOutbox(cancellation: nil)
+    try engine(bench, stranger).outbox.sendOutbox(cancellation: nil)
     #expect(try bench.provider.revoked.isEmpty && outbox(bench).count == 1)
-    try engine(bench).sendOutbox(cancellation: nil)
+    try engine(bench).outbox.sendOutbox(cancellation: nil)
     #expect(try bench.provider.revoked == ["old"] && outbox(bench).isEmpty)
   }
 
@@ -81,9 +81,9 @@ struct OutboxTests {
 
   private func told(_ ending: Ending, _ engine: Engine) throws -> ProviderTold? {
     switch ending {
-    case .logout: try engine.beginLogout(localOnly: false, cancellation: nil).providerTold
-    case .revoke: try engine.revoke(cancellation: nil).providerTold
-    case .deregister: try engine.deregister(cancellation: nil).providerTold
+    case .logout: try engine.logout.beginLogout(localOnly: false, cancellation: nil).providerTold
+    case .revoke: try engine.logout.revoke(cancellation: nil).providerTold
+    case .deregister: try engine.logout.deregister(cancellation: nil).providerTold
     }
   }
 
@@ -102,7 +102,7 @@ struct OutboxTests {
     let engine = try bench.signedIn()
     // The sign-out reads the metadata after it has queued its message. The metadata are no longer fresh then.
     bench.clock.advance(seconds: 90_000)
-    bench.provider.change { $0.metadata = { _ in engine.sendOutbox(cancellation: nil) } }
+    bench.provider.change { $0.metadata = { _ in engine.outbox.sendOutbox(cancellation: nil) } }
     try expect(told(.logout, engine), is: .told)
     #expect(try outbox(bench).isEmpty)
     expect(Set(bench.provider.revoked).count, is: bench.provider.revoked.count, "sent once")
@@ -137,10 +137,10 @@ struct OutboxTests {
         !request.headers.contains { $0.name == "Authorization" }
       },
       "an access token is shown to nobody in between")
-    for _ in 1...20 { bench.engine().sendOutbox(cancellation: nil) }
+    for _ in 1...20 { bench.engine().outbox.sendOutbox(cancellation: nil) }
     expect(bench.provider.count(.revocation), is: 8, "four times, then after a pause")
     bench.clock.advance(seconds: 61)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
     #expect(try outbox(bench).isEmpty)
   }
@@ -156,14 +156,14 @@ struct OutboxTests {
     for turn in 1...30 {
       bench.provider.change { $0.subject = "user-\(turn)" }
       try expect(told(.logout, bench.signedIn()), is: .queued)
-      bench.engine().sendOutbox(cancellation: nil)
+      bench.engine().outbox.sendOutbox(cancellation: nil)
     }
     expect(bench.provider.count(.revocation), is: 1)
     bench.clock.advance(seconds: 3599)
-    bench.engine().sendOutbox(cancellation: nil)
+    bench.engine().outbox.sendOutbox(cancellation: nil)
     expect(bench.provider.count(.revocation), is: 1)
     bench.clock.advance(seconds: 362)
-    bench.engine().sendOutbox(cancellation: nil)
+    bench.engine().outbox.sendOutbox(cancellation: nil)
     expect(bench.provider.revoked.count, is: 62)
     #expect(try outbox(bench).isEmpty)
   }
@@ -174,20 +174,20 @@ struct OutboxTests {
     bench.provider.change { $0.metadata = { $0["revocation_endpoint"] = nil } }
     let engine = try bench.signedIn()
     let reason = try #require(
-      try engine.beginLogout(localOnly: false, cancellation: nil).providerTold?.reason)
+      try engine.logout.beginLogout(localOnly: false, cancellation: nil).providerTold?.reason)
     #expect(reason.contains("no revocation endpoint"))
     // The message was queued while discovery failed.
     _ = try bench.signedIn()
     let offline = bench.engine()
     bench.provider.next(.discovery, .unreachable, .unreachable)
-    try expect(offline.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .queued)
-    bench.engine().sendOutbox(cancellation: nil)
+    try expect(offline.logout.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .queued)
+    bench.engine().outbox.sendOutbox(cancellation: nil)
     #expect(try outbox(bench).isEmpty)
   }
 
   @Test("a logout of this device alone tells nobody, and says nothing of it")
   func localOnly() throws {
     let bench = try Bench()
-    try expect(bench.signedIn().beginLogout(localOnly: true, cancellation: nil), is: SignOut())
+    try expect(bench.signedIn().logout.beginLogout(localOnly: true, cancellation: nil), is: SignOut())
   }
 }

@@ -13,12 +13,12 @@ import Testing
 struct RevocationRuleTests {
   private func signIn(_ engine: Engine, _ bench: Bench, as user: String = "alice") throws {
     bench.provider.change { $0.subject = user }
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
   }
 
   private func revoked(_ engine: Engine, _ bench: Bench) -> Set<String> {
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     return Set(bench.provider.revoked)
   }
 
@@ -27,7 +27,7 @@ struct RevocationRuleTests {
   /// Logs out while the provider is unreachable, so that revocations stay in the outbox.
   private func leaveWaiting(_ engine: Engine, _ bench: Bench) throws {
     bench.provider.next(.revocation, .unreachable)
-    try expect(engine.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .queued)
+    try expect(engine.logout.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .queued)
     try expect(outbox(bench).count, is: 2)
   }
 
@@ -50,11 +50,11 @@ struct RevocationRuleTests {
     let engine = bench.engine()
     if let session {
       try signIn(engine, bench, as: session)
-      _ = try engine.confirm()
+      _ = try engine.registration.confirm()
     }
     try signIn(engine, bench)
     let declined = try #require(try bench.record.provisional)
-    _ = try engine.retry(cancellation: nil)
+    _ = try engine.registration.retry(cancellation: nil)
     let refresh = try #require(declined.refreshToken?.reveal())
     expect(
       revoked(engine, bench), is: session == "alice" ? [] : [refresh, declined.accessToken.reveal()])
@@ -65,7 +65,7 @@ struct RevocationRuleTests {
   func refusedAnswer(hasSession: Bool) throws {
     let bench = try Bench()
     let engine = hasSession ? try bench.signedIn() : bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(
       .token,
       .status(200, body: #"{"access_token": "a", "refresh_token": "r", "token_type": "unknown-type"}"#))
@@ -80,7 +80,7 @@ struct RevocationRuleTests {
     let bench = try Bench()
     let engine = bench.engine()
     bench.provider.change { $0.claims = { $0[claim] = .string("another") } }
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     try expect(engine.failure(of: url), is: .idTokenInvalid)
     expect(revoked(engine, bench), is: [])
   }
@@ -117,7 +117,7 @@ struct RevocationRuleTests {
         try? signIn(other, bench)
         bench.provider.recover(.revocation)
       })
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(bench.provider.revoked, is: ["refresh-2"])
     #expect(try outbox(bench).isEmpty)
     try expect(other.token(), is: bench.record.confirmed?.accessToken.reveal())
@@ -128,7 +128,7 @@ struct RevocationRuleTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     try leaveWaiting(engine, bench)
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
   }
 
@@ -138,12 +138,12 @@ struct RevocationRuleTests {
     let engine = try bench.signedIn()
     try leaveWaiting(engine, bench)
     bench.provider.next(.revocation, .unreachable)
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     expect(revoked(engine, bench), is: [], "the sign-in may be the same user's")
     try expect(outbox(bench).count, is: 2)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     #expect(try outbox(bench).isEmpty)
-    _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: true, cancellation: nil)
     expect(revoked(engine, bench), is: [])
   }
 
@@ -156,7 +156,7 @@ struct RevocationRuleTests {
     try leaveWaiting(engine, bench)
     bench.provider.next(.revocation, .unreachable)
     bench.provider.change { $0.subject = next ?? "alice" }
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let answer =
       next == nil
       ? bench.provider.refuse(begun.url, error: "access_denied") : bench.provider.signIn(at: begun.url)
@@ -172,11 +172,11 @@ struct RevocationRuleTests {
     let engine = try bench.signedIn()
     let second = try bench.engine(account: AccountName("second"))
     try signIn(second, bench, as: user)
-    let told = try engine.beginLogout(localOnly: false, cancellation: nil).providerTold
+    let told = try engine.logout.beginLogout(localOnly: false, cancellation: nil).providerTold
     expect(told, is: user == "alice" ? .queued : .told)
     expect(revoked(engine, bench), is: user == "alice" ? [] : ["refresh-2", "access-2"])
     try expect(second.token(), is: "access-4")
-    try expect(second.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
+    try expect(second.logout.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
     expect(revoked(engine, bench), is: ["refresh-2", "access-2", "refresh-4", "access-4"])
   }
 
@@ -184,8 +184,8 @@ struct RevocationRuleTests {
   func openElsewhere() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    _ = try bench.engine(account: AccountName("second")).begin(SignInOptions(), cancellation: nil)
-    try expect(engine.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
+    _ = try bench.engine(account: AccountName("second")).signIn.begin(SignInOptions(), cancellation: nil)
+    try expect(engine.logout.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
   }
 
   @Test("a sign-in that a new account has begun holds back the revocation of a session that is replaced")
@@ -193,7 +193,7 @@ struct RevocationRuleTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     let second = try bench.engine(account: AccountName("second"))
-    _ = try second.begin(SignInOptions(), cancellation: nil)
+    _ = try second.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(bench.store.accounts().count, is: 1)
     try signIn(engine, bench, as: "bob")
     expect(revoked(engine, bench), is: [])
@@ -208,7 +208,7 @@ struct RevocationRuleTests {
     let store = FailingTokenStore(bench.store)
     store.refuseReads(of: second)
     let engine = bench.engine(store: store)
-    try expect(engine.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .queued)
+    try expect(engine.logout.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .queued)
     expect(revoked(engine, bench), is: [])
     store.refuseReads(false)
     try expect(bench.engine(account: second).token(), is: "access-4")
@@ -222,10 +222,10 @@ struct RevocationRuleTests {
     let engine = bench.engine(store: store)
     store.refuse(.unsaved, times: 1)
     store.refuseRemoval(true)
-    expect(code { _ = try engine.beginLogout(localOnly: false, cancellation: nil) }, is: .storeIO)
+    expect(code { _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil) }, is: .storeIO)
     try expect(outbox(bench).count, is: 2)
     expect(revoked(bench.engine(), bench), is: [], "the session is still there")
-    try expect(bench.engine().beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
+    try expect(bench.engine().logout.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
     expect(revoked(bench.engine(), bench), is: ["refresh-2", "access-2"])
     expect(bench.provider.revoked.count, is: 2, "each once")
   }
@@ -237,7 +237,7 @@ struct RevocationRuleTests {
     let store = FailingTokenStore(bench.store)
     let engine = bench.engine(store: store)
     store.refuseOutbox(true)
-    try expect(engine.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
+    try expect(engine.logout.beginLogout(localOnly: false, cancellation: nil).providerTold, is: .told)
     expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
   }
 
@@ -250,7 +250,7 @@ struct RevocationRuleTests {
     let engine = bench.engine(store: store)
     store.refuseOutbox(true)
     bench.provider.next(.revocation, .unreachable)
-    let told = try engine.beginLogout(localOnly: false, cancellation: nil).providerTold
+    let told = try engine.logout.beginLogout(localOnly: false, cancellation: nil).providerTold
     #expect(told?.reason?.contains("could not keep") ?? false)
     #expect(bench.provider.revoked.isEmpty)
     store.refuseOutbox(false)

@@ -25,16 +25,16 @@ struct PasswordlessStepTests {
   private func body(_ request: HTTPRequest?) throws -> JSON { try JSON.parse(request?.body ?? []) }
 
   private func submit(_ engine: Engine, _ begun: Transaction, _ code: String) throws
-    -> Engine.Settlement
+    -> Settlement
   {
-    try engine.submitCode(Secret(code), transactionID: begun.transactionID, cancellation: nil)
+    try engine.passwordless.submitCode(Secret(code), transactionID: begun.transactionID, cancellation: nil)
   }
 
   @Test("a code by e-mail: D, codePending, G, H, and the type is PASSWORDLESS")
   func codeByMail() throws {
     let bench = try bench(requiresConfirmation: true)
     let engine = bench.engine()
-    let begun = try engine.begin(options(), cancellation: nil)
+    let begun = try engine.signIn.begin(options(), cancellation: nil)
     expect(begun.action, is: .enterCode(recipient: "alice@example.org"))
     #expect(begun.redirectURI == nil && begun.survivesProcess)
     expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .codePending))
@@ -56,8 +56,8 @@ struct PasswordlessStepTests {
       String(decoding: redeem.body, as: UTF8.self),
       is: "grant_type=http%3A%2F%2Fauth0.com%2Foauth%2Fgrant-type%2Fpasswordless%2Fotp"
         + "&username=alice%40example.org&otp=123456&realm=email&scope=openid+offline_access&client_id=native")
-    try expect(engine.confirm(), is: .active(.confirmed))
-    try expect(engine.readAccount().registrationType, is: "PASSWORDLESS")
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.readAccount().registrationType, is: "PASSWORDLESS")
     expect(code { _ = try submit(engine, begun, "123456") }, is: .alreadySettled)
   }
 
@@ -65,7 +65,7 @@ struct PasswordlessStepTests {
   func codeBySMS() throws {
     let bench = try bench()
     let engine = bench.engine()
-    let begun = try engine.begin(options(Self.phone), cancellation: nil)
+    let begun = try engine.signIn.begin(options(Self.phone), cancellation: nil)
     let start = try body(bench.provider.requests(.passwordless).first)
     #expect(start["connection"] == .string("sms") && start["phone_number"] == .string("+31612345678"))
     expect(start["email"], is: nil)
@@ -80,7 +80,7 @@ struct PasswordlessStepTests {
   func wrong() throws {
     let bench = try bench()
     let engine = bench.engine()
-    let begun = try engine.begin(options(), cancellation: nil)
+    let begun = try engine.signIn.begin(options(), cancellation: nil)
     do {
       _ = try submit(engine, begun, "000000")
       Issue.record("a wrong code was taken")
@@ -101,7 +101,7 @@ struct PasswordlessStepTests {
   @Test("the fifth wrong code ends it, whatever the provider would allow, in any process")
   func bounded() throws {
     let bench = try bench()
-    let begun = try bench.engine().begin(options(), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(options(), cancellation: nil)
     for _ in 1...4 { expect(code { _ = try submit(bench.engine(), begun, "000000") }, is: .codeRejected) }
     let engine = bench.engine()
     guard case .failed(let error) = try submit(engine, begun, "000000").ending else {
@@ -119,7 +119,7 @@ struct PasswordlessStepTests {
   func endedByProvider(status: Int) throws {
     let bench = try bench()
     let engine = bench.engine()
-    let begun = try engine.begin(options(), cancellation: nil)
+    let begun = try engine.signIn.begin(options(), cancellation: nil)
     bench.provider.next(.token, .status(status, body: #"{"error":"too_many_attempts"}"#))
     guard case .failed(let error) = try submit(engine, begun, "000000").ending else {
       throw Unexpected(what: "\(engine.state)")
@@ -132,7 +132,7 @@ struct PasswordlessStepTests {
   func trouble() throws {
     let bench = try bench()
     let engine = bench.engine()
-    let begun = try engine.begin(options(), cancellation: nil)
+    let begun = try engine.signIn.begin(options(), cancellation: nil)
     bench.provider.next(.token, .unreachable, .timeout, .status(503), .status(429))
     for expected in [EnrollError.Code.network, .timeout, .server, .server] {
       expect(code { _ = try submit(engine, begun, "123456") }, is: expected)
@@ -155,7 +155,7 @@ struct PasswordlessStepTests {
   func somebodyElse(status: Int, body: String) throws {
     let bench = try bench()
     let engine = bench.engine()
-    let begun = try engine.begin(options(), cancellation: nil)
+    let begun = try engine.signIn.begin(options(), cancellation: nil)
     for _ in 1...6 {
       bench.provider.next(.token, .status(status, body: body))
       expect(code { _ = try submit(engine, begun, "123456") }, is: .responseInvalid)
@@ -170,7 +170,7 @@ struct PasswordlessStepTests {
   func keysFirst() throws {
     let bench = try bench()
     let engine = bench.engine()
-    let begun = try engine.begin(options(), cancellation: nil)
+    let begun = try engine.signIn.begin(options(), cancellation: nil)
     bench.provider.next(.keys, .unreachable)
     expect(code { _ = try submit(engine, begun, "123456") }, is: .keysUnavailable)
     expect(bench.provider.count(.token), is: 0)
@@ -179,7 +179,7 @@ struct PasswordlessStepTests {
   @Test("tries are counted before the code leaves: a process that dies gives none back")
   func countedFirst() throws {
     let bench = try bench()
-    let begun = try bench.engine().begin(options(), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(options(), cancellation: nil)
     nonisolated(unsafe) var tries: Int64 = -1
     bench.provider.next(
       .token,
@@ -194,7 +194,7 @@ struct PasswordlessStepTests {
   func expired() throws {
     let bench = try bench()
     let engine = bench.engine()
-    let begun = try engine.begin(options(), cancellation: nil)
+    let begun = try engine.signIn.begin(options(), cancellation: nil)
     bench.clock.advance(seconds: 600)
     expect(code { _ = try submit(engine, begun, "123456") }, is: .transactionExpired)
     expect(bench.provider.count(.token), is: 0)
@@ -204,14 +204,16 @@ struct PasswordlessStepTests {
   func notAwaited() throws {
     let bench = try bench()
     let engine = bench.engine()
-    let signIn = try engine.begin(SignInOptions(), cancellation: nil)
+    let signIn = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     expect(code { _ = try submit(engine, signIn, "123456") }, is: .illegalState)
-    let link = try engine.begin(options(Self.mail, .link), cancellation: nil)
+    let link = try engine.signIn.begin(options(Self.mail, .link), cancellation: nil)
     expect(code { _ = try submit(engine, link, "123456") }, is: .illegalState)
     expect(
-      code { _ = try engine.submitCode(Secret("1"), transactionID: "nobody", cancellation: nil) },
+      code {
+        _ = try engine.passwordless.submitCode(Secret("1"), transactionID: "nobody", cancellation: nil)
+      },
       is: .notFound)
-    let begun = try engine.begin(options(), cancellation: nil)
+    let begun = try engine.signIn.begin(options(), cancellation: nil)
     for bad in ["", "12 34", "12\n", String(repeating: "1", count: 65), "é"] {
       expect(code { _ = try submit(engine, begun, bad) }, is: .invalidArgument)
     }
@@ -221,7 +223,7 @@ struct PasswordlessStepTests {
   @Test("a link by e-mail comes back as a redirect, with state, nonce and PKCE (R7, R13)")
   func link() throws {
     let bench = try bench(requiresConfirmation: true)
-    let begun = try bench.engine().begin(options(Self.mail, .link), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(options(Self.mail, .link), cancellation: nil)
     expect(begun.action, is: .awaitLink(recipient: "alice@example.org"))
     expect(begun.redirectURI, is: "com.example.app:/callback")
     // The transaction lives as long as every transaction with an e-mail.
@@ -240,15 +242,19 @@ struct PasswordlessStepTests {
     bench.clock.advance(seconds: 20_000)
     let engine = bench.engine()
     try expect(
-      engine.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
+      engine.registration.readState(),
+      is: .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
     expect(
-      code { _ = try engine.resume("com.example.app:/callback?code=x&state=nobody", cancellation: nil) },
+      code {
+        _ = try engine.signIn.resume("com.example.app:/callback?code=x&state=nobody", cancellation: nil)
+      },
       is: .unsolicited)
     let redirect = bench.provider.signIn(at: "https://id.example/authorize?client_id=native&" + query)
-    guard case .succeeded(.awaitingConfirmation) = try engine.resume(redirect, cancellation: nil).ending
+    guard
+      case .succeeded(.awaitingConfirmation) = try engine.signIn.resume(redirect, cancellation: nil).ending
     else { throw Unexpected(what: "\(engine.state)") }
-    try expect(engine.confirm(), is: .active(.confirmed))
-    try expect(engine.readAccount().registrationType, is: "PASSWORDLESS")
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.readAccount().registrationType, is: "PASSWORDLESS")
   }
 
   @Test(
@@ -266,7 +272,7 @@ struct PasswordlessStepTests {
   func badRecipient(connection: Recipient.Connection, address: String) throws {
     let bench = try bench()
     do {
-      _ = try bench.engine().begin(options(Recipient(connection, address: address)), cancellation: nil)
+      _ = try bench.engine().signIn.begin(options(Recipient(connection, address: address)), cancellation: nil)
       Issue.record("\(address) was taken")
     } catch {
       expect(error.code, is: .invalidArgument)
@@ -284,12 +290,12 @@ struct PasswordlessStepTests {
       (.sms, "+12345678"), (.sms, "+123456789012345"),
     ])
   func goodRecipient(connection: Recipient.Connection, address: String) throws {
-    _ = try bench().engine().begin(options(Recipient(connection, address: address)), cancellation: nil)
+    _ = try bench().engine().signIn.begin(options(Recipient(connection, address: address)), cancellation: nil)
   }
 
   @Test("no dialect, no recipient, a link by SMS, options without a place: refused with words")
   func refusals() throws {
-    expect(code { _ = try Bench().engine().begin(options(), cancellation: nil) }, is: .unsupported)
+    expect(code { _ = try Bench().engine().signIn.begin(options(), cancellation: nil) }, is: .unsupported)
     let bench = try bench()
     var odd = options()
     odd.prompt = "login"
@@ -302,7 +308,7 @@ struct PasswordlessStepTests {
     ]
     for (field, options) in wrong {
       do {
-        _ = try bench.engine().begin(options, cancellation: nil)
+        _ = try bench.engine().signIn.begin(options, cancellation: nil)
         Issue.record("\(field) was accepted")
       } catch {
         #expect(error.code == .invalidArgument && error.field == field)
@@ -317,12 +323,12 @@ struct PasswordlessStepTests {
     let engine = bench.engine()
     bench.provider.next(.passwordless, .status(400, body: #"{"error":"bad.email"}"#), .status(503))
     do {
-      _ = try engine.begin(options(), cancellation: nil)
+      _ = try engine.signIn.begin(options(), cancellation: nil)
       Issue.record("begun")
     } catch {
       #expect(error.code == .oauth && error.oauthError == "bad.email")
     }
-    expect(code { _ = try engine.begin(options(Self.mail, .link), cancellation: nil) }, is: .server)
+    expect(code { _ = try engine.signIn.begin(options(Self.mail, .link), cancellation: nil) }, is: .server)
     #expect(try bench.record.transactions.isEmpty)
     expect(engine.state, is: .unregistered)
   }

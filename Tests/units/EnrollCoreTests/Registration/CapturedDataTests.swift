@@ -60,16 +60,16 @@ struct CapturedDataTests {
     let bench = try Bench(requiresConfirmation: ending == .retry)
     let (engine, _) = try whole(bench)
     switch ending {
-    case .logout: _ = try engine.beginLogout(localOnly: false, cancellation: nil)
-    case .deregister: _ = try engine.deregister(cancellation: nil)
-    case .retry: _ = try engine.retry(cancellation: nil)
-    case .clear: _ = try engine.clear()
+    case .logout: _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
+    case .deregister: _ = try engine.logout.deregister(cancellation: nil)
+    case .retry: _ = try engine.registration.retry(cancellation: nil)
+    case .clear: _ = try engine.logout.clear()
     }
     let record = try bench.record
     #expect(record.captured(record.confirmed) == .nothing && record.captured(record.provisional) == .nothing)
     #expect(record.provisionalRegistrationType == nil && record.provisionalProfile == nil)
     expect(engine.state, is: .unregistered)
-    let read = try engine.readAccount()
+    let read = try engine.registration.readAccount()
     #expect(read.profile == nil && read.idToken == nil && read.accessToken == nil && read.expiresAt == nil)
     expect(read.registrationType, is: nil)
     // The refresh token is revoked at the server, too, except by the call that contacts no server.
@@ -80,11 +80,11 @@ struct CapturedDataTests {
   func retryBesideSession() throws {
     let bench = try Bench(requiresConfirmation: true)
     let (engine, _) = try whole(bench)
-    _ = try engine.confirm()
+    _ = try engine.registration.confirm()
     let before = try bench.record.captured(bench.record.confirmed)
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
-    _ = try engine.retry(cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    _ = try engine.registration.retry(cancellation: nil)
     let after = try bench.record.captured(bench.record.confirmed)
     #expect(after.profile == before.profile && after.idToken == before.idToken)
     #expect(after.accessToken == before.accessToken && after.refreshToken == before.refreshToken)
@@ -121,7 +121,7 @@ struct CapturedDataTests {
   func readable() throws {
     let bench = try Bench()
     let (engine, captured) = try whole(bench)
-    let read = try engine.readAccount()
+    let read = try engine.registration.readAccount()
     #expect(read.profile == captured.profile && read.idToken == captured.idToken)
     #expect(read.accessToken == captured.accessToken && read.expiresAt == captured.expiresAt)
     expect(read.registrationType, is: "SOCIAL")
@@ -132,7 +132,7 @@ struct CapturedDataTests {
   func provisional() throws {
     let bench = try Bench(requiresConfirmation: true)
     let (engine, captured) = try whole(bench)
-    let read = try engine.readAccount()
+    let read = try engine.registration.readAccount()
     expect(read.waiting?.profile, is: captured.profile)
     expect(read.waiting?.registrationType, is: "SOCIAL")
     #expect(read.profile == nil && read.idToken == nil && read.accessToken == nil && read.expiresAt == nil)
@@ -146,13 +146,13 @@ struct DeregistrationTests {
   func transactions() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let url = bench.provider.signIn(at: begun.url)
-    let toOpen = try engine.deregister(cancellation: nil).url
+    let toOpen = try engine.logout.deregister(cancellation: nil).url
     expect(toOpen?.hasPrefix("https://id.example/logout?"), is: true)
     #expect(try bench.record.transactions.isEmpty)
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .unsolicited)
-    #expect(try engine.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .unsolicited)
+    #expect(try engine.signIn.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
   }
 
   @Test("the installation id is another one afterwards; a logout keeps it")
@@ -160,12 +160,12 @@ struct DeregistrationTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     let id = try bench.store.installationID()
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     try expect(bench.store.installationID(), is: id)
-    _ = try engine.deregister(cancellation: nil)
+    _ = try engine.logout.deregister(cancellation: nil)
     let second = try bench.store.installationID()
     expect(second, isNot: id)
-    try engine.resetInstallationID()
+    try engine.logout.resetInstallationID()
     try expect(bench.store.installationID(), isNot: second)
   }
 
@@ -175,11 +175,15 @@ struct DeregistrationTests {
   func exchangeMeanwhile(isDeregistration: Bool) throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(
       .token,
       .during {
-        if isDeregistration { _ = try? engine.deregister(cancellation: nil) } else { _ = try? engine.clear() }
+        if isDeregistration {
+          _ = try? engine.logout.deregister(cancellation: nil)
+        } else {
+          _ = try? engine.logout.clear()
+        }
       })
     try expect(engine.failure(of: url), is: .cancelled)
     #expect(try !bench.record.hasTokens)
@@ -194,7 +198,7 @@ struct DeregistrationTests {
     let other = bench.engine()
     bench.clock.advance(seconds: 3550)
     bench.provider.next(.revocation, .unreachable)
-    bench.provider.next(.token, .during { _ = try? other.deregister(cancellation: nil) })
+    bench.provider.next(.token, .during { _ = try? other.logout.deregister(cancellation: nil) })
     try expect(engine.access(), is: .reauthenticate(reason: "no user is signed in"))
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-3"))
@@ -205,9 +209,9 @@ struct DeregistrationTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     bench.provider.next(.revocation, .unreachable)
-    _ = try engine.deregister(cancellation: nil)
+    _ = try engine.logout.deregister(cancellation: nil)
     #expect(try !bench.record.hasTokens && bench.provider.revoked.isEmpty)
-    bench.engine().sendOutbox(cancellation: nil)
+    bench.engine().outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
   }
 
@@ -217,7 +221,7 @@ struct DeregistrationTests {
     let engine = try bench.signedIn()
     let refusal = FakeProvider.Reply.status(status, headers: [HTTPHeader("Content-Length", "0")])
     bench.provider.next(.revocation, refusal, refusal, refusal, refusal)
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(bench.provider.count(.revocation), is: 4)
     #expect(try bench.store.updateOutbox { _ in }.isEmpty)
   }

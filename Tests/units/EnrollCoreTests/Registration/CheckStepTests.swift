@@ -11,9 +11,9 @@ import Testing
 extension Engine {
   /// The state that a host gets; renews the tokens and runs the registration check first, if necessary.
   fileprivate func settled() throws -> RegistrationState {
-    if try standing() == .needsRenewal { _ = try access() }
-    guard try standing() == .needsCheck else { return state }
-    return try checkSession(cancellation: nil)
+    if try registration.readState() == .needsRenewal { _ = try access() }
+    guard try registration.readState() == .needsCheck else { return state }
+    return try check.checkSession(cancellation: nil)
   }
 }
 
@@ -21,8 +21,10 @@ extension Engine {
 struct CheckStepTests {
   private func arrived(_ bench: Bench) throws -> Engine {
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    guard case .succeeded = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    guard
+      case .succeeded = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+        .ending
     else { throw Unexpected(what: "\(engine.state)") }
     return engine
   }
@@ -32,12 +34,12 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
     expect(bench.provider.count(.registrationCheck), is: 0)
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(engine.settled(), is: .active(.confirmed))
     expect(bench.provider.count(.registrationCheck), is: 1)
 
     let next = bench.engine()
-    try expect(next.standing(), is: .needsCheck)
+    try expect(next.registration.readState(), is: .needsCheck)
     expect(next.state, is: .starting)
     try expect(next.settled(), is: .active(.valid))
     try expect(next.settled(), is: .active(.valid))
@@ -46,7 +48,7 @@ struct CheckStepTests {
     bench.clock.advance(seconds: 3550)
     _ = try next.access()
     expect(next.state, is: .active(.valid))
-    next.checkIfNeeded()
+    next.registration.checkIfNeeded()
     expect(next.state, is: .active(.renewed))
     try expect(next.settled(), is: .active(.renewed))
     expect(bench.provider.count(.registrationCheck), is: 3)
@@ -93,7 +95,7 @@ struct CheckStepTests {
     try expect(engine.settled().kind, is: .renewalFailed)
     expect(bench.provider.count(.registrationCheck), is: 3)
     expect(bench.seen.reported.map(\.code), is: [.oauth])
-    try expect(engine.retry(cancellation: nil), is: .active(.renewed))
+    try expect(engine.registration.retry(cancellation: nil), is: .active(.renewed))
   }
 
   @Test(
@@ -137,12 +139,12 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
-    expect(code { _ = try engine.confirm() }, is: .profileMismatch)
+    expect(code { _ = try engine.registration.confirm() }, is: .profileMismatch)
     let failed = engine.state
     expect(failed.kind, is: .registrationFailed)
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-2"))
-    try expect(engine.standing(), is: .known(failed))
+    try expect(engine.registration.readState(), is: .known(failed))
   }
 
   @Test("an unknown account is passed on: G stays, and the user confirms again once there is one")
@@ -150,11 +152,11 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
     bench.provider.change { $0.checkAnswer = { $0 = JSONObject([("unknownAccount", .bool(true))]) } }
-    expect(code { _ = try engine.confirm() }, is: .unknownAccount)
+    expect(code { _ = try engine.registration.confirm() }, is: .unknownAccount)
     expect(engine.state.kind, is: .awaitingConfirmation)
     expect(bench.seen.reported.map(\.helps), is: [.createAccount])
     bench.provider.change { $0.checkAnswer = { _ in } }
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
   }
 
   @Test("an account that the back end forgot is E, and registering again helps")
@@ -173,10 +175,10 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
     bench.provider.next(.registrationCheck, .unreachable)
-    expect(code { _ = try engine.confirm() }, is: .network)
+    expect(code { _ = try engine.registration.confirm() }, is: .network)
     expect(engine.state.kind, is: .awaitingConfirmation)
     try expect(bench.record.confirmed, is: nil)
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
   }
 
   @Test("before H a 401 renews the tokens that wait; a second one is E, and they are kept")
@@ -184,17 +186,17 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let engine = try arrived(bench)
     bench.provider.next(.registrationCheck, .status(401), .status(401))
-    expect(code { _ = try engine.confirm() }, is: .oauth)
+    expect(code { _ = try engine.registration.confirm() }, is: .oauth)
     let failed = engine.state
     expect(failed.kind, is: .renewalFailed)
-    try expect(engine.standing(), is: .known(failed))
+    try expect(engine.registration.readState(), is: .known(failed))
     try expect(bench.record.provisional?.refreshToken, is: Secret("refresh-3"))
-    try expect(engine.retry(cancellation: nil), is: .unregistered)
+    try expect(engine.registration.retry(cancellation: nil), is: .unregistered)
     #expect(bench.provider.revoked.contains("refresh-3"))
 
     let again = try arrived(bench)
     bench.provider.next(.registrationCheck, .status(401))
-    try expect(again.confirm(), is: .active(.confirmed))
+    try expect(again.registration.confirm(), is: .active(.confirmed))
     try expect(bench.record.confirmed?.accessToken, isNot: nil)
     try expect(again.token(), is: bench.record.confirmed?.accessToken.reveal())
   }
@@ -206,7 +208,7 @@ struct CheckStepTests {
     let waiting = try #require(try bench.record.provisional)
     bench.provider.next(.registrationCheck, .status(401), .status(401), .status(401))
     // The first renewal succeeds, and the second one gets the same answer again.
-    expect(code { _ = try engine.confirm() }, is: .oauth)
+    expect(code { _ = try engine.registration.confirm() }, is: .oauth)
     let renewed = try #require(try bench.record.provisional)
     expect(renewed.refreshToken, isNot: waiting.refreshToken)
     let spent = try #require(waiting.refreshToken?.reveal())
@@ -217,7 +219,7 @@ struct CheckStepTests {
         body:
           #"{"access_token": "old", "token_type": "Bearer", "refresh_token": "\#(hasAge ? "new" : spent)"}"#))
     let again = bench.engine()
-    expect(code { _ = try again.confirm() }, isNot: nil)
+    expect(code { _ = try again.registration.confirm() }, isNot: nil)
     try expect(bench.record.provisional, is: renewed)
   }
 
@@ -228,7 +230,7 @@ struct CheckStepTests {
     let body = #"{"refresh_token": "refresh-rotated", "access_token": 7}"#
     bench.provider.next(.registrationCheck, .status(401))
     bench.provider.next(.token, .status(200, body: body))
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-rotated"))
   }
 
@@ -241,7 +243,7 @@ struct CheckStepTests {
     let asked = try #require(try engine.questionShown())
     bench.provider.next(.registrationCheck, .status(401))
     bench.provider.next(.token, .during { fussy.refuse(.before, times: 1) })
-    try expect(engine.confirm(asked), is: .active(.confirmed))
+    try expect(engine.registration.confirm(asked), is: .active(.confirmed))
     try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
   }
 
@@ -250,12 +252,12 @@ struct CheckStepTests {
     let bench = try Bench(requiresConfirmation: true, checks: false)
     let engine = try arrived(bench)
     bench.provider.next(.registrationCheck, .unreachable)
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     expect(bench.seen.reported.map(\.code), is: [.network])
-    try expect(bench.engine().standing(), is: .known(.active(.valid)))
+    try expect(bench.engine().registration.readState(), is: .known(.active(.valid)))
     let other = try arrived(bench)
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
-    expect(code { _ = try other.confirm() }, is: .profileMismatch)
+    expect(code { _ = try other.registration.confirm() }, is: .profileMismatch)
   }
 
   @Test("without confirmation the check stands before H all the same")
@@ -263,7 +265,7 @@ struct CheckStepTests {
     let bench = try Bench(checks: true)
     let engine = bench.engine()
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: .profileMismatch)
     #expect(try !bench.record.hasTokens)
 
@@ -271,7 +273,7 @@ struct CheckStepTests {
     bench.provider.next(.registrationCheck, .unreachable)
     let waiting = try arrived(bench)
     expect(waiting.state.kind, is: .awaitingConfirmation)
-    try expect(waiting.confirm(), is: .active(.confirmed))
+    try expect(waiting.registration.confirm(), is: .active(.confirmed))
   }
 
   @Test("a logout while the check is asked stays a logout")
@@ -280,7 +282,7 @@ struct CheckStepTests {
     _ = try bench.signedIn()
     let engine = bench.engine()
     bench.provider.next(
-      .registrationCheck, .during { _ = try? engine.beginLogout(localOnly: true, cancellation: nil) })
+      .registrationCheck, .during { _ = try? engine.logout.beginLogout(localOnly: true, cancellation: nil) })
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
     try expect(engine.settled(), is: .unregistered)
   }
@@ -289,18 +291,18 @@ struct CheckStepTests {
   func verifiedEmail() throws {
     let bench = try Bench(requiresConfirmation: true, requireVerifiedEmail: true)
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     #expect(begun.url.contains("email"))
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
-    expect(code { _ = try engine.confirm() }, is: .emailNotVerified)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    expect(code { _ = try engine.registration.confirm() }, is: .emailNotVerified)
     expect(engine.state.kind, is: .awaitingConfirmation)
     expect(bench.seen.reported.map(\.helps), is: [.verifyEmail])
     try expect(bench.record.confirmed, is: nil)
 
     // The user verifies the address at the provider; userinfo has it before the id_token does.
     bench.provider.change { $0.userinfo = { $0["email_verified"] = .bool(true) } }
-    try expect(engine.confirm(), is: .active(.confirmed))
-    try expect(engine.profile()["email"], is: .string("alice@example.com"))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
+    try expect(engine.identity.profile()["email"], is: .string("alice@example.com"))
   }
 
   @Test(
@@ -317,7 +319,7 @@ struct CheckStepTests {
       }
     }
     let engine = try arrived(bench)
-    expect(code { _ = try engine.confirm() }, is: isEnough ? nil : .emailNotVerified)
+    expect(code { _ = try engine.registration.confirm() }, is: isEnough ? nil : .emailNotVerified)
   }
 
   @Test("userinfo's verified address does not vouch for another one in the id_token")
@@ -328,7 +330,7 @@ struct CheckStepTests {
       $0.userinfo = { $0["email_verified"] = .bool(true) }
     }
     let engine = try arrived(bench)
-    expect(code { _ = try engine.confirm() }, is: .emailNotVerified)
+    expect(code { _ = try engine.registration.confirm() }, is: .emailNotVerified)
   }
 }
 
@@ -340,8 +342,8 @@ struct TellStepTests {
   func profile() throws {
     let bench = try Bench(tellsBackEnd: true)
     let engine = try bench.signedIn()
-    engine.sendOutbox(cancellation: nil)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     let sent = bench.provider.requests(.profileUpdate)
     expect(sent.count, is: 1)
     expect(sent.first?.headers.contains(HTTPHeader("Authorization", "Bearer access-2")), is: true)
@@ -356,14 +358,14 @@ struct TellStepTests {
     let bench = try Bench(tellsBackEnd: true)
     let engine = try bench.signedIn()
     bench.provider.next(.profileUpdate, reply)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(engine.state, is: .active(.confirmed))
     try expect(outbox(bench).map(\.attempts), is: [1])
     // Another process can send the profile, with the access token of that time.
     bench.clock.advance(seconds: 3550)
     let next = bench.engine()
     _ = try next.access()
-    next.sendOutbox(cancellation: nil)
+    next.outbox.sendOutbox(cancellation: nil)
     #expect(try outbox(bench).isEmpty)
     expect(
       bench.provider.requests(.profileUpdate).last?.headers
@@ -375,13 +377,13 @@ struct TellStepTests {
     let bench = try Bench(tellsBackEnd: true)
     let engine = try bench.signedIn()
     bench.provider.next(.profileUpdate, .status(422))
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     #expect(try outbox(bench).isEmpty)
 
     let other = try Bench(tellsBackEnd: true)
     _ = try other.signedIn()
     other.clock.advance(seconds: 7 * 86_400 + 1)
-    other.engine().sendOutbox(cancellation: nil)
+    other.engine().outbox.sendOutbox(cancellation: nil)
     expect(other.provider.count(.profileUpdate), is: 0)
     #expect(try outbox(other).isEmpty)
   }
@@ -400,8 +402,8 @@ struct TellStepTests {
         ) {
           $0.allowsLoopbackHTTP = true
         }))
-    other.sendOutbox(cancellation: nil)
-    _ = try other.beginLogout(localOnly: false, cancellation: nil)
+    other.outbox.sendOutbox(cancellation: nil)
+    _ = try other.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(bench.provider.count(.profileUpdate), is: 0)
     try expect(outbox(bench), is: waiting)
   }
@@ -410,8 +412,8 @@ struct TellStepTests {
   func logout() throws {
     let bench = try Bench(tellsBackEnd: true)
     let engine = try bench.signedIn()
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
-    engine.sendOutbox(cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(bench.provider.count(.profileUpdate), is: 0)
     #expect(try outbox(bench).isEmpty)
 
@@ -421,9 +423,9 @@ struct TellStepTests {
       let engine = try silent.signedIn()
       try expect(outbox(silent).count, is: 1)
       if clears {
-        _ = try engine.clear()
+        _ = try engine.logout.clear()
       } else {
-        _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+        _ = try engine.logout.beginLogout(localOnly: true, cancellation: nil)
       }
       #expect(try outbox(silent).isEmpty)
     }
@@ -433,12 +435,12 @@ struct TellStepTests {
   func reports() throws {
     let bench = try Bench(tellsBackEnd: true)
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     _ = try engine.failure(of: bench.provider.refuse(begun.url, error: "access_denied"))
     bench.provider.next(.errorReport, .unreachable)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     try expect(outbox(bench).count, is: 1)
-    bench.engine().sendOutbox(cancellation: nil)
+    bench.engine().outbox.sendOutbox(cancellation: nil)
     #expect(try outbox(bench).isEmpty)
     let body = try JSON.parse(try #require(bench.provider.requests(.errorReport).last).body)
     #expect(body["code"] == .string("accessDenied") && body["messageKey"] == .string("error.accessDenied"))
@@ -464,9 +466,13 @@ struct TellStepTests {
   func noise() throws {
     let bench = try Bench(requiresConfirmation: true, tellsBackEnd: true)
     let engine = bench.engine()
-    _ = code { _ = try engine.confirm() }
-    _ = code { _ = try engine.reporting { () throws(EnrollError) in throw EnrollError(.unsolicited, "") } }
-    _ = code { _ = try engine.reporting { () throws(EnrollError) in throw EnrollError(.illegalState, "") } }
+    _ = code { _ = try engine.registration.confirm() }
+    _ = code {
+      _ = try engine.backEnd.reporting { () throws(EnrollError) in throw EnrollError(.unsolicited, "") }
+    }
+    _ = code {
+      _ = try engine.backEnd.reporting { () throws(EnrollError) in throw EnrollError(.illegalState, "") }
+    }
     #expect(bench.seen.reported.isEmpty)
     #expect(try outbox(bench).isEmpty)
   }
@@ -478,7 +484,7 @@ struct TellStepTests {
     var secrets = ["access-2", "refresh-2", try #require(bench.record.confirmed?.idToken).reveal()]
     for _ in 1...40 {
       bench.clock.advance(seconds: 1)
-      let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(prompt: "login"), cancellation: nil)
       let transaction = try #require(bench.record.transactions.last)
       let request = try #require(transaction.codeRequest)
       let kept = try #require(request.secrets)
@@ -488,7 +494,7 @@ struct TellStepTests {
       _ = try engine.failure(of: bench.provider.signIn(at: begun.url))
     }
     try expect(outbox(bench).count, is: 33)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     let sent = bench.provider.requests(.errorReport).map { String(decoding: $0.body, as: UTF8.self) }
     expect(sent.count, is: 32)
     for secret in secrets { #expect(!sent.contains { $0.contains(secret) }) }

@@ -10,7 +10,9 @@ import Testing
 extension Engine {
   /// The transaction of the current question.
   func questionShown() throws -> TransactionID? {
-    guard case .known(.awaitingConfirmation(let transactionID, _)) = try standing() else { return nil }
+    guard case .known(.awaitingConfirmation(let transactionID, _)) = try registration.readState() else {
+      return nil
+    }
     return transactionID
   }
 }
@@ -21,8 +23,8 @@ struct QuestionTests {
   @discardableResult
   private func signIn(_ user: String, _ engine: Engine, _ bench: Bench) throws -> TransactionID {
     bench.provider.change { $0.subject = user }
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     return begun.transactionID
   }
 
@@ -31,7 +33,7 @@ struct QuestionTests {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()
     try signIn("alice", engine, bench)
-    _ = try engine.confirm()
+    _ = try engine.registration.confirm()
     try signIn("bob", engine, bench)
     return (bench, engine)
   }
@@ -39,9 +41,9 @@ struct QuestionTests {
   @Test("beside a session every answer is about its user, and the sign-in that waits is a member of its own")
   func besideSession() throws {
     let (bench, engine) = try besideAlice()
-    let read = try engine.readAccount()
+    let read = try engine.registration.readAccount()
     expect(read.profile?["sub"], is: .string("alice"))
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
     expect(read.accessToken, is: Secret("access-2"))
     try expect(read.idToken, is: bench.record.confirmed?.idToken)
     try expect(read.expiresAt, is: bench.record.confirmed?.expiry.expiresAt)
@@ -52,7 +54,7 @@ struct QuestionTests {
         transactionID: try #require(read.waiting?.transactionID), profile: try #require(read.waiting?.profile)
       ))
     bench.provider.change { $0.subject = "alice" }
-    try expect(engine.userinfo(cancellation: nil)["sub"], is: .string("alice"))
+    try expect(engine.identity.userinfo(cancellation: nil)["sub"], is: .string("alice"))
     #expect(
       bench.provider.requests(.userinfo).last?.headers.contains { $0.value.contains("access-2") } ?? false)
   }
@@ -64,32 +66,32 @@ struct QuestionTests {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()
     let bob = try signIn("bob", engine, bench)
-    let read = try engine.readAccount()
+    let read = try engine.registration.readAccount()
     #expect(read.profile == nil && read.idToken == nil && read.accessToken == nil && read.expiresAt == nil)
     expect(read.waiting?.transactionID, is: bob)
-    try expect(engine.profile()["sub"], is: .string("bob"))
+    try expect(engine.identity.profile()["sub"], is: .string("bob"))
   }
 
   @Test("a yes to one profile confirms no other: with or without its name it fails, and nothing changes")
   func another() throws {
     let bench = try Bench(requiresConfirmation: true)
     let (first, second) = (bench.engine(), bench.engine())
-    let carols = try second.begin(SignInOptions(), cancellation: nil)
+    let carols = try second.signIn.begin(SignInOptions(), cancellation: nil)
     let bob = try signIn("bob", first, bench)
     bench.provider.change { $0.subject = "carol" }
-    _ = try second.resume(bench.provider.signIn(at: carols.url), cancellation: nil)
+    _ = try second.signIn.resume(bench.provider.signIn(at: carols.url), cancellation: nil)
     let before = try bench.record
-    expect(code { _ = try first.confirm() }, is: .illegalState)
-    expect(code { _ = try first.confirm(bob) }, is: .illegalState)
-    expect(code { _ = try first.retry(bob, cancellation: nil) }, is: .illegalState)
+    expect(code { _ = try first.registration.confirm() }, is: .illegalState)
+    expect(code { _ = try first.registration.confirm(bob) }, is: .illegalState)
+    expect(code { _ = try first.registration.retry(bob, cancellation: nil) }, is: .illegalState)
     try expect(bench.record, is: before)
 
     try expect(first.questionShown(), is: carols.transactionID)
     // Both profiles have been shown, so a confirmation without a transaction could mean either.
-    expect(code { _ = try first.confirm() }, is: .illegalState)
+    expect(code { _ = try first.registration.confirm() }, is: .illegalState)
     try expect(bench.record, is: before)
-    try expect(first.confirm(carols.transactionID), is: .active(.confirmed))
-    try expect(first.profile()["sub"], is: .string("carol"))
+    try expect(first.registration.confirm(carols.transactionID), is: .active(.confirmed))
+    try expect(first.identity.profile()["sub"], is: .string("carol"))
   }
 
   @Test(
@@ -98,44 +100,44 @@ struct QuestionTests {
   func inOneProcess() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()
-    let carols = try engine.begin(SignInOptions(), cancellation: nil)
+    let carols = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let bob = try signIn("bob", engine, bench)
     bench.provider.change { $0.subject = "carol" }
-    _ = try engine.resume(bench.provider.signIn(at: carols.url), cancellation: nil)
-    expect(code { _ = try engine.confirm() }, is: .illegalState)
-    expect(code { _ = try engine.confirm(bob) }, is: .illegalState)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: carols.url), cancellation: nil)
+    expect(code { _ = try engine.registration.confirm() }, is: .illegalState)
+    expect(code { _ = try engine.registration.confirm(bob) }, is: .illegalState)
     // After the user rejects a profile, only one question is left.
-    _ = try engine.retry(cancellation: nil)
+    _ = try engine.registration.retry(cancellation: nil)
     try signIn("bob", engine, bench)
-    try expect(engine.confirm(), is: .active(.confirmed))
-    try expect(engine.profile()["sub"], is: .string("bob"))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
+    try expect(engine.identity.profile()["sub"], is: .string("bob"))
   }
 
   @Test("a process that has shown nothing confirms nothing, unless the transaction is named")
   func nothingShown() throws {
     let bench = try Bench(requiresConfirmation: true)
     let bob = try signIn("bob", bench.engine(), bench)
-    expect(code { _ = try bench.engine().confirm() }, is: .illegalState)
+    expect(code { _ = try bench.engine().registration.confirm() }, is: .illegalState)
     try expect(bench.record.confirmed, is: nil)
     let later = bench.engine()
     try expect(later.questionShown(), is: bob)
-    try expect(later.confirm(), is: .active(.confirmed))
+    try expect(later.registration.confirm(), is: .active(.confirmed))
   }
 
   @Test("a tie is broken at the save: tokens that arrive while the back end is asked are not confirmed")
   func duringCheck() throws {
     let bench = try Bench(requiresConfirmation: true, checks: true)
     let (first, second) = (bench.engine(), bench.engine())
-    let carols = try second.begin(SignInOptions(), cancellation: nil)
+    let carols = try second.signIn.begin(SignInOptions(), cancellation: nil)
     try signIn("bob", first, bench)
     bench.provider.next(
       .registrationCheck,
       .during {
         bench.provider.change { $0.subject = "carol" }
-        _ = try? second.resume(bench.provider.signIn(at: carols.url), cancellation: nil)
+        _ = try? second.signIn.resume(bench.provider.signIn(at: carols.url), cancellation: nil)
       })
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("bob") } }
-    expect(code { _ = try first.confirm() }, is: .illegalState)
+    expect(code { _ = try first.registration.confirm() }, is: .illegalState)
     try expect(bench.record.confirmed, is: nil)
     try expect(bench.record.provisional?.identity?.subject, is: "carol")
   }
@@ -143,16 +145,16 @@ struct QuestionTests {
   @Test("only a session that is known to be the same user's is no other user's")
   func anotherUser() throws {
     let (_, engine) = try besideAlice()
-    try expect(engine.waitsBesideAnotherUser(), is: true)
-    _ = try engine.retry(cancellation: nil)
-    try expect(engine.waitsBesideAnotherUser(), is: false)
+    try expect(engine.registration.waitsBesideAnotherUser(), is: true)
+    _ = try engine.registration.retry(cancellation: nil)
+    try expect(engine.registration.waitsBesideAnotherUser(), is: false)
     let bench = try Bench(requiresConfirmation: true)
     let again = bench.engine()
     try signIn("alice", again, bench)
-    try expect(again.waitsBesideAnotherUser(), is: false)
-    _ = try again.confirm()
+    try expect(again.registration.waitsBesideAnotherUser(), is: false)
+    _ = try again.registration.confirm()
     try signIn("alice", again, bench)
-    try expect(again.waitsBesideAnotherUser(), is: false)
+    try expect(again.registration.waitsBesideAnotherUser(), is: false)
   }
 
   @Test("tokens that an earlier form of the record keeps without a transaction are confirmed all the same")
@@ -161,6 +163,6 @@ struct QuestionTests {
     try signIn("bob", bench.engine(), bench)
     try bench.store.update(.default) { $0.provisionalTransactionID = nil }
     let later = bench.engine()
-    try expect(later.confirm(later.questionShown()), is: .active(.confirmed))
+    try expect(later.registration.confirm(later.questionShown()), is: .active(.confirmed))
   }
 }

@@ -207,12 +207,12 @@ struct TransitionTableTests {
   func engineRefuses() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = try bench.signedIn()
-    _ = try engine.confirm()
+    _ = try engine.registration.confirm()
     let (before, told, record) = (engine.state, bench.seen.names.count, try bench.record)
-    expect(code { _ = try engine.confirm() }, is: .illegalState)
-    let wrong = #expect(throws: EnrollError.self) { try engine.confirm() }
+    expect(code { _ = try engine.registration.confirm() }, is: .illegalState)
+    let wrong = #expect(throws: EnrollError.self) { try engine.registration.confirm() }
     #expect(wrong?.message.hasPrefix("there is nothing to confirm: expected a sign-in that waits") ?? false)
-    expect(code { _ = try engine.retry(cancellation: nil) }, is: .illegalState)
+    expect(code { _ = try engine.registration.retry(cancellation: nil) }, is: .illegalState)
     #expect(engine.state == before && bench.seen.names.count == told)
     try expect(bench.record, is: record)
   }

@@ -15,12 +15,12 @@ import Testing
 extension Engine {
   /// The outcome of `token.access` for an audience; the test itself runs the renewal.
   func access(for audience: TokenAudience?, forced: Bool = false) throws -> AccessOutcome {
-    switch try decideAccess(minimumLifetimeSeconds: 0, for: audience) {
+    switch try tokens.decideAccess(minimumLifetimeSeconds: 0, for: audience) {
     case .fresh(let token, _): return .valid(token)
     case .answer(let outcome): return outcome
     case .renew(let epoch):
-      let result = try renew(epochs: [epoch], forced: forced, for: audience)
-      return try outcome(after: result, minimumLifetimeSeconds: 0, for: audience)
+      let result = try renewal.renew(epochs: [epoch], forced: forced, for: audience)
+      return try tokens.outcome(after: result, minimumLifetimeSeconds: 0, for: audience)
     }
   }
 
@@ -104,7 +104,7 @@ struct AudienceRenewalTests {
     bench.clock.advance(seconds: 3600)
     try expect(engine.access(for: wide).token().scopes, is: ["read"])
     try expect(tokens.scopes, is: ["openid", "offline_access", "read", "write"])
-    try expect(engine.keptTokens().map(\.scopes), is: [tokens.scopes, ["read"]])
+    try expect(engine.tokens.keptTokens().map(\.scopes), is: [tokens.scopes, ["read"]])
     bench.provider.change { $0.tokens = { $0["scope"] = nil } }
     try expect(engine.access(for: Self.api).token().scopes, is: tokens.scopes)
   }
@@ -215,7 +215,7 @@ struct AudienceRenewalTests {
       #expect(wait >= 600 && since != nil)
     }
     expect(bench.provider.count(.token), is: asked)
-    try expect(engine.keptTokens().count, is: 1)
+    try expect(engine.tokens.keptTokens().count, is: 1)
   }
 
   @Test(
@@ -288,7 +288,7 @@ struct AudienceRenewalTests {
     let busy = bench.engine(transport: transport)
     _ = try? busy.access(for: Self.api)
     let asked = transport.count.withLock { $0 }
-    #expect((1...2 * Engine.triesPerRenewal).contains(asked))
+    #expect((1...2 * RenewalStep.triesPerRenewal).contains(asked))
     _ = try? busy.access(for: Self.api)
     expect(transport.count.withLock { $0 }, is: asked)
     // Other processes do not wait, because the failure is not in the record.
@@ -325,7 +325,7 @@ struct AudienceRenewalTests {
     try expect(bench.record.sessionEnded, is: "invalid_grant")
     #expect(try tokens.audiences.isEmpty)
     guard case .reauthenticate = try engine.access(for: Self.api) else { throw Unexpected(what: "lives") }
-    #expect(try engine.keptTokens().isEmpty)
+    #expect(try engine.tokens.keptTokens().isEmpty)
   }
 
   @Test(
@@ -392,7 +392,7 @@ struct AudienceRenewalTests {
   func signOut() throws {
     _ = try engine.token(for: Self.api)
     _ = try engine.token(for: Self.files)
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-4", "access-2", "access-3", "access-4"])
     try expect(bench.record.confirmed, is: nil)
   }
@@ -401,7 +401,7 @@ struct AudienceRenewalTests {
   func late() throws {
     let other = bench.engine()
     bench.provider.next(
-      .token, .during { _ = try? other.beginLogout(localOnly: true, cancellation: nil) })
+      .token, .during { _ = try? other.logout.beginLogout(localOnly: true, cancellation: nil) })
     guard case .reauthenticate = try engine.access(for: Self.api) else { throw Unexpected(what: "lives") }
     #expect(bench.provider.revoked.contains("access-3") && bench.provider.revoked.contains("refresh-3"))
   }
@@ -419,7 +419,7 @@ struct AudienceRenewalTests {
     _ = try engine.token(for: audience(17))
     try expect(tokens.audiences.entries.count, is: 16)
     try expect(tokens.audiences[audience(7)], is: nil)
-    try expect(engine.keptTokens().count, is: 17)
+    try expect(engine.tokens.keptTokens().count, is: 17)
   }
 
   @Test("all tokens for audiences together stay far below the limit of a sealed file")
@@ -463,7 +463,8 @@ struct AudienceRenewalTests {
     disk.whileWaiting { _ = try? other.access(for: Self.api) }
     try expect(waiting.token(for: Self.api), is: "access-3")
     disk.whileWaiting {
-      _ = try? other.renew(epochs: [bench.record.epoch(for: Self.api) ?? 0], forced: true, for: Self.api)
+      _ = try? other.renewal.renew(
+        epochs: [bench.record.epoch(for: Self.api) ?? 0], forced: true, for: Self.api)
     }
     bench.clock.advance(seconds: 3550)
     try expect(waiting.token(for: Self.api), is: "access-4")
@@ -480,7 +481,7 @@ struct AudienceRenewalTests {
     expect(code { _ = try engine.access(for: Self.api) }, is: .storeIO)
     disk.refuse(.before, times: 0)
     let epoch = try bench.record.tokenEpoch
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch, for: Self.api))
+    try expect(engine.renewal.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch, for: Self.api))
     bench.clock.advance(seconds: 3000)
     try expect(engine.token(for: Self.files), is: "access-4")
     try expect(engine.token(for: Self.api), is: "access-3")
@@ -499,10 +500,10 @@ struct AudienceRenewalTests {
     // The follow-up request is the session's own renewal: any answer saves the refresh token.
     bench.clock.advance(seconds: 5)
     try expect(
-      engine.planRenewal(ahead: false, jitter: 0),
+      engine.renewal.planRenewal(ahead: false, jitter: 0),
       is: .renew(epoch: try #require(try bench.record.epoch(for: nil))))
     let spent = try #require(try tokens.refreshToken)
-    _ = try engine.renew(epochs: [try #require(try bench.record.epoch(for: nil))], forced: false)
+    _ = try engine.renewal.renew(epochs: [try #require(try bench.record.epoch(for: nil))], forced: false)
     let again = form(bench.provider.requests(.token).last)
     #expect(again.contains("refresh_token=\(spent.reveal())&client_id"))
     try expect(bench.record.renewalIntent, is: nil)
@@ -520,7 +521,8 @@ struct AudienceRenewalTests {
     let token = try engine.access(for: Self.api).token()
     expect(token.tokenType, is: "DPoP")
     expect(bench.provider.requests(.token).last?.headers.contains { $0.name == "DPoP" }, is: true)
-    let proof = try engine.dpopProof(method: "GET", url: "https://api.example/", accessToken: token.value)
+    let proof = try engine.proofs.dpopProof(
+      method: "GET", url: "https://api.example/", accessToken: token.value)
     #expect(!proof.isEmpty)
     bench.provider.change { $0.answersBearer = true }
     guard case .expired = try engine.access(for: Self.narrow) else {
@@ -545,10 +547,10 @@ struct AudienceRenewalTests {
     let bench = try Bench(checks: true)
     bench.provider.change { $0.resources = ["https://api.example/"] }
     let engine = try bench.signedIn()
-    _ = try engine.checkSession(cancellation: nil)
+    _ = try engine.check.checkSession(cancellation: nil)
     let asked = bench.provider.count(.registrationCheck)
     _ = try engine.token(for: Self.api)
-    engine.checkIfNeeded()
+    engine.registration.checkIfNeeded()
     expect(bench.provider.count(.registrationCheck), is: asked)
   }
 
@@ -567,7 +569,7 @@ struct AudienceRenewalTests {
   @Test("diagnostics name the audiences, and no token")
   func diagnosed() throws {
     _ = try engine.token(for: Self.files)
-    let text = String(decoding: JSON.object(engine.diagnostics()).serialized(), as: UTF8.self)
+    let text = String(decoding: JSON.object(engine.diagnostics.diagnostics()).serialized(), as: UTF8.self)
     #expect(text.contains("https://files.example") && !text.contains("access-3"))
   }
 }

@@ -35,9 +35,9 @@ struct GrantedAudienceTests {
       ("resources", .array([.string("https://files.example/"), .string("https://api.example/")])),
     ])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(resources(begun.url), is: ["https://api.example/", "https://files.example/"])
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     let exchange = String(decoding: try #require(bench.provider.requests(.token).first).body, as: UTF8.self)
     try expect(resources("?" + exchange), is: ["https://api.example/"])
     try expect(engine.access(for: Self.files).token().deviation, is: nil)
@@ -54,7 +54,7 @@ struct GrantedAudienceTests {
       throw Unexpected(what: "asked")
     }
     #expect(error.field == "resource" && error.message.contains("name it in resources"))
-    guard case .answer(.rejected) = try engine.decideRefresh(for: Self.files) else {
+    guard case .answer(.rejected) = try engine.tokens.decideRefresh(for: Self.files) else {
       throw Unexpected(what: "asked")
     }
     expect(bench.provider.count(.token), is: 1)
@@ -70,11 +70,11 @@ struct GrantedAudienceTests {
       ("resources", .array([.string("https://files.example/")])),
     ])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(resources(begun.url, "audience"), is: ["https://api.example/ https://files.example/"])
     try expect(resources(begun.url), is: [])
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
-    _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
     for request in bench.provider.requests(.token) {
       let body = String(decoding: request.body, as: UTF8.self)
       #expect(!body.contains("audience=") && !body.contains("resource="))
@@ -98,8 +98,8 @@ struct GrantedAudienceTests {
     }
     #expect(error.retryAfterSeconds == nil && error.message.contains("name the resource in resources"))
     expect(bench.provider.count(.token), is: count)
-    let again = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.provider.signIn(at: again.url), cancellation: nil)
+    let again = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: again.url), cancellation: nil)
     bench.provider.change { $0.resources.append("https://other.example/") }
     _ = try engine.access(for: other).token()
   }
@@ -110,12 +110,12 @@ struct GrantedAudienceTests {
   func refusedSignIn(atExchange: Bool) throws {
     let bench = try bench([("resource", .string("https://api.example/"))])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     if atExchange { bench.provider.next(.token, .status(400, body: #"{"error":"invalid_target"}"#)) }
     let back =
       atExchange
       ? bench.provider.signIn(at: begun.url) : bench.provider.refuse(begun.url, error: "invalid_target")
-    guard case .failed(let error) = try engine.resume(back, cancellation: nil).ending else {
+    guard case .failed(let error) = try engine.signIn.resume(back, cancellation: nil).ending else {
       throw Unexpected(what: "tokens")
     }
     #expect(error.field == "resource" && error.message.contains("resourceParameter"))
@@ -151,7 +151,7 @@ struct GrantedAudienceTests {
     let audience = aud == nil ? Self.narrow : Self.api
     let found = try engine.access(for: audience).token().deviation
     if let words { #expect(found?.contains(words) ?? false) } else { expect(found, is: nil) }
-    try expect(engine.keptTokens().last?.deviation, is: found)
+    try expect(engine.tokens.keptTokens().last?.deviation, is: found)
     // The deviation is stored with the token.
     try expect(bench.engine().access(for: audience).token().deviation, is: found)
   }

@@ -76,7 +76,7 @@ struct MovedEndpointTests {
     let transport = TransportAt(
       [url: { isMoved.withLock { $0 } ? after($0) : before($0) }], else: bench.provider)
     let engine = bench.engine(transport: transport)
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     bench.clock.advance(seconds: 4000)
     isMoved.withLock { $0 = true }
@@ -128,9 +128,9 @@ struct MovedEndpointTests {
     let engine = try bench.signedIn()
     func signIn() throws -> EnrollError.Code? {
       guard endpoint != .deviceAuthorization else {
-        return code { _ = try engine.begin(SignInOptions(kind: .device), cancellation: nil) }
+        return code { _ = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil) }
       }
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       return try engine.failure(of: bench.provider.signIn(at: begun.url))
     }
     if endpoint == .keys { try bench.provider.changeKey() }

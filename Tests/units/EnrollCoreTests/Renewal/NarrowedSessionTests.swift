@@ -149,13 +149,13 @@ struct NarrowedSessionTests {
     _ = try engine.token(for: Self.read)
     bench.clock.advance(seconds: 3600)
     _ = try engine.token()
-    _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: true, cancellation: nil)
     let again = try bench.signedIn()
     try expect(reason(again.access(for: Self.write)).code, is: .unsupported)
     bench.clock.advance(seconds: 3600)
     _ = try again.token()
     try expect(#require(try bench.record.confirmed).scopes.contains("write"), is: true)
-    _ = try again.deregister(cancellation: nil)
+    _ = try again.logout.deregister(cancellation: nil)
     try expect(bench.record.narrowsSessions, is: false)
   }
 

@@ -52,9 +52,10 @@ struct OlderTokensTests {
     try expect(engine.token(for: Self.narrow), is: "access-3")
     try expect(engine.token(for: Self.api), is: "access-4")
     let other = bench.engine()
-    try expect(other.renew(epochs: [before], forced: true, for: Self.narrow), is: .renewed)
+    try expect(other.renewal.renew(epochs: [before], forced: true, for: Self.narrow), is: .renewed)
     try expect(
-      other.outcome(after: .renewed, minimumLifetimeSeconds: 0, for: Self.narrow).token().value.reveal(),
+      other.tokens.outcome(after: .renewed, minimumLifetimeSeconds: 0, for: Self.narrow).token().value
+        .reveal(),
       is: "access-3")
   }
 

@@ -15,11 +15,11 @@ struct OvertakenRenewalTests {
       [
         bench.provider.issuer + "/token": { _ in
           if signsIn {
-            _ = try? other.resume(
-              bench.provider.signIn(at: other.begin(SignInOptions(), cancellation: nil).url),
+            _ = try? other.signIn.resume(
+              bench.provider.signIn(at: other.signIn.begin(SignInOptions(), cancellation: nil).url),
               cancellation: nil)
           } else {
-            _ = try? other.beginLogout(localOnly: true, cancellation: nil)
+            _ = try? other.logout.beginLogout(localOnly: true, cancellation: nil)
           }
           return HTTPResponse(status: 503)
         }

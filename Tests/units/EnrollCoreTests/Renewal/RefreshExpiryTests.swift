@@ -32,7 +32,7 @@ struct RefreshExpiryTests {
     bench.clock.advance(seconds: 1700)
     try expect(engine.token(), is: "access-3")
     expect(bench.provider.count(.token), is: 2)
-    guard case .fresh(_, let end) = try engine.decideAccess(minimumLifetimeSeconds: 0) else {
+    guard case .fresh(_, let end) = try engine.tokens.decideAccess(minimumLifetimeSeconds: 0) else {
       throw Unexpected(what: "not fresh")
     }
     expect(end.lifetimeSeconds, is: 1800, "memory serves the token no longer than that")
@@ -41,18 +41,18 @@ struct RefreshExpiryTests {
   @Test("a process that starts then renews at once")
   func standing() throws {
     bench.clock.advance(seconds: 1750)
-    try expect(bench.engine().standing(), is: .needsRenewal)
+    try expect(bench.engine().registration.readState(), is: .needsRenewal)
   }
 
   @Test("in the background it is renewed before that")
   func background() throws {
-    guard case .wait(let until) = try engine.planRenewal(ahead: true, jitter: 0) else {
+    guard case .wait(let until) = try engine.renewal.planRenewal(ahead: true, jitter: 0) else {
       throw Unexpected(what: "no wait")
     }
     let seconds = until.since(bench.clock.instant()) / 1_000_000_000
     #expect((1500..<1740).contains(seconds))
     bench.clock.advance(seconds: 1740)
-    guard case .renew = try engine.planRenewal(ahead: true, jitter: 0) else {
+    guard case .renew = try engine.renewal.planRenewal(ahead: true, jitter: 0) else {
       throw Unexpected(what: "waits")
     }
   }
@@ -98,39 +98,41 @@ struct RefreshExpiryTests {
 
   @Test("the account says whether it renews, and until when; a renewal that says nothing leaves it open")
   func told() throws {
-    let account = try engine.readAccount()
+    let account = try engine.registration.readAccount()
     #expect(account.renews == true && account.renewableUntil == bench.clock.wallTime() + 1800)
     let document = AccountDocument(account: .default, lineage: "l", record: try bench.record)
     try expect(AccountDocument(decoding: document.encoded()), is: document)
     bench.provider.change { $0.tokens = { _ in } }
     bench.clock.advance(seconds: 1750)
     _ = try engine.token()
-    try expect(engine.readAccount().renewableUntil, is: nil)
-    try expect(engine.readAccount().renews, is: true)
+    try expect(engine.registration.readAccount().renewableUntil, is: nil)
+    try expect(engine.registration.readAccount().renews, is: true)
     bench.provider.endSessions()
     bench.clock.advance(seconds: 36_000)
     _ = try engine.access()
-    try expect(engine.readAccount().renews, is: false)
+    try expect(engine.registration.readAccount().renews, is: false)
   }
 
   @Test("without a refresh token a living token is stale when it is to be renewed, and the check says so")
   func noRefreshToken() throws {
     let bench = try Bench()
-    try expect(bench.engine().readAccount().renews, is: nil)
+    try expect(bench.engine().registration.readAccount().renews, is: nil)
     func renewal(_ engine: Engine) throws -> ProviderFinding? {
-      try engine.checkProvider(cancellation: nil).findings.first { $0.subject == .renewal }
+      try engine.providerCheck.checkProvider(cancellation: nil).findings.first { $0.subject == .renewal }
     }
     #expect(try renewal(bench.engine())?.text.contains("only a sign-in") == true)
     bench.provider.change { $0.givesRefreshToken = false }
     let engine = try bench.signedIn()
-    guard case .answer(.stale(let token, let reason)) = try engine.decideRefresh() else {
+    guard case .answer(.stale(let token, let reason)) = try engine.tokens.decideRefresh() else {
       throw Unexpected(what: "not stale")
     }
     #expect(
       token.value == Secret("access-2") && reason.code == .unsupported && reason.helps == .registerAgain)
-    try expect(engine.readAccount().renews, is: false)
+    try expect(engine.registration.readAccount().renews, is: false)
     try expect(renewal(engine)?.verdict, is: .limited)
     bench.clock.advance(seconds: 4000)
-    guard case .answer(.reauthenticate) = try engine.decideRefresh() else { throw Unexpected(what: "lives") }
+    guard case .answer(.reauthenticate) = try engine.tokens.decideRefresh() else {
+      throw Unexpected(what: "lives")
+    }
   }
 }

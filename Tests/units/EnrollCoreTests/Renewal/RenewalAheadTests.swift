@@ -15,7 +15,9 @@ struct RenewalAheadTests {
   }
 
   private func secondsToWait(jitter: UInt8 = 0) throws -> Int64? {
-    guard case .wait(let until) = try engine.planRenewal(ahead: true, jitter: jitter) else { return nil }
+    guard case .wait(let until) = try engine.renewal.planRenewal(ahead: true, jitter: jitter) else {
+      return nil
+    }
     return until.since(bench.clock.instant()) / 1_000_000_000
   }
 
@@ -27,8 +29,9 @@ struct RenewalAheadTests {
     bench.clock.advance(seconds: wait - 1)
     try expect(secondsToWait(jitter: jitter), is: 1)
     bench.clock.advance(seconds: 1)
-    try expect(engine.planRenewal(ahead: true, jitter: jitter), is: .renew(epoch: bench.record.tokenEpoch))
-    guard case .fresh = try engine.decideAccess(minimumLifetimeSeconds: 0) else {
+    try expect(
+      engine.renewal.planRenewal(ahead: true, jitter: jitter), is: .renew(epoch: bench.record.tokenEpoch))
+    guard case .fresh = try engine.tokens.decideAccess(minimumLifetimeSeconds: 0) else {
       throw Unexpected(what: "a caller would have to wait")
     }
   }
@@ -42,7 +45,7 @@ struct RenewalAheadTests {
   func due() throws {
     bench.clock.reboot(bootID: "boot-2")
     bench.clock.setWall(0)
-    try expect(engine.planRenewal(ahead: true, jitter: 0), is: .renew(epoch: bench.record.tokenEpoch))
+    try expect(engine.renewal.planRenewal(ahead: true, jitter: 0), is: .renew(epoch: bench.record.tokenEpoch))
   }
 
   @Test("a failure is waited for (R33)")
@@ -62,20 +65,20 @@ struct RenewalAheadTests {
   @Test("a renewal whose outcome is not known is followed up for a minute, asked for or not")
   func followUp() throws {
     bench.clock.advance(seconds: 3550)
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
+    try expect(engine.renewal.planRenewal(ahead: false, jitter: 0), is: .nothing)
     bench.provider.next(.token, .unreachable, .timeout)
     _ = try engine.access()
-    guard case .wait(let until) = try engine.planRenewal(ahead: false, jitter: 0) else {
+    guard case .wait(let until) = try engine.renewal.planRenewal(ahead: false, jitter: 0) else {
       throw Unexpected(what: "no follow-up")
     }
     #expect(until.since(bench.clock.instant()) <= 2_000_000_000)
     bench.clock.advance(seconds: 2)
     let epoch = try bench.record.tokenEpoch
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch))
+    try expect(engine.renewal.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch))
     bench.clock.advance(seconds: 60)
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
+    try expect(engine.renewal.planRenewal(ahead: false, jitter: 0), is: .nothing)
     try expect(engine.token(), is: "access-3")
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
+    try expect(engine.renewal.planRenewal(ahead: false, jitter: 0), is: .nothing)
   }
 
   @Test(
@@ -87,19 +90,20 @@ struct RenewalAheadTests {
     _ = try engine.access()
     bench.clock.setWall(bench.clock.wallTime().seconds + seconds)
     bench.clock.advance(seconds: 2)
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: bench.record.tokenEpoch))
+    try expect(
+      engine.renewal.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: bench.record.tokenEpoch))
   }
 
   @Test("without a session, or without a refresh token, there is nothing to do")
   func nothing() throws {
-    _ = try engine.beginLogout(localOnly: true, cancellation: nil)
-    try expect(engine.planRenewal(ahead: true, jitter: 0), is: .nothing)
+    _ = try engine.logout.beginLogout(localOnly: true, cancellation: nil)
+    try expect(engine.renewal.planRenewal(ahead: true, jitter: 0), is: .nothing)
 
     let other = try Bench()
     other.provider.change { $0.givesRefreshToken = false }
-    try expect(other.signedIn().planRenewal(ahead: true, jitter: 0), is: .nothing)
+    try expect(other.signedIn().renewal.planRenewal(ahead: true, jitter: 0), is: .nothing)
 
     let third = try Bench(requiresConfirmation: true)
-    try expect(third.signedIn().planRenewal(ahead: true, jitter: 0), is: .nothing)
+    try expect(third.signedIn().renewal.planRenewal(ahead: true, jitter: 0), is: .nothing)
   }
 }

@@ -87,15 +87,17 @@ struct RenewalBackoffTests {
     let store = FailingTokenStore(bench.store)
     store.whileWaiting {
       bench.provider.next(.token, .status(503, headers: [HTTPHeader("Retry-After", "60")]))
-      _ = try? other.renew(epochs: [epoch], forced: true)
+      _ = try? other.renewal.renew(epochs: [epoch], forced: true)
     }
-    guard case .unavailable(let error) = try bench.engine(store: store).renew(epochs: [epoch], forced: true)
+    guard
+      case .unavailable(let error) = try bench.engine(store: store).renewal.renew(
+        epochs: [epoch], forced: true)
     else {
       throw Unexpected(what: "asked")
     }
     expect(error.httpStatus, is: 503)
     expect(bench.provider.count(.token), is: 2)
-    #expect(engine.hasSession)
+    #expect(engine.tokens.hasSession)
   }
 
   @Test("what another process failed with during the wait holds as long as for everybody, silence too")
@@ -106,7 +108,7 @@ struct RenewalBackoffTests {
     let epoch = try bench.record.tokenEpoch
     @Sendable func fail() throws {
       bench.provider.next(.token, .unreachable, .unreachable)
-      _ = try other.renew(epochs: [epoch], forced: true)
+      _ = try other.renewal.renew(epochs: [epoch], forced: true)
     }
     for _ in 1...8 {
       try fail()
@@ -118,7 +120,7 @@ struct RenewalBackoffTests {
       bench.clock.advance(seconds: 3)
     }
     let sent = bench.provider.count(.token)
-    _ = try bench.engine(store: store).renew(epochs: [epoch], forced: true)
+    _ = try bench.engine(store: store).renewal.renew(epochs: [epoch], forced: true)
     expect(bench.provider.count(.token), is: sent + 2)
   }
 
@@ -139,13 +141,13 @@ struct RenewalBackoffTests {
     bench.provider.next(.token, word)
     for _ in 1...50 {
       let engine = bench.engine()
-      let result = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
-      guard case .stale(let token, _) = try engine.outcome(after: result, minimumLifetimeSeconds: 0)
+      let result = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
+      guard case .stale(let token, _) = try engine.tokens.outcome(after: result, minimumLifetimeSeconds: 0)
       else { throw Unexpected(what: "not stale") }
       expect(token.value, is: Secret("access-2"))
       if bench.provider.count(.token) > 2 { break }
     }
-    let again = try bench.engine().renew(epochs: [bench.record.tokenEpoch], forced: true)
+    let again = try bench.engine().renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
     guard case .unavailable(let error) = again.asUnavailable else { throw Unexpected(what: "\(again)") }
     #expect((error.retryAfterSeconds ?? 0) > 0)
     expect(bench.provider.count(.token), is: 2)
@@ -160,20 +162,21 @@ struct RenewalBackoffTests {
     // Several long failures, so that the pause becomes long.
     for _ in 1...8 {
       bench.provider.next(.token, silence, silence)
-      _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
+      _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
       bench.clock.advance(seconds: 61)
     }
     bench.provider.next(.token, silence, silence)
-    _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true)
+    _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)
     let sent = bench.provider.count(.token)
-    for _ in 1...20 { _ = try engine.renew(epochs: [bench.record.tokenEpoch], forced: true) }
+    for _ in 1...20 { _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true) }
     expect(bench.provider.count(.token), is: sent, "within the same second")
     bench.clock.advance(seconds: 2)
-    guard case .unavailable = try engine.renew(epochs: [bench.record.tokenEpoch], forced: false) else {
+    guard case .unavailable = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: false)
+    else {
       throw Unexpected(what: "nobody waited")
     }
     expect(bench.provider.count(.token), is: sent)
-    try expect(engine.renew(epochs: [bench.record.tokenEpoch], forced: true), is: .renewed)
+    try expect(engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true), is: .renewed)
   }
 
   @Test(

@@ -26,7 +26,7 @@ struct RenewalStepTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     due(bench)
-    try expect(engine.standing(), is: .needsRenewal)
+    try expect(engine.registration.readState(), is: .needsRenewal)
     try expect(engine.token(), is: "access-3")
     try expect(engine.token(), is: "access-3")
     expect(bench.provider.count(.token), is: 2)
@@ -99,8 +99,8 @@ struct RenewalStepTests {
     let engine = try bench.signedIn()
     let epoch = try bench.record.tokenEpoch
     due(bench)
-    try expect(engine.renew(epochs: [epoch], forced: false), is: .renewed)
-    try expect(engine.renew(epochs: [epoch], forced: false), is: .renewed)
+    try expect(engine.renewal.renew(epochs: [epoch], forced: false), is: .renewed)
+    try expect(engine.renewal.renew(epochs: [epoch], forced: false), is: .renewed)
     expect(bench.provider.count(.token), is: 2)
   }
 
@@ -114,7 +114,7 @@ struct RenewalStepTests {
     _ = try engine.token()
     let sent = bench.provider.requests(.token).dropFirst().map { String(decoding: $0.body, as: UTF8.self) }
     #expect(sent.count == 2 && sent[0] == sent[1])
-    try expect(engine.standing(), is: .known(.active(.renewed)))
+    try expect(engine.registration.readState(), is: .known(.active(.renewed)))
   }
 
   @Test(
@@ -183,8 +183,8 @@ struct RenewalStepTests {
     guard case .renewalFailed(let failure) = engine.state else { throw Unexpected(what: "\(engine.state)") }
     #expect(failure.remedy == .registerAgain && failure.isTokenUsable)
     // Another sign-in repairs it.
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     #expect(try engine.token().hasPrefix("access-"))
   }
 
@@ -217,10 +217,10 @@ struct RenewalStepTests {
     let engine = try bench.signedIn()
     due(bench)
     let other = bench.engine()
-    let url = bench.provider.signIn(at: try other.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try other.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.endSessions()
     // Another process signs in while the refusal is on its way.
-    bench.provider.next(.token, .during { _ = try? other.resume(url, cancellation: nil) })
+    bench.provider.next(.token, .during { _ = try? other.signIn.resume(url, cancellation: nil) })
     #expect(try engine.token().hasPrefix("access-"))
     try expect(bench.record.sessionEnded, is: nil)
   }
@@ -366,26 +366,27 @@ struct RenewalStepTests {
     let engine = try bench.signedIn()
     let other = bench.engine()
     due(bench)
-    bench.provider.next(.token, .during { _ = try? other.beginLogout(localOnly: true, cancellation: nil) })
+    bench.provider.next(
+      .token, .during { _ = try? other.logout.beginLogout(localOnly: true, cancellation: nil) })
     try expect(engine.access(), is: .reauthenticate(reason: "no user is signed in"))
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-3"))
-    try expect(engine.standing(), is: .known(.unregistered))
+    try expect(engine.registration.readState(), is: .known(.unregistered))
   }
 
   @Test("tokens that arrive for confirmation, and a retry, leave a renewal of the session alone")
   func beside() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = try bench.signedIn()
-    _ = try engine.confirm()
+    _ = try engine.registration.confirm()
     due(bench)
     let other = bench.engine()
-    let url = bench.provider.signIn(at: try other.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try other.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(
       .token,
       .during {
-        _ = try? other.resume(url, cancellation: nil)
-        _ = try? other.retry(cancellation: nil)
+        _ = try? other.signIn.resume(url, cancellation: nil)
+        _ = try? other.registration.retry(cancellation: nil)
       })
     let renewed = try engine.token()
     expect(renewed, isNot: "access-2")
@@ -400,7 +401,7 @@ struct RenewalStepTests {
     due(bench)
     bench.provider.change { $0.claims = { $0["sub"] = .string("mallory") } }
     guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "accepted") }
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
     guard case .reauthenticate = try bench.engine().access() else { throw Unexpected(what: "accepted") }
   }
 
@@ -416,7 +417,7 @@ struct RenewalStepTests {
     let tokens = try #require(try bench.record.confirmed)
     #expect(
       tokens.unprovenIDToken != nil && tokens.idToken != nil && tokens.idToken != tokens.unprovenIDToken)
-    try expect(engine.readAccount().idToken, is: tokens.idToken)
+    try expect(engine.registration.readAccount().idToken, is: tokens.idToken)
   }
 
   @Test("an answer whose access token is of no use still brings its refresh token home (R30)")
@@ -491,18 +492,18 @@ struct LogoutStepTests {
   func whole() throws {
     let bench = try Bench(postLogoutRedirectURI: "com.example.app:/logout")
     let engine = try bench.signedIn()
-    let url = try #require(try engine.beginLogout(localOnly: false, cancellation: nil).url)
+    let url = try #require(try engine.logout.beginLogout(localOnly: false, cancellation: nil).url)
     #expect(try !bench.record.hasTokens)
     expect(engine.state, is: .unregistered)
     #expect(url.hasPrefix("https://id.example/logout?") && url.contains("id_token_hint="))
     let state = try #require(url.split(separator: "&").first { $0.hasPrefix("state=") })
-    expect(code { try engine.finishLogout("com.example.app:/logout?state=nobody") }, is: .unsolicited)
-    try engine.finishLogout("com.example.app:/logout?\(state)")
+    expect(code { try engine.logout.finishLogout("com.example.app:/logout?state=nobody") }, is: .unsolicited)
+    try engine.logout.finishLogout("com.example.app:/logout?\(state)")
     expect(bench.seen.names.last, is: "logout.finished")
-    expect(code { try engine.finishLogout("com.example.app:/logout?\(state)") }, is: .unsolicited)
-    engine.sendOutbox(cancellation: nil)
+    expect(code { try engine.logout.finishLogout("com.example.app:/logout?\(state)") }, is: .unsolicited)
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
-    #expect(try engine.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
+    #expect(try engine.signIn.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
   }
 
   @Test("offline, the session is gone all the same; the server is told when it is back")
@@ -511,11 +512,11 @@ struct LogoutStepTests {
     _ = try bench.signedIn()
     let engine = bench.engine()
     bench.provider.next(.discovery, .unreachable, .unreachable)
-    try expect(engine.beginLogout(localOnly: false, cancellation: nil).url, is: nil)
+    try expect(engine.logout.beginLogout(localOnly: false, cancellation: nil).url, is: nil)
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.isEmpty)
     bench.clock.advance(seconds: 3600)
-    bench.engine().sendOutbox(cancellation: nil)
+    bench.engine().outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
     #expect(try bench.store.updateOutbox { _ in }.isEmpty)
   }
@@ -529,7 +530,7 @@ struct LogoutStepTests {
     let engine = bench.engine(store: store)
     // The two writes are the erasure, and the note about the expected callback.
     store.refuse(.before, times: 2)
-    let out = try engine.beginLogout(localOnly: false, cancellation: nil)
+    let out = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(out.url, isNot: nil)
     expect(out.providerTold, is: .told, "no return is awaited")
     expect(store.left, is: 0)
@@ -543,10 +544,10 @@ struct LogoutStepTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     bench.provider.next(.revocation, .unreachable)
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     try expect(bench.store.updateOutbox { _ in }.count, is: 2)
     bench.clock.advance(seconds: 7 * 86_400 + 1)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     #expect(try bench.store.updateOutbox { _ in }.isEmpty)
     #expect(bench.provider.revoked.isEmpty)
   }
@@ -555,7 +556,7 @@ struct LogoutStepTests {
   func local() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    try expect(engine.beginLogout(localOnly: true, cancellation: nil).url, is: nil)
+    try expect(engine.logout.beginLogout(localOnly: true, cancellation: nil).url, is: nil)
     #expect(bench.provider.revoked.isEmpty)
     #expect(try !bench.record.hasTokens)
   }

@@ -25,19 +25,21 @@ struct RenewedIDTokenTests {
   func defect(name: String, edit: @escaping @Sendable (inout JSONObject) -> Void) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    let (idToken, profile) = try (engine.readAccount().idToken, engine.readAccount().profile)
+    let (idToken, profile) = try (
+      engine.registration.readAccount().idToken, engine.registration.readAccount().profile
+    )
     for token in ["access-3", "access-4"] {
       due(bench)
       bench.provider.change { $0.claims = edit }
       try expect(engine.token(), is: token)
-      try expect(engine.readAccount().idToken, is: idToken)
-      try expect(engine.readAccount().profile, is: profile)
+      try expect(engine.registration.readAccount().idToken, is: idToken)
+      try expect(engine.registration.readAccount().profile, is: profile)
       try expect(bench.record.confirmed?.unprovenIDToken, isNot: nil)
     }
     due(bench)
     bench.provider.change { $0.claims = { _ in } }
     try expect(engine.token(), is: "access-5")
-    try expect(engine.readAccount().idToken, isNot: idToken)
+    try expect(engine.registration.readAccount().idToken, isNot: idToken)
     try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
   }
 
@@ -54,11 +56,11 @@ struct RenewedIDTokenTests {
     let bench = try Bench()
     bench.provider.change { $0.claims = { $0["auth_time"] = .integer(1_600_000_000) } }
     let engine = try bench.signedIn()
-    let idToken = try engine.readAccount().idToken
+    let idToken = try engine.registration.readAccount().idToken
     due(bench)
     bench.provider.change { $0.claims = edit }
     try expect(engine.token(), is: "access-3")
-    try expect(engine.readAccount().idToken, isNot: idToken)
+    try expect(engine.registration.readAccount().idToken, isNot: idToken)
     // The claims change back.
     due(bench)
     bench.provider.change { $0.claims = { _ in } }
@@ -109,14 +111,14 @@ struct RenewedIDTokenTests {
     expect(record.confirmed?.accessToken, is: Secret("access-2"))
     expect(record.confirmed?.refreshToken, is: Secret("refresh-3"))
     expect(record.sessionEnded, is: nil)
-    try expect(engine.readAccount().idToken, isNot: record.confirmed?.unprovenIDToken)
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.registration.readAccount().idToken, isNot: record.confirmed?.unprovenIDToken)
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
 
     // The provider works again: the rotated token is used, and the session continues.
     bench.clock.advance(seconds: 120)
     bench.provider.change { $0.claims = { _ in } }
     try expect(engine.token(), is: "access-4")
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
   }
 
   static let refuted: [(String, @Sendable (String) -> String)] = [
@@ -161,7 +163,7 @@ struct RenewedIDTokenTests {
     try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
     due(bench)
     try expect(bench.engine().token(), is: "access-5")
-    try expect(bench.engine().profile()["sub"], is: .string("alice"))
+    try expect(bench.engine().identity.profile()["sub"], is: .string("alice"))
   }
 
   @Test(
@@ -199,21 +201,21 @@ struct RenewedIDTokenTests {
     let bench = try Bench(scopes: ["profile", "offline_access"])
     let engine = try bench.signedIn()
     try expect(bench.record.confirmed?.identity, is: nil)
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
     due(bench)
     bench.provider.change {
       $0.givesIDTokenUnasked = true
       $0.claims = { $0["sub"] = .string("mallory") }
     }
     guard case .reauthenticate = try engine.access() else { throw Unexpected(what: "accepted") }
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
   }
 
   @Test("a Date header that jumps is doubted until a second answer agrees (R25)")
   func clockJumps() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    let idToken = try engine.readAccount().idToken
+    let idToken = try engine.registration.readAccount().idToken
     due(bench)
     bench.provider.change { $0.clockOffsetSeconds = 7200 }
     try expect(engine.token(), is: "access-3")
@@ -221,6 +223,6 @@ struct RenewedIDTokenTests {
     due(bench)
     try expect(engine.token(), is: "access-4")
     try expect(bench.record.serverClock, is: ServerClock(offsetSeconds: 7200))
-    try expect(engine.readAccount().idToken, isNot: idToken)
+    try expect(engine.registration.readAccount().idToken, isNot: idToken)
   }
 }

@@ -55,14 +55,14 @@ struct RenewedTokensTests {
     expect(bench.provider.revoked, is: [])
     disk.putBack()
     try bench.store.update(.default) { $0 = before }
-    try engine.storeUnsaved()
+    try engine.renewedTokens.storeUnsaved()
     try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
     expect(bench.provider.count(.token), is: 2)
   }
 
   @Test("another store while a code is exchanged is no sign-out either: the session's tokens live")
   func replacedStoreAtSignIn() throws {
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(.token, .during { try? disk.replace(.default) })
     try expect(engine.failure(of: url), is: .storeIO)
     expect(bench.provider.revoked, is: [])
@@ -72,9 +72,9 @@ struct RenewedTokensTests {
     "a full disk shows before a code is sent, and the same redirect completes the sign-in once there is space"
   )
   func roomForSignIn() throws {
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     disk.refuseSpace(true)
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .storeFull)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .storeFull)
     expect(bench.provider.count(.token), is: 1, "the sign-in's")
     disk.refuseSpace(false)
     try expect(engine.failure(of: url), is: nil)
@@ -111,10 +111,10 @@ struct RenewedTokensTests {
   func endsTurn(_ isHere: Bool) throws {
     try leaveUnsaved()
     if isHere {
-      _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+      _ = try engine.logout.beginLogout(localOnly: true, cancellation: nil)
     } else {
       try bench.store.update(.default) { $0.tokenEpoch += 1 }
-      _ = try engine.planRenewal(ahead: false, jitter: 0)
+      _ = try engine.renewal.planRenewal(ahead: false, jitter: 0)
     }
     #expect(!disk.isTurnKept)
   }
@@ -142,22 +142,22 @@ struct RenewedTokensTests {
   @Test("the end of the process is the last chance")
   func end() throws {
     try leaveUnsaved()
-    try? engine.storeUnsaved()
+    try? engine.renewedTokens.storeUnsaved()
     try expect(bench.record.confirmed?.refreshToken, is: Secret("refresh-3"))
   }
 
   @Test(
     "they are stored as soon as the disk takes them, asked for or not, and as long as they are the newest")
   func unasked() throws {
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
+    try expect(engine.renewal.planRenewal(ahead: false, jitter: 0), is: .nothing)
     try leaveUnsaved()
     let epoch = try bench.record.tokenEpoch
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch))
+    try expect(engine.renewal.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch))
     disk.refuseReads(true)
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch))
+    try expect(engine.renewal.planRenewal(ahead: false, jitter: 0), is: .renew(epoch: epoch))
     disk.refuseReads(false)
-    _ = try bench.engine().beginLogout(localOnly: true, cancellation: nil)
-    try expect(engine.planRenewal(ahead: false, jitter: 0), is: .nothing)
+    _ = try bench.engine().logout.beginLogout(localOnly: true, cancellation: nil)
+    try expect(engine.renewal.planRenewal(ahead: false, jitter: 0), is: .nothing)
   }
 
   @Test("observers hear that the disk refused")
@@ -169,17 +169,17 @@ struct RenewedTokensTests {
   @Test("a logout takes them along")
   func logout() throws {
     try leaveUnsaved()
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     #expect(bench.provider.revoked.contains("refresh-3"))
-    try? engine.storeUnsaved()
+    try? engine.renewedTokens.storeUnsaved()
     #expect(try !bench.record.hasTokens)
   }
 
   @Test("after a logout in another process they are revoked, not stored (R35)")
   func logoutElsewhere() throws {
     try leaveUnsaved()
-    _ = try bench.engine().beginLogout(localOnly: true, cancellation: nil)
-    try? engine.storeUnsaved()
+    _ = try bench.engine().logout.beginLogout(localOnly: true, cancellation: nil)
+    try? engine.renewedTokens.storeUnsaved()
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-3"))
   }
@@ -188,10 +188,11 @@ struct RenewedTokensTests {
   func renewedElsewhere() throws {
     try leaveUnsaved()
     let other = bench.engine()
-    _ = try other.resume(
-      bench.provider.signIn(at: try other.begin(SignInOptions(), cancellation: nil).url), cancellation: nil)
+    _ = try other.signIn.resume(
+      bench.provider.signIn(at: try other.signIn.begin(SignInOptions(), cancellation: nil).url),
+      cancellation: nil)
     let theirs = try other.token()
-    try? engine.storeUnsaved()
+    try? engine.renewedTokens.storeUnsaved()
     try expect(engine.token(), is: theirs)
     #expect(!bench.provider.revoked.contains("refresh-3"))
   }

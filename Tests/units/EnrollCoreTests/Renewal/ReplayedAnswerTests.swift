@@ -156,7 +156,7 @@ import Testing
   func authorizationCode() throws {
     let bench = try Bench(scopes: [])
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(.token, Self.answer("mallory", "r", age: "30"))
     try expect(engine.failure(of: url), is: .responseInvalid)
     #expect(try !bench.record.hasTokens)
@@ -175,21 +175,22 @@ import Testing
           #"{"device_code": "d", "user_code": "A", "verification_uri": "https://id.example/", "expires_in": 600}"#
       ))
     expect(
-      code { _ = try engine.begin(SignInOptions(kind: .device), cancellation: nil) }, is: .responseInvalid)
-    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+      code { _ = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil) },
+      is: .responseInvalid)
+    let begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.provider.next(
       .token, .status(400, headers: age, body: #"{"error": "access_denied"}"#),
       Self.answer("mallory", "r", age: "30"))
     for _ in 1...2 {
       bench.clock.advance(seconds: 5)
-      try expect(engine.pollDevice(begun.transactionID), is: nil)
+      try expect(engine.device.pollDevice(begun.transactionID), is: nil)
     }
     bench.provider.change { $0.deviceError = nil }
     bench.clock.advance(seconds: 5)
-    guard case .succeeded? = try engine.pollDevice(begun.transactionID)?.ending else {
+    guard case .succeeded? = try engine.device.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "\(engine.state)")
     }
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
     for endpoint in [FakeProvider.Endpoint.deviceAuthorization, .token] {
       let sent = try #require(bench.provider.requests(endpoint).last)
       #expect(sent.headers.contains(HTTPHeader("Cache-Control", "no-store")))
@@ -202,18 +203,18 @@ import Testing
   func earlyDevice() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.provider.change { [bench] in
       $0.deviceError = nil
       $0.tokenHeaders = [HTTPHeader("Date", httpDate(bench.clock.wallTime() + -400))]
     }
     bench.clock.advance(seconds: 5)
-    guard case .failed(let error)? = try engine.pollDevice(begun.transactionID)?.ending else {
+    guard case .failed(let error)? = try engine.device.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "\(engine.state)")
     }
     expect(error.code, is: .responseInvalid)
     #expect(try !bench.record.hasTokens)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(bench.provider.revoked, is: [])
   }
 
@@ -228,9 +229,9 @@ import Testing
         200, headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader(name, value)],
         body: #"{"sub": "mallory"}"#))
     let engine = try bench.signedIn()
-    try expect(engine.profile(), is: JSONObject())
-    try expect(engine.userinfo(cancellation: nil)["sub"], is: .string("alice"))
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.identity.profile(), is: JSONObject())
+    try expect(engine.identity.userinfo(cancellation: nil)["sub"], is: .string("alice"))
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
   }
 
   @Test(
@@ -255,7 +256,7 @@ import Testing
     bench.clock.advance(seconds: 60)
     #expect(try engine.token().hasPrefix("access-"))
     try expect(bench.record.sessionEnded, is: nil)
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
   }
 
   @Test(

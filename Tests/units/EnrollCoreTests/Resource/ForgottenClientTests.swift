@@ -56,7 +56,7 @@ struct ForgottenClientTests {
       #expect(!error.message.contains("clientSecret"))
     }
     expect(bench.provider.count(.token), is: 2)
-    expect(engine.diagnostics()["isClientForgotten"], is: .bool(true))
+    expect(engine.diagnostics.diagnostics()["isClientForgotten"], is: .bool(true))
   }
 
   @Test("so does the refusal of a client that gave way for one with further scopes")
@@ -72,9 +72,9 @@ struct ForgottenClientTests {
   func code() throws {
     try keep("native")
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.provider.next(.token, refused("invalid_client"))
-    let ending = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
+    let ending = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
     guard case .failed(let error) = ending else { throw Unexpected(what: "\(ending)") }
     expect(error.field, is: "again")
   }

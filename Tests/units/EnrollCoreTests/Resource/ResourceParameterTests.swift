@@ -22,11 +22,11 @@ struct ResourceParameterTests {
     let bench = try Bench(pushedRequests: .never, resource: Self.resource)
     bench.provider.change { $0.resources = [Self.resource] }
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let mark = try #require(begun.url.firstIndex(of: "?"))
     let query = try FormEncoding.decode(Array(begun.url[mark...].dropFirst().utf8))
     expect(query.filter { $0.0 == "resource" }.map(\.1), is: [Self.resource])
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     bench.clock.advance(seconds: 4000)
     _ = try engine.token()
     let requests = bench.provider.requests(.token)
@@ -38,13 +38,13 @@ struct ResourceParameterTests {
   func otherRequests() throws {
     let bench = try Bench(pushedRequests: .always, resource: Self.resource)
     bench.provider.change { $0.takesPushedRequests = true }
-    _ = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    _ = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     try expect(sent(#require(bench.provider.requests(.pushed).first)), is: [Self.resource])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.provider.change { $0.deviceError = nil }
     bench.clock.advance(seconds: 5)
-    _ = try engine.pollDevice(begun.transactionID)
+    _ = try engine.device.pollDevice(begun.transactionID)
     try expect(sent(#require(bench.provider.requests(.deviceAuthorization).first)), is: [Self.resource])
     try expect(sent(#require(bench.provider.requests(.token).first)), is: [Self.resource])
   }
@@ -62,7 +62,7 @@ struct ResourceParameterTests {
   func parameters(kind: TransactionKind) throws {
     let bench = try Bench(resource: Self.resource)
     let options = SignInOptions(kind: kind, parameters: [("resource", "https://evil.example")])
-    let error = refusal { try bench.engine().begin(options, cancellation: nil) }
+    let error = refusal { try bench.engine().signIn.begin(options, cancellation: nil) }
     expect(error?.code, is: .invalidArgument)
     expect(error?.field, is: "parameters")
     expect(

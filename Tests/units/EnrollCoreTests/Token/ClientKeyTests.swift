@@ -51,14 +51,14 @@ struct ClientKeyTests {
     let bench = try Bench(pushedRequests: .auto, dpop: .never)
     bench.provider.change { $0.takesPushedRequests = true }
     let engine = bench.engine(clientKey: try key(try Self.pem(made), id: "2026"))
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     bench.clock.advance(seconds: 4000)
     _ = try engine.token()
     // The provider refuses introspection to a client that it considers public.
-    _ = try? engine.introspect(.accessToken, cancellation: nil)
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
-    _ = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    _ = try? engine.introspection.introspect(.accessToken, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     let found = try assertions(
       bench.provider, [.pushed, .token, .introspection, .revocation, .deviceAuthorization], by: made.publicKey
     )
@@ -82,7 +82,7 @@ struct ClientKeyTests {
       $0.clockOffsetSeconds = 7200
     }
     let engine = bench.engine(clientKey: try key(try Self.pem(made)))
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let issued = try assertions(bench.provider, [.pushed], by: made.publicKey)[0].claims["iat"]?.integer ?? 0
     #expect(issued - bench.clock.wallTime().seconds > 7000)
   }
@@ -99,7 +99,7 @@ struct ClientKeyTests {
     bench.clock.setWall(bench.clock.wallTime().seconds + difference)
     bench.provider.change { $0.clockOffsetSeconds = -difference }
     _ = try process().failure(
-      of: bench.provider.signIn(at: try process().begin(SignInOptions(), cancellation: nil).url))
+      of: bench.provider.signIn(at: try process().signIn.begin(SignInOptions(), cancellation: nil).url))
     bench.clock.setWall(bench.clock.wallTime().seconds - difference)
     bench.provider.change { $0.clockOffsetSeconds = 0 }
     for process in [try process(), try process(), try process()] {
@@ -113,8 +113,8 @@ struct ClientKeyTests {
     let before = bench.provider.count(.token)
     _ = try process().token()
     expect(bench.provider.count(.token) - before, is: 1)
-    _ = try process().begin(SignInOptions(), cancellation: nil)
-    _ = try process().beginLogout(localOnly: false, cancellation: nil)
+    _ = try process().signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try process().logout.beginLogout(localOnly: false, cancellation: nil)
     #expect(!bench.provider.revoked.isEmpty)
   }
 
@@ -136,7 +136,7 @@ struct ClientKeyTests {
       }
     }
     let engine = bench.engine(clientKey: try key(try Self.pem(made), algorithm: configured))
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(
       assertions(bench.provider, [.pushed], by: made.publicKey)[0].header["alg"], is: .string(expected))
   }
@@ -149,7 +149,7 @@ struct ClientKeyTests {
     let bench = try Bench(pushedRequests: .auto, dpop: .never)
     bench.provider.change { $0.takesPushedRequests = true }
     let engine = bench.engine(clientKey: try key(try Self.pem(made), audience: configured))
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let audience = try assertions(bench.provider, [.pushed], by: made.publicKey)[0].claims["aud"]
     expect(audience, is: .string(expected ?? bench.provider.issuer + "/token"))
   }
@@ -167,7 +167,7 @@ struct ClientKeyTests {
     let bench = try Bench(pushedRequests: .auto, dpop: .never)
     bench.provider.change { $0.takesPushedRequests = true }
     let engine = bench.engine(clientKey: try key(text))
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let form = Dictionary(
       uniqueKeysWithValues: try FormEncoding.decode(bench.provider.requests(.pushed)[0].body).map {
         ($0.0, $0.1)

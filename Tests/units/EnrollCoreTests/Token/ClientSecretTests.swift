@@ -42,8 +42,8 @@ struct ClientSecretTests {
     #expect(first.hasPrefix("access-"))
     bench.clock.advance(seconds: 4000)
     try expect(engine.token(), isNot: first)
-    try expect(engine.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    try expect(engine.introspection.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     #expect(!bench.provider.revoked.isEmpty)
     expect(bench.provider.count(.pushed), is: 1)
   }
@@ -52,10 +52,10 @@ struct ClientSecretTests {
   func device(method: ClientSecretMethod) throws {
     let bench = try bench([method])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.provider.change { $0.deviceError = nil }
     bench.clock.advance(seconds: 5)
-    guard case .succeeded? = try engine.pollDevice(begun.transactionID)?.ending else {
+    guard case .succeeded? = try engine.device.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "no tokens")
     }
   }
@@ -85,9 +85,9 @@ struct ClientSecretTests {
     }
     let engine = try bench.signedIn()
     let requests = `case`.announced == `case`.taken ? 1 : 2
-    try expect(engine.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
+    try expect(engine.introspection.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
     expect(bench.provider.count(.introspection), is: requests)
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(bench.provider.revoked.count, is: 2)
     expect(bench.provider.count(.revocation), is: 2 * requests)
   }
@@ -106,7 +106,7 @@ struct ClientSecretTests {
   @Test("a device that proves it in the header names itself in the body as well (RFC 8628 §3.1)")
   func deviceNames() throws {
     let bench = try bench([.basic])
-    _ = try bench.engine().begin(SignInOptions(kind: .device), cancellation: nil)
+    _ = try bench.engine().signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     let request = try #require(bench.provider.requests(.deviceAuthorization).last)
     let form = String(decoding: request.body, as: UTF8.self).split(separator: "&")
     expect(form.filter { $0 == "client_id=native" }.count, is: 1)
@@ -165,9 +165,9 @@ struct ClientSecretTests {
     bench.clock.advance(seconds: 4000)
     _ = try engine.token()
     expect(bench.provider.count(.token), is: 2)
-    try expect(engine.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
+    try expect(engine.introspection.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
     expect(bench.provider.count(.introspection), is: 1)
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     #expect(
       !bench.provider.revoked.isEmpty && bench.provider.count(.revocation) == bench.provider.revoked.count)
   }
@@ -182,8 +182,8 @@ struct ClientSecretTests {
       $0.takesPushedRequests = false
     }
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    let ending = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let ending = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil).ending
     expect(bench.provider.count(.token), is: 2)
     guard case .failed(let error) = ending else {
       #expect(!isWrong)
@@ -201,9 +201,9 @@ struct ClientSecretTests {
       $0.takesPushedRequests = false
       $0.spendsCodesOfRefusedClients = true
     }
-    let begun = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     let url = bench.provider.signIn(at: begun.url)
-    guard case .failed(let error) = try bench.engine().resume(url, cancellation: nil).ending else {
+    guard case .failed(let error) = try bench.engine().signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "accepted")
     }
     expect(error.oauthError, is: "invalid_grant")
@@ -238,7 +238,7 @@ struct ClientSecretTests {
     let engine = try bench.signedIn()
     let refusal = FakeProvider.Reply.status(401, body: #"{"error":"invalid_client"}"#)
     bench.provider.next(.revocation, refusal, refusal, refusal, refusal)
-    let logout = try engine.beginLogout(localOnly: false, cancellation: nil)
+    let logout = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(bench.provider.count(.revocation), is: 4)
     guard case .notPossible? = logout.providerTold else { throw Unexpected(what: "\(logout)") }
     expect(try bench.store.updateOutbox { _ in }.count, is: 0)
@@ -251,13 +251,13 @@ struct ClientSecretTests {
     let bench = try bench([token])
     bench.provider.change { $0.laterSecretMethods = [taken] }
     let engine = try bench.signedIn()
-    try expect(engine.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
+    try expect(engine.introspection.introspect(.accessToken, cancellation: nil)["active"], is: .bool(true))
     bench.clock.advance(seconds: 4000)
     let sent = bench.provider.count(.token)
     _ = try engine.token()
     expect(bench.provider.count(.token), is: sent + 1)
     try expect(bench.record.secretMethod, is: token)
-    let logout = try engine.beginLogout(localOnly: false, cancellation: nil)
+    let logout = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(bench.provider.revoked.count, is: 2)
     expect(logout.providerTold, is: .told)
   }
@@ -268,7 +268,7 @@ struct ClientSecretTests {
     let engine = try bench.signedIn()
     let refusal = FakeProvider.Reply.status(401, body: #"{"error":"invalid_client"}"#)
     bench.provider.next(.revocation, refusal, refusal, refusal, refusal)
-    _ = try engine.beginLogout(localOnly: false, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(bench.provider.count(.revocation), is: 4)
     #expect(
       bench.provider.requests(.revocation).allSatisfy {
@@ -281,8 +281,8 @@ struct ClientSecretTests {
     let bench = try bench([.post], sends: nil)
     bench.provider.change { $0.takesPushedRequests = false }
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
+    guard case .failed(let error) = try engine.signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "accepted")
     }
     #expect(
@@ -297,8 +297,8 @@ struct ClientSecretTests {
     bench.provider.next(.token, .status(401, body: #"{"error":"no \#(Self.secret)"}"#))
     let outcome = try engine.access()
     let told =
-      "\(outcome) \(engine.diagnostics()) \(try bench.record) \(bench.configuration) \(bench.seen.warned)"
+      "\(outcome) \(engine.diagnostics.diagnostics()) \(try bench.record) \(bench.configuration) \(bench.seen.warned)"
     #expect(!told.contains("GOCSPX"), "\(told)")
-    #expect("\(engine.diagnostics())".contains("hasClientSecret"))
+    #expect("\(engine.diagnostics.diagnostics())".contains("hasClientSecret"))
   }
 }

@@ -87,24 +87,25 @@ struct CutAnswerTests {
     let engine = bench.engine()
     let begun: Transaction
     switch way {
-    case .code: begun = try engine.begin(SignInOptions(), cancellation: nil)
-    case .device: begun = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    case .code: begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    case .device: begun = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     case .oneTimeCode:
-      begun = try engine.begin(
+      begun = try engine.signIn.begin(
         SignInOptions(kind: .passwordless, recipient: Recipient(.email, address: "alice@example.org")),
         cancellation: nil)
     }
     bench.provider.next(.token, .cut(bytes: bytes))
     switch way {
-    case .code: _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    case .code: _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     case .device:
       bench.provider.change { $0.deviceError = nil }
       bench.clock.advance(seconds: 5)
-      try expect(engine.pollDevice(begun.transactionID), isNot: nil)
+      try expect(engine.device.pollDevice(begun.transactionID), isNot: nil)
     case .oneTimeCode:
-      _ = try engine.submitCode(Secret("123456"), transactionID: begun.transactionID, cancellation: nil)
+      _ = try engine.passwordless.submitCode(
+        Secret("123456"), transactionID: begun.transactionID, cancellation: nil)
     }
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
   }
 
   @Test(

@@ -14,7 +14,7 @@ struct IntrospectionTests {
   func whole() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    let told = try engine.introspect(.refreshToken, cancellation: nil)
+    let told = try engine.introspection.introspect(.refreshToken, cancellation: nil)
     expect(told["active"], is: .bool(true))
     let requests = bench.provider.requests(.introspection)
     expect(requests.count, is: 2)
@@ -22,7 +22,7 @@ struct IntrospectionTests {
     expect(body, is: "token=refresh-2&token_type_hint=refresh_token&client_id=native")
     #expect(!requests[0].headers.contains { $0.name == "Authorization" })
     #expect(requests[1].headers.contains(HTTPHeader("Authorization", "Bearer access-2")))
-    _ = try engine.introspect(.accessToken, cancellation: nil)
+    _ = try engine.introspection.introspect(.accessToken, cancellation: nil)
     let last = try #require(bench.provider.requests(.introspection).last)
     #expect(
       String(decoding: last.body, as: UTF8.self).hasPrefix("token=access-2&token_type_hint=access_token"))
@@ -32,7 +32,7 @@ struct IntrospectionTests {
   func bound() throws {
     let bench = try Bench()
     bench.provider.change { $0.dpopAlgorithms = ["ES256"] }
-    let told = try bench.signedIn().introspect(.accessToken, cancellation: nil)
+    let told = try bench.signedIn().introspection.introspect(.accessToken, cancellation: nil)
     expect(told["active"], is: .bool(true))
     let last = try #require(bench.provider.requests(.introspection).last)
     #expect(last.headers.contains(HTTPHeader("Authorization", "DPoP access-2")))
@@ -42,15 +42,18 @@ struct IntrospectionTests {
   @Test("without a session, an endpoint or a refresh token there is nothing to ask")
   func impossible() throws {
     let bench = try Bench()
-    expect(code { _ = try bench.engine().introspect(.accessToken, cancellation: nil) }, is: .reauthenticate)
+    expect(
+      code { _ = try bench.engine().introspection.introspect(.accessToken, cancellation: nil) },
+      is: .reauthenticate)
     let silent = try Bench()
     silent.provider.change { $0.metadata = { $0["introspection_endpoint"] = nil } }
     let engine = try silent.signedIn()
-    expect(code { _ = try engine.introspect(.accessToken, cancellation: nil) }, is: .unsupported)
+    expect(
+      code { _ = try engine.introspection.introspect(.accessToken, cancellation: nil) }, is: .unsupported)
     let short = try Bench()
     short.provider.change { $0.givesRefreshToken = false }
     let other = try short.signedIn()
-    expect(code { _ = try other.introspect(.refreshToken, cancellation: nil) }, is: .notFound)
+    expect(code { _ = try other.introspection.introspect(.refreshToken, cancellation: nil) }, is: .notFound)
   }
 
   @Test("the token of a session that is over, refused or expired is not sent")
@@ -72,9 +75,9 @@ struct IntrospectionTests {
       let engine = try bench.signedIn()
       try change(bench)
       for subject in Introspection.Subject.allCases {
-        expect(code { _ = try engine.introspect(subject, cancellation: nil) }, is: expected)
+        expect(code { _ = try engine.introspection.introspect(subject, cancellation: nil) }, is: expected)
       }
-      expect(code { _ = try engine.userinfo(cancellation: nil) }, is: expected)
+      expect(code { _ = try engine.identity.userinfo(cancellation: nil) }, is: expected)
       #expect(bench.provider.count(.introspection) == 0 && bench.provider.count(.userinfo) == 0)
     }
   }
@@ -84,7 +87,8 @@ struct IntrospectionTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     try bench.store.update(.default) { record throws(EnrollError) in record.confirmed?.source = .bff }
-    expect(code { _ = try engine.introspect(.accessToken, cancellation: nil) }, is: .unsupported)
+    expect(
+      code { _ = try engine.introspection.introspect(.accessToken, cancellation: nil) }, is: .unsupported)
     expect(bench.provider.count(.introspection), is: 0)
   }
 

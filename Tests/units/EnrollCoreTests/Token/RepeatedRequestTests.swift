@@ -58,8 +58,8 @@ extension ClientSecretTests {
           body: #"{"error":"\#(row.codes[index % row.codes.count])"}"#))
     }
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    guard case .failed = try engine.resume(url, cancellation: nil).ending else {
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
+    guard case .failed = try engine.signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "it succeeded")
     }
     expect(bench.provider.count(.token), is: row.count)

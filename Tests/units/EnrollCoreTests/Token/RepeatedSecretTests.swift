@@ -91,9 +91,9 @@ struct RepeatedSecretTests {
     let bench = try Bench(tellsBackEnd: true)
     bench.provider.change { $0.tokens = { $0["refresh_token"] = .string(Self.token) } }
     let engine = try bench.signedIn()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let back = bench.provider.refuse(begun.url, error: code) + "&error_description=of%20QhgTrWmpLkdNbvXz"
-    guard case .failed(let inRedirect) = try engine.resume(back, cancellation: nil).ending else {
+    guard case .failed(let inRedirect) = try engine.signIn.resume(back, cancellation: nil).ending else {
       throw Unexpected(what: "no failure")
     }
     bench.clock.advance(seconds: 3700)
@@ -109,9 +109,9 @@ struct RepeatedSecretTests {
     let bench = try Bench()
     let engine = bench.engine()
     for (code, shown) in [("UkVGUkVTSC0yLVRPS0VO", "other_error"), ("quota_exceeded", "quota_exceeded")] {
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       let back = bench.provider.refuse(begun.url, error: code)
-      guard case .failed(let error) = try engine.resume(back, cancellation: nil).ending else {
+      guard case .failed(let error) = try engine.signIn.resume(back, cancellation: nil).ending else {
         throw Unexpected(what: "no failure")
       }
       expect(error.oauthError, is: shown)
@@ -136,7 +136,7 @@ struct RepeatedSecretTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     bench.provider.next(.introspection, .status(400, body: #"{"error":"refresh-2_is_gone"}"#))
-    let refusal = error { _ = try engine.introspect(.refreshToken, cancellation: nil) }
+    let refusal = error { _ = try engine.introspection.introspect(.refreshToken, cancellation: nil) }
     #expect(refusal?.code == .oauth && !"\(refusal!)\(refusal?.oauthError ?? "")".contains("refresh-2"))
     bench.provider.next(
       .introspection,
@@ -144,7 +144,7 @@ struct RepeatedSecretTests {
         200,
         body: #"{"active":true,"scope":"openid","token":"refresh-2","ext":{"a":["x refresh-2"],"b":1},"#
           + #""refresh-2":true,"list":["refresh-2",2]}"#))
-    let claims = try engine.introspect(.refreshToken, cancellation: nil)
+    let claims = try engine.introspection.introspect(.refreshToken, cancellation: nil)
     expect(
       claims,
       is: JSONObject([
@@ -157,9 +157,9 @@ struct RepeatedSecretTests {
   func idToken(claim: String) throws {
     let bench = try Bench(tellsBackEnd: true)
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.change { $0.claims = { $0[claim] = .string("https://evil.example/code-1") } }
-    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+    guard case .failed(let error) = try engine.signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "accepted")
     }
     let told = try told(bench, engine, error)
@@ -175,22 +175,23 @@ struct RepeatedSecretTests {
     }
     let mail = SignInOptions(
       kind: .passwordless, recipient: Recipient(.email, address: "alice@example.org"))
-    let begun = try engine.begin(mail, cancellation: nil)
+    let begun = try engine.signIn.begin(mail, cancellation: nil)
     refuse("123456")
     let first = error {
-      _ = try engine.submitCode(Secret("123456"), transactionID: begun.transactionID, cancellation: nil)
+      _ = try engine.passwordless.submitCode(
+        Secret("123456"), transactionID: begun.transactionID, cancellation: nil)
     }
     #expect(try !told(bench, engine, first).contains("123456"))
 
-    let device = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    let device = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.clock.advance(seconds: 5)
     refuse("device-1")
-    try expect(engine.pollDevice(device.transactionID), is: nil)
+    try expect(engine.device.pollDevice(device.transactionID), is: nil)
 
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     let code = try #require(url.split(separator: "=")[1].split(separator: "&").first)
     refuse(String(code))
-    guard case .failed(let last) = try engine.resume(url, cancellation: nil).ending else {
+    guard case .failed(let last) = try engine.signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "accepted")
     }
     #expect(!"\(last)\(last.oauthError ?? "")\(bench.seen.reported)".contains(code))
@@ -201,7 +202,7 @@ struct RepeatedSecretTests {
     let bench = try Bench(tellsBackEnd: true)
     let engine = try bench.signedIn()
     for index in 0..<4 {
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       let kept = try #require(bench.record.transactions.last)
       guard case .signIn(let flow) = kept.flow, let own = flow.request.secrets else {
         throw Unexpected(what: "no sign-in")
@@ -210,12 +211,12 @@ struct RepeatedSecretTests {
       let secret = [state, own.codeVerifier.reveal(), "refresh-2", "access-2"][index]
       let error = parameter == "error" ? "x_\(secret)" : "access_denied&error_description=no+\(secret)"
       let url = bench.provider.refuse(begun.url, error: error)
-      guard case .failed(let failure) = try engine.resume(url, cancellation: nil).ending else {
+      guard case .failed(let failure) = try engine.signIn.resume(url, cancellation: nil).ending else {
         throw Unexpected(what: "accepted")
       }
       let told =
         "\(failure) \(failure.oauthError ?? "") \(bench.seen.reported.map { "\($0) \($0.oauthError ?? "")" }) "
-        + "\(try bench.store.updateOutbox { _ in }) \(engine.state) \(engine.diagnostics())"
+        + "\(try bench.store.updateOutbox { _ in }) \(engine.state) \(engine.diagnostics.diagnostics())"
       #expect(!told.contains(secret), "\(told)")
     }
   }
@@ -230,13 +231,15 @@ struct RepeatedSecretTests {
       $0.userinfo = { $0["website"] = .string("https://a.example/\(token)") }
     }
     let engine = try bench.signedIn()
-    #expect(try engine.profile()["nickname"] == nil && engine.profile()["name"] != nil)
-    let told = try engine.userinfo(cancellation: nil)
+    #expect(try engine.identity.profile()["nickname"] == nil && engine.identity.profile()["name"] != nil)
+    let told = try engine.identity.userinfo(cancellation: nil)
     #expect(told["website"] == nil && told["email"] != nil && told["sub"] == .string("alice"))
     bench.clock.advance(seconds: 3700)
     _ = try engine.token()
     try expect(bench.record.confirmed?.unprovenIDToken, is: nil)
-    #expect(try engine.profile()["nickname"] == nil && engine.profile()["sub"] == .string("alice"))
+    #expect(
+      try engine.identity.profile()["nickname"] == nil && engine.identity.profile()["sub"] == .string("alice")
+    )
   }
 
   @Test(
@@ -255,10 +258,12 @@ struct RepeatedSecretTests {
       $0.claims = { $0["sub"] = .string(value) }
     }
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     guard
-      case .failed(let error) = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
-        .ending
+      case .failed(let error) = try engine.signIn.resume(
+        bench.provider.signIn(at: begun.url), cancellation: nil
+      )
+      .ending
     else { throw Unexpected(what: "accepted") }
     #expect(
       error.field == "sub" && error.message.contains("repeats a secret") && !error.message.contains(value))
@@ -275,17 +280,17 @@ struct RepeatedSecretTests {
       $0.userinfo = { $0["website"] = .string("https://a.example/\(spent)") }
       $0.claims = { $0["nickname"] = .string(spent) }
     }
-    try expect(engine.userinfo(cancellation: nil)["website"], is: nil)
+    try expect(engine.identity.userinfo(cancellation: nil)["website"], is: nil)
     bench.provider.next(
       .introspection, .status(200, body: #"{"active":true,"username":"x \#(spent)","scope":"openid"}"#))
     try expect(
-      engine.introspect(.accessToken, cancellation: nil),
+      engine.introspection.introspect(.accessToken, cancellation: nil),
       is: JSONObject([("active", .bool(true)), ("scope", .string("openid"))]))
     bench.clock.advance(seconds: 3700)
     _ = try engine.token()
     let renewed = try #require(bench.record.confirmed)
     #expect(renewed.refreshToken != Secret(spent) && renewed.unprovenIDToken == nil)
-    try expect(engine.profile()["nickname"], is: nil)
+    try expect(engine.identity.profile()["nickname"], is: nil)
   }
 
   @Test("scopes that nobody asked for are counted in the diagnostics, and not shown")
@@ -294,10 +299,10 @@ struct RepeatedSecretTests {
     bench.provider.change { $0.tokens = { $0["scope"] = .string("openid api:read refresh-2 email") } }
     let engine = try bench.signedIn()
     try expect(bench.record.confirmed?.scopes.contains("refresh-2"), is: true)
-    let confirmed = engine.diagnostics()["account"]?["confirmed"]
+    let confirmed = engine.diagnostics.diagnostics()["account"]?["confirmed"]
     expect(confirmed?["scopes"], is: .array([.string("openid"), .string("api:read"), .string("email")]))
     expect(confirmed?["otherScopes"], is: .integer(1))
-    #expect(!"\(engine.diagnostics())".contains("refresh-2"))
+    #expect(!"\(engine.diagnostics.diagnostics())".contains("refresh-2"))
   }
 
   @Test("an error code that repeats nothing is told as it is")
@@ -306,7 +311,8 @@ struct RepeatedSecretTests {
     let engine = try bench.signedIn()
     bench.provider.next(.introspection, .status(400, body: #"{"error":"invalid_request"}"#))
     expect(
-      error { _ = try engine.introspect(.refreshToken, cancellation: nil) }?.oauthError, is: "invalid_request"
+      error { _ = try engine.introspection.introspect(.refreshToken, cancellation: nil) }?.oauthError,
+      is: "invalid_request"
     )
   }
 }

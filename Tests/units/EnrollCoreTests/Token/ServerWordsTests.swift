@@ -33,26 +33,26 @@ struct ServerWordsTests {
     let refused = FakeProvider.Reply.status(400, body: Self.body)
 
     bench.provider.next(.pushed, refused)
-    expectWords(error { _ = try engine.begin(SignInOptions(), cancellation: nil) })
+    expectWords(error { _ = try engine.signIn.begin(SignInOptions(), cancellation: nil) })
     bench.provider.next(.deviceAuthorization, refused)
-    expectWords(error { _ = try engine.begin(SignInOptions(kind: .device), cancellation: nil) })
-    let device = try engine.begin(SignInOptions(kind: .device), cancellation: nil)
+    expectWords(error { _ = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil) })
+    let device = try engine.signIn.begin(SignInOptions(kind: .device), cancellation: nil)
     bench.clock.advance(seconds: 5)
     bench.provider.next(.token, refused)
-    guard case .failed(let polled) = try engine.pollDevice(device.transactionID)?.ending else {
+    guard case .failed(let polled) = try engine.device.pollDevice(device.transactionID)?.ending else {
       throw Unexpected(what: "the poll goes on")
     }
     expectWords(polled)
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.provider.next(.token, refused)
     let back = bench.provider.signIn(at: begun.url)
-    guard case .failed(let exchanged) = try engine.resume(back, cancellation: nil).ending else {
+    guard case .failed(let exchanged) = try engine.signIn.resume(back, cancellation: nil).ending else {
       throw Unexpected(what: "no failure")
     }
     expectWords(exchanged)
     let signedIn = try bench.signedIn()
     bench.provider.next(.introspection, refused)
-    expectWords(error { _ = try signedIn.introspect(.accessToken, cancellation: nil) })
+    expectWords(error { _ = try signedIn.introspection.introspect(.accessToken, cancellation: nil) })
   }
 
   @Test("the error of a renewal, and of the refusal that is remembered; the reason of a session that ended")
@@ -107,11 +107,11 @@ struct ServerWordsTests {
   func bounds() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let long = String(repeating: "many words ", count: 60)
     let query = long.replacing(" ", with: "%20")
     let back = bench.provider.refuse(begun.url, error: "access_denied") + "&error_description=\(query)%1B"
-    guard case .failed(let inRedirect) = try engine.resume(back, cancellation: nil).ending else {
+    guard case .failed(let inRedirect) = try engine.signIn.resume(back, cancellation: nil).ending else {
       throw Unexpected(what: "no failure")
     }
     let refused = HTTPResponse(
@@ -161,7 +161,7 @@ struct ServerWordsTests {
     expect(reason.oauthError, is: "invalid_request")
     expect(reason.oauthErrorDescription, is: nil)
     let told =
-      "\(reason) \(bench.seen.reported) \(bench.seen.warned) \(try bench.record) \(engine.diagnostics())"
+      "\(reason) \(bench.seen.reported) \(bench.seen.warned) \(try bench.record) \(engine.diagnostics.diagnostics())"
     #expect(!told.contains(spelled) && !told.contains("sorry"), "\(Self.spellings[index].0): \(told)")
   }
 

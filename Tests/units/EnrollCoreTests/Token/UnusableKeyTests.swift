@@ -26,7 +26,7 @@ struct UnusableKeyTests {
   func begin(kind: TransactionKind, pushes: Bool) throws {
     let bench = try bench(pushes: pushes)
     let error = #expect(throws: EnrollError.self) {
-      try engine(bench).begin(SignInOptions(kind: kind), cancellation: nil)
+      try engine(bench).signIn.begin(SignInOptions(kind: kind), cancellation: nil)
     }
     #expect(error?.code == .configuration && error?.field == "clientKeyFile")
     #expect(bench.provider.count(.pushed) == 0 && bench.provider.count(.deviceAuthorization) == 0)
@@ -39,7 +39,7 @@ struct UnusableKeyTests {
       ("registration", .object([("registrationUri", .string("https://app.example/register"))]))
     ])
     let error = #expect(throws: EnrollError.self) {
-      try engine(bench).begin(SignInOptions(kind: .register), cancellation: nil)
+      try engine(bench).signIn.begin(SignInOptions(kind: .register), cancellation: nil)
     }
     expect(error?.field, is: "clientKeyFile")
   }
@@ -52,7 +52,9 @@ struct UnusableKeyTests {
       guard reads.isFirst() else { throw Self.refusal }
       return try ClientKey(ClientKeyTests.ed25519, id: nil, algorithm: nil, audience: nil)
     })
-    let error = #expect(throws: EnrollError.self) { try engine.begin(SignInOptions(), cancellation: nil) }
+    let error = #expect(throws: EnrollError.self) {
+      try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    }
     expect(error?.field, is: "clientKeyFile")
   }
 
@@ -62,7 +64,7 @@ struct UnusableKeyTests {
   func check(pushes: Bool, inSession: Bool) throws {
     let bench = try bench(pushes: pushes)
     if inSession { _ = try bench.signedIn() }
-    let findings = try engine(bench).checkProvider(cancellation: nil).findings
+    let findings = try engine(bench).providerCheck.checkProvider(cancellation: nil).findings
     let signIn = findings.filter { $0.subject == .signIn }
     expect(signIn.count, is: 1)
     #expect(signIn[0].verdict == .fails && signIn[0].key == "clientKeyFile")
@@ -74,7 +76,7 @@ struct UnusableKeyTests {
   func unreachable() throws {
     let bench = try bench()
     bench.provider.change { $0.metadata = { $0["token_endpoint"] = nil } }
-    let findings = try engine(bench).checkProvider(cancellation: nil).findings
+    let findings = try engine(bench).providerCheck.checkProvider(cancellation: nil).findings
     #expect(findings.contains { $0.key == "clientKeyFile" && $0.verdict == .fails })
   }
 

@@ -207,10 +207,11 @@ struct ClosingTests {
     let client = try stage.client()
     client.close()
     expect(
-      code { () throws(EnrollError) in _ = try client.engine.renew(epochs: [0], forced: true) },
+      code { () throws(EnrollError) in _ = try client.engine.renewal.renew(epochs: [0], forced: true) },
       is: .cancelled)
     expect(
-      code { () throws(EnrollError) in _ = try client.engine.begin(SignInOptions(), cancellation: nil) },
+      code { () throws(EnrollError) in _ = try client.engine.signIn.begin(SignInOptions(), cancellation: nil)
+      },
       is: .cancelled)
     expect(stage.provider.count(.token), is: 1)
   }

@@ -93,7 +93,7 @@ struct LogoutWaitTests {
     client.drain()
     let next = try stage.client()
     _ = try next.registrationState(wait: false, until: .distantFuture, cancellation: nil)
-    #expect(stage.eventually { next.engine.logoutWaitEnds != nil })
+    #expect(stage.eventually { next.engine.outbox.logoutWaitEnds != nil })
     expect(stage.provider.count(.revocation), is: 0)
     stage.clock.advance(seconds: 200)
     #expect(stage.becomesRevoked())

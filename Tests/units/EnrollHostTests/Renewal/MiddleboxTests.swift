@@ -97,7 +97,7 @@ struct MiddleboxTests {
     box.provider.change { $0.deviceError = "authorization_pending" }
     let transaction =
       try place == .device
-      ? device.begin(SignInOptions(kind: .device), cancellation: nil).transactionID : nil
+      ? device.signIn.begin(SignInOptions(kind: .device), cancellation: nil).transactionID : nil
     clock.advance(seconds: isLive ? 3100 : 3700)
 
     box.answer(answer, at: place)
@@ -111,8 +111,8 @@ struct MiddleboxTests {
         _ = try? leaver.beginLogout(localOnly: false, until: .distantFuture, cancellation: nil)
       }
       if let transaction {
-        _ = try? device.pollDevice(transaction)
-        let status = try device.transactionStatus(transaction)
+        _ = try? device.device.pollDevice(transaction)
+        let status = try device.transactions.transactionStatus(transaction)
         if status != .pending { return "the device transaction is \(status)" }
       }
       let record = try store.read(account)
@@ -129,7 +129,7 @@ struct MiddleboxTests {
     if try store.read(account)?.tokenEpoch == before { return "no other tokens" }
     if let transaction {
       box.provider.change { $0.deviceError = nil }
-      guard case .succeeded = try device.pollDevice(transaction)?.ending else {
+      guard case .succeeded = try device.device.pollDevice(transaction)?.ending else {
         return "the device is not signed in"
       }
     }

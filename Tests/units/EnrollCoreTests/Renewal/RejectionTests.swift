@@ -13,12 +13,12 @@ struct RejectionTests {
   private func reject(
     _ token: String, _ engine: Engine, for audience: TokenAudience? = nil
   ) throws -> AccessOutcome {
-    switch try engine.decideRejection(of: Secret(token), for: audience) {
+    switch try engine.rejection.decideRejection(of: Secret(token), for: audience) {
     case .answer(let outcome): return outcome
     case .access: return try engine.access(for: audience)
     case .renew(let epoch):
-      let result = try engine.renew(epochs: [epoch], forced: true, for: audience)
-      return try engine.outcome(after: result, minimumLifetimeSeconds: 0, for: audience)
+      let result = try engine.renewal.renew(epochs: [epoch], forced: true, for: audience)
+      return try engine.tokens.outcome(after: result, minimumLifetimeSeconds: 0, for: audience)
     }
   }
 
@@ -81,11 +81,15 @@ struct RejectionTests {
     let first = try engine.token()
     #expect(isReauthenticate(try reject(first, engine)))
     #expect(try isReauthenticate(engine.access()) && isReauthenticate(bench.engine().access()))
-    guard case .answer(let refreshed) = try engine.decideRefresh() else { throw Unexpected(what: "renews") }
+    guard case .answer(let refreshed) = try engine.tokens.decideRefresh() else {
+      throw Unexpected(what: "renews")
+    }
     #expect(isReauthenticate(refreshed))
-    try expect(engine.planRenewal(ahead: true, jitter: 0), is: .nothing)
+    try expect(engine.renewal.planRenewal(ahead: true, jitter: 0), is: .nothing)
     expect(engine.state.kind, is: .renewalFailed)
-    guard case .known(let elsewhere) = try bench.engine().standing() else { throw Unexpected(what: "asks") }
+    guard case .known(let elsewhere) = try bench.engine().registration.readState() else {
+      throw Unexpected(what: "asks")
+    }
     expect(elsewhere.kind, is: .renewalFailed)
     try expect(bench.record.sessionEnded, is: nil)
     let next = try bench.signedIn()

@@ -2,7 +2,7 @@
 
 import EnrollRules
 
-extension Engine {
+extension EngineContext {
   /// - Throws: `.unsupported` if the store has no PINs.
   func pins() throws(EnrollError) -> any PINStore {
     guard let pins = store.pins else {

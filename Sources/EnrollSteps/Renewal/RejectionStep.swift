@@ -6,14 +6,37 @@
 public import EnrollCrypto
 public import EnrollRules
 
-extension Engine {
-  /// The next step after a resource server's rejection.
-  public enum RejectionDecision: Equatable, Sendable {
-    case answer(AccessOutcome)
-    /// The account has another token by now: continue with ``decideAccess(minimumLifetimeSeconds:for:)``.
-    case access
-    /// The rejected token must be replaced: call ``renew(epochs:forced:)``, forced.
-    case renew(epoch: UInt64)
+/// The next step after a resource server's rejection.
+public enum RejectionDecision: Equatable, Sendable {
+  case answer(AccessOutcome)
+  /// The account has another token by now: continue with ``AccessStep/decideAccess(minimumLifetimeSeconds:for:)``.
+  case access
+  /// The rejected token must be replaced: call ``RenewalStep/renew(epochs:forced:for:)``, forced.
+  case renew(epoch: UInt64)
+}
+
+/// Decides what follows when a resource server rejects a token.
+public final class RejectionStep: EngineStep {
+  let context: EngineContext
+  private let access: AccessStep
+  private let reports: RenewalReport
+
+  /// Tokens that replaced rejected ones, one for each audience.
+  private let rejections: Guarded<[Rejection]>
+
+  private struct Rejection {
+    var audience: TokenAudience?
+    /// The epoch of the token that replaced the rejected one.
+    var epoch: UInt64
+    /// The time of the rejection.
+    var since: Instant
+  }
+
+  init(_ context: EngineContext, access: AccessStep, reports: RenewalReport, lock: any Lock) {
+    rejections = Guarded([], by: lock)
+    self.context = context
+    self.access = access
+    self.reports = reports
   }
 
   /// How long a rejection counts: an API that rejects every token causes one renewal in this time.
@@ -22,11 +45,11 @@ extension Engine {
   /// - Parameters:
   ///   - accessToken: the rejected token.
   ///   - audience: the token's audience; nil for the session's own token.
-  /// - Throws: as ``decideAccess(minimumLifetimeSeconds:for:)``.
+  /// - Throws: as ``AccessStep/decideAccess(minimumLifetimeSeconds:for:)``.
   public func decideRejection(
     of accessToken: Secret, for audience: TokenAudience? = nil
   ) throws(EnrollError) -> RejectionDecision {
-    switch try session() {
+    switch try context.session() {
     case .none(let outcome): return .answer(outcome)
     case .live(let record, let tokens):
       guard let epoch = record.epoch(for: audience),
@@ -36,16 +59,16 @@ extension Engine {
         return .answer(try keepRefused(epoch: epoch))
       }
       let now = clock.instant()
-      let isRepeated = memory.withLock { memory in
-        if memory.rejections.contains(where: {
+      let isRepeated = rejections.withLock { rejections in
+        if rejections.contains(where: {
           $0.audience == audience && $0.epoch == epoch
             && now < $0.since.advanced(bySeconds: Self.rejectionSeconds)
         }) {
           return true
         }
-        memory.rejections.removeAll { $0.audience == audience }
+        rejections.removeAll { $0.audience == audience }
         // The epoch of the token that will replace it.
-        memory.rejections.append((audience, record.tokenEpoch &+ 1, now))
+        rejections.append(Rejection(audience: audience, epoch: record.tokenEpoch &+ 1, since: now))
         return false
       }
       guard !isRepeated else {
@@ -66,9 +89,9 @@ extension Engine {
     }
     // Other tokens have replaced it by now.
     guard let reason = record.accessRefused else {
-      return try outcome(after: .renewed, minimumLifetimeSeconds: 0)
+      return try access.outcome(after: .renewed, minimumLifetimeSeconds: 0)
     }
-    try report(.reauthenticate(reason), isNew: true)
+    try reports.report(.reauthenticate(reason), isNew: true)
     return .reauthenticate(reason: reason)
   }
 }

@@ -1,7 +1,7 @@
 // The result of the registration check (R31), as the engine keeps it in memory.
 
 /// The result of the last registration check in this process.
-package enum CheckStanding: Equatable, Sendable {
+package enum CheckState: Equatable, Sendable {
   case none
   case passed(epoch: UInt64)
   /// The back end could not be reached. The check is sent again after this time.

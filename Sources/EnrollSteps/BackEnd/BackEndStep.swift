@@ -3,7 +3,16 @@
 
 public import EnrollRules
 
-extension Engine {
+/// Queues and sends messages to the host's back end.
+public final class BackEndStep: EngineStep {
+  let context: EngineContext
+  private let requests: ClientRequests
+
+  init(_ context: EngineContext, requests: ClientRequests) {
+    self.context = context
+    self.requests = requests
+  }
+
   /// Sends the event `error.reported`, and queues a report if the configuration has an endpoint for it.
   func report(_ error: EnrollError) {
     if let endpoint = configuration.errorReportURI {
@@ -12,10 +21,10 @@ extension Engine {
       let entry = OutboxEntry(
         issuer: configuration.issuer, sender: sender, endpoint: endpoint, message: .errorReport(body),
         queued: now)
-      _ = try? store.updateOutbox { outbox throws(EnrollError) in
-        let reports = outbox.indices.filter { outbox[$0].isErrorReport && isOurs(outbox[$0]) }
-        if reports.count >= ErrorReport.limit, let oldest = reports.first { outbox.remove(at: oldest) }
-        outbox.append(entry)
+      _ = try? store.updateOutbox { queued throws(EnrollError) in
+        let reports = queued.indices.filter { queued[$0].isErrorReport && context.isOurs(queued[$0]) }
+        if reports.count >= ErrorReport.limit, let oldest = reports.first { queued.remove(at: oldest) }
+        queued.append(entry)
       }
     }
     notify(.errorReported(error))
@@ -37,24 +46,17 @@ extension Engine {
     let entry = OutboxEntry(
       issuer: configuration.issuer, sender: sender, endpoint: endpoint,
       message: .profile(account: account.qualifiedName), queued: clock.wallTime())
-    _ = try? store.updateOutbox { outbox throws(EnrollError) in
-      outbox.removeAll { $0.message == entry.message && $0.endpoint == entry.endpoint && isOurs($0) }
-      outbox.append(entry)
+    _ = try? store.updateOutbox { queued throws(EnrollError) in
+      queued.removeAll { $0.message == entry.message && $0.endpoint == entry.endpoint && context.isOurs($0) }
+      queued.append(entry)
     }
   }
 
-  /// After a logout or clearing: a profile that is still queued is dropped, and the next session starts without a check
-  /// result.
-  func forgetSession() {
-    memory.withLock {
-      $0.backoff = nil
-      $0.check = .none
-      $0.before = nil
-    }
-    forgetUnsaved()
+  /// After a logout or clearing: a profile that is still queued is dropped.
+  func dropProfile() {
     guard configuration.profileUpdateURI != nil else { return }
-    _ = try? store.updateOutbox { outbox throws(EnrollError) in
-      outbox.removeAll { $0.message == .profile(account: account.qualifiedName) }
+    _ = try? store.updateOutbox { queued throws(EnrollError) in
+      queued.removeAll { $0.message == .profile(account: account.qualifiedName) }
     }
   }
 
@@ -66,7 +68,7 @@ extension Engine {
     do throws(EnrollError) {
       guard let record = try store.read(account), let tokens = record.confirmed, let profile = record.profile
       else { return .done }
-      let response = try send(
+      let response = try requests.send(
         ProfileUpdate.request(endpoint: endpoint, tokens: tokens, profile: profile),
         provenBy: tokens.proofKey, accessToken: tokens.accessToken, cancellation: cancellation)
       return ProfileUpdate.isFinal(status: response.status)

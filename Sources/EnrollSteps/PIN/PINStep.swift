@@ -5,18 +5,30 @@ public import EnrollCrypto
 import EnrollJSON
 public import EnrollRules
 
-extension Engine {
+/// The PIN of the account.
+public final class PINStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let conclusion: ConclusionStep
+
+  init(_ context: EngineContext, machine: StateMachine, conclusion: ConclusionStep) {
+    self.context = context
+    self.machine = machine
+    self.conclusion = conclusion
+  }
+
   /// Protects the account with a PIN. If tokens waited for the PIN (step `pin`), they are now shown for confirmation:
   /// the state is G, or H without confirmation.
   /// - Throws: `.invalidArgument` for an invalid PIN; `.illegalState` if the account has a PIN, or nothing is stored
   ///   yet; `.unsupported` if the store has no PINs.
   public func setPIN(_ pin: Secret) throws(EnrollError) {
     try PINPolicy.check(pin)
-    try pins().setPIN(pin, account)
+    try context.pins().setPIN(pin, account)
     guard let record = try store.read(account), record.provisional != nil, record.pinTransactionID != nil
     else { return }
     // The PIN is set even if the registration fails now: the state says so.
-    _ = try show(record.waitingTransactionID, record.provisionalProfile ?? JSONObject(), adopted: nil)
+    _ = try conclusion.show(
+      record.waitingTransactionID, record.provisionalProfile ?? JSONObject(), adopted: nil)
   }
 
   /// Unlocks the account in this process, or changes or removes its PIN.
@@ -25,7 +37,7 @@ extension Engine {
   public func usePIN(_ pin: Secret, to change: PINChange) throws(EnrollError) -> PINAnswer {
     try PINPolicy.check(pin)
     if case .replace(let new) = change { try PINPolicy.check(new, "newPin") }
-    let answer = try pins().usePIN(pin, account, to: change)
+    let answer = try context.pins().usePIN(pin, account, to: change)
     if answer.outcome == .erased { try apply(.cleared) }
     return answer
   }

@@ -2,35 +2,47 @@
 // exchanged; then the tokens are stored, or the transaction has failed.
 
 import EnrollJSON
-public import EnrollRules
+import EnrollRules
 
-extension Engine {
-  /// How a received URL ended its transaction.
-  public struct Settlement: Equatable, Sendable {
-    public var transactionID: TransactionID
-    public var ending: Ending
-    /// The transaction, if it was a silent fallback that found no user signed in at the provider (flows.md §4).
-    var silentFallback: TransactionRecord?
-    /// The URL at which the same transaction, which is open again, continues in the browser; nil if it is settled.
-    public internal(set) var nextURL: String?
+/// Ends transactions.
+final class ConclusionStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let renewals: RenewalProgress
+  private let unsaved: UnsavedRenewal
+  private let checkProgress: CheckProgress
+  private let requests: ClientRequests
+  private let backEnd: BackEndStep
+  private let outbox: OutboxStep
+  private let revocations: RevocationStep
+  private let renewedTokens: RenewedTokensStep
+  private let registration: RegistrationStep
+  private let authorization: AuthorizationStep
+  private let grants: GrantStep
 
-    package init(transactionID: TransactionID, ending: Ending) {
-      self.transactionID = transactionID
-      self.ending = ending
-    }
+  /// The store's ``TokenStore/identity()`` when the last exchange began.
+  private let exchangeStore: Guarded<String?>
 
-    /// The conclusion of a transaction that continues in the browser.
-    /// - Parameter error: why the transaction did not end with tokens. The error is not reported.
-    package init(_ transactionID: TransactionID, goesOnAt url: String, after error: EnrollError) {
-      self.init(transactionID: transactionID, ending: .failed(error))
-      nextURL = url
-    }
-
-    public enum Ending: Equatable, Sendable {
-      case succeeded(RegistrationState)
-      /// The state is F; or, if the user was signed in during the transaction, the state of that session.
-      case failed(EnrollError)
-    }
+  init(
+    _ context: EngineContext, machine: StateMachine, renewals: RenewalProgress, unsaved: UnsavedRenewal,
+    checkProgress: CheckProgress, requests: ClientRequests, backEnd: BackEndStep, outbox: OutboxStep,
+    revocations: RevocationStep, renewedTokens: RenewedTokensStep, registration: RegistrationStep,
+    authorization: AuthorizationStep, grants: GrantStep, lock: any Lock
+  ) {
+    exchangeStore = Guarded(nil, by: lock)
+    self.context = context
+    self.machine = machine
+    self.renewals = renewals
+    self.unsaved = unsaved
+    self.checkProgress = checkProgress
+    self.requests = requests
+    self.backEnd = backEnd
+    self.outbox = outbox
+    self.revocations = revocations
+    self.renewedTokens = renewedTokens
+    self.registration = registration
+    self.authorization = authorization
+    self.grants = grants
   }
 
   /// Accepts the transaction's answer, exchanges it, and stores the tokens or settles the transaction as failed.
@@ -39,27 +51,30 @@ extension Engine {
   ///   store.
   func conclude(
     _ transaction: TransactionRecord, goesOn: Bool = false, _ cancellation: (any Cancellation)? = nil,
-    _ exchange: () throws(EnrollError) -> Arrival
+    _ exchange: () throws(EnrollError) -> ReceivedTokens
   ) throws(EnrollError) -> Settlement {
     try beginExchange(of: transaction)
-    let arrival: Arrival
+    let received: ReceivedTokens
     do throws(EnrollError) {
-      arrival = try exchange()
+      received = try exchange()
     } catch {
       guard !error.isUnsent else { throw try givenBack(transaction, because: error) }
       if goesOn,
-        let next = leaveOutOfflineAccess(of: transaction, after: error, cancellation: cancellation)
+        let next = authorization.leaveOutOfflineAccess(
+          of: transaction, after: error, cancellation: cancellation)
       {
         return Settlement(transaction.id, goesOnAt: next, after: error)
       }
       let isExplained = error.isAboutScopes && transaction.codeRequest != nil
       return try settle(
-        transaction, failed: isExplained ? explained(error, scopes: transaction.scopes) : error)
+        transaction, failed: isExplained ? authorization.explained(error, scopes: transaction.scopes) : error)
     }
-    if goesOn, let next = askForConsent(of: transaction, insteadOf: arrival, cancellation: cancellation) {
-      return Settlement(transaction.id, goesOnAt: next, after: Self.lacksRefreshToken)
+    if goesOn,
+      let next = authorization.askForConsent(of: transaction, insteadOf: received, cancellation: cancellation)
+    {
+      return Settlement(transaction.id, goesOnAt: next, after: AuthorizationStep.lacksRefreshToken)
     }
-    return try keep(arrival, of: transaction)
+    return try keep(received, of: transaction)
   }
 
   /// Concludes the transaction with a token response that has already arrived. If the transaction is settled
@@ -70,12 +85,12 @@ extension Engine {
     do throws(EnrollError) {
       try beginExchange(of: grant.transaction)
     } catch {
-      revokeTokens(in: http, of: grant)
+      revocations.revokeTokens(in: http, of: grant)
       throw error
     }
     return try finish(grant.transaction) { () throws(EnrollError) in
-      try requireOwn(http)
-      return try arrival(in: http, sent: sent, of: grant, cancellation: cancellation)
+      try context.requireOwn(http)
+      return try grants.received(in: http, sent: sent, of: grant, cancellation: cancellation)
     }
   }
 
@@ -93,30 +108,14 @@ extension Engine {
     let identity = try store.identity()
     // A full disk is detected now, before the code is sent: the transaction stays open.
     try store.requireSpace(account)
-    memory.withLock { $0.exchangeStore = identity }
+    exchangeStore.withLock { $0 = identity }
     try markExchanging(transaction)
     try apply(.advanced(transactionID: transaction.id, step: .exchanging))
   }
 
-  /// Updates the state after another process began an exchange for this one.
-  package func noticeExchange() {
-    guard let transactions = try? store.read(account)?.transactions,
-      let begun = transactions.last(where: { $0.status == .exchanging })
-    else { return }
-    _ = try? apply(.advanced(transactionID: begun.id, step: .exchanging))
-  }
-
-  /// Updates the state after another process reopened a transaction.
-  package func noticeReturn() {
-    guard case .authenticating(let id, .exchanging) = state,
-      let transaction = try? transaction(id), transaction.isOpen
-    else { return }
-    _ = try? apply(.advanced(transactionID: id, step: transaction.step))
-  }
-
   /// The second half of ``conclude(_:_:)``.
   func finish(
-    _ transaction: TransactionRecord, _ exchange: () throws(EnrollError) -> Arrival
+    _ transaction: TransactionRecord, _ exchange: () throws(EnrollError) -> ReceivedTokens
   ) throws(EnrollError) -> Settlement {
     do throws(EnrollError) {
       return try keep(try exchange(), of: transaction)
@@ -154,14 +153,16 @@ extension Engine {
 
   /// Stores the tokens as provisional, or as confirmed if no confirmation is required. If the transaction was settled
   /// in the meantime, for example by a sign-out, the tokens are revoked and not stored (R35).
-  private func keep(_ arrival: Arrival, of transaction: TransactionRecord) throws(EnrollError) -> Settlement {
+  private func keep(_ received: ReceivedTokens, of transaction: TransactionRecord) throws(EnrollError)
+    -> Settlement
+  {
     let hasGates = configuration.requireVerifiedEmail || configuration.registrationCheckURI != nil
-    let asksForPIN = try asksForPIN(transaction)
+    let asksForPIN = try context.asksForPIN(transaction)
     let isAdopted = !configuration.requiresConfirmation && !hasGates && !asksForPIN
     var isLate = false
-    let unsaved = memory.withLock { $0.unsaved?.tokens }
-    let others = usersOfOtherAccounts()
-    let record = try update(orRevoke: arrival) { record throws(EnrollError) in
+    let unsavedTokens = unsaved.renewed?.tokens
+    let others = context.usersOfOtherAccounts()
+    let record = try update(orRevoke: received) { record throws(EnrollError) in
       isLate = !record.isExchanging(transaction.id)
       guard !isLate else { return }
       var replaced = [UnkeptTokens(record.provisional, record.provisionalProfile)]
@@ -169,43 +170,41 @@ extension Engine {
       record.settleOrigins(of: transaction)
       record.overtakeTransactions()
       record.asksForLogin = false
-      record.learnConsent(from: arrival.tokens, of: transaction)
-      record.learnClockOffset(arrival.clockOffsetSeconds)
-      keepLearned(in: &record)
+      record.learnConsent(from: received.tokens, of: transaction)
+      record.learnClockOffset(received.clockOffsetSeconds)
+      requests.keepLearned(in: &record)
       // The provisional tokens do not change the session's tokens: a running renewal of the session continues.
       if isAdopted {
-        replaced += record.session(unsaved: unsaved)
+        replaced += record.session(unsaved: unsavedTokens)
         record.adopt(
-          arrival.tokens, profile: arrival.profile, registrationType: transaction.registrationType)
+          received.tokens, profile: received.profile, registrationType: transaction.registrationType)
       } else {
-        record.provisional = arrival.tokens
-        record.provisionalProfile = arrival.profile
+        record.provisional = received.tokens
+        record.provisionalProfile = received.profile
         record.provisionalTransactionID = transaction.id
         record.provisionalRegistrationType = transaction.registrationType
         record.pinTransactionID = asksForPIN ? transaction.id : nil
       }
-      revokeUnkept(replaced, beside: others.adding(record, at: clock.moment()))
+      revocations.revokeUnkept(replaced, beside: others.adding(record, at: clock.moment()))
     }
     guard !isLate else {
       do throws(EnrollError) {
-        if let identity = memory.withLock({ $0.exchangeStore }) { try requireSame(store: identity) }
+        if let identity = exchangeStore.withLock({ $0 }) { try renewedTokens.requireSame(store: identity) }
       } catch {
         return Settlement(transactionID: transaction.id, ending: .failed(error.endingAttempt()))
       }
-      revokeUnkept([UnkeptTokens(arrival.tokens, arrival.profile)])
-      sendOutbox(cancellation: nil)
+      revocations.revokeUnkept([UnkeptTokens(received.tokens, received.profile)])
+      outbox.sendOutbox(cancellation: nil)
       return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))
     }
-    if isAdopted { dropRevocations(of: record.user) }
-    if let told = arrival.tokens.grantedLess { warn(told) }
-    memory.withLock {
-      $0.backoff = nil
-      $0.check = .none
-    }
+    if isAdopted { revocations.dropRevocations(of: record.user) }
+    if let told = received.tokens.grantedLess { warn(told) }
+    renewals.endBackoff()
+    checkProgress.forget()
     let ending: Settlement.Ending =
       asksForPIN
       ? .succeeded(try apply(.advanced(transactionID: transaction.id, step: .pin)))
-      : try show(transaction.id, arrival.profile, adopted: isAdopted ? record : nil)
+      : try show(transaction.id, received.profile, adopted: isAdopted ? record : nil)
     return Settlement(transactionID: transaction.id, ending: ending)
   }
 
@@ -217,7 +216,11 @@ extension Engine {
     var state = try apply(.tokensArrived(transactionID: transactionID, profile: profile))
     guard !configuration.requiresConfirmation else { return .succeeded(state) }
     do throws(EnrollError) {
-      if let adopted { state = try confirmed(adopted) } else { state = try confirm(transactionID) }
+      if let adopted {
+        state = try registration.confirmed(adopted)
+      } else {
+        state = try registration.confirm(transactionID)
+      }
     } catch {
       // If the tokens were dropped, the state is F. Otherwise they wait in G or E, and the host may confirm later.
       state = self.state
@@ -228,12 +231,12 @@ extension Engine {
 
   /// - Throws: the errors of the store; the tokens that could not be stored are revoked.
   private func update(
-    orRevoke arrival: Arrival, _ change: (inout AccountRecord) throws(EnrollError) -> Void
+    orRevoke received: ReceivedTokens, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord {
     do throws(EnrollError) {
       return try store.update(account, change)
     } catch {
-      revokeUnkept([UnkeptTokens(arrival.tokens, arrival.profile)])
+      revocations.revokeUnkept([UnkeptTokens(received.tokens, received.profile)])
       throw error
     }
   }
@@ -257,7 +260,7 @@ extension Engine {
       record = try store.update(account) { record throws(EnrollError) in
         isLate = !record.isExchanging(transaction.id)
         record.settle(transaction.id, as: .failed)
-        keepLearned(in: &record)
+        requests.keepLearned(in: &record)
       }
     } catch {
       throw error.endingAttempt()
@@ -266,11 +269,11 @@ extension Engine {
     guard !isLate else {
       return Settlement(transactionID: transaction.id, ending: .failed(Self.signedOutMeanwhile))
     }
-    if isReported { report(error) }
+    if isReported { backEnd.report(error) }
     if state.kind != .authenticating { try apply(.advanced(transactionID: transaction.id, step: .browser)) }
     if record.hasTokens {
       // A step-up that fails leaves the session as it was (flows.md §6).
-      _ = try returnToSession()
+      _ = try registration.returnToSession()
     } else {
       try apply(.failed(error))
     }

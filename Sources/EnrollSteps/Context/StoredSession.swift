@@ -2,16 +2,16 @@
 
 import EnrollRules
 
-extension Engine {
-  /// Indirect, because a record is large and is passed from call to call.
-  indirect enum Session {
-    /// There is no session to get a token from; the outcome is the caller's answer.
-    case none(AccessOutcome)
-    case live(AccountRecord, TokenSet)
-  }
+/// Indirect, because a record is large and is passed from call to call.
+indirect enum StoredSession {
+  /// There is no session to get a token from; the outcome is the caller's answer.
+  case none(AccessOutcome)
+  case live(AccountRecord, TokenSet)
+}
 
+extension EngineContext {
   /// - Throws: `.illegalState` if the tokens wait for the user's confirmation; the errors of the store.
-  func session() throws(EnrollError) -> Session {
+  func session() throws(EnrollError) -> StoredSession {
     if !isNative { return .none(standIn()) }
     let record: AccountRecord
     do throws(EnrollError) {

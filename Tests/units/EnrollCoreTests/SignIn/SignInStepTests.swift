@@ -13,34 +13,34 @@ struct SignInStepTests {
   func whole() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()
-    try expect(engine.standing(), is: .known(.unregistered))
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    try expect(engine.registration.readState(), is: .known(.unregistered))
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     #expect(begun.url.contains("code_challenge_method=S256"))
     expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
 
-    let settlement = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    let settlement = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     guard case .succeeded(.awaitingConfirmation(_, let profile)) = settlement.ending else {
       throw Unexpected(what: "\(settlement)")
     }
     expect(profile["sub"], is: .string("alice"))
     expect(code { _ = try engine.token() }, is: .illegalState)
 
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(engine.token(), is: "access-2")
-    try expect(engine.profile()["name"], is: .string("Alice Example"))
+    try expect(engine.identity.profile()["name"], is: .string("Alice Example"))
     expect(bench.seen.names.filter { $0 == "registration.settled" }.count, is: 1)
-    expect(code { _ = try engine.confirm() }, is: .illegalState)
+    expect(code { _ = try engine.registration.confirm() }, is: .illegalState)
   }
 
   @Test("scopes that are refused are told with what was asked and what the provider lists")
   func scopesRefused() throws {
     let bench = try Bench(scopes: ["openid", "parties"])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let state = try #require(
       URLComponents(string: begun.url)?.queryItems?.first { $0.name == "state" }?.value)
     let url = "com.example.app:/callback?error=invalid_scope&state=\(state)"
-    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+    guard case .failed(let error) = try engine.signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "a success")
     }
     expect(error.oauthError, is: "invalid_scope")
@@ -57,10 +57,11 @@ struct SignInStepTests {
   @Test("a redirect finds its transaction in another process (R7, R12)")
   func anotherProcess() throws {
     let bench = try Bench()
-    let begun = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     let second = bench.engine()
     try expect(
-      second.standing(), is: .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
+      second.registration.readState(),
+      is: .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
     try expect(second.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     try expect(second.token(), is: "access-2")
   }
@@ -69,7 +70,7 @@ struct SignInStepTests {
   func wrongState() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let right = bench.provider.signIn(at: begun.url)
     let before = try bench.record
     let wrong = [
@@ -79,7 +80,9 @@ struct SignInStepTests {
     ]
     for url in wrong {
       let refused: Set<EnrollError.Code> = [.unsolicited, .redirectMismatch]
-      #expect(refused.contains(code { _ = try engine.resume(url, cancellation: nil) } ?? .internal), "\(url)")
+      #expect(
+        refused.contains(code { _ = try engine.signIn.resume(url, cancellation: nil) } ?? .internal), "\(url)"
+      )
     }
     try expect(bench.record, is: before)
     expect(bench.provider.count(.token), is: 0)
@@ -90,21 +93,21 @@ struct SignInStepTests {
   func anotherIssuer() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let right = bench.provider.signIn(at: begun.url)
     let wrong = right.replacingOccurrences(of: "id%2Eexample", with: "evil%2Eexample")
-    guard case .failed(let error) = try engine.resume(wrong, cancellation: nil).ending else {
+    guard case .failed(let error) = try engine.signIn.resume(wrong, cancellation: nil).ending else {
       throw Unexpected(what: "\(engine.state)")
     }
     expect(error.code, is: .issuerMismatch)
     #expect(error.message.contains("https://evil.example") && error.message.contains("https://id.example"))
     expect(engine.state.kind, is: .registrationFailed)
     expect(bench.provider.count(.token), is: 0)
-    expect(code { _ = try engine.resume(right, cancellation: nil) }, is: .alreadySettled)
+    expect(code { _ = try engine.signIn.resume(right, cancellation: nil) }, is: .alreadySettled)
     // An existing session does not change.
     let signedIn = try Bench()
     let second = try signedIn.signedIn()
-    let again = signedIn.provider.signIn(at: try second.begin(SignInOptions(), cancellation: nil).url)
+    let again = signedIn.provider.signIn(at: try second.signIn.begin(SignInOptions(), cancellation: nil).url)
     let mixed = again.replacingOccurrences(of: "id%2Eexample", with: "evil%2Eexample")
     try expect(second.failure(of: mixed), is: .issuerMismatch)
     expect(second.state, is: .active(.confirmed))
@@ -114,9 +117,9 @@ struct SignInStepTests {
   func twice() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    _ = try engine.resume(url, cancellation: nil)
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .alreadySettled)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
+    _ = try engine.signIn.resume(url, cancellation: nil)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .alreadySettled)
     expect(bench.provider.count(.token), is: 1)
     try expect(engine.token(), is: "access-2")
   }
@@ -125,27 +128,28 @@ struct SignInStepTests {
   func room() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let failed = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.provider.refuse(failed.url, error: "access_denied"), cancellation: nil)
-    let left = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.cancel(transactionID: left.transactionID)
-    let live = try (0..<32).map { _ in try engine.begin(SignInOptions(), cancellation: nil) }
+    let failed = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.refuse(failed.url, error: "access_denied"), cancellation: nil)
+    let left = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.registration.cancel(transactionID: left.transactionID)
+    let live = try (0..<32).map { _ in try engine.signIn.begin(SignInOptions(), cancellation: nil) }
     try expect(bench.record.transactions.map(\.id), is: live.map(\.transactionID))
-    let error = refusal { try engine.begin(SignInOptions(), cancellation: nil) }
+    let error = refusal { try engine.signIn.begin(SignInOptions(), cancellation: nil) }
     #expect(error?.code == .busy && error?.retryAfterSeconds == 600)
     try expect(engine.failure(of: bench.provider.signIn(at: live[0].url)), is: nil)
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
   }
 
   @Test("two redirects at once: one wins, the code is sent once (R7, R15)")
   func atOnce() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     let second = bench.engine()
     nonisolated(unsafe) var refused: EnrollError.Code?
     // The second redirect arrives while the server holds the first one's request.
-    bench.provider.next(.token, .during { refused = code { _ = try second.resume(url, cancellation: nil) } })
+    bench.provider.next(
+      .token, .during { refused = code { _ = try second.signIn.resume(url, cancellation: nil) } })
     try expect(engine.failure(of: url), is: nil)
     expect(refused, is: .alreadySettled)
     expect(bench.provider.count(.token), is: 1)
@@ -160,24 +164,25 @@ struct SignInStepTests {
   func errors(error: String, expected: EnrollError.Code) throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.refuse(try engine.begin(SignInOptions(), cancellation: nil).url, error: error)
+    let url = bench.provider.refuse(
+      try engine.signIn.begin(SignInOptions(), cancellation: nil).url, error: error)
     try expect(engine.failure(of: url), is: expected)
     expect(engine.state.kind, is: .registrationFailed)
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .alreadySettled)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .alreadySettled)
     #expect(bench.seen.names.contains("error.reported"))
     // The state F remains until the next sign-in begins.
-    try expect(engine.standing(), is: .known(engine.state))
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    try expect(engine.registration.readState(), is: .known(engine.state))
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
   }
 
   @Test("after an unclear failure the code is not sent again: the user starts again (R15)")
   func unclear() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(.token, .answerLost)
     try expect(engine.failure(of: url), is: .network)
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .alreadySettled)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .alreadySettled)
     expect(bench.provider.count(.token), is: 1)
     let request = try #require(bench.provider.requests(.token).first)
     #expect(request.freshConnection)
@@ -194,7 +199,7 @@ struct SignInStepTests {
     let bench = try Bench()
     let engine = bench.engine()
     bench.provider.change { $0.claims = { $0[claim] = value } }
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     try expect(engine.failure(of: url), is: .idTokenInvalid)
     #expect(try !bench.record.hasTokens)
   }
@@ -240,7 +245,7 @@ struct SignInStepTests {
     let bench = try Bench()
     bench.provider.change { ($0.sendsDate, $0.clockOffsetSeconds) = (false, offset) }
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     expect(engine.state, is: .active(.confirmed))
     try expect(bench.record.serverClock.offsetSeconds, is: offset)
@@ -257,8 +262,8 @@ struct SignInStepTests {
       }
     }
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
-    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
+    guard case .failed(let error) = try engine.signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "accepted")
     }
     expect(error.code, is: .idTokenInvalid)
@@ -271,9 +276,9 @@ struct SignInStepTests {
     let bench = try Bench()
     bench.provider.change { $0.tokens = { $0["id_token"] = .string("\u{0}") } }
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     try expect(engine.failure(of: url), is: .responseInvalid)
-    engine.sendOutbox(cancellation: nil)
+    engine.outbox.sendOutbox(cancellation: nil)
     expect(Set(bench.provider.revoked), is: ["refresh-2", "access-2"])
   }
 
@@ -298,7 +303,7 @@ struct SignInStepTests {
   func missingIDToken() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let url = bench.provider.signIn(at: begun.url.replacingOccurrences(of: "openid", with: "other"))
     try expect(engine.failure(of: url), is: .idTokenInvalid)
   }
@@ -307,7 +312,7 @@ struct SignInStepTests {
   func plainOAuth() throws {
     let bench = try Bench(scopes: ["offline_access"])
     let engine = try bench.signedIn()
-    try expect(engine.profile()["email"], is: .string("alice@example.com"))
+    try expect(engine.identity.profile()["email"], is: .string("alice@example.com"))
   }
 
   @Test("an id_token that nobody asked for is ignored, whatever it says")
@@ -317,7 +322,7 @@ struct SignInStepTests {
       bench.provider.change { $0.tokens = { $0["id_token"] = token } }
       let engine = try bench.signedIn()
       try expect(engine.token(), is: "access-2")
-      try expect(engine.profile()["email"], is: .string("alice@example.com"))
+      try expect(engine.identity.profile()["email"], is: .string("alice@example.com"))
       try expect(bench.record.confirmed?.idToken, is: nil)
     }
   }
@@ -335,20 +340,20 @@ struct SignInStepTests {
     let bench = try Bench(requiresConfirmation: true, scopes: ["offline_access"])
     bench.provider.next(.userinfo, Self.lostProfiles[index])
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    let settlement = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let settlement = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     expect(
       settlement.ending,
       is: .succeeded(.awaitingConfirmation(transactionID: begun.transactionID, profile: JSONObject())))
-    try expect(engine.confirm(), is: .active(.confirmed))
+    try expect(engine.registration.confirm(), is: .active(.confirmed))
     try expect(engine.token(), is: "access-2")
-    try expect(engine.profile(), is: JSONObject())
+    try expect(engine.identity.profile(), is: JSONObject())
     // The log gets the warning, the user does not.
     #expect(bench.seen.warned.count == 1 && bench.seen.reported.isEmpty)
     expect(bench.seen.warned.first?.message.contains("without a profile"), is: true)
-    expect(engine.diagnostics()["errors"]?.array?.count, is: 1)
+    expect(engine.diagnostics.diagnostics()["errors"]?.array?.count, is: 1)
     // Userinfo can be requested again.
-    try expect(engine.userinfo(cancellation: nil)["email"], is: .string("alice@example.com"))
+    try expect(engine.identity.userinfo(cancellation: nil)["email"], is: .string("alice@example.com"))
   }
 
   @Test(
@@ -360,9 +365,9 @@ struct SignInStepTests {
     ][index]
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(.token, failure)
-    guard case .failed(let error) = try engine.resume(url, cancellation: nil).ending else {
+    guard case .failed(let error) = try engine.signIn.resume(url, cancellation: nil).ending else {
       throw Unexpected(what: "\(engine.state)")
     }
     #expect(!error.isRetryable && error.helps == .registerAgain)
@@ -371,19 +376,20 @@ struct SignInStepTests {
     expect(error.retryAfterSeconds, is: [nil, 7, nil, nil][index])
     expect(engine.state, is: .registrationFailed(error))
     expect(bench.seen.reported, is: [error])
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .alreadySettled)
-    let again = try engine.begin(SignInOptions(), cancellation: nil)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .alreadySettled)
+    let again = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: again.url)), is: nil)
   }
 
   @Test("a provider that is away before the code is sent can be asked again, and that is told")
   func retryableBefore() throws {
     let bench = try Bench()
-    let url = bench.provider.signIn(at: try bench.engine().begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(
+      at: try bench.engine().signIn.begin(SignInOptions(), cancellation: nil).url)
     let engine = bench.engine()
     bench.provider.next(.discovery, .status(503))
     do throws(EnrollError) {
-      _ = try engine.resume(url, cancellation: nil)
+      _ = try engine.signIn.resume(url, cancellation: nil)
       Issue.record("an error was expected")
     } catch {
       #expect(error.isRetryable)
@@ -395,8 +401,8 @@ struct SignInStepTests {
   func late() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    try expect(engine.cancel(transactionID: begun.transactionID), is: .unregistered)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    try expect(engine.registration.cancel(transactionID: begun.transactionID), is: .unregistered)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     expect(engine.state, is: .active(.confirmed))
   }
@@ -405,8 +411,8 @@ struct SignInStepTests {
   func many() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let first = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    let first = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: first.url)), is: nil)
   }
 
@@ -414,19 +420,19 @@ struct SignInStepTests {
   func deadline() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 601)
     expect(
-      code { _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil) },
+      code { _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil) },
       is: .transactionExpired)
-    try expect(engine.standing(), is: .known(.unregistered))
+    try expect(engine.registration.readState(), is: .known(.unregistered))
   }
 
   @Test("a step-up that fails leaves the session as it was (flows.md §6)")
   func stepUp() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(prompt: "login"), cancellation: nil)
     try expect(
       engine.failure(of: bench.provider.refuse(begun.url, error: "access_denied")), is: .accessDenied)
     expect(engine.state, is: .active(.confirmed))
@@ -442,12 +448,12 @@ struct SignInStepTests {
         if before != .confirmed { engine = bench.engine() }
         if before == .renewed || before == .renewalFailed { bench.clock.advance(seconds: 3550) }
         if before == .renewalFailed { bench.provider.next(.token, .unreachable, .unreachable) }
-        if try engine.standing() == .needsRenewal { _ = try engine.access() }
+        if try engine.registration.readState() == .needsRenewal { _ = try engine.access() }
         let stood = engine.state
         expect(stood.kind, is: before)
-        let begun = try engine.begin(SignInOptions(prompt: "login"), cancellation: nil)
+        let begun = try engine.signIn.begin(SignInOptions(prompt: "login"), cancellation: nil)
         if isGivenUp {
-          try expect(engine.cancel(transactionID: begun.transactionID), is: stood)
+          try expect(engine.registration.cancel(transactionID: begun.transactionID), is: stood)
         } else {
           let url = bench.provider.refuse(begun.url, error: "access_denied")
           try expect(engine.failure(of: url), is: .accessDenied)
@@ -467,7 +473,7 @@ struct SignInStepTests {
     expect(engine.state.kind, is: .renewalFailed)
     // The same holds if another process receives the redirect.
     for taking in [engine, bench.engine()] {
-      let begun = try engine.begin(SignInOptions(), cancellation: nil)
+      let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
       try expect(
         taking.failure(of: bench.provider.refuse(begun.url, error: "access_denied")), is: .accessDenied)
       expect(taking.state.kind, is: .renewalFailed)
@@ -478,18 +484,18 @@ struct SignInStepTests {
   func abandoned() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 601)
-    try expect(engine.standing(), is: .known(.active(.confirmed)))
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    try expect(engine.registration.readState(), is: .known(.active(.confirmed)))
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 3000)
-    try expect(engine.standing(), is: .needsRenewal)
+    try expect(engine.registration.readState(), is: .needsRenewal)
     expect(engine.state, is: .active(.confirmed))
     bench.provider.endSessions()
     _ = try engine.access()
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 601)
-    guard case .known(.renewalFailed) = try engine.standing() else {
+    guard case .known(.renewalFailed) = try engine.registration.readState() else {
       throw Unexpected(what: "\(engine.state)")
     }
   }
@@ -498,8 +504,8 @@ struct SignInStepTests {
   func twoBesideSession() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    let first = try engine.begin(SignInOptions(), cancellation: nil)
-    let second = try engine.begin(SignInOptions(), cancellation: nil)
+    let first = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    let second = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     _ = try engine.failure(of: bench.provider.refuse(first.url, error: "access_denied"))
     expect(engine.state, is: .authenticating(transactionID: second.transactionID, step: .browser))
   }
@@ -508,9 +514,10 @@ struct SignInStepTests {
   func retryWhileExchanging() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     nonisolated(unsafe) var refused: EnrollError.Code?
-    bench.provider.next(.token, .during { refused = code { _ = try engine.retry(cancellation: nil) } })
+    bench.provider.next(
+      .token, .during { refused = code { _ = try engine.registration.retry(cancellation: nil) } })
     try expect(engine.failure(of: url), is: nil)
     expect(refused, is: .illegalState)
     expect(engine.state.kind, is: .awaitingConfirmation)
@@ -541,11 +548,11 @@ struct SignInStepTests {
     }
     let engine = try bench.signedIn()
     #expect(bench.seen.warned.isEmpty)
-    _ = try engine.beginLogout(localOnly: true, cancellation: nil)
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: true, cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     #expect(!begun.url.contains("prompt="))
     #expect(bench.seen.warned.map(\.field) == ["prompt"] && bench.seen.reported.isEmpty)
-    expect(engine.diagnostics()["errors"]?.array?.count, is: 1)
+    expect(engine.diagnostics.diagnostics()["errors"]?.array?.count, is: 1)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
   }
 
@@ -553,54 +560,57 @@ struct SignInStepTests {
   func silentAfterLogout() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    _ = try engine.beginLogout(localOnly: true, cancellation: nil)
+    _ = try engine.logout.beginLogout(localOnly: true, cancellation: nil)
     expect(
-      code { _ = try engine.begin(SignInOptions(prompt: "none"), cancellation: nil) }, is: .loginRequired)
+      code { _ = try engine.signIn.begin(SignInOptions(prompt: "none"), cancellation: nil) },
+      is: .loginRequired)
     expect(engine.state, is: .unregistered)
     // Once the user has signed in, the host decides about the next step.
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
-    #expect(try engine.begin(SignInOptions(prompt: "none"), cancellation: nil).url.contains("prompt=none"))
+    #expect(
+      try engine.signIn.begin(SignInOptions(prompt: "none"), cancellation: nil).url.contains("prompt=none"))
   }
 
   @Test("retry clears and revokes provisional tokens, and the next request asks for a log-in")
   func retry() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = try bench.signedIn()
-    try expect(engine.retry(cancellation: nil), is: .unregistered)
+    try expect(engine.registration.retry(cancellation: nil), is: .unregistered)
     #expect(bench.provider.revoked.contains("refresh-2"))
     #expect(try !bench.record.hasTokens)
-    #expect(try engine.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
+    #expect(try engine.signIn.begin(SignInOptions(), cancellation: nil).url.contains("prompt=login"))
   }
 
   @Test("retry keeps an earlier confirmed session")
   func retryBesideSession() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = try bench.signedIn()
-    _ = try engine.confirm()
+    _ = try engine.registration.confirm()
     bench.provider.change { $0.subject = "bob" }
-    let begun = try engine.begin(SignInOptions(), cancellation: nil)
-    _ = try engine.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
     expect(engine.state.kind, is: .awaitingConfirmation)
-    try expect(engine.retry(cancellation: nil), is: .active(.valid))
+    try expect(engine.registration.retry(cancellation: nil), is: .active(.valid))
     try expect(engine.token(), is: "access-2")
-    try expect(engine.profile()["sub"], is: .string("alice"))
+    try expect(engine.identity.profile()["sub"], is: .string("alice"))
   }
 
   @Test("a platform that is not native uses the stand-in token (A)")
   func notNative() throws {
     let bench = try Bench(isNative: false)
     let engine = bench.engine()
-    try expect(engine.standing(), is: .known(.active(.notNative)))
+    try expect(engine.registration.readState(), is: .known(.active(.notNative)))
     try expect(engine.token(), is: "stand-in")
-    expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) }, is: .illegalState)
+    expect(code { _ = try engine.signIn.begin(SignInOptions(), cancellation: nil) }, is: .illegalState)
   }
 
   @Test("discovery of another issuer is refused (R18)")
   func otherIssuer() throws {
     let bench = try Bench()
     bench.provider.change { $0.metadata = { $0["issuer"] = .string("https://evil.example") } }
-    expect(code { _ = try bench.engine().begin(SignInOptions(), cancellation: nil) }, is: .issuerMismatch)
+    expect(
+      code { _ = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil) }, is: .issuerMismatch)
   }
 
   @Test("an unreachable provider is a network error, and begin works once it is back")
@@ -608,9 +618,9 @@ struct SignInStepTests {
     let bench = try Bench()
     let engine = bench.engine()
     bench.provider.next(.discovery, .unreachable)
-    expect(code { _ = try engine.begin(SignInOptions(), cancellation: nil) }, is: .network)
+    expect(code { _ = try engine.signIn.begin(SignInOptions(), cancellation: nil) }, is: .network)
     expect(engine.state, is: .unregistered)
-    _ = try engine.begin(SignInOptions(), cancellation: nil)
+    _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
   }
 
   @Test(
@@ -618,11 +628,11 @@ struct SignInStepTests {
     arguments: [FakeProvider.Endpoint.discovery, .keys])
   func providerAway(endpoint: FakeProvider.Endpoint) throws {
     let bench = try Bench()
-    let begun = try bench.engine().begin(SignInOptions(), cancellation: nil)
+    let begun = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     let url = bench.provider.signIn(at: begun.url)
     let engine = bench.engine()
     bench.provider.next(endpoint, .unreachable)
-    let refused = code { _ = try engine.resume(url, cancellation: nil) }
+    let refused = code { _ = try engine.signIn.resume(url, cancellation: nil) }
     #expect(refused == .network || refused == .keysUnavailable)
     expect(bench.provider.count(.token), is: 0)
     try expect(engine.failure(of: url), is: nil)
@@ -634,9 +644,9 @@ struct SignInStepTests {
   func unsentCode() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    let url = bench.provider.signIn(at: try engine.begin(SignInOptions(), cancellation: nil).url)
+    let url = bench.provider.signIn(at: try engine.signIn.begin(SignInOptions(), cancellation: nil).url)
     bench.provider.next(.token, .unreachable)
-    expect(code { _ = try engine.resume(url, cancellation: nil) }, is: .network)
+    expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .network)
     try expect(bench.record.transactions.first?.status, is: .pending)
     guard case .authenticating(_, .browser) = engine.state else {
       Issue.record("the state is \(engine.state)")
@@ -660,8 +670,8 @@ struct SignInStepTests {
   func userinfo() throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    try expect(engine.userinfo(cancellation: nil)["email"], is: .string("alice@example.com"))
+    try expect(engine.identity.userinfo(cancellation: nil)["email"], is: .string("alice@example.com"))
     bench.provider.change { $0.userinfoSubject = "mallory" }
-    expect(code { _ = try engine.userinfo(cancellation: nil) }, is: .profileMismatch)
+    expect(code { _ = try engine.identity.userinfo(cancellation: nil) }, is: .profileMismatch)
   }
 }

@@ -4,7 +4,7 @@
 import EnrollCrypto
 import EnrollRules
 
-extension Engine {
+extension GrantStep {
   /// Verifies an id_token with one of the clocks that may be the server's.
   /// - Parameters:
   ///   - expected: with the time of this machine's clock.

@@ -1,0 +1,113 @@
+// The transactions of the account: stored before the host knows of them, and read by every process (R12).
+
+public import EnrollRules
+
+/// The transactions of the account.
+public final class TransactionStep: StateChangingStep {
+  let context: EngineContext
+  let machine: StateMachine
+  private let requests: ClientRequests
+
+  init(_ context: EngineContext, machine: StateMachine, requests: ClientRequests) {
+    self.context = context
+    self.machine = machine
+    self.requests = requests
+  }
+
+  /// Stores the transaction before the host knows of it, so that every process that can get the answer knows the
+  /// transaction (R12).
+  /// - Parameter change: an additional change in the same save; it is made first.
+  /// - Throws: `.busy` if the account has its limit of pending transactions.
+  func remember(
+    _ transaction: TransactionRecord,
+    also change: (inout AccountRecord) throws(EnrollError) -> Void = { _ in }
+  ) throws(EnrollError) {
+    let moment = clock.moment()
+    try store.update(account) { record throws(EnrollError) in
+      // An exchange may end after the transaction's deadline.
+      record.transactions.removeAll {
+        $0.deadline.secondsLeft(at: moment)
+          <= ($0.status == .exchanging ? -TransactionRecord.exchangeSeconds : 0)
+      }
+      try change(&record)
+      requests.keepLearned(in: &record)
+      try record.makeRoom(at: moment)
+      record.transactions.append(transaction)
+    }
+    try apply(.begun(transactionID: transaction.id, step: transaction.step))
+  }
+
+  /// If the account is at its limit of transactions, settles those whose process has ended, and with it the listener
+  /// for their redirect (R4, R12).
+  /// - Parameter isListenedAt: whether a program listens at a loopback redirect URI.
+  public func settleAbandoned(unless isListenedAt: (String) -> Bool) throws(EnrollError) {
+    let transactions = try store.read(account)?.transactions ?? []
+    guard transactions.count >= AccountRecord.transactionLimit else { return }
+    let abandoned = transactions.filter { transaction in
+      transaction.status == .pending && !transaction.survivesProcess
+        && !(transaction.redirectURI.map(isListenedAt) ?? true)
+    }
+    guard !abandoned.isEmpty else { return }
+    try store.update(account) { record throws(EnrollError) in
+      for transaction in abandoned { record.settle(transaction.id, as: .failed) }
+    }
+  }
+
+  /// The transaction from the store.
+  /// - Throws: `.notFound`; the errors of the store.
+  func transaction(_ id: TransactionID) throws(EnrollError) -> TransactionRecord {
+    try (store.read(account)?.transactions ?? []).known(id)
+  }
+
+  /// A transaction that continues in the browser, for the host to open.
+  /// - Throws: `.notFound`; the errors of the store.
+  package func transaction(_ id: TransactionID, goingOnAt url: String) throws(EnrollError) -> Transaction {
+    Transaction(of: try transaction(id), action: .openURL(url))
+  }
+
+  /// The status of a transaction.
+  /// - Throws: `.notFound`; `.transactionExpired` if its deadline passed before its redirect came, or its exchange
+  ///   cannot end any more.
+  public func transactionStatus(_ transactionID: TransactionID) throws(EnrollError)
+    -> TransactionRecord.Status
+  {
+    let known = try transaction(transactionID)
+    guard !known.isOpen || known.isLive(at: clock.moment()) else { throw known.pastDeadline }
+    if known.status == .exchanging,
+      known.deadline.secondsLeft(at: clock.moment()) <= -TransactionRecord.exchangeSeconds
+    {
+      throw Self.exchangeDied
+    }
+    return known.status
+  }
+
+  /// The process that sent the code has ended: the response is lost, and the code is spent.
+  public static var exchangeDied: EnrollError {
+    EnrollError(
+      .transactionExpired,
+      "the process that sent the code of this sign-in ended before the tokens were stored; begin the sign-in again"
+    )
+  }
+
+  /// Whether another transaction brought tokens while this one was open: then nobody needs to wait for this
+  /// transaction.
+  public func isOvertaken(_ transactionID: TransactionID) throws(EnrollError) -> Bool {
+    try store.read(account)?.transactions.named(transactionID)?.isOvertaken ?? false
+  }
+
+  /// Updates the state after another process began an exchange for this one.
+  package func noticeExchange() {
+    guard let transactions = try? store.read(account)?.transactions,
+      let begun = transactions.last(where: { $0.status == .exchanging })
+    else { return }
+    _ = try? apply(.advanced(transactionID: begun.id, step: .exchanging))
+  }
+
+  /// Updates the state after another process reopened a transaction.
+  package func noticeReturn() {
+    guard case .authenticating(let id, .exchanging) = state,
+      let transaction = try? transaction(id), transaction.isOpen
+    else { return }
+    _ = try? apply(.advanced(transactionID: id, step: transaction.step))
+  }
+}

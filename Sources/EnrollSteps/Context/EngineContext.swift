@@ -1,0 +1,74 @@
+// What every step of an engine may use: constants only. What a step may change is in the parts of the state, which a
+// step has only if it changes them.
+
+package import EnrollCrypto
+package import EnrollRules
+
+/// The configuration, the account and the interfaces of one engine. A class, because all steps of the engine share it:
+/// a copy for each step would be large.
+package final class EngineContext: Sendable {
+  package let configuration: Configuration
+  package let account: AccountName
+  package let platform: Platform
+  /// The identity with which this engine queues and sends entries of the outbox.
+  let sender: OutboxEntry.Sender
+  package let transport: any Transport
+  let store: any TokenStore
+  let clock: any Clock
+  let random: any RandomSource
+  package let provider: ProviderDirectory
+  /// Cancelled when the client is closed: nothing more is sent, and waits end.
+  let closing: (any Cancellation)?
+  /// Reads the client's own key; nil if the client has none.
+  let clientKey: ClientKey.Reader?
+  let events: EngineEvents
+
+  init(
+    configuration: Configuration, account: AccountName, platform: Platform, sender: OutboxEntry.Sender,
+    transport: any Transport, store: any TokenStore, clock: any Clock, random: any RandomSource,
+    provider: ProviderDirectory, closing: (any Cancellation)?, clientKey: ClientKey.Reader?,
+    events: EngineEvents
+  ) {
+    self.configuration = configuration
+    self.account = account
+    self.platform = platform
+    self.sender = sender
+    self.transport = transport
+    self.store = store
+    self.clock = clock
+    self.random = random
+    self.provider = provider
+    self.closing = closing
+    self.clientKey = clientKey
+    self.events = events
+  }
+
+  /// - Throws: `.cancelled` once the client is being closed.
+  func requireNotClosing() throws(EnrollError) {
+    if closing?.isCancelled ?? false { throw EnrollError(.cancelled, "the client was closed") }
+  }
+
+  /// The algorithms with which the provider's id_tokens may be signed.
+  package var idTokenAlgorithms: [SignatureAlgorithm] {
+    configuration.idTokenAlgorithms(at: provider.cachedMetadata)
+  }
+
+  /// - Throws: `.illegalState` on a platform that is not native: there is no browser to open.
+  func requireNative() throws(EnrollError) {
+    guard isNative else {
+      throw EnrollError(
+        .illegalState, "registration needs a native platform, the host declared this one non-native")
+    }
+  }
+
+  /// Whether the states B and C require the check.
+  var requiresCheck: Bool { configuration.requireCheck && configuration.registrationCheckURI != nil }
+
+  var isNative: Bool { platform.isNative && configuration.isNative }
+
+  /// Whether the client has neither a secret nor a key.
+  var isPublicClient: Bool { configuration.clientSecret == nil && clientKey == nil }
+
+  /// Whether this client queued the entry, and may therefore send it.
+  func isOurs(_ entry: OutboxEntry) -> Bool { entry.belongs(toIssuer: configuration.issuer, sender) }
+}

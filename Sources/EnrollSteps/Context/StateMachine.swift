@@ -1,0 +1,90 @@
+// The state machine of an account, as this process knows it. It is lost when the process ends: the store's content then
+// decides (RegistrationStep.swift).
+
+import EnrollRules
+
+/// The registration state, and what depends on its changes. All fields change together, under one lock.
+final class StateMachine: Sendable {
+  private struct Fields {
+    var state: RegistrationState = .starting
+    var hasSettled = false
+    /// The state of a session during which a transaction runs; it returns after the transaction (flows.md
+    /// §6).
+    var before: RegistrationState?
+    /// The transactions whose questions the host has seen since the last answer.
+    var shown: [TransactionID] = []
+
+    /// Records the questions that the host has seen: every state that a call or an event gives it is passed to this
+    /// method.
+    mutating func noteQuestion(in state: RegistrationState) {
+      switch state {
+      case .awaitingConfirmation(let transactionID, _):
+        if !shown.contains(transactionID) { shown.append(transactionID) }
+      // A running exchange of another sign-in leaves the question open.
+      case .authenticating: break
+      case .starting, .unregistered, .active, .renewalFailed, .registrationFailed: shown = []
+      }
+    }
+  }
+
+  private let fields: Guarded<Fields>
+  private let events: EngineEvents
+
+  init(events: EngineEvents, lock: any Lock) {
+    fields = Guarded(Fields(), by: lock)
+    self.events = events
+  }
+
+  /// The last known state, without reading the store.
+  var state: RegistrationState { fields.withLock { $0.state } }
+
+  /// The state, and the state of the session during which a transaction runs.
+  var stateAndBefore: (RegistrationState, before: RegistrationState?) {
+    fields.withLock { ($0.state, $0.before) }
+  }
+
+  /// The transactions whose questions the host has seen since the last answer.
+  var shown: [TransactionID] { fields.withLock { $0.shown } }
+
+  /// The session is gone: no state of it returns after a transaction.
+  func forgetBefore() { fields.withLock { $0.before = nil } }
+
+  /// Moves the state machine and notifies the observer.
+  /// - Throws: `.illegalState`, and nothing changes.
+  @discardableResult
+  func apply(_ event: RegistrationEvent) throws(EnrollError) -> RegistrationState {
+    let moved = fields.withLock { fields -> Result<Move, EnrollError> in
+      do throws(EnrollError) {
+        let after = try fields.state.after(event)
+        let isChanged = after != fields.state
+        if after.kind != .authenticating {
+          fields.before = nil
+        } else if fields.state.kind != .authenticating {
+          fields.before = fields.state
+        }
+        fields.state = after
+        fields.noteQuestion(in: after)
+        let settlesNow = after.isSettled && !fields.hasSettled
+        if settlesNow { fields.hasSettled = true }
+        return .success(Move(after: after, isChanged: isChanged, settlesNow: settlesNow))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let move = try moved.get()
+    if move.isChanged { events.notify(.registrationChanged(move.after)) }
+    if move.settlesNow { events.notify(.registrationSettled(move.after)) }
+    return move.after
+  }
+
+  private struct Move {
+    var after: RegistrationState
+    var isChanged: Bool
+    var settlesNow: Bool
+  }
+
+  /// - Throws: `.illegalState` if `event` is illegal now; for a check before work that cannot be undone.
+  func require(_ event: RegistrationEvent) throws(EnrollError) {
+    _ = try state.after(event)
+  }
+}

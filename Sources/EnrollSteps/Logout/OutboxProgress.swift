@@ -1,0 +1,81 @@
+// What this process remembers of the outbox, beside the store.
+
+import EnrollCrypto
+import EnrollRules
+
+/// Changed by the steps of the outbox alone.
+struct OutboxProgress: Sendable {
+  typealias Delivered = (entry: OutboxEntry, delivery: OutboxEntry.Delivery)
+
+  private struct Fields {
+    /// Messages that could not be stored in the outbox.
+    var unqueued: [OutboxEntry] = []
+    /// Messages of the outbox that threads of this process are sending.
+    var sending: [OutboxEntry] = []
+    /// The last messages that servers accepted or refused, in any thread.
+    var delivered: [Delivered] = []
+    /// When the first wait for a browser at the provider's logout page ends; nil while the outbox has no such message.
+    var logoutWaitEnds: Instant?
+    /// Tokens of users whose browser came back from the logout page. A sign-in that another account has begun does not
+    /// delay their revocation.
+    var signedOut: [Secret] = []
+  }
+
+  private let fields: Guarded<Fields>
+
+  init(lock: any Lock) { fields = Guarded(Fields(), by: lock) }
+
+  var unqueued: [OutboxEntry] { fields.withLock { $0.unqueued } }
+  var delivered: [Delivered] { fields.withLock { $0.delivered } }
+  var logoutWaitEnds: Instant? { fields.withLock { $0.logoutWaitEnds } }
+
+  func noteLogoutWait(until end: Instant?) { fields.withLock { $0.logoutWaitEnds = end } }
+
+  func addUnqueued(_ entries: [OutboxEntry]) { fields.withLock { $0.unqueued.add(entries) } }
+
+  func removeUnqueued(where isRemoved: (OutboxEntry) -> Bool) {
+    fields.withLock { $0.unqueued.removeAll(where: isRemoved) }
+  }
+
+  /// - Returns: false if the entry is not one that the store did not accept.
+  func replaceUnqueued(_ entry: OutboxEntry, by left: OutboxEntry?) -> Bool {
+    fields.withLock { fields in
+      guard fields.unqueued.contains(where: { $0.isSame(as: entry) }) else { return false }
+      fields.unqueued.put(left, inPlaceOf: entry)
+      return true
+    }
+  }
+
+  /// - Returns: false while another thread sends the same message.
+  func beginSending(_ entry: OutboxEntry) -> Bool {
+    fields.withLock { fields in
+      guard !fields.sending.contains(where: { $0.isSame(as: entry) }) else { return false }
+      fields.sending.append(entry)
+      return true
+    }
+  }
+
+  func endSending(_ entry: OutboxEntry) {
+    fields.withLock { fields in fields.sending.removeAll { $0.isSame(as: entry) } }
+  }
+
+  /// Another thread of this process may have sent the message of a sign-out. The sign-out then reports the result of
+  /// that thread.
+  func note(_ delivery: OutboxEntry.Delivery, of entry: OutboxEntry) {
+    switch delivery {
+    case .done, .refused:
+      fields.withLock { $0.delivered = $0.delivered.suffix(7) + [(entry, delivery)] }
+    case .unreached, .later: break
+    }
+  }
+
+  func addSignedOut(_ tokens: [Secret]) { fields.withLock { $0.signedOut += tokens } }
+
+  /// The tokens of users who signed out, for one run.
+  func takeSignedOut() -> [Secret] {
+    fields.withLock { fields in
+      defer { fields.signedOut = [] }
+      return fields.signedOut
+    }
+  }
+}

@@ -1,0 +1,12 @@
+// The registration state that follows from the store.
+
+public import EnrollRules
+
+/// The state according to the store, or the step that is needed to find it.
+public enum StoredState: Equatable, Sendable {
+  case known(RegistrationState)
+  /// The confirmed token is due or expired: after a renewal the state is C or E.
+  case needsRenewal
+  /// There are tokens that require the registration check: ``CheckStep/checkSession(cancellation:)``.
+  case needsCheck
+}

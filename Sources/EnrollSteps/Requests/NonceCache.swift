@@ -1,0 +1,31 @@
+// The nonces of servers that this process knows (RFC 9449 §8).
+
+import EnrollRules
+
+/// Changed by responses, and by the host's requests for proofs.
+struct NonceCache: Sendable {
+  private struct Fields {
+    var all = DPoPNonces()
+    /// Those of `all` that the provider sent. They are stored in the record.
+    var ofProvider = DPoPNonces()
+  }
+
+  private let fields: Guarded<Fields>
+
+  init(lock: any Lock) { fields = Guarded(Fields(), by: lock) }
+
+  var ofProvider: DPoPNonces { fields.withLock { $0.ofProvider } }
+
+  subscript(origin: String) -> DPoPNonces.Entry? { fields.withLock { $0.all[origin] } }
+
+  /// A response had the nonce.
+  func receive(_ entry: DPoPNonces.Entry) {
+    fields.withLock {
+      $0.all.remember(entry)
+      $0.ofProvider.remember(entry)
+    }
+  }
+
+  /// The host passed the nonce of a resource server.
+  func note(_ entry: DPoPNonces.Entry) { fields.withLock { $0.all.remember(entry) } }
+}

@@ -1,0 +1,24 @@
+// The provider's clock, as this process knows it (R25).
+
+import EnrollRules
+
+extension EngineContext {
+  /// The current time by the server's clock: from its responses to this process, else with the stored offset, else from
+  /// its documents.
+  func provenTime() -> UnixTime {
+    if let time = provider.serverTime { return time }
+    let (now, told) = (clock.wallTime(), provider.documentTime)
+    guard let offset = (try? store.read(account))?.serverClock.offsetSeconds else { return told ?? now }
+    let time = now + offset
+    // A document from a cache has a date that is too early, never too late: a later one shows that this device's date
+    // was changed.
+    if let told, told.since(time) > ServerClock.toleranceSeconds { return told }
+    return time
+  }
+
+  /// The current time by the server's clock, from its responses; nil if it is unknown.
+  func knownServerTime() -> UnixTime? {
+    if let time = provider.serverTime { return time }
+    return (try? store.read(account))?.serverClock.offsetSeconds.map { clock.wallTime() + $0 }
+  }
+}
