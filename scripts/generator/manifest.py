@@ -72,6 +72,9 @@ class Manifest:
         self.commands = document["commands"]
         self.events = document["events"]
         self.errors = document["errors"]
+        for name, schema in self.types.items():
+            if schema.get("type") == "object" and not schema.get("description"):
+                raise Refused(f"{name}: the object has no description. Give its Schema a sentence.")
 
     @classmethod
     def read(cls, enrolld):

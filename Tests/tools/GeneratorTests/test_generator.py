@@ -120,6 +120,10 @@ class GeneratorTests(unittest.TestCase):
         self.command("logout.begin")["output"] = self.said["$defs"]["SignOut"]
         self.refused("logout.begin: its result has several members and no name. Name its Schema.")
 
+    def test_an_object_without_a_description_is_refused(self):
+        del self.said["$defs"]["SignOut"]["description"]
+        self.refused("SignOut: the object has no description. Give its Schema a sentence.")
+
     def test_an_error_without_a_home_is_refused(self):
         for command in self.said["commands"]:
             command["errors"] = [status for status in command["errors"] if status != "codeRejected"]
