@@ -107,21 +107,13 @@ final class PostgreSQLConnection: SQLConnection {
   func run(
     _ statement: SQLStatement, _ values: [SQLValue], _ read: (any SQLRow) -> Void
   ) throws(SQLFailure) -> Int {
-    do throws(PostgreSQLError) {
-      return try run(statement, values).read(read)
-    } catch {
-      throw .postgresql(error)
-    }
+    try SQLFailure.asking { () throws(PostgreSQLError) in try run(statement, values).read(read) }
   }
 
   func run(
     _ text: String, _ values: [SQLValue], _ read: (any SQLRow) -> Void
   ) throws(SQLFailure) -> Int {
-    do throws(PostgreSQLError) {
-      return try run(text, values).read(read)
-    } catch {
-      throw .postgresql(error)
-    }
+    try SQLFailure.asking { () throws(PostgreSQLError) in try run(text, values).read(read) }
   }
 
   /// Runs statements without parameters, in one round trip.
@@ -168,7 +160,7 @@ final class PostgreSQLConnection: SQLConnection {
   }
 
   private func command(_ text: String) throws(SQLFailure) {
-    do throws(PostgreSQLError) { try execute(text) } catch { throw .postgresql(error) }
+    try SQLFailure.asking { () throws(PostgreSQLError) in try execute(text) }
   }
 
   private func run(

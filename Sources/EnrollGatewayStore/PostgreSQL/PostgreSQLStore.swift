@@ -12,7 +12,7 @@ public final class PostgreSQLStore: SQLStore, @unchecked Sendable {
   /// not transactions.
   /// - Parameters:
   ///   - conninfo: keywords or a URI, as libpq reads them (PostgreSQL, libpq, "Connection Strings").
-  ///   - connections: the highest number of open connections; ``check()`` uses one more.
+  ///   - connections: the highest number of open connections; ``SQLStore/check()`` uses one more.
   ///   - statementMilliseconds: the server's statement timeout; half a second later the client stops waiting,
   ///     too.
   ///   - waitMilliseconds: how long a call waits for a free connection.

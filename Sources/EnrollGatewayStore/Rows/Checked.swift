@@ -1,5 +1,5 @@
-// Checks values before they become parameters. Both adapters use these checks, so that no database accepts what the other
-// refuses: PostgreSQL stores no NUL, ids are UUIDs, hashes have 32 bytes, sums of seconds do not overflow.
+// Checks values before they become parameters. The checks are the same for both databases, so that neither accepts what
+// the other refuses: PostgreSQL stores no NUL, ids are UUIDs, hashes have 32 bytes, sums of seconds do not overflow.
 
 import EnrollRules
 import EnrollGateway
