@@ -22,7 +22,9 @@ private struct StepType {
   /// Reads the types of one file.
   static func read(_ text: String, into types: inout [String: StepType]) throws {
     let header = try Regex(#"^(?:@\w+ |[a-z]+ )*(class|struct|enum|extension|protocol) (\w+)(.*)\{$"#)
-    let property = try Regex(#"^  (?:(?:private|fileprivate|package|public) )*(let|var) (\w+): ([^={]+)$"#)
+    // Its type, or its first value.
+    let property = try Regex(
+      #"^  (?:(?:private|fileprivate|package|public) )*(let|var) (\w+)(?:: ([^={]+))?(?: = (.*))?$"#)
     let member = try member()
     var name: String?
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -38,7 +40,7 @@ private struct StepType {
         name = nil
       } else if let name, line.contains(member) {
         types[name, default: StepType()].memberCount += 1
-        if let found = line.firstMatch(of: property), let type = found[3].substring,
+        if let found = line.firstMatch(of: property), let type = found[3].substring ?? found[4].substring,
           let key = found[2].substring
         {
           types[name]?.stored[String(key)] = type.trimmingCharacters(in: .whitespaces)
@@ -107,7 +109,7 @@ struct StepTests {
     var found: [String: Set<String>] = [:]
     for (name, type) in try Self.types() where name != "Engine" {
       for part in type.stored.values where Self.holders[part] != nil { found[part, default: []].insert(name) }
-      for (property, part) in type.stored where part.contains("Guarded<") && type.isStep {
+      for (property, part) in type.stored where part.contains("Guarded") && type.isStep {
         #expect(["rejections", "exchangeStore"].contains(property), "\(name).\(property): \(part)")
       }
     }
@@ -134,6 +136,8 @@ struct StepTests {
       public final class AStep: StateChangingStep {
         let context: EngineContext
         private var unsaved: UnsavedRenewal
+        private var count = 0
+        var double: Int { 2 * count }
         struct Inner {
           let a: Int
         }
@@ -148,8 +152,8 @@ struct StepTests {
       """, into: &types)
     let step = try #require(types["AStep"])
     #expect(step.isStep)
-    expect(step.memberCount, is: 6)
-    expect(step.stored, is: ["context": "EngineContext", "unsaved": "UnsavedRenewal"])
-    expect(step.variables, is: ["unsaved"])
+    expect(step.memberCount, is: 8)
+    expect(step.stored, is: ["context": "EngineContext", "unsaved": "UnsavedRenewal", "count": "0"])
+    expect(step.variables, is: ["unsaved", "count"])
   }
 }
