@@ -26,7 +26,10 @@ struct Examination {
     let attempt = LastAttempt(about: session.place.configurationPath)
     let configuration = examineConfiguration(session, named, attempt, options)
     try examineStore(session, isConfigured: configuration != nil)
-    if named == nil, let configuration, let finding = Self.endedSession(session, configuration) {
+    // A damaged record would be set aside when it is read.
+    if named == nil, !findings.contains(where: { $0.verdict == .bad }), let configuration,
+      let finding = Self.endedSession(session, configuration)
+    {
       findings.append(finding)
     }
     if let configuration { try examineProvider(configuration, session) }
