@@ -81,10 +81,13 @@ var targets: [Target] = [
   .target(
     name: "EnrollArguments", dependencies: ["EnrollRules", "EnrollJSON"],
     swiftSettings: portable),
+  // The pure parts of the bridge for the Model Context Protocol.
+  .target(name: "EnrollMCP", dependencies: ["EnrollRules", "EnrollJSON"], swiftSettings: portable),
   .executableTarget(
     name: "enroll",
     dependencies: [
-      "EnrollArguments", "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps",
+      "EnrollArguments", "EnrollMCP", "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix",
+      "EnrollSteps",
       "EnrollRules",
       "EnrollCrypto", "EnrollJSON", "CPosix",
     ],
@@ -319,6 +322,9 @@ if !embedded {
     .testTarget(
       name: "EnrollArgumentsTests", dependencies: ["EnrollArguments"],
       path: "Tests/units/EnrollArgumentsTests", swiftSettings: strict),
+    .testTarget(
+      name: "EnrollMCPTests", dependencies: ["EnrollMCP", "EnrollRules", "EnrollJSON", "Expectations"],
+      path: "Tests/units/EnrollMCPTests", swiftSettings: strict),
     .testTarget(
       name: "EnrollHTTPTests", dependencies: ["EnrollHTTP", "EnrollPosix", "EnrollSteps", "EnrollRules"],
       path: "Tests/units/EnrollHTTPTests",

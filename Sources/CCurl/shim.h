@@ -16,7 +16,7 @@
   each(global_init) each(easy_init) each(easy_cleanup) each(easy_setopt) each(easy_getinfo) each(easy_strerror) \
   each(multi_init) each(multi_cleanup) each(multi_setopt) each(multi_add_handle) \
   each(multi_remove_handle) each(multi_perform) each(multi_poll) each(multi_info_read) each(slist_append) \
-  each(slist_free_all)
+  each(slist_free_all) each(easy_pause)
 
 struct enroll_curl {
 #define ENROLL_CURL_FIELD(name) __typeof__(&curl_##name) name;
@@ -150,6 +150,26 @@ static inline int enroll_curl_multi_outcome(const struct enroll_curl *curl, CURL
       return 1;
     }
   return 0;
+}
+
+// Waits for any transfer, until one of the `count` descriptors is ready, or until the timeout.
+static inline CURLMcode enroll_curl_multi_wait_for(
+    const struct enroll_curl *curl, CURLM *multi, struct curl_waitfd *waits, unsigned count, int timeout_milliseconds) {
+  return curl->multi_poll(multi, waits, count, timeout_milliseconds, NULL);
+}
+// Returns a handle whose transfer has ended, with its outcome; NULL if there is none.
+static inline CURL *enroll_curl_multi_ended(const struct enroll_curl *curl, CURLM *multi, CURLcode *outcome) {
+  int left = 0;
+  for (CURLMsg *message; (message = curl->multi_info_read(multi, &left));)
+    if (message->msg == CURLMSG_DONE) {
+      *outcome = message->data.result;
+      return message->easy_handle;
+    }
+  return NULL;
+}
+// Lets a paused transfer continue. The receiver may be called before this returns.
+static inline CURLcode enroll_curl_continue(const struct enroll_curl *curl, CURL *easy) {
+  return curl->easy_pause(easy, CURLPAUSE_CONT);
 }
 
 // Appends a copy of `line`. Returns 0 and leaves the list unchanged if there is not enough memory.

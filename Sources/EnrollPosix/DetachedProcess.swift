@@ -69,14 +69,15 @@ package enum DetachedProcess {
   }
 
   /// Begins the work of the detached process. Call it before the first thread starts.
+  /// - Parameter seconds: how long the process may run; nil for the time of a renewal.
   /// - Returns: the input from the starter, and the descriptor for the answers; nil if the input cannot be read.
-  package static func begin() -> (input: [UInt8], answers: Int32)? {
+  package static func begin(runningSeconds seconds: Int32? = nil) -> (input: [UInt8], answers: Int32)? {
     // The kernel named the process after the path by which it was run.
     enroll_posix_name_process(name)
     // The signals are ignored, because the process ends soon by itself. A machine or service that shuts down sends them
     // first, and then waits.
     for number in [SIGHUP, SIGINT, SIGTERM, SIGPIPE] { enroll_posix_ignore_signal(number) }
-    enroll_posix_limit_running_time(runningSecondsLimit)
+    enroll_posix_limit_running_time(seconds ?? runningSecondsLimit)
     guard let input = readToEnd(STDIN_FILENO) else { return nil }
     let answers = enroll_posix_own(STDOUT_FILENO)
     for stream in [STDIN_FILENO, STDERR_FILENO] { CPosix.close(stream) }

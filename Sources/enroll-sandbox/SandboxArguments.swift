@@ -25,6 +25,9 @@ enum SandboxArguments {
   static let openRegistration = Parameter.flag(
     "open-registration",
     help: "Let clients register themselves (RFC 7591), for example for the resource at /notes.")
+  static let resources = Parameter.repeated(
+    "resource", value: "uri",
+    help: "A resource server of others for which tokens are issued (RFC 8707). Repeatable.")
   static let accessLifetime = Parameter.option(
     "access-lifetime", value: "seconds", help: "Seconds that an access token works.", in: 1...longest,
     default: 300)
@@ -75,7 +78,8 @@ enum SandboxArguments {
     arguments: [
       port.argument, users.argument, clientID.argument, redirectURIs.argument,
       postLogoutRedirectURIs.argument, clientSecret.argument, openRegistration.argument,
-      accessLifetime.argument, refreshLifetime.argument, grace.argument, deviceInterval.argument,
+      resources.argument, accessLifetime.argument, refreshLifetime.argument, grace.argument,
+      deviceInterval.argument,
       algorithm.argument, pushedRequests.argument, gateway.argument, activationLink.argument, dpop.argument,
       demandNonces.argument, printConfig.argument, faults.argument, exitWithStdin.argument, quiet.argument,
     ])
@@ -105,6 +109,7 @@ enum SandboxArguments {
     options.pushedRequests = values[pushedRequests]
     options.deviceIntervalSeconds = values[deviceInterval]
     options.registersClients = values[openRegistration]
+    options.resources += values[resources]
     options.gateway.isUsed = values[gateway]
     options.gateway.activationLink = values[activationLink]
     options.dpop = values[dpop]

@@ -3,12 +3,12 @@
 // refused, never repaired.
 
 /// One challenge with which a server requests credentials.
-struct AuthenticationChallenge: Equatable, Sendable {
+package struct AuthenticationChallenge: Equatable, Sendable {
   /// Compare it without regard to case.
   var scheme: String
   var parameters: [(name: String, value: String)] = []
 
-  static func == (left: AuthenticationChallenge, right: AuthenticationChallenge) -> Bool {
+  package static func == (left: AuthenticationChallenge, right: AuthenticationChallenge) -> Bool {
     ASCII.equals(left.scheme, right.scheme) && left.parameters.count == right.parameters.count
       && zip(left.parameters, right.parameters).allSatisfy {
         ASCII.equals($0.name, $1.name) && ASCII.equals($0.value, $1.value)
@@ -16,7 +16,7 @@ struct AuthenticationChallenge: Equatable, Sendable {
   }
 
   /// The parameter with this name, compared without regard to case.
-  func parameter(_ name: String) -> String? {
+  package func parameter(_ name: String) -> String? {
     parameters.first { ASCII.equalsIgnoringCase($0.name, name) }?.value
   }
 
@@ -25,7 +25,7 @@ struct AuthenticationChallenge: Equatable, Sendable {
 
   /// The challenges of all `WWW-Authenticate` headers of a response, in their order.
   /// - Throws: `.responseInvalid` for a header that breaks the grammar.
-  static func all(in response: HTTPResponse) throws(EnrollError) -> [AuthenticationChallenge] {
+  package static func all(in response: HTTPResponse) throws(EnrollError) -> [AuthenticationChallenge] {
     var challenges: [AuthenticationChallenge] = []
     for header in response.headers where ASCII.equalsIgnoringCase(header.name, "WWW-Authenticate") {
       guard header.value.utf8.count <= limit else {

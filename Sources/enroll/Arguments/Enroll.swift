@@ -21,7 +21,7 @@ enum Enroll {
         """,
       subcommands: [
         Login.command, Register.command, Token.command, Exec.command, Curl.command, Credential.command,
-        Credential.gitCredential, Status.command, Accounts.command, Switch.command, Logout.command,
+        Credential.gitCredential, MCP.command, Status.command, Accounts.command, Switch.command, Logout.command,
         Doctor.command, Completions.command,
       ]),
     version: LibraryVersion.string, usageStatus: CommandStatus.usage.rawValue)
@@ -38,7 +38,7 @@ enum Enroll {
       Terminal.errors.say("enroll: the system does not tell this program its arguments")
       return CommandStatus.failed.rawValue
     }
-    if let status = DetachedCommand.run(given) { return status }
+    if let status = DetachedCommand.run(given) ?? SignInHelper.run(given) { return status }
     let words = ProgramName.words(given)
     let status = program.run(
       words, width: Terminal.output.width, output: { Output.write($0, to: STDOUT_FILENO) },

@@ -45,6 +45,9 @@ enum ResourceProfile {
     return identifier?.isServed(by: named) ?? (named == resource)
   }
 
+  /// A label for a name of a file.
+  static func label(_ text: String) -> UInt64 { hash(text) }
+
   /// FNV-1a, 64 bits: only a label, not a proof.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }

@@ -36,6 +36,22 @@ struct CurlSetup {
     note(enroll_curl_set_memory(curl, easy, option, value))
   }
 
+  mutating func offset(_ option: CURLoption, _ value: Int64) {
+    note(enroll_curl_set_offset(curl, easy, option, value))
+  }
+
+  mutating func receiver(_ option: CURLoption, _ receiver: curl_write_callback) {
+    note(enroll_curl_set_receiver(curl, easy, option, receiver))
+  }
+
+  mutating func sender(_ sender: curl_read_callback) {
+    note(enroll_curl_set_sender(curl, easy, sender))
+  }
+
+  mutating func socketOpener(_ opener: curl_opensocket_callback) {
+    note(enroll_curl_set_socket_opener(curl, easy, opener))
+  }
+
   mutating func headers(_ list: UnsafeMutablePointer<curl_slist>?) {
     note(enroll_curl_set_list(curl, easy, CURLOPT_HTTPHEADER, list))
   }

@@ -1,0 +1,127 @@
+// Lines of a host: each is one message. A line above the limit is not kept, but its `id` is found, so that the host
+// gets an error for its request.
+
+/// Splits the input of a bridge into lines.
+package struct HostLines {
+  package enum Line: Equatable {
+    case whole([UInt8])
+    /// A line above the limit.
+    /// - Parameter id: the bytes of its `id`; nil if it has none.
+    case tooLong(id: [UInt8]?)
+  }
+
+  private let limit: Int
+  private var line: [UInt8] = []
+  /// Set once the line is above the limit.
+  private var finder: IDFinder?
+
+  package init(limit: Int) { self.limit = limit }
+
+  /// Bytes of a line that has not ended.
+  package var pendingCount: Int { line.count }
+
+  /// - Parameter emit: gets each line that ends in these bytes, except empty ones.
+  package mutating func add(_ bytes: some Collection<UInt8>, _ emit: (Line) -> Void) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let end = rest.firstIndex(of: UInt8(ascii: "\n"))
+      let piece = end.map { rest[..<$0] } ?? rest
+      if finder != nil {
+        for byte in piece { finder?.add(byte) }
+      } else if line.count + piece.count > limit {
+        var finder = IDFinder()
+        for byte in line { finder.add(byte) }
+        for byte in piece { finder.add(byte) }
+        self.finder = finder
+        line = []
+      } else {
+        line += piece
+      }
+      guard let end else { return }
+      finish(emit)
+      rest = rest[rest.index(after: end)...]
+    }
+  }
+
+  /// Ends the last line, which may have no line end.
+  package mutating func finish(_ emit: (Line) -> Void) {
+    if let finder {
+      self.finder = nil
+      return emit(.tooLong(id: finder.id))
+    }
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    let isBlank = line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+    let whole = line
+    line = []
+    if !isBlank { emit(.whole(whole)) }
+  }
+}
+
+/// Finds the `id` of a message byte by byte, without keeping the message.
+package struct IDFinder {
+  private enum Place { case before, name, afterName, value }
+
+  /// The longest `id` that is kept.
+  private static let longestID = 1024
+
+  private var depth = 0
+  private var isInText = false
+  private var isEscaped = false
+  private var place = Place.before
+  private var name: [UInt8] = []
+  private var value: [UInt8] = []
+  /// The bytes of `id`; nil if none was found.
+  package private(set) var id: [UInt8]?
+
+  package init() {}
+
+  package mutating func add(_ byte: UInt8) {
+    if isInText {
+      keep(byte)
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if byte == UInt8(ascii: "\"") {
+        isInText = false
+        if depth == 1, place == .name { place = .afterName }
+      }
+      return
+    }
+    switch byte {
+    case UInt8(ascii: "\""):
+      isInText = true
+      if depth == 1, place == .before {
+        place = .name
+        name = []
+      }
+      keep(byte)
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      depth += 1
+    case UInt8(ascii: "}"), UInt8(ascii: "]"):
+      if depth == 1 { endValue() }
+      depth -= 1
+    case UInt8(ascii: ":") where depth == 1 && place == .afterName:
+      place = .value
+      value = []
+    case UInt8(ascii: ",") where depth == 1: endValue()
+    case 0x20, 0x09, 0x0D, 0x0A: break
+    default: keep(byte)
+    }
+  }
+
+  private mutating func keep(_ byte: UInt8) {
+    guard depth == 1 else { return }
+    if place == .name, name.count < 8 { name.append(byte) }
+    if place == .value, value.count <= Self.longestID { value.append(byte) }
+  }
+
+  private mutating func endValue() {
+    if place == .value, name.elementsEqual("\"id\"".utf8), !value.isEmpty, value.count <= Self.longestID,
+      !value.elementsEqual("null".utf8)
+    {
+      id = value
+    }
+    place = .before
+  }
+}

@@ -1,0 +1,206 @@
+// Reads JSON by its bytes, without making values of it: a bridge needs a few members of a message, and passes the message
+// on as it is. So numbers keep their digits, and members their order.
+
+import EnrollRules
+
+/// A place in a JSON text (RFC 8259).
+package struct JSONCursor {
+  /// The deepest nesting that is read.
+  package static let depthLimit = 256
+  /// The longest name of a member that is decoded. Longer names are none that a bridge looks for.
+  private static let longestName = 256
+
+  private let bytes: [UInt8]
+  package private(set) var index: Int
+
+  package init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    index = bytes.startIndex
+  }
+
+  /// The next byte; nil at the end.
+  package var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+  package mutating func skipSpace() {
+    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
+  }
+
+  /// Skips `byte`, and space before it.
+  private mutating func skip(_ byte: UInt8) -> Bool {
+    skipSpace()
+    guard next == byte else { return false }
+    index += 1
+    return true
+  }
+
+  /// Skips one value, and space before it.
+  /// - Returns: its range; nil if there is no JSON value.
+  package mutating func value(depth: Int = 0) -> Range<Int>? {
+    skipSpace()
+    let start = index
+    guard let first = next, depth < Self.depthLimit else { return nil }
+    let isValid: Bool
+    switch first {
+    case UInt8(ascii: "{"): isValid = object(depth: depth) { $1.value(depth: depth + 1) != nil }
+    case UInt8(ascii: "["): isValid = array(depth: depth) { $0.value(depth: depth + 1) != nil }
+    case UInt8(ascii: "\""): isValid = text()
+    case UInt8(ascii: "t"): isValid = word("true")
+    case UInt8(ascii: "f"): isValid = word("false")
+    case UInt8(ascii: "n"): isValid = word("null")
+    default: isValid = number()
+    }
+    return isValid ? start..<index : nil
+  }
+
+  /// Reads an object.
+  /// - Parameter member: gets the name of a member with the cursor before its value, which it reads. Returns false for
+  ///   what is no JSON.
+  /// - Returns: false unless there is an object.
+  package mutating func object(
+    depth: Int = 0, _ member: (_ name: String, inout JSONCursor) -> Bool
+  ) -> Bool {
+    guard skip(UInt8(ascii: "{")) else { return false }
+    if skip(UInt8(ascii: "}")) { return true }
+    repeat {
+      skipSpace()
+      let start = index
+      guard text() else { return false }
+      let name = index - start > Self.longestName ? "" : Self.decoded(bytes[start..<index]) ?? ""
+      guard skip(UInt8(ascii: ":")), member(name, &self) else { return false }
+    } while skip(UInt8(ascii: ","))
+    return skip(UInt8(ascii: "}"))
+  }
+
+  /// Reads an array.
+  /// - Parameter element: reads one element. Returns false for what is no JSON.
+  package mutating func array(depth: Int = 0, _ element: (inout JSONCursor) -> Bool) -> Bool {
+    guard skip(UInt8(ascii: "[")) else { return false }
+    if skip(UInt8(ascii: "]")) { return true }
+    repeat {
+      guard element(&self) else { return false }
+    } while skip(UInt8(ascii: ","))
+    return skip(UInt8(ascii: "]"))
+  }
+
+  private mutating func word(_ word: StaticString) -> Bool {
+    let isThere = word.withUTF8Buffer { letters in
+      letters.count <= bytes.count - index && letters.enumerated().allSatisfy { bytes[index + $0] == $1 }
+    }
+    if isThere { index += word.utf8CodeUnitCount }
+    return isThere
+  }
+
+  /// RFC 8259 §6.
+  private mutating func number() -> Bool {
+    if next == UInt8(ascii: "-") { index += 1 }
+    if next == UInt8(ascii: "0") { index += 1 } else if !digits() { return false }
+    if next == UInt8(ascii: ".") {
+      index += 1
+      guard digits() else { return false }
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      index += 1
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { index += 1 }
+      guard digits() else { return false }
+    }
+    return true
+  }
+
+  private mutating func digits() -> Bool {
+    let start = index
+    while let byte = next, ASCII.isDigit(byte) { index += 1 }
+    return index > start
+  }
+
+  /// RFC 8259 §7.
+  private mutating func text() -> Bool {
+    guard next == UInt8(ascii: "\"") else { return false }
+    index += 1
+    while index < bytes.count {
+      let byte = bytes[index]
+      index += 1
+      switch byte {
+      case UInt8(ascii: "\""): return true
+      case UInt8(ascii: "\\"): guard escape() else { return false }
+      case 0..<0x20: return false
+      default: break
+      }
+    }
+    return false
+  }
+
+  /// The characters after a backslash.
+  private mutating func escape() -> Bool {
+    guard let byte = next else { return false }
+    index += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      return true
+    case UInt8(ascii: "u"):
+      guard bytes.count - index >= 4, Self.unit(bytes[index..<index + 4]) != nil else { return false }
+      index += 4
+      return true
+    default: return false
+    }
+  }
+
+  // MARK: Texts
+
+  /// The text of a JSON string.
+  /// - Parameter literal: with its quotation marks.
+  /// - Returns: nil for another value, and for text that is not Unicode.
+  package static func decoded(_ literal: ArraySlice<UInt8>) -> String? {
+    guard literal.count >= 2, literal.first == UInt8(ascii: "\"") else { return nil }
+    let inner = literal.dropFirst().dropLast()
+    guard inner.contains(UInt8(ascii: "\\")) else { return String(validating: inner, as: UTF8.self) }
+    var units: [UInt8] = []
+    var rest = inner
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\") else {
+        units.append(byte)
+        continue
+      }
+      guard let letter = rest.popFirst() else { return nil }
+      switch letter {
+      case UInt8(ascii: "b"): units.append(0x08)
+      case UInt8(ascii: "f"): units.append(0x0C)
+      case UInt8(ascii: "n"): units.append(0x0A)
+      case UInt8(ascii: "r"): units.append(0x0D)
+      case UInt8(ascii: "t"): units.append(0x09)
+      case UInt8(ascii: "u"):
+        guard let scalar = scalar(in: &rest) else { return nil }
+        units += Array(String(Character(scalar)).utf8)
+      default: units.append(letter)
+      }
+    }
+    return String(validating: units, as: UTF8.self)
+  }
+
+  /// The character of one `\u` escape, or of two for a character outside the basic plane.
+  private static func scalar(in rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
+    guard let first = unit(rest.prefix(4)) else { return nil }
+    rest = rest.dropFirst(4)
+    guard (0xD800..<0xDC00).contains(first) else { return Unicode.Scalar(first) }
+    guard rest.starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]),
+      let second = unit(rest.dropFirst(2).prefix(4)), (0xDC00..<0xE000).contains(second)
+    else { return nil }
+    rest = rest.dropFirst(6)
+    return Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+  }
+
+  /// Four hexadecimal digits.
+  private static func unit(_ digits: ArraySlice<UInt8>) -> UInt32? {
+    guard digits.count == 4 else { return nil }
+    var value: UInt32 = 0
+    for digit in digits {
+      switch digit {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 + UInt32(digit - UInt8(ascii: "0"))
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 + UInt32(digit - UInt8(ascii: "a") + 10)
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): value = value << 4 + UInt32(digit - UInt8(ascii: "A") + 10)
+      default: return nil
+      }
+    }
+    return value
+  }
+}

@@ -1,0 +1,139 @@
+// The members of a JSON-RPC message that a bridge needs. Of two members with one name the last counts, as for most
+// parsers of JSON, so that a header says what the server reads in the body.
+
+/// One JSON-RPC message, as far as a bridge reads it.
+package struct Message: Equatable, Sendable {
+  /// `method`; nil for an answer.
+  package var method: String?
+  /// The bytes of `id`: a string with its quotation marks, or a number. nil for a notification.
+  package var id: [UInt8]?
+  /// Whether it has `result` or `error`.
+  package var isAnswer = false
+  /// `params.name`, or `params.uri` of `resources/read`.
+  package var name: String?
+  private var uri: String?
+  /// The protocol version in `params._meta` (2026-07-28).
+  package var metaVersion: String?
+  /// `params.protocolVersion` of `initialize`.
+  package var offeredVersion: String?
+  /// `result.protocolVersion`: the server's answer to `initialize`.
+  package var agreedVersion: String?
+  /// The bytes of `params.requestId`: the request that a cancellation is about.
+  package var cancelledID: [UInt8]?
+  /// The bytes of `error`.
+  package var error: [UInt8]?
+
+  package static let versionKey = "io.modelcontextprotocol/protocolVersion"
+
+  package var isRequest: Bool { method != nil && id != nil }
+  package var isCancellation: Bool { method == "notifications/cancelled" }
+  /// Whether a second execution changes nothing, so that the bridge may send it again after a lost connection.
+  package var isRepeatable: Bool {
+    guard let method else { return false }
+    return ["ping", "initialize", "server/discover", "resources/read", "prompts/get", "completion/complete"]
+      .contains(method) || method.utf8.suffix(5).elementsEqual("/list".utf8)
+  }
+
+  /// The content of a line.
+  package enum Content: Equatable, Sendable {
+    case single(Message)
+    /// Several messages in an array (2025-03-26).
+    case batch([Message])
+  }
+
+  /// - Returns: nil for what is no JSON object or array of objects.
+  package static func content(of bytes: [UInt8]) -> Content? {
+    var cursor = JSONCursor(bytes)
+    cursor.skipSpace()
+    let content: Content
+    if cursor.next == UInt8(ascii: "[") {
+      var all: [Message] = []
+      let isArray = cursor.array { cursor in
+        guard let message = Message(&cursor, in: bytes) else { return false }
+        all.append(message)
+        return true
+      }
+      guard isArray else { return nil }
+      content = .batch(all)
+    } else {
+      guard let message = Message(&cursor, in: bytes) else { return nil }
+      content = .single(message)
+    }
+    cursor.skipSpace()
+    return cursor.next == nil ? content : nil
+  }
+
+  package init() {}
+
+  /// Reads one object.
+  private init?(_ cursor: inout JSONCursor, in bytes: [UInt8]) {
+    self.init()
+    let isObject = cursor.object { name, cursor in
+      switch name {
+      case "params": return readParams(&cursor, bytes)
+      case "result":
+        isAnswer = true
+        return readResult(&cursor, bytes)
+      default: break
+      }
+      guard let range = cursor.value() else { return false }
+      switch name {
+      case "method": method = JSONCursor.decoded(bytes[range])
+      case "id": id = Self.isID(bytes[range]) ? Array(bytes[range]) : nil
+      case "error":
+        isAnswer = true
+        error = Array(bytes[range])
+      default: break
+      }
+      return true
+    }
+    guard isObject else { return nil }
+    if method == "resources/read" { name = uri }
+  }
+
+  /// A string or a number.
+  private static func isID(_ value: ArraySlice<UInt8>) -> Bool {
+    guard let first = value.first else { return false }
+    return first == UInt8(ascii: "\"") || first == UInt8(ascii: "-")
+      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+  }
+
+  private mutating func readParams(_ cursor: inout JSONCursor, _ bytes: [UInt8]) -> Bool {
+    cursor.skipSpace()
+    guard cursor.next == UInt8(ascii: "{") else { return cursor.value() != nil }
+    (name, uri, metaVersion, offeredVersion, cancelledID) = (nil, nil, nil, nil, nil)
+    return cursor.object { key, cursor in
+      if key == "_meta" { return readMeta(&cursor, bytes) }
+      guard let range = cursor.value() else { return false }
+      switch key {
+      case "name": name = JSONCursor.decoded(bytes[range])
+      case "uri": uri = JSONCursor.decoded(bytes[range])
+      case "protocolVersion": offeredVersion = JSONCursor.decoded(bytes[range])
+      case "requestId": cancelledID = Self.isID(bytes[range]) ? Array(bytes[range]) : nil
+      default: break
+      }
+      return true
+    }
+  }
+
+  private mutating func readMeta(_ cursor: inout JSONCursor, _ bytes: [UInt8]) -> Bool {
+    cursor.skipSpace()
+    guard cursor.next == UInt8(ascii: "{") else { return cursor.value() != nil }
+    metaVersion = nil
+    return cursor.object { key, cursor in
+      guard let range = cursor.value() else { return false }
+      if key == Self.versionKey { metaVersion = JSONCursor.decoded(bytes[range]) }
+      return true
+    }
+  }
+
+  private mutating func readResult(_ cursor: inout JSONCursor, _ bytes: [UInt8]) -> Bool {
+    cursor.skipSpace()
+    guard cursor.next == UInt8(ascii: "{") else { return cursor.value() != nil }
+    return cursor.object { key, cursor in
+      guard let range = cursor.value() else { return false }
+      if key == "protocolVersion" { agreedVersion = JSONCursor.decoded(bytes[range]) }
+      return true
+    }
+  }
+}

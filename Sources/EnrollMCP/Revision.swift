@@ -1,0 +1,80 @@
+// The eras of the Model Context Protocol. Up to 2025-11-25 a session begins with `initialize`; since 2026-07-28 there is
+// no session, and every request names its version.
+
+package import EnrollRules
+
+/// A version of the protocol, which is a date.
+package struct Revision: Equatable, Sendable {
+  package let text: String
+
+  /// nil for a text that no header may have.
+  package init?(_ text: String) {
+    guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      return nil
+    }
+    self.text = text
+  }
+
+  /// Whether several messages may be sent in one array.
+  package var hasBatches: Bool { text == "2025-03-26" }
+
+  /// Whether every request names the version, and nothing is kept between requests.
+  package static func isModern(_ message: Message) -> Bool { message.metaVersion != nil }
+}
+
+/// The headers that HTTP adds to a message.
+package enum MessageHeaders {
+  /// Why a message cannot be sent: its method would change the request.
+  package struct Refusal: Error, Equatable {
+    package let message: String
+  }
+
+  /// The headers of 2026-07-28, which repeat values of the body. On stdio they do not exist, so they are made here.
+  /// - Parameter version: the version that the message names, or that of the request before it.
+  package static func modern(_ message: Message, version: String) throws(Refusal) -> [HTTPHeader] {
+    guard let revision = Revision(version) else {
+      throw Refusal(message: "the protocol version in _meta cannot be a header")
+    }
+    var headers = [HTTPHeader("MCP-Protocol-Version", revision.text)]
+    guard let method = message.method else { return headers }
+    guard !method.isEmpty, method.utf8.count <= 256, method.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { throw Refusal(message: "the method has characters that no header takes") }
+    headers.append(HTTPHeader("Mcp-Method", method))
+    if ["tools/call", "prompts/get", "resources/read"].contains(method), let name = message.name {
+      headers.append(HTTPHeader("Mcp-Name", encoded(name)))
+    }
+    return headers
+  }
+
+  private static let opening = "=?base64?"
+  private static let closing = "?="
+
+  /// A value for a header: plain ASCII as it is, every other text in Base64.
+  package static func encoded(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    let isPlain =
+      bytes.allSatisfy { (0x20...0x7E).contains($0) } && bytes.first != 0x20 && bytes.last != 0x20
+      && !(bytes.starts(with: opening.utf8) && bytes.suffix(2).elementsEqual(closing.utf8))
+    return isPlain ? text : opening + Base64.encode(bytes) + closing
+  }
+
+  /// Whether a server's `Mcp-Session-Id` may be sent back: visible ASCII.
+  package static func isSessionID(_ text: String) -> Bool {
+    (1...4096).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+
+  /// Whether a header of the user may be sent: not one that the bridge makes, or that belongs to HTTP.
+  package static func isUsersOwn(_ name: String) -> Bool {
+    let lowered = name.utf8.map { ASCII.lowercased($0) }
+    let taken = [
+      "authorization", "dpop", "cookie", "content-type", "accept", "last-event-id", "host", "content-length",
+      "transfer-encoding", "connection", "expect", "accept-encoding", "te", "upgrade", "proxy-authorization",
+    ]
+    // A token of RFC 9110 §5.6.2.
+    let isToken = lowered.allSatisfy {
+      ASCII.isLetter($0) || ASCII.isDigit($0) || "!#$%&'*+-.^_`|~".utf8.contains($0)
+    }
+    return (1...256).contains(lowered.count) && isToken
+      && !taken.contains { $0.utf8.elementsEqual(lowered) } && !lowered.starts(with: "mcp-".utf8)
+  }
+}

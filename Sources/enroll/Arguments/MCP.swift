@@ -1,0 +1,239 @@
+// The options of `enroll mcp`.
+
+import CPosix
+import EnrollArguments
+import EnrollCommands
+import EnrollHost
+import EnrollMCP
+import EnrollRules
+
+struct MCP: EnrollCommand {
+  private static let serverURL = Parameter.operand("url", help: "The URL of the MCP server.")
+  private static let client = Parameter.option(
+    "client-id", value: "id",
+    help: "The client id that the authorization server assigned, if it registers none.")
+  private static let secretFile = Parameter.option(
+    "client-secret-file", value: "path",
+    help: "With --client-id: the file with the client's secret; the profile keeps the secret.",
+    completion: .files(extension: nil))
+  private static let metadataDocument = Parameter.option(
+    "client-metadata", value: "url",
+    help: "The https URL of a client id metadata document, for servers that take one as a client id.")
+  private static let scope = Parameter.repeated(
+    "scope", value: "scope", help: "A scope to request besides those that the server asks for. Repeatable.")
+  private static let resourceURI = Parameter.option(
+    "resource", value: "uri", help: "The resource of the tokens, if it is not the URL of the server.")
+  private static let headerFile = Parameter.option(
+    "header-file", value: "path",
+    help: "A file with further headers for the server: a line Name: value for each.",
+    completion: .files(extension: nil))
+  private static let headerVariable = Parameter.repeated(
+    "header-env", value: "name=variable",
+    help: "A further header, with its value from an environment variable. Repeatable.")
+  private static let device = Parameter.flag(
+    "device", help: "Sign in with a code on another device, instead of opening a browser here (RFC 8628).")
+  private static let noBrowser = Parameter.flag(
+    "no-browser", help: "Open no browser: requests wait for a sign-in with enroll login.")
+  private static let policy = Parameter.choice(
+    "sign-in", value: "when",
+    help:
+      "If nobody is signed in: auto opens the browser once for all bridges; never answers with the command to run.",
+    default: BridgeOptions.SignInPolicy.auto)
+  private static let wait = Parameter.option(
+    "wait", value: "seconds",
+    help: "How long a request waits for a sign-in or a token. Most hosts wait 60 seconds for an answer.",
+    in: 1...3600, default: 50)
+  private static let loopbackHTTP = Parameter.flag(
+    "allow-loopback-http", help: "Allow http to a server on this machine.")
+  private static let checks = Parameter.flag(
+    "check", help: "Connect, sign in if needed, print what the server offers, and end.")
+  private static let host = Parameter.choice(
+    "snippet", value: "host",
+    help: "Print what to write into the configuration of a host, and end.", of: HostSnippet.self)
+
+  static let command = Command(
+    "mcp", "Connect a host of the Model Context Protocol to a remote server, signed in once for all.",
+    discussion: """
+      A bridge from standard input and output to Streamable HTTP, for hosts that start a program for each server: \
+      editors, agents, desktop assistants. All bridges and commands of a user share one session: one browser tab, one \
+      registration and one renewal, however many the host starts.
+
+        enroll mcp --snippet claude-code https://notes.example/mcp
+
+      A request that the server refuses without a token waits for the sign-in. Errors of the bridge have the codes \
+      -32010 to -32015, and say in data.enrollkit what helps.
+      """,
+    arguments: [
+      serverURL.argument, checks.argument, host.argument, policy.argument, wait.argument, device.argument,
+      noBrowser.argument, client.argument, secretFile.argument, metadataDocument.argument, scope.argument,
+      resourceURI.argument, headerFile.argument, headerVariable.argument, loopbackHTTP.argument,
+    ], groups: [ContextOptions.group], action: run)
+
+  let place: PlaceOptions
+  private let options: BridgeOptions
+  private let isCheck: Bool
+  private let snippet: HostSnippet?
+  private let words: [String]
+  private let headerPath: String?
+
+  init(_ values: Values) throws(UsageError) {
+    place = try ContextOptions.read(values)
+    let url = values[Self.serverURL]
+    let allowsHTTP = values[Self.loopbackHTTP]
+    let checked: StrictURL
+    do throws(StrictURL.Refusal) { checked = try StrictURL(url) } catch {
+      throw UsageError("The URL is not acceptable: \(error.text).")
+    }
+    guard checked.kind == .https || checked.kind == .loopbackHTTP, !checked.hadFragment else {
+      throw UsageError("Expected an https URL without a fragment.")
+    }
+    guard checked.kind == .https || allowsHTTP else {
+      throw UsageError("For a server on this machine add --allow-loopback-http.")
+    }
+    var options = BridgeOptions(
+      url: url, resource: values[Self.resourceURI] ?? url,
+      serverName: checked.shownOrigin.split(separator: "/").last.map { String($0) } ?? url)
+    options.policy = values[Self.policy]
+    options.opensBrowser = !values[Self.noBrowser]
+    options.usesDevice = values[Self.device]
+    options.waitSeconds = values[Self.wait]
+    options.allowsLoopbackHTTP = allowsHTTP
+    options.headers = try BridgeHeaders.fromEnvironment(values[Self.headerVariable])
+    headerPath = values[Self.headerFile]
+    if options.usesDevice, !options.opensBrowser {
+      throw UsageError("--device opens no browser: leave --no-browser out.")
+    }
+    guard values[Self.client] == nil || values[Self.metadataDocument] == nil else {
+      throw UsageError("--client-metadata and --client-id exclude each other: each names the client.")
+    }
+    var own = ArgumentWords()
+    own.add("--client-id", values[Self.client])
+    if let path = values[Self.secretFile] {
+      guard values[Self.client] != nil else { throw UsageError("--client-secret-file needs --client-id.") }
+      own.add("--client-secret-file", try LastingFile.path(path, of: "--client-secret-file"))
+    }
+    own.add("--client-metadata", values[Self.metadataDocument])
+    own.add("--allow-loopback-http", allowsHTTP)
+    for scope in values[Self.scope] { own.add("--scope", scope) }
+    options.signInWords = own.list
+    self.options = options
+    isCheck = values[Self.checks]
+    snippet = values[Self.host]
+    words = own.list
+    if isCheck, snippet != nil { throw UsageError("--check and --snippet exclude each other.") }
+  }
+
+  var resource: String? { options.resource }
+  var attempt: [String] { ["mcp", options.url] + words }
+  var request: CommandRequest {
+    var place = place.at(options.resource, mustExist: false)
+    place.namesProvider = true
+    // Without a terminal for questions: standard input is the host's.
+    return CommandRequest(place: place, mayAsk: isCheck, resource: options.resource, attempt: attempt)
+  }
+
+  func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    if let snippet { return try show(snippet) }
+    var options = options
+    if let headerPath { options.headers += try BridgeHeaders.read(headerPath) }
+    options.signInWords += try Self.lastingPlace(request.place)
+    if try session.place.hasConfiguration() {
+      options.certificateFile = try session.place.configuration().certificateFile
+    }
+    let output = HostOutput(isCheck ? -1 : STDOUT_FILENO)
+    let bridge = try Bridge(options, session, output: output)
+    try bridge.tokens.open()
+    guard isCheck else {
+      bridge.run()
+      return .done
+    }
+    return try BridgeCheck(bridge).perform()
+  }
+
+  /// The options of the context for a process that runs in another directory.
+  private static func lastingPlace(_ place: PlaceOptions) throws(Failure) -> [String] {
+    var place = place
+    try Failure.wrapping { () throws(EnrollError) in
+      if let config = place.config ?? Environment.process["ENROLL_CONFIG"], place.profile == nil {
+        place.config = try Context.absolute(config)
+      }
+      if let store = place.store ?? Environment.process["ENROLL_STORE"] {
+        place.store = try Context.absolute(store)
+      }
+    }
+    return place.words()
+  }
+
+  private func show(_ snippet: HostSnippet) throws(Failure) -> CommandStatus {
+    guard let program = enroll_posix_program().flatMap({ Self.path(of: String(cString: $0)) }) else {
+      throw Failure(.failed, "the path of this program is unknown")
+    }
+    let host = (try? StrictURL(options.url))?.hostText ?? ""
+    let line =
+      [program, "mcp", options.url] + words + (headerPath.map { ["--header-file", $0] } ?? [])
+      + (options.usesDevice ? ["--device"] : [])
+    Terminal.errors.say("For \(snippet.place):")
+    Output.line(
+      snippet.text(name: HostSnippet.name(ofHost: host), words: line) { ShellWord.quoted($0) })
+    return .done
+  }
+
+  /// The file behind a link.
+  private static func path(of program: String) -> String? {
+    guard let resolved = realpath(program, nil) else { return nil }
+    defer { free(resolved) }
+    return String(validatingCString: resolved)
+  }
+}
+
+/// The user's own headers. They are in files and variables, because a command line is public.
+enum BridgeHeaders {
+  static func fromEnvironment(_ words: [String]) throws(UsageError) -> [HTTPHeader] {
+    var headers: [HTTPHeader] = []
+    for word in words {
+      let parts = word.split(separator: "=", maxSplits: 1).map { String($0) }
+      guard parts.count == 2 else {
+        throw UsageError("--header-env: expected NAME=VARIABLE, such as X-Api-Key=NOTES_KEY.")
+      }
+      guard let value = Environment.process[parts[1]] else {
+        throw UsageError("--header-env: the environment has no variable \(Shown.text(parts[1])).")
+      }
+      guard let header = header(parts[0], value) else { throw UsageError(refusal(parts[0])) }
+      headers.append(header)
+    }
+    return headers
+  }
+
+  static func read(_ path: String) throws(Failure) -> [HTTPHeader] {
+    let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC, 0)
+    guard descriptor >= 0 else { throw Failure(.usage, "the file of --header-file cannot be opened") }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 64 << 10)
+    let count = bytes.withUnsafeMutableBytes { CPosix.read(descriptor, $0.baseAddress, $0.count) }
+    guard count >= 0, let text = String(validating: bytes[..<count], as: UTF8.self) else {
+      throw Failure(.usage, "the file of --header-file cannot be read as text")
+    }
+    var headers: [HTTPHeader] = []
+    for line in text.split(whereSeparator: { $0.isNewline }) {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      let name = String(parts.first ?? "")
+      guard parts.count == 2, let header = header(name, String(parts[1])) else {
+        throw Failure(.usage, refusal(name))
+      }
+      headers.append(header)
+    }
+    return headers
+  }
+
+  /// nil for a header that the bridge makes itself, and for one with control characters.
+  private static func header(_ name: String, _ value: String) -> HTTPHeader? {
+    var bytes = Array(value.utf8)[...]
+    while bytes.first == 0x20 || bytes.first == 0x09 { bytes = bytes.dropFirst() }
+    guard MessageHeaders.isUsersOwn(name), bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+    return HTTPHeader(name, String(decoding: bytes, as: UTF8.self))
+  }
+
+  private static func refusal(_ name: String) -> String {
+    "the header \(Shown.text(name)) cannot be set: it is the bridge's own, or has control characters."
+  }
+}

@@ -1,0 +1,257 @@
+// The bridge between a host's standard streams and a server's Streamable HTTP (Model Context Protocol). It passes
+// messages on as they are. One thread does everything but the steps of the account: it waits for the host, for the
+// server, and for tokens, all at once.
+
+import CPosix
+import EnrollCrypto
+import EnrollHost
+import EnrollMCP
+import EnrollPosix
+import EnrollRules
+
+/// One run of the bridge. A class, because its exchanges report to it.
+final class Bridge {
+  /// The most bytes of one message, in both directions.
+  static let longestMessage = 64 << 20
+  /// The most requests of the host that run side by side. Then no further line is read.
+  private static let mostExchanges = 128
+  /// How long requests may still run after the end of the input.
+  private static let lastAnswersNanoseconds: Int64 = 700_000_000
+  /// How long the end of the session at the server may take.
+  private static let closingNanoseconds: Int64 = 1_000_000_000
+  /// How often the bridge looks after a sign-in, in nanoseconds: one that a process runs, and one at a terminal.
+  private static let tick: Int64 = 200_000_000
+  private static let slowTick: Int64 = 1_000_000_000
+
+  let options: BridgeOptions
+  let session: CommandSession
+  let output: HostOutput
+  let tokens: BridgeTokens
+  var signIn: BridgeSignIn
+  var legacy = LegacySession()
+  /// The version that the last message of 2026-07-28 or later named.
+  var modernVersion: String?
+  private var http: StreamingExchanges?
+  private var exchanges: [Exchange] = []
+  private var lines = HostLines(limit: Bridge.longestMessage)
+  private var isInputOver = false
+  /// Whether a piece of a response waits for the host to read.
+  var hasPostponed = false
+
+  init(_ options: BridgeOptions, _ session: CommandSession, output: HostOutput) throws(Failure) {
+    self.options = options
+    self.session = session
+    self.output = output
+    tokens = try Failure.wrapping { () throws(EnrollError) in
+      try BridgeTokens(session, resource: options.resource)
+    }
+    signIn = BridgeSignIn(options, session)
+  }
+
+  var now: Int64 { SystemClock.now().nanoseconds }
+
+  // MARK: The run
+
+  /// Serves the host until its input ends, it closes the output, or a signal ends the program.
+  func run() {
+    while !isInputOver, !output.isBroken, !session.waits.isInterrupted { serve() }
+    let end = now + Self.lastAnswersNanoseconds
+    while now < end, !output.isBroken, !session.waits.isInterrupted,
+      exchanges.contains(where: { !$0.openIDs.isEmpty && !$0.isWaitingForUser }) || !output.isEmpty
+    {
+      wait(atMost: 50)
+      work()
+    }
+    close()
+  }
+
+  /// Ends the session at the server, and every stream.
+  func close() {
+    for exchange in exchanges { drop(exchange) }
+    if let id = legacy.id {
+      let closing = exchange(.closing, [], Message(), ids: [])
+      closing.sessionID = id
+      advance(closing)
+      let end = now + Self.closingNanoseconds
+      while exchanges.contains(where: { $0 === closing }), now < end {
+        wait(atMost: 50)
+        work()
+      }
+    }
+    tokens.abandon()
+  }
+
+  /// Waits for the next event, but not for the host's input, and does what can be done then.
+  func turn() {
+    wait()
+    work()
+  }
+
+  /// Serves until the next input of the host was read.
+  private func serve() {
+    work()
+    let reads = exchanges.count { $0.kind == .message } < Self.mostExchanges
+    wait(reads: reads)
+    readInput(reads)
+  }
+
+  /// Does what can be done without waiting.
+  private func work() {
+    http?.advance()
+    output.write()
+    if hasPostponed, !output.isFull {
+      hasPostponed = false
+      http?.resume()
+    }
+    for (exchange, answer) in tokens.takeAnswers() { receive(answer, for: exchange) }
+    runTimers()
+    releaseHeld()
+  }
+
+  /// - Parameter reads: whether input of the host ends the wait; nil if it does not matter.
+  private func wait(reads: Bool? = nil, atMost most: Int32? = nil) {
+    var waits = [
+      StreamingExchanges.Wait(tokens.descriptor, forInput: true),
+      StreamingExchanges.Wait(Interrupts.descriptor, forInput: true),
+    ]
+    // Without a wish to read, the end of the input is still seen.
+    if let reads { waits.append(StreamingExchanges.Wait(STDIN_FILENO, forInput: reads)) }
+    if !output.isEmpty { waits.append(StreamingExchanges.Wait(STDOUT_FILENO, forOutput: true)) }
+    let due = waitMilliseconds
+    let limit = most.map { due < 0 ? $0 : min(due, $0) } ?? due
+    if let http {
+      http.wait(for: waits, milliseconds: limit)
+    } else {
+      var pollers = waits.map { wait in
+        pollfd(
+          fd: wait.descriptor,
+          events: Int16(wait.forInput ? POLLIN : 0) | Int16(wait.forOutput ? POLLOUT : 0), revents: 0)
+      }
+      _ = poll(&pollers, nfds_t(pollers.count), limit)
+    }
+    if session.waits.next(milliseconds: 0) == .interrupt { return }
+  }
+
+  /// Reads what the host has written.
+  private func readInput(_ reads: Bool) {
+    var poller = pollfd(fd: STDIN_FILENO, events: Int16(reads ? POLLIN : 0), revents: 0)
+    guard poll(&poller, 1, 0) > 0 else { return }
+    guard reads else {
+      isInputOver = Int32(poller.revents) & (POLLHUP | POLLERR | POLLNVAL) != 0
+      return
+    }
+    var bytes = [UInt8](repeating: 0, count: 64 << 10)
+    let count = bytes.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+    if count > 0 { return offer(bytes[..<count]) }
+    guard count == 0 || ![EINTR, EAGAIN].contains(enroll_posix_errno()) else { return }
+    isInputOver = true
+    lines.finish { receive($0) }
+  }
+
+  /// Gives the bridge bytes of the host.
+  func offer(_ bytes: ArraySlice<UInt8>) { lines.add(bytes) { receive($0) } }
+
+  // MARK: The exchanges
+
+  func exchange(_ kind: Exchange.Kind, _ body: [UInt8], _ message: Message, ids: [[UInt8]]) -> Exchange {
+    let made = Exchange(
+      kind, body, message, ids: ids, deadline: now + options.waitSeconds * 1_000_000_000, self)
+    exchanges.append(made)
+    return made
+  }
+
+  /// The running request with this id.
+  func exchange(of id: [UInt8]) -> Exchange? {
+    exchanges.first { $0.openIDs.contains(id) && $0.kind != .initializeAgain }
+  }
+
+  /// The exchanges in a phase.
+  func all(where isWanted: (Exchange) -> Bool) -> [Exchange] { exchanges.filter(isWanted) }
+
+  /// Whether messages of the host wait for the beginning of the session.
+  /// - Parameter waiting: the message that would be sent.
+  func isBeginning(before waiting: Exchange) -> Bool {
+    exchanges.contains { $0 !== waiting && $0.isFirst && !$0.isHeld } || isSessionLost
+  }
+
+  /// Sends what has waited for the beginning of the session.
+  private func releaseHeld() {
+    for held in exchanges where held.isHeld {
+      guard !isBeginning(before: held) else { return }
+      advance(held)
+    }
+  }
+
+  /// Whether the server has lost the session, and has no new one yet.
+  var isSessionLost: Bool {
+    exchanges.contains { $0.kind == .initializeAgain || $0.kind == .initializedAgain }
+  }
+
+  /// Removes an exchange, and closes its stream.
+  func drop(_ exchange: Exchange) {
+    if let running = exchange.running { http?.stop(running) }
+    exchange.running = nil
+    tokens.forget(exchange)
+    exchanges.removeAll { $0 === exchange }
+  }
+
+  /// Answers the open requests of an exchange with an error, and removes it.
+  func fail(_ exchange: Exchange, _ answer: ErrorAnswer) {
+    drop(exchange)
+    guard exchange.kind != .initializeAgain, exchange.kind != .initializedAgain else {
+      for waiting in exchanges where waiting.isWaitingForSession { fail(waiting, answer) }
+      return
+    }
+    guard !exchange.isCancelled else { return }
+    for id in exchange.openIDs { output.add(answer.line(id: id)) }
+  }
+
+  /// Starts the HTTP exchange.
+  func start(
+    _ exchange: Exchange, _ method: HTTPRequest.Method, _ headers: [HTTPHeader], _ body: [UInt8]
+  ) throws(EnrollError) {
+    let http: StreamingExchanges
+    if let known = self.http {
+      http = known
+    } else {
+      http = try StreamingExchanges(
+        CurlTransport.Options(
+          allowsLoopbackHTTP: options.allowsLoopbackHTTP, caFile: options.certificateFile,
+          connectTimeout: CurlTransport.Milliseconds(10_000)))
+      self.http = http
+    }
+    exchange.restart()
+    exchange.running = try http.start(method, options.url, headers: headers, body: body, receiver: exchange)
+    exchange.phase = .running
+  }
+
+  // MARK: Timers
+
+  /// How long to wait for events; negative for no limit.
+  private var waitMilliseconds: Int32 {
+    var next: Int64?
+    for exchange in exchanges {
+      switch exchange.phase {
+      case .resting(let until): next = min(next ?? until, until)
+      case .awaitingSignIn:
+        next = min(next ?? .max, now + (signIn.hasProcess ? Self.tick : Self.slowTick))
+      case .held, .needsToken, .awaitingToken, .awaitingSession, .running: break
+      }
+    }
+    guard let next else { return -1 }
+    return Int32(clamping: max(0, next - now) / 1_000_000 + 1)
+  }
+
+  private func runTimers() {
+    for exchange in exchanges {
+      if case .resting(let until) = exchange.phase, now >= until { advance(exchange) }
+    }
+    if exchanges.contains(where: { $0.isWaitingForUser }) { lookAtSignIn() }
+  }
+}
+
+extension Exchange {
+  var isHeld: Bool { if case .held = phase { true } else { false } }
+  var isWaitingForUser: Bool { if case .awaitingSignIn = phase { true } else { false } }
+  var isWaitingForSession: Bool { if case .awaitingSession = phase { true } else { false } }
+}

@@ -1,0 +1,86 @@
+// `enroll mcp --check`: the bridge with this program as its host. It connects, signs in if needed, and reports what the
+// server offers.
+
+import EnrollHost
+import EnrollJSON
+import EnrollMCP
+import EnrollRules
+
+struct BridgeCheck {
+  private let bridge: Bridge
+  private var session: CommandSession { bridge.session }
+
+  init(_ bridge: Bridge) { self.bridge = bridge }
+
+  func perform() throws(Failure) -> CommandStatus {
+    defer { bridge.close() }
+    let version = "2025-11-25"
+    let hello = try ask(
+      1, "initialize",
+      .object([
+        ("protocolVersion", .string(version)), ("capabilities", .object([])),
+        (
+          "clientInfo",
+          .object([("name", .string("enroll")), ("version", .string(LibraryVersion.string))])
+        ),
+      ]))
+    send(.object([("jsonrpc", .string("2.0")), ("method", .string("notifications/initialized"))]))
+    let tools = hello["capabilities"]?["tools"] == nil ? nil : try ask(2, "tools/list", .object([]))
+    report(hello, tools?["tools"]?.array ?? [])
+    return .done
+  }
+
+  private func report(_ hello: JSON, _ tools: [JSON]) {
+    let names = tools.compactMap { $0["name"]?.string }
+    let hasSession = bridge.tokens.storedToken != nil
+    guard !session.isJSON else {
+      return Output.json(
+        .object([
+          ("server", hello["serverInfo"]), ("protocolVersion", hello["protocolVersion"]),
+          ("capabilities", hello["capabilities"]), ("signedIn", .bool(hasSession)),
+          ("tools", .array(names.map { .string($0) })),
+        ]))
+    }
+    let name = hello["serverInfo"]?["name"]?.string ?? bridge.options.serverName
+    Output.line("server    \(Shown.text(name))")
+    Output.line("protocol  \(Shown.text(hello["protocolVersion"]?.string ?? "unknown"))")
+    Output.line("signed in \(hasSession ? "yes" : "no: the server asked for no token")")
+    Output.line("tools     \(names.isEmpty ? "none" : names.map { Shown.text($0) }.joined(separator: ", "))")
+  }
+
+  private func send(_ message: JSON) { bridge.offer((message.serialized() + [0x0A])[...]) }
+
+  /// Sends a request, and waits for its answer.
+  /// - Throws: for an error, of the server or of the bridge.
+  private func ask(_ id: Int64, _ method: String, _ params: JSON) throws(Failure) -> JSON {
+    send(
+      .object([
+        ("jsonrpc", .string("2.0")), ("id", .integer(id)), ("method", .string(method)), ("params", params),
+      ]))
+    while !session.waits.isInterrupted {
+      while let line = bridge.output.takeLine() {
+        guard let answer = try? JSON.parse(line), answer["id"]?.integer == id, answer["method"] == nil else {
+          continue
+        }
+        if let result = answer["result"] { return result }
+        throw failure(answer["error"] ?? .null)
+      }
+      bridge.turn()
+    }
+    throw Failure(.interrupted, "stopped")
+  }
+
+  private func failure(_ error: JSON) -> Failure {
+    let words = error["message"]?.string ?? "the server refused the request"
+    let known = error["data"]?["enrollkit"]
+    let status: CommandStatus =
+      switch known?["reason"]?.string.flatMap({ ErrorAnswer.Reason(rawValue: $0) }) {
+      case .signInRequired, .signedOut, .moreScopes: .signInNeeded
+      case .unreachable: .unreachable
+      case .refused, .tooLarge, nil: .refused
+      case .storeLocked: .storeLocked
+      case .storeRefused: .storeUnusable
+      }
+    return Failure(status, words, advice: known?["command"]?.string.map { "Run `\($0)`." })
+  }
+}

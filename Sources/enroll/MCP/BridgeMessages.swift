@@ -1,0 +1,217 @@
+// The host's messages on their way to the server, and the server's on their way back.
+
+import EnrollHost
+import EnrollMCP
+import EnrollRules
+
+extension Bridge {
+  // MARK: From the host
+
+  func receive(_ line: HostLines.Line) {
+    switch line {
+    case .tooLong(let id):
+      output.add(
+        ErrorAnswer(.tooLarge, "The message is larger than \(Self.longestMessage >> 20) MiB.").line(id: id))
+    case .whole(let bytes):
+      switch Message.content(of: bytes) {
+      case nil: output.add(ErrorAnswer.notJSON.line(id: nil))
+      case .single(let message)?: receive(message, bytes)
+      case .batch(let messages)?: receive(batch: messages, bytes)
+      }
+    }
+  }
+
+  private func receive(_ message: Message, _ bytes: [UInt8]) {
+    if message.isCancellation, cancel(message) { return }
+    if let version = message.metaVersion { modernVersion = version }
+    // Since 2026-07-28 a server sends no requests, so there is nothing to answer.
+    if message.method == nil, modernVersion != nil, legacy.version == nil { return }
+    if let id = message.id, message.isRequest, exchange(of: id) != nil {
+      return output.add(ErrorAnswer.invalid("a request with this id is in progress").line(id: id))
+    }
+    if message.method == "initialize", message.isRequest { legacy.begin(with: bytes) }
+    advance(exchange(.message, bytes, message, ids: message.isRequest ? [message.id ?? []] : []))
+  }
+
+  private func receive(batch: [Message], _ bytes: [UInt8]) {
+    guard legacy.version?.hasBatches ?? false, !batch.isEmpty else {
+      return output.add(
+        ErrorAnswer.invalid("only the protocol of 2025-03-26 has batches of messages").line(id: nil))
+    }
+    advance(
+      exchange(.message, bytes, Message(), ids: batch.filter { $0.isRequest }.compactMap { $0.id }))
+  }
+
+  /// - Returns: false if the cancellation has to be sent to the server.
+  private func cancel(_ message: Message) -> Bool {
+    guard let id = message.cancelledID, let cancelled = exchange(of: id) else {
+      return modernVersion != nil && legacy.version == nil
+    }
+    cancelled.isCancelled = true
+    // To close the stream is to cancel the request (2026-07-28). An earlier server gets the message; what was not sent
+    // need not be cancelled.
+    guard !cancelled.isModern, cancelled.running != nil else {
+      drop(cancelled)
+      return true
+    }
+    return false
+  }
+
+  // MARK: From the server
+
+  /// One message of the server, in one line.
+  func received(_ line: [UInt8], on exchange: Exchange) {
+    if let content = Message.content(of: line) { received(line, content, on: exchange) }
+  }
+
+  private func received(_ line: [UInt8], _ content: Message.Content, on exchange: Exchange) {
+    let messages: [Message] =
+      switch content {
+      case .single(let message): [message]
+      case .batch(let messages): messages
+      }
+    for message in messages where message.method == nil {
+      guard let id = message.id else { continue }
+      if exchange.isInitialize || exchange.kind == .initializeAgain {
+        legacy.agree(message.agreedVersion)
+        legacy.takeID(exchange.header("Mcp-Session-Id"))
+      }
+      exchange.answer(id)
+    }
+    guard exchange.kind != .initializeAgain, !exchange.isCancelled else { return }
+    output.add(line)
+  }
+
+  /// The exchange has ended, completely or with a failure of the connection.
+  func ended(_ exchange: Exchange, _ failure: EnrollError?) {
+    if exchange.isCancelled { return drop(exchange) }
+    if exchange.isTooLarge {
+      return fail(
+        exchange, ErrorAnswer(.tooLarge, "The answer is larger than \(Self.longestMessage >> 20) MiB."))
+    }
+    switch exchange.kind {
+    case .closing: return drop(exchange)
+    case .listening: return listeningEnded(exchange, failure)
+    case .message, .initializeAgain, .initializedAgain, .resuming: break
+    }
+    if let failure { return connectionFailed(exchange, failure) }
+    switch exchange.status {
+    case 200...299: succeeded(exchange)
+    case 401: unauthorized(exchange)
+    case 403 where challengesScopes(exchange): moreScopesNeeded(exchange)
+    case 404 where exchange.sessionID != nil && exchange.kind != .resuming: sessionLost(exchange)
+    default: refused(exchange)
+    }
+  }
+
+  private func succeeded(_ exchange: Exchange) {
+    if !exchange.isStream, !exchange.collected.isEmpty {
+      let line = exchange.takeLine()
+      if let content = Message.content(of: line) {
+        received(line, content, on: exchange)
+      } else if !exchange.openIDs.isEmpty {
+        return fail(
+          exchange, ErrorAnswer(.refused, "\(options.serverName) answered with what is no JSON-RPC."))
+      }
+    }
+    guard exchange.openIDs.isEmpty else { return streamEnded(exchange) }
+    finish(exchange)
+  }
+
+  /// A stream ended without the answer, or there was none.
+  private func streamEnded(_ exchange: Exchange) {
+    guard exchange.isStream else {
+      return fail(
+        exchange,
+        ErrorAnswer(.refused, "\(options.serverName) sent status \(exchange.status) without an answer."))
+    }
+    if resume(exchange) { return }
+    fail(exchange, brokenStream)
+  }
+
+  private var brokenStream: ErrorAnswer {
+    ErrorAnswer(
+      .unreachable,
+      "The connection to \(options.serverName) broke before the answer; the call may have been carried out.")
+  }
+
+  private func connectionFailed(_ exchange: Exchange, _ failure: EnrollError) {
+    if exchange.isStream || exchange.kind == .resuming, resume(exchange) { return }
+    if exchange.status == 0, !exchange.isRepeated, !failure.isUnsent,
+      exchange.message.isRepeatable || exchange.kind != .message
+    {
+      exchange.isRepeated = true
+      return advance(exchange)
+    }
+    let words =
+      failure.isUnsent ? "Nothing was sent." : "The call may have been carried out."
+    fail(
+      exchange,
+      ErrorAnswer(
+        .unreachable,
+        "\(options.serverName) does not answer (\(Shown.message(failure.message))). \(words)"))
+  }
+
+  /// An answer with an error status.
+  private func refused(_ exchange: Exchange) {
+    if let seconds = retrySeconds(exchange), now + seconds * 1_000_000_000 < exchange.deadline {
+      exchange.phase = .resting(until: now + seconds * 1_000_000_000)
+      return
+    }
+    let (status, retryAfter) = (exchange.status, exchange.header("Retry-After").flatMap { Int64($0) })
+    let line = exchange.takeLine()
+    // The server's own error, for the request that asked.
+    if case .single(let message)? = Message.content(of: line), let error = message.error,
+      exchange.kind != .initializeAgain, exchange.kind != .initializedAgain
+    {
+      for id in exchange.openIDs {
+        output.add(message.id == id ? line : ErrorAnswer.line(id: id, error: error))
+      }
+      return drop(exchange)
+    }
+    fail(
+      exchange,
+      ErrorAnswer(.refused, words(of: exchange, status), retryAfter: retryAfter))
+  }
+
+  /// The pause that the server asks for, before it takes the same request.
+  private func retrySeconds(_ exchange: Exchange) -> Int64? {
+    guard exchange.status == 429 || exchange.status == 503,
+      let seconds = exchange.header("Retry-After").flatMap({ Int64($0) }), (0...86_400).contains(seconds)
+    else { return nil }
+    return max(1, seconds)
+  }
+
+  /// What a refusal says: the status, and the error of RFC 6750.
+  private func words(of exchange: Exchange, _ status: Int) -> String {
+    var words = "\(options.serverName) refused the request with status \(status)"
+    if (300...399).contains(status), let location = exchange.header("Location") {
+      return words + ": it is at another address now (\(Shown.text(location))). Use that address."
+    }
+    if let header = exchange.header("WWW-Authenticate") {
+      let answer = HTTPResponse(status: status, headers: [HTTPHeader("WWW-Authenticate", header)])
+      let challenges = (try? AuthenticationChallenge.all(in: answer)) ?? []
+      let told = challenges.lazy.compactMap {
+        $0.parameter("error_description") ?? $0.parameter("error")
+      }.first
+      if let told { words += ": " + PrintableText.bounded(told, maximumBytes: 200) }
+    }
+    return words + "."
+  }
+
+  /// Everything about the exchange is done.
+  func finish(_ exchange: Exchange) {
+    let isOver = (200...299).contains(exchange.status)
+    let message = exchange.message
+    drop(exchange)
+    guard isOver else { return }
+    if exchange.kind == .message, message.method == "notifications/initialized" { listen() }
+    if exchange.kind == .message, message.isCancellation, let id = message.cancelledID,
+      let cancelled = self.exchange(of: id), cancelled.isCancelled
+    {
+      drop(cancelled)
+    }
+    if exchange.kind == .initializeAgain { initializedAgain() }
+    if exchange.kind == .initializedAgain { sessionIsBack() }
+  }
+}

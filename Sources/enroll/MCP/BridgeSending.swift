@@ -1,0 +1,204 @@
+// From a message to its HTTP request: in its turn, with a token, with its headers; and what a refusal of the token leads
+// to: a renewal, a sign-in, a sign-in for further scopes.
+
+import EnrollCrypto
+import EnrollHost
+import EnrollMCP
+import EnrollRules
+
+extension Bridge {
+  private func seconds(until instant: Int64) -> Int64 { max(1, (instant - now) / 1_000_000_000) }
+
+  // MARK: The token
+
+  /// Sends the exchange as soon as it is its turn and there is a token.
+  func advance(_ exchange: Exchange) {
+    if exchange.kind == .message, !exchange.isModern, isBeginning(before: exchange) {
+      exchange.phase = .held
+      return
+    }
+    exchange.phase = .awaitingToken
+    let seconds = seconds(until: exchange.deadline)
+    if let answer = tokens.request(for: exchange, refused: exchange.refusedToken, seconds: seconds) {
+      receive(answer, for: exchange)
+    }
+  }
+
+  /// The answer to a request for a token.
+  func receive(_ answer: TokenAnswer, for exchange: Exchange) {
+    switch answer {
+    case .token(let token): send(exchange, token)
+    case .none(let ended, let isForgotten):
+      exchange.endedSession = ended
+      exchange.isClientForgotten = isForgotten
+      // The server says whether it needs a token, and for what.
+      guard exchange.challenge != nil else { return send(exchange, nil) }
+      awaitSignIn(exchange)
+    case .later(let error, let seconds):
+      let instant = now + min(max(1, seconds), 86_400) * 1_000_000_000
+      guard exchange.kind == .listening || instant < exchange.deadline else {
+        return fail(
+          exchange,
+          ErrorAnswer(
+            .unreachable, "There is no token: \(Shown.message(error.message)). Nothing was sent.",
+            retryAfter: seconds))
+      }
+      exchange.phase = .resting(until: instant)
+    case .refused(let error): fail(exchange, error)
+    }
+  }
+
+  // MARK: The request
+
+  private func send(_ exchange: Exchange, _ token: AccessToken?) {
+    exchange.token = token
+    exchange.refusedToken = nil
+    exchange.challenge = nil
+    do throws(EnrollError) {
+      switch exchange.kind {
+      case .message, .initializeAgain, .initializedAgain: try post(exchange)
+      case .listening, .resuming:
+        try start(
+          exchange, .get, own(exchange, [HTTPHeader("Accept", "text/event-stream")] + resumption(exchange)),
+          [])
+      case .closing: try start(exchange, .delete, own(exchange, []), [])
+      }
+    } catch {
+      fail(exchange, ErrorAnswer(.refused, "The request cannot be sent: \(Shown.message(error.message))"))
+    }
+  }
+
+  private func post(_ exchange: Exchange) throws(EnrollError) {
+    var headers = [
+      HTTPHeader("Content-Type", "application/json"),
+      HTTPHeader("Accept", "application/json, text/event-stream"),
+    ]
+    let version =
+      exchange.message.metaVersion ?? (legacy.version == nil && legacy.opening.isEmpty ? modernVersion : nil)
+    if let version {
+      do throws(MessageHeaders.Refusal) {
+        headers += try MessageHeaders.modern(exchange.message, version: version)
+      } catch {
+        return fail(exchange, .invalid(error.message))
+      }
+      exchange.sessionID = nil
+      try start(exchange, .post, withToken(exchange, headers), exchange.body)
+    } else {
+      try start(exchange, .post, own(exchange, headers), exchange.body)
+    }
+  }
+
+  /// With the headers of the session.
+  private func own(_ exchange: Exchange, _ headers: [HTTPHeader]) -> [HTTPHeader] {
+    guard !exchange.isInitialize, exchange.kind != .initializeAgain else {
+      return withToken(exchange, headers)
+    }
+    exchange.sessionID = legacy.id
+    return withToken(exchange, headers + legacy.headers)
+  }
+
+  private func withToken(_ exchange: Exchange, _ headers: [HTTPHeader]) -> [HTTPHeader] {
+    headers + options.headers
+      + (exchange.token.map { [HTTPHeader("Authorization", "Bearer " + $0.value.reveal())] } ?? [])
+  }
+
+  private func resumption(_ exchange: Exchange) -> [HTTPHeader] {
+    guard let id = exchange.lastEventID, let text = String(validating: id, as: UTF8.self),
+      text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+    else { return [] }
+    return [HTTPHeader("Last-Event-ID", text)]
+  }
+
+  // MARK: Refused tokens
+
+  /// 401: a renewal if a token was sent, else a sign-in.
+  func unauthorized(_ exchange: Exchange) {
+    guard exchange.kind != .closing else { return drop(exchange) }
+    guard !exchange.hasFreshToken || exchange.token == nil else {
+      return fail(
+        exchange,
+        ErrorAnswer(
+          .refused,
+          "\(options.serverName) refuses a fresh token (401). Its clock may be wrong, or it expects tokens for another resource."
+        ))
+    }
+    exchange.challenge = exchange.header("WWW-Authenticate") ?? ""
+    exchange.refusedToken = exchange.token?.value
+    exchange.hasFreshToken = exchange.token != nil
+    advance(exchange)
+  }
+
+  /// Whether a 403 asks for a token with further scopes.
+  func challengesScopes(_ exchange: Exchange) -> Bool {
+    guard let header = exchange.header("WWW-Authenticate") else { return false }
+    return (try? ResourceChallenge(header: header))?.isForMoreScopes ?? false
+  }
+
+  /// 403 with `insufficient_scope`: another sign-in, for the union of the scopes. The session stays in use.
+  func moreScopesNeeded(_ exchange: Exchange) {
+    // The background needs no more scopes than its requests.
+    guard exchange.kind == .message else { return drop(exchange) }
+    if let stored = tokens.storedToken, stored != exchange.token?.value, !exchange.hasSteppedUp {
+      // Another sign-in has ended meanwhile.
+      return advance(exchange)
+    }
+    guard !exchange.hasSteppedUp else {
+      return fail(
+        exchange,
+        ErrorAnswer(
+          .moreScopes,
+          "\(options.serverName) still refuses the request for its scopes, after a sign-in for them."
+        ))
+    }
+    exchange.challenge = exchange.header("WWW-Authenticate")
+    exchange.needsMoreScopes = true
+    awaitSignIn(exchange)
+  }
+
+  // MARK: The sign-in
+
+  private func awaitSignIn(_ exchange: Exchange) {
+    guard exchange.kind == .message || exchange.kind == .initializeAgain else {
+      // No browser opens for anything but a request of the host.
+      return drop(exchange)
+    }
+    let challenge = exchange.challenge.flatMap { $0.isEmpty ? nil : $0 }
+    exchange.phase = .awaitingSignIn
+    exchange.tokenBefore = tokens.storedToken
+    let error = signIn.begin(
+      challenge: challenge, again: exchange.needsMoreScopes || exchange.isClientForgotten,
+      needsMoreScopes: exchange.needsMoreScopes)
+    if let error { fail(exchange, error) }
+  }
+
+  /// Looks after the sign-in that exchanges wait for.
+  func lookAtSignIn() {
+    let waiting = all { $0.isWaitingForUser }
+    guard let first = waiting.first else { return }
+    let progress = signIn.progress(needsMoreScopes: first.needsMoreScopes) {
+      tokens.reopen()
+      return tokens.storedToken.map { $0 != first.tokenBefore } ?? false
+    }
+    switch progress {
+    case .settled:
+      signIn.end()
+      for exchange in waiting {
+        (exchange.hasFreshToken, exchange.hasSteppedUp) = (true, exchange.needsMoreScopes)
+        exchange.refusedToken = nil
+        advance(exchange)
+      }
+      // The server's own messages come to whom the token is for.
+      if legacy.version != nil, !all(where: { $0.kind == .listening }).isEmpty { listen() }
+    case .failed(let answer):
+      signIn.end()
+      for exchange in waiting { fail(exchange, answer) }
+    case .waiting:
+      for exchange in waiting where now >= exchange.deadline {
+        let answer = signIn.required(
+          opened: signIn.hasProcess, ended: exchange.endedSession, needsMoreScopes: exchange.needsMoreScopes)
+        fail(exchange, answer)
+      }
+      if all(where: { $0.isWaitingForUser }).isEmpty { signIn.end() }
+    }
+  }
+}

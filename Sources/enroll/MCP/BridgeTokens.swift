@@ -1,0 +1,211 @@
+// The tokens of a bridge, from the store that all bridges and commands of the user share. Renewals run in processes of
+// their own, so a bridge that is killed loses none.
+
+import EnrollCrypto
+import EnrollHost
+import EnrollMCP
+import EnrollPosix
+import EnrollRules
+import EnrollSteps
+
+/// The answer to a request for a token.
+enum TokenAnswer {
+  case token(AccessToken)
+  /// Nobody is signed in.
+  /// - Parameters:
+  ///   - ended: why a session ended; nil if there was none.
+  ///   - isForgotten: whether the server has forgotten the client.
+  case none(ended: String?, isForgotten: Bool)
+  /// The same call may succeed later.
+  case later(EnrollError, seconds: Int64)
+  case refused(ErrorAnswer)
+}
+
+/// Results of calls that other threads have finished.
+final class TokenMailbox: Sendable {
+  private let results = Guarded<[(ticket: Int, result: Result<AccessOutcome, EnrollError>)]>([], by: Mutex())
+  let event: EventDescriptor
+
+  init(_ event: EventDescriptor) { self.event = event }
+
+  func put(_ ticket: Int, _ result: Result<AccessOutcome, EnrollError>) {
+    results.withLock { $0.append((ticket, result)) }
+    event.wake()
+  }
+
+  func takeAll() -> [(ticket: Int, result: Result<AccessOutcome, EnrollError>)] {
+    results.withLock { results in
+      defer { results = [] }
+      return results
+    }
+  }
+}
+
+/// The account's client, and the calls that wait for a token.
+final class BridgeTokens {
+  private let session: CommandSession
+  private let resource: String
+  private let mailbox: TokenMailbox
+  private var client: Client?
+  private var waiting: [(ticket: Int, exchange: Exchange, refused: Secret?)] = []
+  private var lastTicket = 0
+
+  init(_ session: CommandSession, resource: String) throws(EnrollError) {
+    self.session = session
+    self.resource = resource
+    mailbox = TokenMailbox(try EventDescriptor())
+  }
+
+  /// Readable when a call has ended.
+  var descriptor: Int32 { mailbox.event.descriptor }
+
+  /// Opens the account, if there is one.
+  /// - Throws: for a store or a profile that cannot be used.
+  func open() throws(Failure) {
+    guard client == nil, try session.place.hasConfiguration(), try session.place.hasStore() else { return }
+    let document = try session.place.configuration()
+    guard ResourceProfile.serves(document, resource) else {
+      throw Failure(
+        .usage,
+        "\(session.place.configurationName) is for \(document.resource.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
+        advice: "Leave out --profile and --config: enroll finds the resource's own profile.")
+    }
+    do throws(Failure) {
+      client = try session.runningHere { () throws(Failure) in
+        let client = try session.open(document)
+        _ = try session.read(client)
+        return client
+      }
+    } catch {
+      guard error.ending != .signInNeeded else { return }
+      throw error
+    }
+  }
+
+  /// Opens the account anew, after a sign-in that may have saved another profile.
+  func reopen() {
+    if let client { session.close(client) }
+    client = nil
+    _ = try? open()
+  }
+
+  /// Ends every wait. Renewals continue in their processes.
+  func abandon() { client?.abandon() }
+
+  /// Whether the account has a session now, according to the store.
+  var hasSession: Bool {
+    guard let client, let kept = try? session.runningHere({ () throws(Failure) in try session.read(client) })
+    else { return false }
+    return kept.accessToken != nil
+  }
+
+  /// The access token in the store, even if it has expired.
+  var storedToken: Secret? {
+    guard let client else { return nil }
+    return (try? session.runningHere { () throws(Failure) in try session.read(client) })?.accessToken
+  }
+
+  // MARK: Calls
+
+  /// Requests a token for the exchange.
+  /// - Parameter refused: the token that the server refused with 401.
+  /// - Returns: nil if the call continues; ``takeAnswers()`` then has its answer.
+  func request(for exchange: Exchange, refused: Secret? = nil, seconds: Int64) -> TokenAnswer? {
+    do throws(Failure) { try open() } catch { return Self.answer(error) }
+    guard let client else { return .none(ended: nil, isForgotten: false) }
+    lastTicket += 1
+    let ticket = lastTicket
+    let deadline = client.deadline(afterSeconds: max(1, seconds))
+    let done: @Sendable (Result<AccessOutcome, EnrollError>) -> Void = { [mailbox] in mailbox.put(ticket, $0)
+    }
+    if let refused {
+      client.rejected(refused, until: deadline, cancellation: nil, completion: done)
+    } else {
+      client.access(minimumLifetimeSeconds: 0, until: deadline, cancellation: nil, completion: done)
+    }
+    waiting.append((ticket, exchange, refused))
+    // A token that is not due is there already.
+    return takeAnswers(only: exchange).first?.answer
+  }
+
+  /// The calls that have ended since the last time.
+  func takeAnswers(only wanted: Exchange? = nil) -> [(exchange: Exchange, answer: TokenAnswer)] {
+    mailbox.event.drain()
+    var answers: [(exchange: Exchange, answer: TokenAnswer)] = []
+    for (ticket, result) in mailbox.takeAll() {
+      guard let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { continue }
+      if let wanted, waiting[index].exchange !== wanted {
+        mailbox.put(ticket, result)
+        continue
+      }
+      let (_, exchange, refused) = waiting.remove(at: index)
+      answers.append((exchange, Self.answer(result, refused: refused)))
+    }
+    return answers
+  }
+
+  func forget(_ exchange: Exchange) { waiting.removeAll { $0.exchange === exchange } }
+
+  // MARK: Outcomes
+
+  private static func answer(
+    _ result: Result<AccessOutcome, EnrollError>, refused: Secret?
+  ) -> TokenAnswer {
+    switch result {
+    case .success(.stale(let token, let reason)) where token.value == refused:
+      // The renewal failed, and the server takes the token no more.
+      if isForgotten(reason) { return .none(ended: reason.message, isForgotten: true) }
+      return answer(Failure(reason))
+    case .success(let outcome): return answer(outcome)
+    case .failure(let error):
+      guard error.code != .illegalState else { return .none(ended: nil, isForgotten: false) }
+      // A sign-in has replaced the client.
+      if error.code == .handle || error.code == .cancelled { return .later(error, seconds: 1) }
+      return answer(Failure(error))
+    }
+  }
+
+  private static func answer(_ outcome: AccessOutcome) -> TokenAnswer {
+    switch outcome {
+    case .valid(let token), .stale(let token, _):
+      guard ASCII.equalsIgnoringCase(token.tokenType, "Bearer") else {
+        return .refused(
+          ErrorAnswer(
+            .refused,
+            "The token is bound to a key (\(Shown.text(token.tokenType))), and the bridge sends Bearer tokens only. Sign in with: enroll login --again --set dpop=never"
+          ))
+      }
+      return .token(token)
+    case .expired(_, let seconds, let reason): return .later(reason, seconds: seconds ?? 2)
+    case .rejected(let reason):
+      guard !isForgotten(reason) else { return .none(ended: reason.message, isForgotten: true) }
+      return .refused(ErrorAnswer(.refused, Shown.message(reason.message)))
+    case .reauthenticate(let reason, _): return .none(ended: reason, isForgotten: reason == "invalid_client")
+    case .storeLocked:
+      return .refused(
+        ErrorAnswer(.storeLocked, "The store with the tokens is locked: unlock the keyring, then try again."))
+    case .busy:
+      return .later(EnrollError(.busy, "another process renews the token and has not finished"), seconds: 1)
+    }
+  }
+
+  private static func isForgotten(_ reason: EnrollError) -> Bool {
+    reason.field == EnrollError.registrationField || reason.oauthError == "invalid_client"
+  }
+
+  private static func answer(_ failure: Failure) -> TokenAnswer {
+    let message = Shown.message(failure.message)
+    switch failure.ending {
+    case .signInNeeded: return .none(ended: nil, isForgotten: false)
+    case .unreachable, .busy:
+      let error = failure.error ?? EnrollError(.network, failure.message)
+      return .later(error, seconds: error.retryAfterSeconds ?? 2)
+    case .storeLocked: return .refused(ErrorAnswer(.storeLocked, "The store is locked: \(message)"))
+    case .storeUnusable:
+      return .refused(
+        ErrorAnswer(.storeRefused, "The store cannot be used: \(message)", command: "enroll doctor"))
+    case .done, .failed, .usage, .refused, .notFinished, .interrupted:
+      return .refused(ErrorAnswer(.refused, message))
+    }
+  }
+}

@@ -1,0 +1,169 @@
+// One message of the host on its way to the server, until it is answered: first it waits for a token, perhaps for a
+// sign-in, then its HTTP exchange runs. Also the requests that the bridge makes itself.
+
+import EnrollCrypto
+import EnrollHost
+import EnrollMCP
+import EnrollRules
+
+/// One HTTP exchange of the bridge. A class, because libcurl's callbacks fill it.
+final class Exchange: ExchangeReceiver {
+  enum Kind {
+    /// A message of the host.
+    case message
+    /// The host's `initialize` again, after the server has lost the session; its answer is not passed on.
+    case initializeAgain
+    /// `notifications/initialized` after ``initializeAgain``.
+    case initializedAgain
+    /// The stream of the server's own messages (GET).
+    case listening
+    /// The rest of a stream that broke (GET with `Last-Event-ID`).
+    case resuming
+    /// The end of the session (DELETE).
+    case closing
+  }
+
+  enum Phase {
+    /// In the queue behind the beginning of a session.
+    case held
+    case needsToken
+    /// The renewal of the token continues.
+    case awaitingToken
+    case awaitingSignIn
+    /// Tried again at this instant, in nanoseconds.
+    case resting(until: Int64)
+    /// Waits until the server has a session again.
+    case awaitingSession
+    case running
+  }
+
+  var kind: Kind
+  let body: [UInt8]
+  let message: Message
+  /// The ids of the requests in it that have no answer yet.
+  private(set) var openIDs: [[UInt8]]
+  /// When its time for tokens and sign-ins is over, in nanoseconds.
+  let deadline: Int64
+  var phase = Phase.needsToken
+  /// The HTTP exchange while it runs.
+  var running: StreamedExchange?
+
+  // What was sent.
+  var token: AccessToken?
+  var sessionID: String?
+  /// Whether its last token came from a renewal or a sign-in for it.
+  var hasFreshToken = false
+  var hasSteppedUp = false
+  var isRepeated = false
+  /// The challenge of the 401 or 403 that it waits for.
+  var challenge: String?
+  var needsMoreScopes = false
+  /// The token that the server refused with 401.
+  var refusedToken: Secret?
+  /// Why the session ended, if one did.
+  var endedSession: String?
+  var isClientForgotten = false
+  /// The stored token before the sign-in.
+  var tokenBefore: Secret?
+  /// The pause before the stream of the server's messages is opened again, in nanoseconds.
+  var pause: Int64 = 500_000_000
+  var resumptions = 0
+  /// Whether the host has cancelled it: nothing is answered any more.
+  var isCancelled = false
+
+  // What has arrived.
+  private(set) var status = 0
+  private(set) var headers: [HTTPHeader] = []
+  private(set) var collected: [UInt8] = []
+  private(set) var isStream = false
+  private(set) var isTooLarge = false
+  private(set) var hasMessages = false
+  private(set) var lastEventID: [UInt8]?
+  private(set) var retryMilliseconds: Int64?
+  private var parser: EventStreamParser
+  private let limit: Int
+  private let bridge: Bridge
+
+  init(
+    _ kind: Kind, _ body: [UInt8], _ message: Message, ids: [[UInt8]], deadline: Int64, _ bridge: Bridge
+  ) {
+    self.kind = kind
+    self.body = body
+    self.message = message
+    openIDs = ids
+    self.deadline = deadline
+    self.bridge = bridge
+    limit = Bridge.longestMessage
+    parser = EventStreamParser(limit: limit)
+  }
+
+  var isModern: Bool { Revision.isModern(message) }
+  var isInitialize: Bool { kind == .message && message.method == "initialize" && !openIDs.isEmpty }
+  /// Whether later messages wait for it: a server takes them only after it.
+  var isFirst: Bool {
+    kind == .message && !isModern && (isInitialize || message.method == "notifications/initialized")
+  }
+
+  func answer(_ id: [UInt8]) { openIDs.removeAll { $0 == id } }
+
+  func header(_ name: String) -> String? {
+    let values = headers.filter { ASCII.equalsIgnoringCase($0.name, name) }.map { $0.value }
+    return values.isEmpty ? nil : values.joined(separator: ", ")
+  }
+
+  /// Forgets the response before the next attempt.
+  func restart() {
+    (status, headers, collected, isStream, isTooLarge) = (0, [], [], false, false)
+    parser = EventStreamParser(limit: limit)
+  }
+
+  // MARK: The response
+
+  func receivedHead(status: Int, headers: [HTTPHeader]) {
+    self.status = status
+    self.headers = headers
+    let type = header("Content-Type").map { Array($0.utf8.prefix(17)) } ?? []
+    isStream =
+      (200...299).contains(status)
+      && type.map({ ASCII.lowercased($0) }).elementsEqual("text/event-stream".utf8)
+    if !isStream, let length = header("Content-Length").flatMap({ Int($0) }), length <= limit, length > 0 {
+      collected.reserveCapacity(length)
+    }
+  }
+
+  func receivedBody(_ bytes: UnsafeRawBufferPointer) -> BodyReceipt {
+    guard !bridge.output.isFull else {
+      bridge.hasPostponed = true
+      return .postponed
+    }
+    guard isStream else {
+      guard collected.count + bytes.count <= limit else {
+        isTooLarge = true
+        return .refused
+      }
+      collected += bytes
+      return .taken
+    }
+    let isRead = parser.add(bytes) { line in
+      hasMessages = true
+      bridge.received(line, on: self)
+    }
+    lastEventID = parser.lastEventID ?? lastEventID
+    retryMilliseconds = parser.retryMilliseconds ?? retryMilliseconds
+    isTooLarge = !isRead
+    return isRead ? .taken : .refused
+  }
+
+  /// The body of a response that is no stream, as one line.
+  func takeLine() -> [UInt8] {
+    var line = collected
+    collected = []
+    OneLine.made(of: &line)
+    return line
+  }
+
+  func ended(_ failure: EnrollError?) {
+    running = nil
+    bridge.ended(self, failure)
+  }
+}

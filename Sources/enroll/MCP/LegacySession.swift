@@ -1,0 +1,108 @@
+// Sessions of the protocol up to 2025-11-25: `initialize`, the session's id, the stream of the server's own messages,
+// and a new session after the server has lost the old one.
+
+import EnrollMCP
+import EnrollRules
+import EnrollHost
+
+/// What is kept between the requests of a session.
+struct LegacySession {
+  /// The host's `initialize`.
+  private(set) var opening: [UInt8] = []
+  /// `Mcp-Session-Id`; nil for a server without sessions.
+  private(set) var id: String?
+  /// The version that the server chose; nil before its answer.
+  private(set) var version: Revision?
+
+  /// The host begins, or begins anew.
+  mutating func begin(with opening: [UInt8]) { self = LegacySession(opening: opening) }
+
+  mutating func agree(_ version: String?) { self.version = version.flatMap { Revision($0) } ?? self.version }
+
+  mutating func takeID(_ text: String?) {
+    id = text.flatMap { MessageHeaders.isSessionID($0) ? $0 : nil }
+  }
+
+  mutating func forgetID() { id = nil }
+
+  var headers: [HTTPHeader] {
+    (id.map { [HTTPHeader("Mcp-Session-Id", $0)] } ?? [])
+      + (version.map { [HTTPHeader("MCP-Protocol-Version", $0.text)] } ?? [])
+  }
+
+  init() {}
+
+  private init(opening: [UInt8]) { self.opening = opening }
+}
+
+extension Bridge {
+  private static let leastPause: Int64 = 1_000_000_000
+  private static let longestPause: Int64 = 60_000_000_000
+
+  // MARK: The server's own messages
+
+  /// Opens the stream of messages that belong to no request.
+  func listen() {
+    for earlier in all(where: { $0.kind == .listening }) { drop(earlier) }
+    advance(exchange(.listening, [], Message(), ids: []))
+  }
+
+  /// Opens the stream again, unless the server has none.
+  func listeningEnded(_ exchange: Exchange, _ failure: EnrollError?) {
+    let isOpen = (200...299).contains(exchange.status) && exchange.isStream
+    let mayOpen = failure != nil || exchange.status >= 500 || exchange.status == 429
+    guard isOpen || mayOpen || exchange.status == 401 && !exchange.hasFreshToken else {
+      return drop(exchange)
+    }
+    if exchange.status == 401 { return unauthorized(exchange) }
+    let asked = exchange.retryMilliseconds.map { $0 * 1_000_000 } ?? Self.leastPause
+    exchange.pause = exchange.hasMessages ? asked : max(asked, min(exchange.pause * 2, Self.longestPause))
+    exchange.hasFreshToken = false
+    exchange.phase = .resting(until: now + min(max(exchange.pause, 10_000_000), Self.longestPause))
+  }
+
+  // MARK: Broken streams
+
+  /// Asks for the rest of a stream with the answer, if the server numbers its messages.
+  /// - Returns: false if it does not.
+  func resume(_ exchange: Exchange) -> Bool {
+    guard !exchange.isModern, exchange.lastEventID != nil, legacy.version != nil, exchange.resumptions < 10
+    else { return false }
+    exchange.resumptions += exchange.isStream ? 0 : 1
+    exchange.kind = .resuming
+    let pause = exchange.retryMilliseconds.map { $0 * 1_000_000 } ?? Self.leastPause
+    exchange.phase = .resting(until: now + min(max(pause, 10_000_000), Self.longestPause))
+    return true
+  }
+
+  // MARK: Lost sessions
+
+  /// The server does not know the session any more, so it has not carried out the request.
+  func sessionLost(_ exchange: Exchange) {
+    guard !exchange.isRepeated, !legacy.opening.isEmpty, exchange.kind == .message else {
+      return fail(
+        exchange,
+        ErrorAnswer(.refused, "\(options.serverName) does not know the session (status 404)."))
+    }
+    exchange.isRepeated = true
+    guard exchange.sessionID == legacy.id else { return advance(exchange) }
+    exchange.phase = .awaitingSession
+    guard !isSessionLost else { return }
+    legacy.forgetID()
+    for stream in all(where: { $0.kind == .listening }) { drop(stream) }
+    guard case .single(let message)? = Message.content(of: legacy.opening) else { return }
+    advance(self.exchange(.initializeAgain, legacy.opening, message, ids: message.id.map { [$0] } ?? []))
+  }
+
+  func initializedAgain() {
+    let body = Array(#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.utf8)
+    var message = Message()
+    message.method = "notifications/initialized"
+    advance(exchange(.initializedAgain, body, message, ids: []))
+  }
+
+  func sessionIsBack() {
+    listen()
+    for exchange in all(where: { $0.isWaitingForSession }) { advance(exchange) }
+  }
+}

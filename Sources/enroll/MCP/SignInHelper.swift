@@ -1,0 +1,164 @@
+// The sign-in of a bridge runs in a process of its own: hosts start and kill bridges while the user is in the browser.
+// The process is `enroll login` without a terminal. It holds a lock, so that all bridges of a user open one tab, and
+// writes what it prints into a file, which the bridges read. They learn of the session from the store.
+
+import CPosix
+import EnrollArguments
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollPosix
+import EnrollRules
+
+/// The lock and the record of the sign-ins for one account at one resource.
+struct SignInPlace {
+  private let path: String
+
+  /// nil if there is no folder for them.
+  init?(_ context: Context) {
+    guard let folder = try? UserDirectories.state(), (try? Folders.make(folder)) != nil else { return nil }
+    let place = "\(context.configurationPath)\n\(context.store)\n\(context.account)"
+    let label = String(ResourceProfile.label(place), radix: 16)
+    path = "\(folder)/mcp-\(label)"
+  }
+
+  fileprivate init(path: String) { self.path = path }
+
+  fileprivate var text: String { path }
+
+  /// Takes the lock, which the system releases when the process ends.
+  fileprivate func lock() -> Int32? {
+    let descriptor = enroll_posix_open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return nil }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+
+  /// Whether a sign-in is in progress.
+  var isBusy: Bool {
+    let descriptor = enroll_posix_open("\(path).lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+  }
+
+  /// A new file for what the sign-in prints.
+  fileprivate func openRecord() -> Int32 {
+    enroll_posix_open(
+      "\(path).json", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  }
+
+  /// The last sign-in; nil if there was none.
+  var record: SignInRecord? {
+    let descriptor = enroll_posix_open("\(path).json", O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 256 << 10)
+    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    guard count > 0 else { return nil }
+    return SignInRecord(bytes[..<count])
+  }
+}
+
+/// What a sign-in has printed so far: what was asked, the transaction, and a failure.
+struct SignInRecord: Equatable {
+  /// When it began, in seconds since 1970.
+  var beganAt: Int64 = 0
+  /// The process, which tells one sign-in from the next.
+  var process: Int64 = 0
+  var challenge: String?
+  /// The host at which the user signs in.
+  var issuerHost: String?
+  /// The code to type on another device, and where.
+  var deviceCode: (code: String, url: String)?
+  var hasBegun = false
+  var failure: (message: String, status: Int64, at: Int64)?
+
+  init?(_ bytes: ArraySlice<UInt8>) {
+    let lines = bytes.split(separator: UInt8(ascii: "\n")).compactMap { try? JSON.parse(Array($0)) }
+    guard let first = lines.first, let at = first["at"]?.integer else { return nil }
+    beganAt = at
+    process = first["process"]?.integer ?? 0
+    challenge = first["challenge"]?.string
+    for line in lines.dropFirst() {
+      if let action = line["action"] {
+        hasBegun = true
+        if let url = action["url"]?.string { issuerHost = (try? StrictURL(url))?.hostText }
+        if let code = action["userCode"]?.string, let url = action["verificationUri"]?.string {
+          deviceCode = (code, url)
+          issuerHost = (try? StrictURL(url))?.hostText
+        }
+      }
+      if let status = line["exitStatus"]?.integer {
+        let message = line["error"]?["message"]?.string ?? "the sign-in ended"
+        failure = (message, status, at)
+      }
+      if let ended = line["ended"]?.integer { failure?.at = ended }
+    }
+  }
+
+  static func == (left: SignInRecord, right: SignInRecord) -> Bool {
+    left.beganAt == right.beganAt && left.process == right.process
+      && (left.failure == nil) == (right.failure == nil)
+  }
+}
+
+/// The internal command `enroll detached-sign-in`, with which a bridge starts a sign-in.
+enum SignInHelper {
+  private static let words = ["detached-sign-in"]
+  private static let name = "enroll"
+  /// How long the user has for the sign-in.
+  private static let runningSeconds: Int32 = 600
+
+  /// Starts a sign-in, unless one is in progress.
+  /// - Parameter login: the arguments of `enroll login`.
+  /// - Returns: false if no process could be started.
+  static func start(_ place: SignInPlace, login: [String], challenge: String?) -> Bool {
+    let order = JSON.object([
+      ("place", .string(place.text)), ("words", .array(login.map { .string($0) })),
+      ("challenge", challenge.map { .string($0) }),
+    ])
+    guard let answers = DetachedProcess.start([name] + words, input: order.serialized()) else { return false }
+    DetachedProcess.close(answers)
+    return true
+  }
+
+  /// - Returns: the exit status; nil for another command.
+  static func run(_ given: [String]) -> Int32? {
+    if given == words + [DetachedProcess.detachArgument] {
+      DetachedProcess.detach([name] + words)
+      return CommandStatus.failed.rawValue
+    }
+    guard given == words else { return nil }
+    guard let (order, _) = DetachedProcess.begin(runningSeconds: runningSeconds),
+      let json = try? JSON.parse(order), let path = json["place"]?.string
+    else { return CommandStatus.usage.rawValue }
+    let place = SignInPlace(path: path)
+    guard place.lock() != nil else { return CommandStatus.busy.rawValue }
+    let record = place.openRecord()
+    guard record >= 0, dup2(record, STDOUT_FILENO) >= 0 else { return CommandStatus.failed.rawValue }
+    Output.json(
+      .object([
+        ("at", .integer(now)), ("process", .integer(Int64(getpid()))), ("challenge", json["challenge"]),
+      ]))
+    let login = json["words"]?.array?.compactMap { $0.string } ?? []
+    let status = Enroll.program.run(
+      ["login"] + login, width: nil, output: { _ in },
+      errors: { text in fail(String(text.split(separator: "\n").first ?? ""), CommandStatus.usage.rawValue) })
+    // The time of a failure: a sign-in that was declined is not repeated for a while.
+    if status != 0 { Output.json(.object([("ended", .integer(now))])) }
+    return status
+  }
+
+  private static func fail(_ message: String, _ status: Int32) {
+    Output.json(
+      .object([
+        ("error", .object([("message", .string(message))])), ("exitStatus", .integer(Int64(status))),
+      ]))
+  }
+
+  private static var now: Int64 { SystemClock().wallTime().seconds }
+}

@@ -1,0 +1,88 @@
+"""Shared by the tests of the bridge: hosts, and real MCP servers in an environment of their own."""
+
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from cases import CommandCase
+from host import Host
+from processes import TOP, Child, free_port, is_listening, workspace
+
+PYTHON = TOP / ".build/providers/resource/bin/python"
+SERVER = Path(__file__).with_name("server.py")
+
+_servers = {}
+
+
+def tear_down():
+    for server in _servers.values():
+        server.stop()
+    _servers.clear()
+
+
+class Server:
+    """A server of PyPI's `mcp`."""
+
+    def __init__(self, *arguments):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}/mcp"
+        kind, *more = arguments
+        self._arguments = [PYTHON, "-B", SERVER, kind, self.port, *more]
+        self.start()
+
+    def start(self):
+        self._child = Child(self._arguments, workspace("mcp") / "log")
+        self._child.wait_for(lambda: is_listening(self.port), "the MCP server listens", timeout=60)
+
+    def stop(self):
+        self._child.stop()
+
+    def restart(self):
+        self.stop()
+        self.start()
+
+    @property
+    def challenge(self):
+        """`WWW-Authenticate` of a request without a token."""
+        try:
+            urllib.request.urlopen(urllib.request.Request(self.url, b"{}"), timeout=30)
+        except urllib.error.HTTPError as refused:
+            return refused.headers["WWW-Authenticate"]
+
+
+def open_server():
+    if "open" not in _servers:
+        _servers["open"] = Server("open")
+    return _servers["open"]
+
+
+class BridgeCase(CommandCase):
+    def host(self, url, *arguments, **variables):
+        host = Host({**self.environment, **variables}, url, *arguments, log=self.home / "bridge.log")
+        self.addCleanup(host.close)
+        return host
+
+    def server(self, *arguments):
+        """A server that this test may restart."""
+        server = Server(*arguments)
+        self.addCleanup(server.stop)
+        return server
+
+    def _end_detached(self):
+        super()._end_detached()
+        import contextlib
+        import os
+        import signal
+        for folder in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"enroll\0detached-sign-in\0"):
+                    if f"HOME={self.home}\0".encode() in (folder / "environ").read_bytes():
+                        os.kill(int(folder.name), signal.SIGKILL)
+
+    @property
+    def tabs(self):
+        record = Path(f"{self.browser}.opened")
+        return record.read_text().count("\n") if record.exists() else 0
+
+    def reason(self, answer):
+        return answer["error"]["data"]["enrollkit"]["reason"]

@@ -1,0 +1,238 @@
+"""The token of the bridge: sign-in, renewal, further scopes, and everything that may go wrong with them. Several bridges
+share one session."""
+
+import json
+import os
+import signal
+import time
+import urllib.parse
+
+from mcp_cases import BridgeCase
+from peer import Peer
+from processes import wait_until
+from sandbox import Sandbox
+
+
+def scopes(url):
+    return set(urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)["scope"][0].split())
+
+
+class SignInCase(BridgeCase):
+    OPTIONS: tuple = ()
+
+    def provide(self):
+        self.peer = Peer()
+        self.addCleanup(self.peer.stop)
+        sandbox = Sandbox("--open-registration", "--device-interval", "1", "--resource", self.peer.url, *self.OPTIONS)
+        self.addCleanup(sandbox.stop)
+        self.peer.protect(sandbox.issuer)
+        return sandbox
+
+    def configure(self, name="default", **changes):
+        """There is no profile: the bridge needs none."""
+
+    def bridges(self, count, *arguments):
+        hosts = [self.host(self.peer.url, *arguments) for _ in range(count)]
+        for host in hosts:
+            host.hello = host.begin("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}})
+        return hosts
+
+    def signed_in(self, count=1, *arguments):
+        hosts = self.bridges(count, *arguments)
+        self.come_back(self.opened())
+        for host in hosts:
+            self.assertIn("result", host.answer(host.hello))
+            host.send("notifications/initialized")
+        return hosts
+
+    @property
+    def registrations(self):
+        return self.counts()["counts"]["clientRegistration"]
+
+
+class OneSignIn(SignInCase):
+    def test_eight_together_open_one_tab_and_register_once(self):
+        hosts = self.signed_in(8)
+        for number, host in enumerate(hosts):
+            self.assertEqual(host.call("x", n=number)["result"]["echo"]["arguments"], {"n": number})
+        self.assertEqual((self.tabs, self.registrations), (1, 1))
+        self.assertEqual(len(self.peer.tokens_seen), 1)
+        self.assertLessEqual({"openid", "email", "offline_access"}, scopes(self.opened()))
+        self.assertNotIn("profile", scopes(self.opened()))
+        # Nothing is asked again with a stored session.
+        self.sandbox.control("resetCounts")
+        before = len(self.peer.received)
+        later = self.host(self.peer.url)
+        self.assertIn("result", later.initialize())
+        self.assertEqual(sum(self.counts()["counts"].values()), 0)
+        self.assertEqual(self.peer.received[before]["message"]["method"], "initialize")
+        self.assertIn("Authorization", self.peer.received[before]["headers"])
+
+    def test_a_killed_bridge_costs_no_tab(self):
+        first = self.bridges(1)[0]
+        url = self.opened()
+        os.killpg(os.getpgid(first.process.pid), 0)
+        first.process.kill()
+        second = self.bridges(1)[0]
+        time.sleep(0.5)
+        self.come_back(url)
+        self.assertIn("result", second.answer(second.hello))
+        self.assertEqual((self.tabs, self.registrations), (1, 1))
+
+    def test_a_sign_in_that_takes_longer_is_answered_in_words_and_goes_on(self):
+        host = self.bridges(1, "--wait", "2")[0]
+        answer = host.answer(host.hello)
+        self.assertEqual((answer["error"]["code"], self.reason(answer)), (-32010, "signInRequired"))
+        self.assertIn("a browser window is open", answer["error"]["message"])
+        self.assertNotIn("state=", json.dumps(answer))
+        self.come_back(self.opened())
+        self.assertIn("result", host.initialize())
+        self.assertEqual(self.tabs, 1)
+
+    def test_a_declined_sign_in_is_told_to_all_and_not_repeated(self):
+        hosts = self.bridges(3)
+        self.come_back(self.opened(), error="access_denied")
+        for host in hosts:
+            self.assertEqual(host.answer(host.hello)["error"]["code"], -32010)
+        answer = hosts[0].initialize()
+        self.assertIn("declined", answer["error"]["message"])
+        self.assertEqual(self.tabs, 1)
+
+    def test_nothing_is_asked_where_no_token_is_needed(self):
+        self.peer.acts.pop(0)
+        host = self.host(self.peer.url)
+        host.initialize()
+        self.assertEqual((self.tabs, self.registrations), (0, 0))
+
+    def test_without_a_browser_the_error_names_a_command_that_helps(self):
+        for arguments, variables in ((("--sign-in", "never"), {}), ((), {"BROWSER": "/nonexistent"})):
+            host = self.host(self.peer.url, *arguments, **variables)
+            answer = host.initialize()
+            self.assertEqual(self.reason(answer), "signInRequired")
+            command = answer["error"]["data"]["enrollkit"]["command"]
+            self.assertIn(command, answer["error"]["message"])
+        self.assertEqual(self.tabs, 0)
+        waiting = self.bridges(1, "--no-browser")[0]
+        self.sign_in(*command.split()[2:])
+        self.assertIn("result", waiting.answer(waiting.hello))
+        self.assertIn("result", host.initialize())
+
+    def test_a_device_signs_in(self):
+        host = self.host(self.peer.url, "--device")
+        answer = host.initialize()
+        words = answer["error"]["message"]
+        self.assertEqual(self.reason(answer), "signInRequired")
+        code = words.partition(" and type ")[2].partition(".")[0]
+        self.sandbox.control("device", userCode=code)
+        wait_until(lambda: "result" in host.initialize(), "signed in", every=0.5)
+        self.assertEqual(self.tabs, 0)
+
+    def test_accounts_have_sessions_of_their_own(self):
+        self.signed_in(1)
+        other = self.bridges(1, "--account", "work")[0]
+        self.come_back(self.opened(2), user="bob")
+        self.assertIn("result", other.answer(other.hello))
+        self.assertEqual((len(self.peer.tokens_seen), self.registrations), (2, 1))
+
+    def test_a_client_of_ones_own_is_used(self):
+        host = self.bridges(1, "--client-id", "sample")[0]
+        answer = host.answer(host.hello) if not self.tabs and host.process.poll() else None
+        url = self.opened()
+        self.assertIsNone(answer)
+        self.assertIn("client_id=sample", url)
+        self.assertEqual(self.registrations, 0)
+
+
+class Tokens(SignInCase):
+    def test_a_refused_token_is_renewed_once_for_all(self):
+        hosts = self.signed_in(3)
+        self.peer.refused.update(self.peer.tokens_seen)
+        before = self.counts()["refreshes"]
+        calls = [(host, host.begin("tools/call", {"name": "x", "n": number})) for host in hosts for number in range(4)]
+        for host, call in calls:
+            self.assertIn("result", host.answer(call))
+        self.assertEqual(self.counts()["refreshes"] - before, 1)
+        self.assertEqual((self.tabs, len(self.peer.tokens_seen)), (1, 2))
+
+    def test_a_server_that_refuses_fresh_tokens_is_an_error_without_a_tab(self):
+        host = self.signed_in()[0]
+        self.peer.on(lambda handler, message: message.get("method") == "tools/call" and (
+            handler.reply(401, b"", WWW_Authenticate=self.peer.challenge) or True))
+        answer = host.call("x")
+        self.assertEqual((answer["error"]["code"], self.reason(answer)), (-32013, "refused"))
+        self.assertEqual(self.reason(host.call("x")), "refused")
+        self.assertEqual((self.tabs, self.counts()["refreshes"]), (1, 1))
+        self.assertIn("result", host.ask("ping"))
+
+    def test_a_session_that_ended_at_the_server_leads_to_one_sign_in(self):
+        hosts = self.signed_in(3)
+        self.sandbox.control("endSessions")
+        self.peer.refused.update(self.peer.tokens_seen)
+        calls = [(host, host.begin("tools/call", {"name": "x"})) for host in hosts]
+        self.come_back(self.opened(2))
+        for host, call in calls:
+            self.assertIn("result", host.answer(call))
+        self.assertEqual((self.tabs, self.registrations), (2, 1))
+
+    def test_a_forgotten_client_is_registered_again_in_one_tab(self):
+        hosts = self.signed_in(2)
+        self.sandbox.control("forgetClients")
+        self.peer.refused.update(self.peer.tokens_seen)
+        calls = [(host, host.begin("tools/call", {"name": "x"})) for host in hosts]
+        self.come_back(self.opened(2))
+        for host, call in calls:
+            self.assertIn("result", host.answer(call))
+        self.assertEqual((self.tabs, self.registrations), (2, 2))
+
+    def test_a_bridge_killed_in_a_renewal_loses_no_session(self):
+        host = self.signed_in()[0]
+        self.peer.refused.update(self.peer.tokens_seen)
+        self.sandbox.control("fault", fault="delay", endpoint="token", times=1, value=1000)
+        before = self.counts()["counts"]["token"]
+        host.begin("tools/call", {"name": "x"})
+        wait_until(lambda: self.counts()["counts"]["token"] > before, "the renewal is sent")
+        host.process.send_signal(signal.SIGKILL)
+        again = self.host(self.peer.url)
+        self.assertIn("result", again.initialize())
+        self.assertEqual(self.tabs, 1)
+
+
+class FurtherScopes(SignInCase):
+    def provide(self):
+        sandbox = super().provide()
+        #: The tokens that have every scope.
+        self.wide = set()
+
+        @self.peer.on
+        def demand(handler, message):
+            token = (handler.headers.get("Authorization") or "").removeprefix("Bearer ")
+            if message.get("method") != "tools/call" or token not in self.peer.tokens_seen[:1]:
+                return False
+            handler.reply(403, b"", WWW_Authenticate=self.peer.step_up)
+            return True
+
+        return sandbox
+
+    def test_eight_calls_of_three_bridges_lead_to_one_sign_in_for_the_union(self):
+        hosts = self.signed_in(3)
+        calls = [(host, host.begin("tools/call", {"name": "x"})) for host in hosts for _ in range(3)]
+        url = self.opened(2)
+        self.assertEqual(scopes(url) & {"openid", "profile", "email", "offline_access"},
+                         {"openid", "profile", "email", "offline_access"})
+        # The session stays in use meanwhile.
+        self.assertIn("result", hosts[0].ask("ping"))
+        self.come_back(url)
+        for host, call in calls:
+            self.assertIn("result", host.answer(call))
+        self.assertEqual(self.tabs, 2)
+
+    def test_declined_scopes_are_an_error_and_not_asked_for_again(self):
+        host = self.signed_in()[0]
+        call = host.begin("tools/call", {"name": "x"})
+        self.come_back(self.opened(2), error="access_denied")
+        self.assertEqual(self.reason(host.answer(call)), "moreScopes")
+        answer = host.call("x")
+        self.assertEqual((answer["error"]["code"], self.reason(answer)), (-32011, "moreScopes"))
+        self.assertIn("declined", answer["error"]["message"])
+        self.assertIn("result", host.ask("ping"))
+        self.assertEqual(self.tabs, 2)

@@ -1,0 +1,118 @@
+import EnrollMCP
+import Expectations
+import Testing
+
+@Suite("What the bridge reads of a message")
+struct MessageTests {
+  private func read(_ text: String) -> Message? {
+    guard case .single(let message)? = Message.content(of: Array(text.utf8)) else { return nil }
+    return message
+  }
+
+  private func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+
+  @Test("the id keeps its bytes, whatever JSON text or number it is")
+  func ids() {
+    for id in ["1", "-0.0", "1e400", "9007199254740993", #""a\"b""#, #""é""#, #""""#] {
+      expect(text(read(#"{"jsonrpc":"2.0","id":\#(id),"method":"ping"}"#)?.id), is: id)
+    }
+    expect(read(#"{"id":null,"method":"ping"}"#)?.id, is: nil)
+    expect(read(#"{"id":[1],"method":"ping"}"#)?.id, is: nil)
+  }
+
+  @Test("names are found wherever they are, also escaped ones; of two the last counts")
+  func names() {
+    let call = read(
+      #"{"params":{"arguments":{"name":"x","id":7},"name":"a\u00e9\ud83d\ude00"},"method":"tools/call","id":1}"#
+    )
+    expect(call?.name, is: "aé😀")
+    expect(call?.isRequest, is: true)
+    expect(
+      read(#"{"m\u0065thod":"resources/read","id":2,"params":{"name":"n","uri":"file:///x"}}"#)?.name,
+      is: "file:///x")
+    expect(read(#"{"method":"a","method":"b","id":1,"id":2}"#)?.method, is: "b")
+    expect(text(read(#"{"method":"a","method":"b","id":1,"id":2}"#)?.id), is: "2")
+  }
+
+  @Test("the version of a message is in _meta, that of a session in initialize and its answer")
+  func versions() {
+    let modern = read(
+      #"{"id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#
+    )
+    expect(modern?.metaVersion, is: "2026-07-28")
+    expect(
+      read(#"{"id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#)?.offeredVersion,
+      is: "2025-06-18")
+    let answer = read(#"{"id":1,"result":{"capabilities":{},"protocolVersion":"2025-03-26"}}"#)
+    expect(answer?.agreedVersion, is: "2025-03-26")
+    expect(answer?.isAnswer, is: true)
+  }
+
+  @Test("a cancellation names its request")
+  func cancellations() {
+    let message = read(#"{"method":"notifications/cancelled","params":{"requestId":"x","reason":"r"}}"#)
+    expect(message?.isCancellation, is: true)
+    expect(text(message?.cancelledID), is: #""x""#)
+  }
+
+  @Test("an array is a batch; what is no JSON object is no message")
+  func contents() {
+    guard
+      case .batch(let all)? = Message.content(of: Array(#" [{"id":1,"method":"a"},{"method":"b"}] "#.utf8))
+    else {
+      Issue.record("no batch")
+      return
+    }
+    expect(all.map { $0.method }, is: ["a", "b"])
+    let wrong = [
+      "", "x", "1", "null", #""a""#, "[1]", "{", #"{"a":}"#, #"{"a":1,}"#, #"{"a":01}"#, #"{"a":1.}"#,
+      #"{"a":+1}"#,
+      "{\"a\":\"\n\"}", #"{"a":"\x"}"#, #"{"a":"\u12g4"}"#, #"{} {}"#, #"{"a":tru}"#, #"{"a" 1}"#,
+      #"{'a':1}"#,
+      #"{"a":1e}"#, String(repeating: "[", count: 5000),
+    ]
+    for text in wrong { expect(Message.content(of: Array(text.utf8)), is: nil) }
+    let right = [#"{"a":[],"b":{},"c":-0.0,"d":1E+9,"e":true,"f":null,"g":"\u0000\/"}"#, "\t{ \"a\" : 1 }\r"]
+    for text in right { #expect(Message.content(of: Array(text.utf8)) != nil) }
+  }
+
+  @Test("only what changes nothing is sent again")
+  func repeatable() {
+    for method in ["ping", "tools/list", "resources/read", "initialize", "server/discover"] {
+      expect(read(#"{"id":1,"method":"\#(method)"}"#)?.isRepeatable, is: true)
+    }
+    for method in ["tools/call", "resources/subscribe", "logging/setLevel"] {
+      expect(read(#"{"id":1,"method":"\#(method)"}"#)?.isRepeatable, is: false)
+    }
+  }
+
+  @Test("random documents are read to their end, and cut ones are refused")
+  func randomDocuments() {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<500 {
+      let document = #"{"id":1,"params":"# + Self.document(&random, depth: 0) + "}"
+      let bytes = Array(document.utf8)
+      #expect(Message.content(of: bytes) != nil, "\(document)")
+      let cut = Array(bytes.prefix(Int.random(in: 0..<bytes.count)))
+      expect(Message.content(of: cut), is: nil)
+    }
+  }
+
+  private static func document(_ random: inout SystemRandomNumberGenerator, depth: Int) -> String {
+    switch Int.random(in: 0..<(depth > 4 ? 5 : 7), using: &random) {
+    case 0: return "\(Int64.random(in: .min ... .max, using: &random))"
+    case 1: return "1.50e-7"
+    case 2: return ["true", "false", "null"].randomElement(using: &random) ?? "null"
+    case 3: return #""\\ \" \u20ac é \n""#
+    case 4: return #""""#
+    case 5:
+      let inner = (0..<Int.random(in: 0..<4, using: &random)).map { _ in document(&random, depth: depth + 1) }
+      return "[" + inner.joined(separator: " , ") + "]"
+    default:
+      let inner = (0..<Int.random(in: 0..<4, using: &random)).map {
+        "\"\($0)\" : " + document(&random, depth: depth + 1)
+      }
+      return "{" + inner.joined(separator: ",") + "}"
+    }
+  }
+}
