@@ -1,7 +1,8 @@
 """Shared by the tests of the bridge: hosts, and real MCP servers in an environment of their own."""
 
-import urllib.error
-import urllib.request
+import contextlib
+import os
+import signal
 from pathlib import Path
 
 from cases import CommandCase
@@ -14,20 +15,13 @@ SERVER = Path(__file__).with_name("server.py")
 _servers = {}
 
 
-def tear_down():
-    for server in _servers.values():
-        server.stop()
-    _servers.clear()
-
-
 class Server:
     """A server of PyPI's `mcp`."""
 
-    def __init__(self, *arguments):
+    def __init__(self):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/mcp"
-        kind, *more = arguments
-        self._arguments = [PYTHON, "-B", SERVER, kind, self.port, *more]
+        self._arguments = [PYTHON, "-B", SERVER, self.port]
         self.start()
 
     def start(self):
@@ -41,18 +35,10 @@ class Server:
         self.stop()
         self.start()
 
-    @property
-    def challenge(self):
-        """`WWW-Authenticate` of a request without a token."""
-        try:
-            urllib.request.urlopen(urllib.request.Request(self.url, b"{}"), timeout=30)
-        except urllib.error.HTTPError as refused:
-            return refused.headers["WWW-Authenticate"]
-
 
 def open_server():
     if "open" not in _servers:
-        _servers["open"] = Server("open")
+        _servers["open"] = Server()
     return _servers["open"]
 
 
@@ -62,20 +48,18 @@ class BridgeCase(CommandCase):
         self.addCleanup(host.close)
         return host
 
-    def server(self, *arguments):
+    def server(self):
         """A server that this test may restart."""
-        server = Server(*arguments)
+        server = Server()
         self.addCleanup(server.stop)
         return server
 
     def _end_detached(self):
         super()._end_detached()
-        import contextlib
-        import os
-        import signal
+        sign_in = b"enroll\0detached-sign-in\0"
         for folder in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
-                if folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"enroll\0detached-sign-in\0"):
+                if folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(sign_in):
                     if f"HOME={self.home}\0".encode() in (folder / "environ").read_bytes():
                         os.kill(int(folder.name), signal.SIGKILL)
 

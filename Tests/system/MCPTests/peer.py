@@ -1,4 +1,4 @@
-"""An MCP server that does what a test says: sessions that are lost, streams that break, statuses, challenges. It records
+"""An MCP server that does what a test says: sessions are lost, streams break, tokens are refused. It records
 what it receives."""
 
 import http.server
@@ -117,7 +117,8 @@ class Peer:
                                            "serverInfo": {"name": "peer", "version": "1"}}),
                 Content_Type="application/json", **more)
         if self.has_sessions and session not in self.sessions and "_meta" not in message.get("params", {}):
-            return handler.reply(404, {"jsonrpc": "2.0", "error": {"code": -32001, "message": "Session not found"}, "id": None})
+            error = {"code": -32001, "message": "Session not found"}
+            return handler.reply(404, {"jsonrpc": "2.0", "error": error, "id": None})
         if handler.command == "GET":
             return handler.reply(405)
         if handler.command == "DELETE":
@@ -125,7 +126,8 @@ class Peer:
             return handler.reply(200)
         if "id" not in message or method is None:
             return handler.reply(202)
-        return handler.reply(200, self.result(message, {"echo": message.get("params")}), Content_Type="application/json")
+        answer = self.result(message, {"echo": message.get("params")})
+        return handler.reply(200, answer, Content_Type="application/json")
 
     # Tokens.
 

@@ -58,7 +58,7 @@ class PassThrough(BridgeCase):
         self.assertEqual(len(text(host.call("big", size=12_000_000))), 12_000_000)
 
     def test_a_restarted_server_gets_a_new_session(self):
-        server = self.server("open")
+        server = self.server()
         host = self.host(server.url)
         host.initialize()
         self.assertEqual(text(host.call("echo", text="before")), "before")

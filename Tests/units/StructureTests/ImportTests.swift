@@ -62,9 +62,13 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
     ["EnrollRules", "EnrollJSON"]
   ),
   (
+    "EnrollMCP", "the pure parts of the MCP bridge: messages by their bytes, event streams, headers, errors",
+    ["EnrollRules", "EnrollJSON"]
+  ),
+  (
     "enroll", "the command for people and scripts: terminal, reports, exit statuses",
     [
-      "EnrollArguments", "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps",
+      "EnrollArguments", "EnrollMCP", "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps",
       "EnrollRules",
       "EnrollCrypto", "EnrollJSON", "CPosix",
     ]
