@@ -307,7 +307,7 @@ class Streams(WireCase):
                 return False
             handler.stream()
             notification = {"jsonrpc": "2.0", "method": "notifications/x", "params": {"t": "y" * 60_000}}
-            for _ in range(1000):
+            for _ in range(300):
                 handler.event(notification)
             handler.event(self.peer.result(message, {}))
             release.set()

@@ -68,7 +68,8 @@ private let modules: [(name: String, purpose: String, imports: Set<String>)] = [
   (
     "enroll", "the command for people and scripts: terminal, reports, exit statuses",
     [
-      "EnrollArguments", "EnrollMCP", "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps",
+      "EnrollArguments", "EnrollMCP", "EnrollCommands", "EnrollHost", "EnrollStore", "EnrollPosix",
+      "EnrollSteps",
       "EnrollRules",
       "EnrollCrypto", "EnrollJSON", "CPosix",
     ]
