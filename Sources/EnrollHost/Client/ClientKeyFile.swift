@@ -1,6 +1,6 @@
 // The file with the client's private key. It is read for each assertion, so that a replaced key is used at once.
 
-import EnrollRules
+package import EnrollRules
 import EnrollPosix
 
 enum ClientKeyFile {
@@ -21,5 +21,14 @@ enum ClientKeyFile {
     }
     return try ClientKey(
       text, id: settings.id, algorithm: settings.algorithm, audience: settings.audience)
+  }
+}
+
+extension Configuration {
+  /// Checks the files that the configuration names, for a program that saves it before it sends a request.
+  /// - Throws: `.configuration` with field `caFile` or `clientKeyFile` if a file cannot be used.
+  package func checkFiles() throws(EnrollError) {
+    if let caFile { try CertificateFile.check(caFile) }
+    _ = try ClientKeyFile.reader(clientKey)?()
   }
 }

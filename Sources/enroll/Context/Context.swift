@@ -115,8 +115,14 @@ struct Context {
   }
 
   /// A relative path starts at the directory in which the program was started.
+  /// - Throws: `.unsupported` for a relative path if that directory was removed, or if its path is not UTF-8.
   static func absolute(_ path: String) throws(EnrollError) -> String {
-    guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }
+    guard path.utf8.first != UInt8(ascii: "/") else { return path }
+    guard let folder = getcwd(nil, 0) else {
+      let reason = SystemError.message(enroll_posix_errno())
+      throw EnrollError(
+        .unsupported, "the current folder cannot be determined (\(reason)): expected an absolute path")
+    }
     defer { free(folder) }
     guard let text = String(validatingCString: folder) else {
       throw EnrollError(.unsupported, "the current folder's path is not UTF-8: expected an absolute path")

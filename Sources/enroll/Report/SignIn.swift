@@ -106,12 +106,12 @@ struct SignIn {
   ) throws(Failure) -> CommandStatus? {
     switch state {
     case .active:
-      if let configuration { try save(configuration) }
+      if let configuration { try saveChecked(configuration) }
       return try stay(client, state)
     case .awaitingConfirmation(let transactionID, let profile):
       try requireAnswer()
+      if let configuration { try saveChecked(configuration) }
       errors.say("An earlier sign-in waits for your confirmation.")
-      if let configuration { try save(configuration) }
       return try confirm(client, Question(transactionID, profile))
     case .starting:
       try refuseBesideRenewal(client)
@@ -175,6 +175,19 @@ struct SignIn {
           "Correct clientSecret in \(session.place.configurationPath), or choose another name by --profile.")
     }
     return false
+  }
+
+  /// Saves a profile with which no sign-in has begun. The beginning of a sign-in would check the files.
+  private func saveChecked(_ document: ConfigurationDocument) throws(Failure) {
+    let configuration = try checked(document, isGiven: true)
+    do throws(EnrollError) {
+      try configuration.checkFiles()
+    } catch {
+      let file = error.field == "caFile" ? configuration.caFile : configuration.clientKey?.file
+      let named = file.map { "\(error.field ?? "") \(Shown.text($0)): " } ?? ""
+      throw Failure(error.saying(named + error.message), advice: ProviderSetup.advice(error, of: setup))
+    }
+    try save(document)
   }
 
   private func configuration() throws(Failure) -> ConfigurationDocument {

@@ -49,6 +49,31 @@ class ClientKey(CommandCase):
             (folder / name).chmod(mode)
             yield folder / name, words
 
+    def test_a_file_that_cannot_be_used_is_not_saved_where_a_user_is_signed_in(self):
+        self.sign_in()
+        profile = self.profiles / "default.json"
+        before = profile.read_text()
+        missing = self.home / "none.pem"
+        for key in ("caFile", "clientKeyFile"):
+            with self.subTest(key):
+                _, words = self.run_enroll("login", "--yes", "--set", f"{key}={missing}", status=2)
+                self.assertIn(str(missing), words)
+                self.assertIn("No such file", words)
+                self.assertEqual(profile.read_text(), before)
+        self.token("--renew")
+
+    def test_a_relative_path_is_refused_where_the_current_directory_was_removed(self):
+        self.sign_in()
+        before = (self.profiles / "default.json").read_text()
+        gone = workspace("gone")
+        line = 'rmdir "$PWD" && exec "$0" login --yes --set caFile=ca.pem'
+        done = subprocess.run(
+            ["sh", "-c", line, ENROLL], cwd=gone, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, timeout=TIMEOUT)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("the current folder cannot be determined (No such file or directory)", done.stderr)
+        self.assertEqual((self.profiles / "default.json").read_text(), before)
+
     def test_an_unusable_key_is_found_by_the_doctor_and_ends_a_sign_in_before_the_browser_opens(self):
         for path, words in self.unusable():
             with self.subTest(path.name):
