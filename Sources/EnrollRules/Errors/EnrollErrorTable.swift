@@ -212,7 +212,7 @@ extension EnrollError.Code {
         advice: "Ask the user for the code again. The fifth wrong code ends the sign-in.")
     case .issuerMismatch:
       Row("issuerMismatch", .server, .refused, .support, "the issuer is not the configured one",
-        advice: "Set the issuer exactly as the provider reports it; the message contains both. For Entra ID with many tenants, use `provider`.")
+        advice: "Set the issuer exactly as the provider reports it; the message contains both. For Entra ID with many tenants, use `provider`. If `field` is `iss`, do not change the issuer: the redirect came from another provider, or has no `iss` although the provider announces it. Begin the sign-in again.")
     case .keysUnavailable:
       Row("keysUnavailable", .server, .unreachable, retry: true, .wait, "the issuer's keys could not be fetched",
         advice: "Try again later: the sign-in is still pending if no code was sent. Check that this machine can reach the provider's `jwks_uri`.")

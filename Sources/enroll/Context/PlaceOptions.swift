@@ -98,7 +98,12 @@ struct ArgumentWords {
   private(set) var list: [String] = []
 
   mutating func add(_ option: String, _ value: String?) {
-    if let value { list += [option, value] }
+    if let value { list += Self.option(option, value) }
+  }
+
+  /// The words of one option. A value that begins with a dash would be read as an option, unless it follows `=`.
+  static func option(_ name: String, _ value: String) -> [String] {
+    value.hasPrefix("-") && value.utf8.count > 1 ? ["\(name)=\(value)"] : [name, value]
   }
 
   mutating func add(_ flag: String, _ isSet: Bool) {

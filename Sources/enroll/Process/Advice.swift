@@ -128,6 +128,8 @@ struct Said {
       switch word {
       case "--device", "--no-browser": break
       case "--login-hint", "--prompt", "--connection": rest = rest.dropFirst()
+      case _ where ["--login-hint=", "--prompt=", "--connection="].contains(where: { word.hasPrefix($0) }):
+        break
       default: words.append(word)
       }
     }
@@ -138,7 +140,7 @@ struct Said {
   fileprivate var atResource: [String] {
     guard let resource else { return ["--resource", "URL"] }
     let isHere = (try? StrictURL(resource))?.kind == .loopbackHTTP
-    return ["--resource", resource] + (isHere ? ["--allow-loopback-http"] : [])
+    return ArgumentWords.option("--resource", resource) + (isHere ? ["--allow-loopback-http"] : [])
   }
 
   init(place: [String] = [], provider: [String] = [], attempt: [String] = ["login"]) {

@@ -216,7 +216,8 @@ final class CommandSession {
   /// has ended is not included: the call that waits for it reports it.
   func reportedLines() -> [String]? {
     guard let error = reports.removeLast(), error.helps != .registerAgain else { return nil }
-    let failure = Failure(EnrollError(error.code, error.message))
+    // The field decides about the advice, and the provider's own code does not: the sign-in continues.
+    let failure = Failure(EnrollError(error.code, error.message, field: error.field))
     return ["The sign-in waits and is tried again: \(Shown.message(failure.message))"]
       + (failure.advice.map { [$0.text(said)] } ?? [])
   }

@@ -12,6 +12,8 @@ struct Failure: Error {
   var advice: Advice?
   /// The library's error, if it is one.
   var error: EnrollError?
+  /// Whether ``guessing(_:)`` has looked for a hint.
+  private var isGuessed = false
 
   /// An error of this program.
   init(_ ending: CommandStatus, _ message: String, advice: Advice? = nil) {
@@ -46,8 +48,11 @@ struct Failure: Error {
   /// This failure with a hint. If the named account or profile does not exist, the hint is a similar name;
   /// otherwise it is the account that `enroll switch` chose, or the user who ran sudo.
   func guessing(_ options: PlaceOptions, _ environment: Environment = .process) -> Failure {
-    guard [.signInNeeded, .usage].contains(ending), let place = try? Context(options) else { return self }
+    guard !isGuessed, [.signInNeeded, .usage].contains(ending), let place = try? Context(options) else {
+      return self
+    }
     var failure = self
+    failure.isGuessed = true
     if (try? place.hasConfiguration()) == false, let profile = options.profile,
       let meant = EditDistance.nearest(to: profile, among: Candidates.allProfiles)
     {
@@ -75,7 +80,12 @@ struct Failure: Error {
       "Check the client id. If the provider gave this client a secret, it may be missing, wrong or expired: pass --client-secret-file at the first sign-in, or correct clientSecret in the profile. A client with a private key needs --client-key-file, or clientKeyFile in the profile. If the profile has tokenEndpointAuthMethod, remove it: both ways to send the secret are then tried."
     case .tls where ASCII.contains(error.message, "caFile"):
       "Add --set caFile=PATH to the sign-in, with the file of the provider's certificate authority."
+    case .storeKey where ASCII.contains(error.message, "passphrase is not the store's"):
+      "Pass the passphrase with which the store was made, by --passphrase-fd or at a terminal."
     case .storeKey: "Name the key provider that has the key by --keys, or leave --keys out."
+    // RFC 9207: another provider answered (a mix-up attack), or the provider announces `iss` and leaves it out.
+    case .issuerMismatch where error.field == "iss":
+      "Run \(.sameAgain) to begin again. The answer was not from the provider with which the sign-in began, or this provider breaks RFC 9207: it announces iss and leaves it out. Do not change the issuer."
     case .issuerMismatch: "Use the issuer exactly as the provider spells it."
     default: nil
     }

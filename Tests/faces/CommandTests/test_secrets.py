@@ -52,6 +52,8 @@ class Secrets(CommandCase):
         self.assertEqual(self.passphrase(PASSPHRASE, "token", "--keys", "passphrase")[1], "")
         _, words = self.passphrase("wrong", "token", status=6)
         self.assertIn("passphrase is not the store's", words)
+        self.assertIn("Pass the passphrase with which the store was made", words)
+        self.assertNotIn("--keys", words)
         for bad in ("", "\n", "x" * 2000):
             self.passphrase(bad, "token", status=2)
 

@@ -80,6 +80,7 @@ struct AdviceTests {
       ["register", "--no-browser", "--again", "--prompt", "login", "--connection", "idp x"],
       ["login", "--device", "--yes", "--config", "/c.json", "--keys", "file"],
       ["token", "--account", "-"], ["doctor", "--issuer", "https://id.example"],
+      ["token", "--account=-x"], ["login", "--login-hint=-x y", "--scope=-a", "--account=--json"],
     ] {
       #expect(words(HintedCommand.sameAgain.line(try said(line))) == ["enroll"] + line)
     }
@@ -101,6 +102,29 @@ struct AdviceTests {
     #expect(
       words(HintedCommand.loginByDevice.line(try said(["doctor", "--config", "/c.json"])))
         == ["enroll", "login", "--device", "--config", "/c.json"])
+  }
+
+  @Test("a value that begins with a dash follows its option's equals sign")
+  func dashes() throws {
+    let said = try said(["login", "--login-hint=-h", "--prompt=-p", "--scope=-a", "--account=-x"])
+    #expect(words(HintedCommand.login.line(said)) == ["enroll", "login", "--account=-x"])
+    #expect(
+      words(HintedCommand.loginByDevice.line(said))
+        == ["enroll", "login", "--device", "--scope=-a", "--account=-x"])
+    var resource = Said()
+    resource.resource = "-x"
+    #expect(words(HintedCommand.loginAtResource.line(resource)) == ["enroll", "login", "--resource=-x"])
+  }
+
+  @Test("an answer with another iss, or without one, changes no issuer (RFC 9207)")
+  func foreignAnswer() {
+    func advice(_ field: String) -> String {
+      Failure(EnrollError(.issuerMismatch, "x", field: field)).advice?.text(Said()) ?? ""
+    }
+    #expect(advice("issuer") == "Use the issuer exactly as the provider spells it.")
+    #expect(
+      advice("iss").hasPrefix("Run `enroll login` to begin again. The answer was not from the provider"))
+    #expect(!advice("iss").contains("exactly"))
   }
 
   @Test("a place that the environment names is said, and the command line goes before it")
