@@ -38,55 +38,86 @@ struct Logout: EnrollCommand {
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     var ended: [EndedSession] = []
+    do throws(Failure) {
+      try end(session, &ended)
+    } catch {
+      // Ctrl-C ends the wait for the provider. The accounts are already signed out here.
+      guard error.ending == .interrupted, !ended.isEmpty else { throw error }
+      _ = tell(ended, session, error)
+      return error.ending
+    }
+    return tell(ended, session)
+  }
+
+  private func end(_ session: CommandSession, _ ended: inout [EndedSession]) throws(Failure) {
     guard try session.place.hasStore() else {
       _ = try session.configuration()
-      return tell(ended, session)
+      return
     }
     guard all else {
-      if let one = try end(session.place.account, try session.configuration(), session) { ended.append(one) }
-      return tell(ended, session)
+      return try end(session.place.account, try session.configuration(), session, &ended)
     }
     let names = try session.accountNames()
     // If there is no default profile, this uses the configurations of all profiles, because each resource has
     // its own profile.
     for configuration in try AccountList.configurations(session) {
-      for name in names {
-        if let one = try end(name, configuration, session) { ended.append(one) }
-      }
+      for name in names { try end(name, configuration, session, &ended) }
     }
-    return tell(ended, session)
   }
 
-  /// - Returns: the result; nil if no user was signed in.
+  /// Adds the account to `ended` if a user was signed in. It does so before it throws, if the session was erased.
   private func end(
-    _ name: String, _ configuration: ConfigurationDocument, _ session: CommandSession
-  ) throws(Failure) -> EndedSession? {
+    _ name: String, _ configuration: ConfigurationDocument, _ session: CommandSession,
+    _ ended: inout [EndedSession]
+  ) throws(Failure) {
     let client = try session.open(configuration, account: name)
     defer { session.close(client) }
     let kept = try session.read(client)
-    let isSignedIn = kept.accessToken != nil || kept.profile != nil || kept.idToken != nil
-    let signOut = try session.run(saying: "Revoking the tokens at the provider") {
-      cancellation throws(EnrollError) in
-      try client.beginLogout(localOnly: false, until: client.usualDeadline, cancellation: cancellation)
-    }
-    var told = signOut.providerTold
-    // The browser does not return to this program, so the revocation does not wait for it.
-    if signOut.url != nil, told == .queued {
-      let revocation = try session.run(saying: "Revoking the tokens at the provider") {
+    let wasSignedIn = kept.isSignedIn || kept.waiting != nil
+    var one = EndedSession(
+      account: name, profile: kept.profile, waiting: kept.waiting, url: nil, providerTold: .queued)
+    do throws(Failure) {
+      let signOut = try session.run(saying: "Revoking the tokens at the provider") {
         cancellation throws(EnrollError) in
-        try client.revoke(until: client.usualDeadline, cancellation: cancellation)
+        try client.beginLogout(localOnly: false, until: client.usualDeadline, cancellation: cancellation)
       }
-      told = revocation.providerTold ?? told
+      one.url = signOut.url
+      var told = signOut.providerTold
+      // The browser does not return to this program, so the revocation does not wait for it.
+      if signOut.url != nil, told == .queued {
+        let revocation = try session.run(saying: "Revoking the tokens at the provider") {
+          cancellation throws(EnrollError) in
+          try client.revoke(until: client.usualDeadline, cancellation: cancellation)
+        }
+        told = revocation.providerTold ?? told
+      }
+      guard wasSignedIn else { return }
+      if let told { one.providerTold = told } else { one.providerTold = try waiting(client, session) }
+      ended.append(one)
+    } catch {
+      guard error.ending == .interrupted, wasSignedIn else { throw error }
+      let now = try session.read(client)
+      if !now.isSignedIn, now.waiting == nil {
+        one.providerTold = try waiting(client, session)
+        ended.append(one)
+      }
+      throw error
     }
-    guard isSignedIn || kept.waiting != nil else { return nil }
-    let isWaiting = (try session.facts(client).queuedMessageCount ?? 0) > 0
-    return EndedSession(
-      account: name, profile: kept.profile, waiting: kept.waiting, url: signOut.url,
-      providerTold: told ?? (isWaiting ? .queued : .told))
   }
 
-  private func tell(_ ended: [EndedSession], _ session: CommandSession) -> CommandStatus {
-    if session.isJSON { Output.json(.object([("loggedOut", .array(ended.map { $0.json }))])) }
+  /// What the provider knows, by the messages that still wait.
+  private func waiting(_ client: Client, _ session: CommandSession) throws(Failure) -> ProviderTold {
+    (try session.facts(client).queuedMessageCount ?? 0) > 0 ? .queued : .told
+  }
+
+  /// - Parameter interruption: the failure that ended the command after these accounts.
+  private func tell(
+    _ ended: [EndedSession], _ session: CommandSession, _ interruption: Failure? = nil
+  ) -> CommandStatus {
+    if session.isJSON {
+      Output.json(
+        .object([("loggedOut", .array(ended.map { $0.json })), ("error", interruption?.errorJSON)]))
+    }
     let terminal = Terminal.errors
     if ended.isEmpty, !session.isJSON { terminal.say("No user was signed in.") }
     for one in ended {
@@ -94,8 +125,9 @@ struct Logout: EnrollCommand {
         for line in one.lines { terminal.say("\(terminal.signs.good) \(line)", in: .good) }
         if let warning = one.warning { terminal.say("! \(warning)", in: .warning) }
       }
-      endBrowserSession(one.url, session)
+      if interruption == nil { endBrowserSession(one.url, session) }
     }
+    if let interruption, !session.isJSON { terminal.tell(interruption, session.said) }
     return .done
   }
 
@@ -116,6 +148,11 @@ struct Logout: EnrollCommand {
     terminal.say("To end the browser's session, open this address:")
     terminal.say(address: address)
   }
+}
+
+extension AccountSnapshot {
+  /// Whether the account has data of a session.
+  fileprivate var isSignedIn: Bool { accessToken != nil || profile != nil || idToken != nil }
 }
 
 /// An account whose user was signed out.

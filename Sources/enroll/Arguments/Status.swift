@@ -46,26 +46,35 @@ struct Status: EnrollCommand {
     let list = try AccountList(session, isAboutAll: place.profile == nil && place.config == nil)
     var ending = CommandStatus.done
     var found: [JSON] = []
+    func add(_ problem: Failure, of account: String) {
+      if ending == .done { ending = problem.ending }
+      found.append(.object([("account", .string(account)), ("problem", problem.errorJSON)]))
+      guard !session.isJSON else { return }
+      let terminal = Terminal.output
+      terminal.say(
+        "\(terminal.signs.bad) \(Shown.text(account)): \(Shown.message(problem.message))", in: .bad)
+    }
     for row in list.rows {
       if let problem = row.problem {
-        if ending == .done { ending = problem.ending }
-        found.append(.object([("account", .string(row.name)), ("problem", problem.errorJSON)]))
-        if !session.isJSON {
-          let terminal = Terminal.output
-          terminal.say(
-            "\(terminal.signs.bad) \(Shown.text(row.name)): \(Shown.message(problem.message))", in: .bad)
-        }
+        add(problem, of: row.name)
         continue
       }
       guard row.isSignedIn || row.waits, let configuration = row.configuration else { continue }
-      let status = try OneStatus(session, account: row.name, configuration: configuration, asksPIN: false)
+      let status: OneStatus
+      do throws(Failure) {
+        status = try OneStatus(session, account: row.name, configuration: configuration, asksPIN: false)
+      } catch {
+        guard error.ending != .interrupted else { throw error }
+        add(error, of: row.name)
+        continue
+      }
       if ending == .done { ending = status.standing.ending }
       let path = row.profile.flatMap { try? UserDirectories.configurationPath($0) }
       found.append(status.json(session, configuration: path ?? session.place.configurationPath))
       guard !session.isJSON else { continue }
       var said = session.said
       if let profile = row.profile { said.place += ["--profile", profile] }
-      said.place += ["--account", row.name]
+      said.place += ArgumentWords.option("--account", row.name)
       status.tell(session, profile: row.profile ?? session.place.configurationName, said)
     }
     if session.isJSON {

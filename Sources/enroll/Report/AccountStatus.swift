@@ -27,7 +27,9 @@ struct AccountStatus {
       ending = .done
       headline = signedIn
       let how = activation == .renewed ? "renewed just now" : "valid"
-      token = Self.joined([how, lives], ", ") + "; \(Self.renewal(kept, now: now))"
+      // Another clock decided that the token is valid: the library corrects this machine's date by the provider's.
+      let span = (left ?? 0) > 0 ? lives : nil
+      token = Self.joined([how, span], ", ") + "; \(Self.renewal(kept, now: now))"
       (advice, colour) = (nil, .good)
     // Another user may have signed in during this session. The session's token is still used.
     case .awaitingConfirmation where left != nil:

@@ -6,10 +6,11 @@ import os
 import re
 import signal
 import subprocess
+import time
 import urllib.parse
 
 from cases import ENROLL, CommandCase
-from processes import TOP
+from processes import TOP, wait_until
 from sandbox import CUSTOM_LOGOUT
 from schema import check, resolved
 from terminal import TIMEOUT
@@ -225,6 +226,28 @@ class Phantoms(CommandCase):
         self.assertEqual([one["account"] for one in self.json("accounts")["accounts"]], ["default"])
 
 
+class Unreadable(CommandCase):
+    def provide(self):
+        return self.own_sandbox()
+
+    def test_an_account_whose_state_cannot_be_read_hides_no_other(self):
+        self.sign_in("--account", "work")
+        known = set(self.store.glob("*.write"))
+        self.sandbox.control("fault", fault="setMember", endpoint="token", member="expires_in", value=1, times=1)
+        self.sign_in("--account", "due")
+        (lock,) = set(self.store.glob("*.write")) - known
+        lock.chmod(0o644)
+        end = self.json("accounts")["accounts"][0]["expiresAt"]
+        wait_until(lambda: time.time() > end + 1, "the token is due", TIMEOUT)
+        told = {one["account"]: one for one in self.json("status", "--all", status=8)["accounts"]}
+        self.assertEqual(told["work"]["exitStatus"], 0)
+        self.assertEqual(sorted(told["due"]), ["account", "problem"])
+        self.assertIn(lock.name, told["due"]["problem"]["message"])
+        output, _ = self.run_enroll("status", "--all", status=8)
+        self.assertIn("✗ due: ", output)
+        self.assertIn("✓ Signed in as Alice", output)
+
+
 class Guesses(CommandCase):
     def test_a_misspelt_word_is_answered_by_the_one_that_was_meant(self):
         self.configure("work")
@@ -236,6 +259,8 @@ class Guesses(CommandCase):
         ):
             self.assertIn(meant, "".join(self.run_enroll(*line.split(), status=2)), line)
         self.assertIn("there is an account home", self.run_enroll("token", "--account", "hmoe", status=3)[1])
+        self.assertEqual(
+            self.run_enroll("exec", "--account", "hmoe", "--", "true", status=3)[1].count("there is an account"), 1)
         self.assertNotIn("there is an", self.run_enroll("token", "--account", "elsewhere", status=3)[1])
         self.assertNotIn("Did you mean", self.run_enroll("bogus", status=2)[1])
 
@@ -284,6 +309,25 @@ class Logout(CommandCase):
         self.sign_in()
         self.run_enroll("logout", "--browser")
         self.assertEqual(urllib.parse.urlsplit(self.opened(3)).path, "/end-session")
+
+    def test_ctrl_c_while_the_provider_is_told_says_who_was_signed_out(self):
+        for machine in (False, True):
+            with self.subTest(json=machine):
+                self.sign_in()
+                self.sandbox.control("resetCounts")
+                self.sandbox.control("fault", fault="delay", value=10000, endpoint="revocation", times=1)
+                child = self.start("logout", *(["--json"] if machine else []))
+                wait_until(lambda: self.counts()["counts"].get("revocation"), "the provider is told", TIMEOUT)
+                child.send_signal(signal.SIGINT)
+                output, words = child.communicate(timeout=TIMEOUT)
+                self.assertEqual(child.returncode, 130, words)
+                if machine:
+                    (told,) = json.loads(output)["loggedOut"]
+                    self.assertEqual((told["account"], told["providerTold"]), ("default", "queued"))
+                else:
+                    self.assertIn("signed out Alice Example", words)
+                    self.assertIn("could not be revoked at the provider yet: the next use tries again", words)
+                self.run_enroll("token", status=3)
 
     def test_a_provider_that_is_down_is_told_later(self):
         self.sign_in()
