@@ -24,6 +24,15 @@ extension Client {
     return engine.diagnostics.facts()
   }
 
+  /// Whether this transaction brought tokens, or another one did while this one was open. A renewal does not count.
+  /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`.
+  package func hasSignedIn(since transactionID: TransactionID) throws(EnrollError) -> Bool {
+    try requireOpen()
+    if try engine.isOvertaken(transactionID) { return true }
+    if case .succeeded = try engine.transactionStatus(transactionID) { return true }
+    return false
+  }
+
   private var storeFacts: JSON {
     guard let storePath else { return .object([("kind", .string("host"))]) }
     do throws(EnrollError) {

@@ -52,7 +52,8 @@ extension SignIn {
       case .no:
         try reject(client, asked)
         throw Failure(
-          .notFinished, "not confirmed: the new tokens were revoked",
+          // Whether they are revoked depends on the other sessions of the user (R35).
+          .notFinished, "not confirmed: the new tokens are not kept",
           advice: "Run \(.loginAsSomebodyElse) to sign in as another user.")
       case .interrupted:
         throw Failure(
@@ -80,7 +81,7 @@ extension SignIn {
   }
 
   private func reject(_ client: Client, _ asked: Question) throws(Failure) {
-    _ = try session.run(saying: "Revoking the tokens") { cancellation throws(EnrollError) in
+    _ = try session.run(saying: "Dropping the new tokens") { cancellation throws(EnrollError) in
       try client.retry(asked.transactionID, until: client.usualDeadline, cancellation: cancellation)
     }
   }

@@ -38,7 +38,9 @@ extension SignIn {
       // The listener closes, so that the next attempt can use its port.
       _ = try session.cancel(client, begun.transactionID)
       try awaitExchange(client, begun)
-      throw interrupted(try stateNow(client), from: before, to: try session.read(client))
+      throw interrupted(
+        try stateNow(client), try session.read(client),
+        hasSignedIn: try hasSignedIn(client, since: begun, before))
     }
   }
 
@@ -82,7 +84,8 @@ extension SignIn {
       clientID: configuration.clientID.text, redirectURI: begun.redirectURI ?? configuration.redirectURI,
       registration: facts.hasRegisteredClient ? RedirectHint.advice.text(session.said) : nil,
       secondsToOpen: secondsToOpen(begun), again: RedirectHint.tooLate.text(session.said),
-      refusedPush: RedirectHint.refusedPush(in: facts), since: session.instant, seconds: way.redirectHintSeconds)
+      refusedPush: RedirectHint.refusedPush(in: facts), since: session.instant,
+      seconds: way.redirectHintSeconds)
   }
 
   /// The state in the store, which another attempt for this account may have changed.
@@ -90,9 +93,21 @@ extension SignIn {
     try session.state(client, within: 5)
   }
 
+  /// Whether a user has signed in since the transaction began. The claims do not show it: each renewal changes some.
+  private func hasSignedIn(
+    _ client: Client, since begun: Transaction, _ before: AccountSnapshot
+  ) throws(Failure) -> Bool {
+    do throws(Failure) {
+      return try session.run { _ throws(EnrollError) in try client.hasSignedIn(since: begun.transactionID) }
+    } catch {
+      // The transaction was removed, by a sign-out or by newer ones.
+      return try session.read(client).profile?["sub"] != before.profile?["sub"]
+    }
+  }
+
   /// The failure to report after Ctrl-C ended the wait.
   private func interrupted(
-    _ state: RegistrationState, from before: AccountSnapshot, to now: AccountSnapshot
+    _ state: RegistrationState, _ now: AccountSnapshot, hasSignedIn: Bool
   ) -> Failure {
     switch state {
     case .awaitingConfirmation(_, let profile):
@@ -100,7 +115,7 @@ extension SignIn {
         .interrupted,
         "stopped; but \(Shown.person(profile)) has signed in and waits for your confirmation",
         advice: "Run \(.login) to confirm.")
-    case .active where now.profile != before.profile:
+    case .active where hasSignedIn:
       Failure(
         .interrupted, "stopped; but \(Shown.person(now.profile)) has signed in",
         advice: "\(.token) prints the token, \(.loginAgain) begins anew.")

@@ -2,6 +2,7 @@
 script."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -100,6 +101,43 @@ class InATerminal(CommandCase):
         terminal.interrupt()
         self.assertEqual(terminal.ends(), 130)
         self.assertEqual(self.token(), token)
+
+    def test_ctrl_c_after_a_renewal_does_not_say_that_a_user_has_signed_in(self):
+        self.sign_in()
+        terminal = self.terminal("login", "--again")
+        self.opened(2)
+        terminal.shows("Waiting")
+        self.token("--renew")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        self.assertIn("stopped; nothing has changed", terminal.text)
+
+    def test_no_beside_a_session_of_the_same_user_does_not_say_that_tokens_were_revoked(self):
+        self.sign_in()
+        terminal = self.terminal("login", "--again")
+        self.come_back(self.opened(2))
+        terminal.shows(r"\[Y/n\]")
+        terminal.line("n")
+        self.assertEqual(terminal.ends(), 9)
+        self.assertIn("not confirmed: the new tokens are not kept", terminal.text)
+        self.assertNotIn("revoked", terminal.text)
+        self.assertNotIn("revoked", self.sessions())
+
+    def test_an_answer_of_another_provider_is_not_advised_as_the_issuer(self):
+        cases = (("wrongIssuer", "comes from the issuer"), ("omitIssuer", "without it"))
+        for number, (fault, words) in enumerate(cases, 1):
+            with self.subTest(fault):
+                self.sandbox = self.own_sandbox()
+                self.configure()
+                self.sandbox.control("fault", fault=fault, endpoint="authorize", times=1)
+                terminal = self.terminal("login", columns=2000)
+                redirect = self.sandbox.control("settle", url=self.opened(number))["redirect"]
+                with contextlib.suppress(urllib.error.HTTPError):
+                    urllib.request.urlopen(redirect, timeout=TIMEOUT).close()
+                self.assertEqual(terminal.ends(), 5)
+                self.assertIn("The answer was not from the provider with which the sign-in began", terminal.text)
+                self.assertIn(words, terminal.text)
+                self.assertNotIn("Use the issuer", terminal.text)
 
     def test_who_is_signed_in_stays_so_unless_again_is_said(self):
         self.sign_in()
