@@ -210,7 +210,7 @@ extension Client {
       EnrollError(
         .deadlineExceeded,
         "the timeout passed before the request was sent: the renewal waits for the store, another renewal or the network"
-      )
+      ).unsent()
     }
   }
 

@@ -105,6 +105,10 @@ public struct EnrollError: Error, Sendable {
   /// The field of an error for which registering again helps: the parameter of `resource.register`.
   public static let registrationField = "again"
 
+  /// The field of an error about the HTTP of this machine, such as a missing libcurl: the parameter with which a host
+  /// brings its own.
+  package static let transportField = "transport"
+
   /// This error as a warning: the authorization request could not be pushed, so the sign-in sends it through
   /// the browser.
   package func goingThroughBrowser() -> EnrollError {

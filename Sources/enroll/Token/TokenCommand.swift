@@ -170,6 +170,9 @@ struct TokenCommand {
   /// Checks that a user has signed in at the named resource: a token for another resource would be useless.
   private func requireSignIn(_ session: CommandSession) throws(Failure) {
     guard let resource else { return }
+    try Failure.wrapping { () throws(EnrollError) in
+      try TextLimits.check(resource, "resource", TextLimits.url)
+    }
     let configuration = try session.place.hasConfiguration() ? session.configuration() : nil
     let present = configuration?.resource
     if let configuration, ResourceProfile.serves(configuration, resource) { return }

@@ -26,6 +26,10 @@ struct TokenReport {
     case .stale(_, let reason):
       guard isTokenOld else { return .done }
       switch reason.code {
+      // The library's own HTTP, such as a missing libcurl.
+      case .unsupported where reason.field == EnrollError.transportField: return unavailable(reason)
+      // Nothing was sent, so the provider is not to blame.
+      case .deadlineExceeded where reason.isUnsent: return .busy
       // Without the provider's own error code, an intermediary may have answered.
       case .oauth where reason.oauthError != nil: return .refused
       case .rejected, .unsupported: return .refused
@@ -122,7 +126,10 @@ struct TokenReport {
   ) throws(Failure) -> Failure {
     let reason = error.message
     switch ending {
-    case .storeUnusable, .usage: return Failure(ending, "there is no new token: \(reason)")
+    case .storeUnusable, .usage:
+      return Failure(
+        ending, "there is no new token: \(reason)",
+        advice: isTokenOld && ending == .usage ? Self.oldToken : nil)
     case .busy:
       return Failure(
         .busy, busyWords(reason),
@@ -130,7 +137,7 @@ struct TokenReport {
     case .unreachable where isTokenOld:
       return Failure(
         .unreachable, "the token could not be renewed: \(reason)",
-        advice: "The old one works until it expires: \(.token) prints it.")
+        advice: Self.oldToken)
     case .unreachable:
       return Failure(.unreachable, "the token expired and cannot be renewed yet: \(reason)")
     case .refused where isTokenOld && error.code == .unsupported:
@@ -149,6 +156,8 @@ struct TokenReport {
       return Failure(ending, "there is no token: \(reason)")
     }
   }
+
+  private static let oldToken: Advice = "The old one works until it expires: \(.token) prints it."
 
   private func busyWords(_ reason: String) -> String {
     reason.isEmpty

@@ -251,6 +251,13 @@ class Renewal(CommandCase):
         self.token("--timeout", "0")
         self.assertEqual(self.counts()["refreshes"], 1)
 
+    def test_no_time_for_a_new_one_is_no_provider_that_is_down(self):
+        self.sign_in()
+        output, words = self.run_enroll("token", "--renew", "--timeout", "0", status=7)
+        self.assertEqual(output, "")
+        self.assertIn("before the request was sent", words)
+        self.assertIn("The old token works until it expires", words)
+
     def test_a_renewal_of_another_process_is_no_provider_that_is_down(self):
         self.sign_in()
         old = self.token("--renew")
@@ -337,6 +344,10 @@ class Words(CommandCase):
                 output, words = self.run_enroll(*line.split(), status=2)
                 self.assertEqual(output, "")
                 self.assertGreater(len(words), 20)
+
+    def test_a_long_resource_is_not_repeated(self):
+        _, words = self.run_enroll("token", "--resource", "https://" + "a" * 100_000, status=2)
+        self.assertLess(len(words), 1000)
 
     def test_a_configuration_that_is_not_acceptable_names_its_field(self):
         path = self.profiles / "default.json"

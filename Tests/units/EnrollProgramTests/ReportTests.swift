@@ -118,6 +118,9 @@ struct ReportTests {
     #expect(
       token(Sample.kept(renews: true, until: 2800)).contains(
         "renewed on use when due; without use it ends at 1970-01-01T00:46:40Z, in 30 min"))
+    // The library's clock follows the provider's, and the date of this machine may be ahead.
+    let ahead = AccountStatus(.active(.valid), kept: Sample.kept(expiresAt: 900), now: 1000)
+    #expect(ahead.token == "valid; renewed on use when due")
     let last = token(Sample.kept(renews: false))
     #expect(last.contains("gave no refresh token, so it is not renewed") && !last.contains("on use"))
   }
@@ -156,6 +159,17 @@ struct ReportTests {
     }
     let dpop = AccessToken(value: Secret("a"), tokenType: "DPoP", expiresAt: UnixTime(seconds: 1300))
     #expect(!TokenReport(.valid(dpop), mustBeNew: false).isBearer)
+  }
+
+  @Test("a renewal that this machine did not send is not the provider's refusal")
+  func unsent() {
+    for (reason, ending) in [
+      (EnrollError(.unsupported, "no libcurl", field: EnrollError.transportField), .usage),
+      (EnrollError(.deadlineExceeded, "late").unsent(), .busy),
+      (EnrollError(.deadlineExceeded, "late"), .unreachable),
+    ] as [(EnrollError, CommandStatus)] {
+      #expect(TokenReport(.stale(Sample.token, reason: reason), mustBeNew: true).ending == ending)
+    }
   }
 
   @Test("a logout says who was signed out, and whether the provider knows")

@@ -44,14 +44,17 @@ package final class CurlLibrary: @unchecked Sendable {
           if failure == nil {
             failure = EnrollError(
               .unsupported,
-              "\(name) could not be opened (\(reason)). \(ENROLL_POSIX_LIBCURL_ADVICE)")
+              "\(name) could not be opened (\(reason)). \(ENROLL_POSIX_LIBCURL_ADVICE)",
+              field: EnrollError.transportField)
           }
           continue
         }
         let functions = UnsafeMutablePointer<enroll_curl>.allocate(capacity: 1)
         functions.initialize(to: enroll_curl())
         if let missing = enroll_curl_bind(handle, functions) {
-          failure = EnrollError(.unsupported, "\(name) is too old: it has no \(String(cString: missing))")
+          failure = EnrollError(
+            .unsupported, "\(name) is too old: it has no \(String(cString: missing))",
+            field: EnrollError.transportField)
         } else if enroll_curl_global_init(functions) != CURLE_OK {
           failure = EnrollError(.outOfMemory, "\(name) could not be initialised")
         } else {
@@ -64,7 +67,10 @@ package final class CurlLibrary: @unchecked Sendable {
         dlclose(handle)
       }
     }
-    guard let library else { throw failure ?? EnrollError(.unsupported, "there is no libcurl") }
+    guard let library else {
+      throw failure
+        ?? EnrollError(.unsupported, "there is no libcurl", field: EnrollError.transportField)
+    }
     return library
   }
 }

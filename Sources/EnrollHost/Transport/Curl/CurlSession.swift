@@ -135,7 +135,8 @@ final class CurlSession: @unchecked Sendable {
       throw EnrollError(
         .unsupported,
         "this libcurl would write the secrets of TLS to the file that SSLKEYLOGFILE names. It can be kept from it "
-          + "where it is built on OpenSSL (Debian package libcurl4). Install that one, or unset the variable")
+          + "where it is built on OpenSSL (Debian package libcurl4). Install that one, or unset the variable",
+        field: EnrollError.transportField)
     }
     if target.isLoopback { setup.text(CURLOPT_PROXY, "") }
     if request.freshConnection {

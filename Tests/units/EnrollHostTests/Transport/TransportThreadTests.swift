@@ -106,6 +106,7 @@ import Testing
     }
     expect(error.code, is: .unsupported)
     #expect(error.message.contains("libcurl4"))
+    expect(error.field, is: "transport")
     #expect(error.message.contains("No such file or directory"))
   }
 
@@ -114,6 +115,7 @@ import Testing
     let error = try #require(throws: EnrollError.self) { try CurlLibrary.open(["libc.so.6"]) }
     expect(error.code, is: .unsupported)
     #expect(error.message.contains("curl_global_init"))
+    expect(error.field, is: "transport")
   }
 
   @Test("libcurl built on GnuTLS does as well")
