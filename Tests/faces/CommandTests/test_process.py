@@ -124,7 +124,7 @@ class Process(CommandCase):
         self.sign_in()
         self.without_curl()
         done = self.run_as(ENROLL, "token", "--renew", "--timeout", "0")
-        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertEqual(done.returncode, 7, done.stderr)
         self.assertIn("the timeout passed before the request was sent", done.stderr.decode())
 
     def test_with_few_descriptors_every_command_ends(self):
