@@ -127,6 +127,17 @@ class Process(CommandCase):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertIn("the timeout passed before the request was sent", done.stderr.decode())
 
+    def test_a_machine_without_libcurl_is_no_refusal_of_the_provider(self):
+        self.sign_in()
+        token = self.token()
+        self.preload(SLOW_LOADER.replace("for (;;) pause();", "name = \"libcurl-that-is-not.so\";"))
+        output, words = self.run_enroll("token", "--renew", status=2)
+        self.assertEqual(output, "")
+        self.assertIn("could not be opened", words)
+        self.assertIn("The old one works until it expires", words)
+        self.assertNotIn("enroll login", words)
+        self.assertEqual(self.token(), token)
+
     def test_with_few_descriptors_every_command_ends(self):
         self.sign_in()
         for number in range(3, 10):
