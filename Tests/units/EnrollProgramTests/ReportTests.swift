@@ -145,11 +145,12 @@ struct ReportTests {
 
   @Test("a token that could not be renewed is none where a new one is wanted")
   func oldToken() throws {
-    for (code, ending) in [
-      (.network, .unreachable), (.busy, .busy), (.oauth, .refused), (.unsupported, .refused),
-      (.storeFull, .storeUnusable),
-    ] as [(EnrollError.Code, CommandStatus)] {
-      let outcome = AccessOutcome.stale(Sample.token, reason: EnrollError(code, "why"))
+    for (code, oauthError, ending) in [
+      (.network, nil, .unreachable), (.busy, nil, .busy), (.oauth, "invalid_scope", .refused),
+      // Without an error code of the provider, an intermediary may have answered.
+      (.oauth, nil, .unreachable), (.unsupported, nil, .refused), (.storeFull, nil, .storeUnusable),
+    ] as [(EnrollError.Code, String?, CommandStatus)] {
+      let outcome = AccessOutcome.stale(Sample.token, reason: EnrollError(code, "why", oauthError: oauthError))
       let report = TokenReport(outcome, mustBeNew: true)
       #expect(report.ending == ending && report.token == nil, "\(code)")
       #expect(TokenReport(outcome, mustBeNew: false).ending == .done)
