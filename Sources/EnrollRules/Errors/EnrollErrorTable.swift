@@ -179,7 +179,7 @@ extension EnrollError.Code {
         advice: "Offer to sign in or to send the e-mail again. [Links in e-mails](links.md) explains why links fail.")
     case .network:
       Row("network", .network, .unreachable, retry: true, .wait, "the server could not be reached",
-        advice: "Try again later. Check the address, the DNS server, the firewall and the proxy. `enroll doctor` shows how the provider responds. This error never ends a session.")
+        advice: "Try again later. Check the address, the DNS server, the firewall and the proxy. `provider.check`, or the command `doctor`, shows how the provider responds. This error never ends a session.")
     case .tls:
       Row("tls", .server, .refused, .support, "the server's certificate is not trusted",
         advice: "Check this machine's clock and its CA certificates. If your own certificate authority issued the provider's certificate, set `caFile` to the authority's PEM file. EnrollKit never skips the check.")
