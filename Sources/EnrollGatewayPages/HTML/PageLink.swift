@@ -5,8 +5,8 @@
 public struct PageLink: Sendable, Hashable {
   /// The URL as it was written.
   public let text: String
-  /// The part before the path, as a Content-Security-Policy names it (CSP 3 §2.3.1): `https://app.example`, or
-  /// `com.example.app:`. nil for a path of the gateway.
+  /// What a Content-Security-Policy names to allow this URL (CSP 3 §2.3.1): `https://app.example`, `com.example.app:`, or for
+  /// an IPv6 address only the scheme. nil for a path of the gateway.
   public let origin: String?
 
   /// The limit of a URL in bytes.
@@ -69,7 +69,9 @@ public struct PageLink: Sendable, Hashable {
       throw Refusal(
         message: "The address is http. Only this computer's own addresses may be; others need https.")
     }
-    self.init(text, origin: scheme + "://" + authority)
+    // A host-source has no brackets (CSP 3 §2.3.1): browsers ignore `http://[::1]:1234` in a policy, and then block the
+    // redirect. Only a scheme-source allows an IPv6 address.
+    self.init(text, origin: host.hasPrefix("[") ? scheme + ":" : scheme + "://" + authority)
   }
 
   /// A path that this module's sources define.

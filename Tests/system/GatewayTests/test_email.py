@@ -1,12 +1,14 @@
 """Registration and sign-in by e-mail: the program, real SMTP servers, browsers that consist of cookies, and
 Chromium."""
 
+import http.server
 import re
 import signal
 import socket
 import sqlite3
 import threading
 import unittest
+import urllib.parse
 
 from cases import browser as chromium
 from gateway import Browser, Gateway
@@ -197,6 +199,33 @@ class RefusingServers(EmailCase):
         self.outcome("try 1", END=None)
 
 
+class AppOnIPv6(http.server.ThreadingHTTPServer):
+    """An app that receives its redirect at [::1]."""
+
+    address_family = socket.AF_INET6
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(204 if self.path == "/favicon.ico" else 200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    def __init__(self):
+        try:
+            super().__init__(("::1", 0), self.Page)
+        except OSError as error:
+            raise unittest.SkipTest(f"this machine has no [::1]: {error}") from error
+        self.redirect_uri = f"http://[::1]:{self.server_port}/callback"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.shutdown()
+        self.server_close()
+
+
 class InChromium(EmailCase):
     def test_a_person_registers_with_the_keyboard_in_german_and_without_a_script(self):
         gateway = self.gateway(mail_at(self.mails.port), passwords=True)
@@ -221,6 +250,27 @@ class InChromium(EmailCase):
         page.keyboard.press("Enter")
         page.wait_for_url("**/account")
         self.assertIn("ada@example.org", page.inner_text("main"))
+
+    def test_an_app_that_listens_on_ipv6_gets_its_code(self):
+        """Browsers apply `form-action` to redirects, and ignore an IPv6 address in a policy."""
+        app = AppOnIPv6()
+        self.addCleanup(app.stop)
+        gateway = Gateway(mail=mail_at(self.mails.port), registration={"passwords": True})
+        gateway.settings["apps"]["sample"]["redirectUris"] = ["http://[::1]/callback"]
+        gateway.start()
+        self.addCleanup(gateway.stop)
+        person = Browser(gateway.base)
+        fill(person, "/register", email="ada@example.org")
+        fill(person, self.mails.link_to("ada@example.org").removeprefix(gateway.base), new_password=PASSWORD)
+        context = chromium().context()
+        self.addCleanup(context.close)
+        page = context.new_page()
+        page.goto(f"{gateway.base}/v1/auth/email?platform=mobile&state=s&code_challenge={CHALLENGE}"
+                  f"&code_challenge_method=S256&redirect_uri={urllib.parse.quote(app.redirect_uri)}")  # fmt: skip
+        page.fill("#email", "ada@example.org")
+        page.fill("#password", PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{app.redirect_uri}?code=*", timeout=20_000)
 
 
 if __name__ == "__main__":
