@@ -215,8 +215,7 @@ public final class ProviderDirectory: Sendable {
 
   // MARK: Keys
 
-  /// Verifies an id_token with the issuer's keys. If known keys do not verify its signature, they are fetched once
-  /// more, and the new keys decide (R21, R23).
+  /// Verifies an id_token with the issuer's keys. If known keys do not verify it, newer keys are fetched once (R21, R23).
   /// - Throws: `.idTokenInvalid`; `.keysUnavailable` if the keys cannot be fetched, or include none for the token.
   func verify(
     _ idToken: Secret, expecting: IDTokenExpectations, cancellation: (any Cancellation)?
@@ -228,7 +227,7 @@ public final class ProviderDirectory: Sendable {
 
   /// Verifies only the signature.
   /// - Parameter isFromStranger: whether anybody may have sent the token; false for a response of the provider.
-  /// - Throws: as ``verify(_:expecting:cancellation:)``.
+  /// - Throws: as ``verify(_:expecting:cancellation:)``; the error of ``EnrollError/ofToken(_:)``.
   func prove(
     _ idToken: IDToken.Unverified, algorithms: [SignatureAlgorithm], isFromStranger: Bool = false,
     isOldGood: Bool = false, cancellation: (any Cancellation)?
@@ -240,14 +239,15 @@ public final class ProviderDirectory: Sendable {
       let (now, text) = (clock.instant(), isFromStranger)
       let wait = wereFetched ? nil : cache.withLock { $0.keyRefetches.begin(at: now, forText: text) }
       guard !wereFetched, wait == nil else {
-        // Newer keys could not be fetched, so it is unknown whether the token is valid.
-        throw cache.withLock { $0.keys.failure } ?? error.saying(refetchingAfter: wait)
+        // If newer keys could not be fetched, it is unknown whether the token is valid.
+        throw cache.withLock { $0.keys.failure }
+          ?? error.ofToken(isFromStranger && wait == nil).saying(refetchingAfter: wait)
       }
     }
     let newer = try fetchKeys(from: try keysURI(false, cancellation), cancellation: cancellation)
     switch try idToken.signature(keys: newer, algorithms: algorithms) {
     case .proven(let signed): return noting(signed, isFromStranger)
-    case .unproven(let error): throw error
+    case .unproven(let error): throw error.ofToken(isFromStranger)
     }
   }
 

@@ -39,3 +39,11 @@ extension ProviderDirectory {
     return name + String(decoding: bytes.dropFirst(word.count), as: UTF8.self)
   }
 }
+
+extension EnrollError {
+  /// The error of a token for which keys that were just fetched include none. If anybody may have sent the token, the token is at
+  /// fault: `.idTokenInvalid`.
+  func ofToken(_ isFromStranger: Bool) -> EnrollError {
+    isFromStranger && code == .keysUnavailable ? IDTokenClaims.refusal(message) : self
+  }
+}

@@ -196,6 +196,27 @@ struct BackchannelLogoutTests {
     expect(world.world.provider.count(.keys), is: fetched + 1)
   }
 
+  @Test(
+    "a token whose key is not among keys that were just fetched is refused; within a minute of that, the provider is asked to send the next one later"
+  )
+  func unknownKey() throws {
+    world.world.provider.change { $0.keyID = "of-nobody" }
+    let unknown = try token()
+    world.world.provider.change { $0.keyID = "key-1" }
+    let first = send(unknown)
+    expect(first.status, is: 400)
+    expect(try JSON.parse(first.body)["error"]?.string, is: "invalid_request")
+    #expect(world.world.log.all.contains { $0.contains("logout_token refused: the issuer has no key") })
+    // The keys of before are known now: they are fetched once more, and this time the kid could be a new one.
+    let fetched = world.world.provider.count(.keys)
+    expect(send(unknown).status, is: 400)
+    expect(world.world.provider.count(.keys), is: fetched + 1)
+    expect(send(unknown).status, is: 503)
+    world.world.clock.advance(seconds: 61)
+    expect(send(unknown).status, is: 400)
+    expect(send(try token()).status, is: 200)
+  }
+
   @Test("a provider whose keys cannot be fetched is asked to send it later, and may")
   func keysAway() throws {
     let text = try token()
