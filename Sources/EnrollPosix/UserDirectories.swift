@@ -58,11 +58,12 @@ public enum UserDirectories {
   /// - Throws: `.notFound` if there is no file; `.configuration` if it cannot be opened or is not JSON; errors of
   ///   `wait`.
   public static func readConfiguration(
-    at path: String, called name: String, wait: ((Int32) throws(EnrollError) -> Void)? = nil
+    at path: String, called name: String, as kind: String = "configuration",
+    wait: ((Int32) throws(EnrollError) -> Void)? = nil
   ) throws(EnrollError) -> JSON {
     let place = PrintableText.bounded(path, maximumBytes: 300)
     let source = Source(
-      shown: "the configuration \(ASCII.equals(name, path) ? place : "\(name) (\(place))")",
+      shown: "the \(kind) \(ASCII.equals(name, path) ? place : "\(name) (\(place))")",
       field: "configurationName")
     let content = try bytes(at: path, source, wait)
     do throws(JSONError) {

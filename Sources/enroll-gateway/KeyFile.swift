@@ -14,7 +14,7 @@ enum KeyFile {
   /// Reads the keys.
   /// - Throws: `.configuration` if others than the owner may read the file, or it contains no keys; `.notFound`.
   static func ring(at path: String) throws(EnrollError) -> KeyRing {
-    let json = try UserDirectories.readConfiguration(at: path, called: path)
+    let json = try UserDirectories.readConfiguration(at: path, called: path, as: "key file")
     guard isForOwnerAlone(path) else {
       throw EnrollError(
         .configuration,
@@ -47,7 +47,8 @@ enum KeyFile {
     var keys: [JSON] = []
     do throws(EnrollError) {
       _ = try ring(at: target.path)
-      keys = try UserDirectories.readConfiguration(at: target.path, called: path)["keys"]?.array ?? []
+      let file = try UserDirectories.readConfiguration(at: target.path, called: path, as: "key file")
+      keys = file["keys"]?.array ?? []
     } catch {
       guard error.code == .notFound else { throw error }
     }

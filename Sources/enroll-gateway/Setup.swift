@@ -15,6 +15,8 @@ import EnrollStore
 
 /// A configuration, and functions that make its parts.
 struct Setup {
+  /// The configuration file.
+  private let path: String
   let settings: GatewaySettings
   let clock = SystemClock()
 
@@ -23,6 +25,7 @@ struct Setup {
   init(path: String) throws(EnrollError) {
     let json = try UserDirectories.readConfiguration(at: path, called: path)
     let files = ConfiguredFiles(besides: path)
+    self.path = path
     settings = try GatewaySettings(json: try Self.withSecrets(files.resolved(json)))
   }
 
@@ -70,8 +73,14 @@ struct Setup {
     return .object(object)
   }
 
-  /// - Throws: `.configuration` if others than the owner may read the file.
-  func keys() throws(EnrollError) -> KeyRing { try KeyFile.ring(at: settings.keyFile) }
+  /// - Throws: `.notFound` if there is no key file; `.configuration` if others than the owner may read it.
+  func keys() throws(EnrollError) -> KeyRing {
+    do throws(EnrollError) { return try KeyFile.ring(at: settings.keyFile) } catch {
+      guard error.code == .notFound else { throw error }
+      throw EnrollError(
+        .notFound, "\(error.message). Run: enroll-gateway keys add --config \(path)", field: "keys")
+    }
+  }
 
   /// - Throws: `.configuration` for an unknown kind of database, and for a failure of the store.
   func store(observer: (any StoreObserver)? = nil) throws(EnrollError) -> any AccountStore {
@@ -141,7 +150,7 @@ struct Setup {
 
   /// - Throws: `.configuration` if root would create a database for another user, who could not open it.
   func checkDatabaseOwner() throws(EnrollError) {
-    guard geteuid() == 0, let path = sqlitePath, isMissing(path) else { return }
+    guard geteuid() == 0, let path = try missingDatabase() else { return }
     var folder = stat()
     guard stat(Self.folder(of: path), &folder) == 0, folder.st_uid != 0 else { return }
     let name = getpwuid(folder.st_uid).map { String(cString: $0.pointee.pw_name) }
@@ -156,7 +165,7 @@ struct Setup {
   /// Checks the database, and creates nothing.
   /// - Returns: a remark about a state that is not an error; nil if there is nothing to remark.
   func databaseState() throws(EnrollError) -> String? {
-    if let path = sqlitePath, isMissing(path) { return "\(path) is not there yet; serve makes it" }
+    if let path = try missingDatabase() { return "\(path) is not there yet; serve makes it" }
     let store = try store()
     defer { store.close() }
     return try schemaState(store)
@@ -165,7 +174,7 @@ struct Setup {
   /// Opens the store of a gateway that has already run.
   /// - Throws: `.configuration` if there is no database, or one with an older schema.
   func existingStore() throws(EnrollError) -> any AccountStore {
-    if let path = sqlitePath, isMissing(path) {
+    if let path = try missingDatabase() {
       throw EnrollError(
         .configuration,
         "database: there is no file \(path). The command expected the database of a gateway. serve makes it.",
@@ -197,10 +206,13 @@ struct Setup {
       ? String(Substring(settings.database.utf8.dropFirst(7))) : nil
   }
 
-  /// Whether the file does not exist, but its folder does.
-  private func isMissing(_ path: String) -> Bool {
-    guard !path.utf8.isEmpty, access(path, F_OK) != 0, enroll_posix_errno() == ENOENT else { return false }
-    return access(Self.folder(of: path), F_OK) == 0
+  /// The path of a SQLite database that does not exist yet, in a folder that does; nil for any other database.
+  /// - Throws: `.configuration` for a path where the store makes no database, such as `:memory:`.
+  private func missingDatabase() throws(EnrollError) -> String? {
+    guard let path = sqlitePath else { return nil }
+    do throws(StoreFailure) { try SQLiteStore.checkPath(path) } catch { throw Self.refusal(error) }
+    guard access(path, F_OK) != 0, enroll_posix_errno() == ENOENT else { return nil }
+    return access(Self.folder(of: path), F_OK) == 0 ? path : nil
   }
 
   private static func folder(of path: String) -> String {

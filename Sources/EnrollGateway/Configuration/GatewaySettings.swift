@@ -77,7 +77,7 @@ public struct GatewaySettings: Sendable {
         "databaseConnections", .integer(connectionRange), "Connections to the database. 8 by default."),
       ConfigurationKey(
         "keys", .text, required: true,
-        "The path of the key file, which enroll-gateway keys creates. A relative path is relative to the folder of this file."
+        "The path of the key file, which enroll-gateway keys add creates. A relative path is relative to the folder of this file."
       ),
       ConfigurationKey(
         "returnTo", .list(.url),

@@ -11,11 +11,7 @@ enum SQLiteFile {
   /// - Throws: `.full` if the folder cannot be written, `.unavailable` if it is missing, `.fault` for a path that does not name
   ///   a file, and for a file that other users may open.
   static func prepare(_ path: String) throws(StoreFailure) {
-    guard !path.isEmpty, !path.hasPrefix(":"), !path.utf8.contains(0) else {
-      throw .fault(
-        "The path of the database is empty, begins with a colon or contains a NUL. The store expects the path of a "
-          + "file. Name one.")
-    }
+    try checkPath(path)
     // O_EXCL: closing a descriptor of an existing file would drop SQLite's locks on it (fcntl(2), F_SETLK).
     let descriptor = enroll_posix_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 {
@@ -28,6 +24,15 @@ enum SQLiteFile {
     var status = stat()
     if number == EROFS, stat(path, &status) == 0 { return try check(path) }
     throw failure(path, number)
+  }
+
+  /// - Throws: `.fault` for a path that does not name a file: an empty one, `:memory:` and its like, one with a NUL.
+  static func checkPath(_ path: String) throws(StoreFailure) {
+    guard !path.isEmpty, !path.hasPrefix(":"), !path.utf8.contains(0) else {
+      throw .fault(
+        "The path of the database is empty, begins with a colon or contains a NUL. The store expects the path of a "
+          + "file. Name one.")
+    }
   }
 
   /// The identity of the database's files when it was opened. If one of the files is ever missing or

@@ -20,4 +20,8 @@ public final class SQLiteStore: SQLStore, @unchecked Sendable {
       try SQLiteDatabase(
         path: path, readers: readers, busyMilliseconds: busyMilliseconds, observer: observer), observer)
   }
+
+  /// Checks the text of a path, and opens nothing.
+  /// - Throws: `.fault` for a path that does not name a file, such as `:memory:`.
+  public static func checkPath(_ path: String) throws(StoreFailure) { try SQLiteFile.checkPath(path) }
 }

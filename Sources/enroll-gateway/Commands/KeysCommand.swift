@@ -6,7 +6,7 @@ import EnrollGateway
 import EnrollPosix
 
 enum KeysCommand {
-  static let command = Command("keys", "Create keys.", subcommands: [add], defaultSubcommand: "add")
+  static let command = Command("keys", "Create keys.", subcommands: [add])
 
   private static let add = Command(
     "add",

@@ -92,6 +92,16 @@ class Hints(unittest.TestCase):
         self.closed(path, self.told(gateway, "check"))
         self.assertNotIn("chmod", self.told(gateway, "check"))
 
+    def test_a_key_is_added_as_it_is_printed(self):
+        gateway = configured()
+        (gateway.home / "keys.json").unlink()
+        for words in (("check", "--offline"), ("serve",)):
+            told = self.told(gateway, *words)
+            self.assertIn(f"the key file {gateway.home}/keys.json cannot be opened: No such file", told)
+        (line,) = re.findall(r"enroll-gateway (keys add --config \S+)", told)
+        self.assertEqual(self.run_program(*line.split()).returncode, 0)
+        self.told(gateway, "check", "--offline", status=0)
+
     def test_a_database_is_closed_as_it_is_printed(self):
         gateway = configured()
         path = gateway.home / "gateway.db"
@@ -129,6 +139,7 @@ class Hints(unittest.TestCase):
 
     # Each command line that a text tells the operator to run, and the test that runs it as printed.
     FOLLOWED = {
+        "Run: enroll-gateway keys add --config …": "test_a_key_is_added_as_it_is_printed",
         "run enroll-gateway migrate": "test_an_older_schema_is_migrated_as_it_is_printed",
         "run chmod 600 …": "test_a_key_file_is_closed_as_it_is_printed",
         "Run: chmod 600 …": "test_a_database_is_closed_as_it_is_printed",
