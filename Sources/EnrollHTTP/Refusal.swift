@@ -4,6 +4,8 @@
 /// Why the server refused a request, an answer or a connection.
 public enum Refusal: String, Sendable, CaseIterable {
   case malformed, misdirected, version, method, targetTooLong, headersTooLarge, bodyTooLarge, expectation
+  /// A method that no server of this module answers, such as TRACE (RFC 9110 §9.1).
+  case unknownMethod
   case headerTimeout, bodyTimeout
   /// All workers are busy and the queue is full.
   case overloaded
@@ -27,6 +29,7 @@ public enum Refusal: String, Sendable, CaseIterable {
     case .misdirected: 421
     case .headersTooLarge: 431
     case .badAnswer: 500
+    case .unknownMethod: 501
     case .overloaded: 503
     case .version: 505
     case .slowReader, .tooManyConnections, .tooManyFromAddress, .tooManyPipelined, .noDescriptor: nil
@@ -37,6 +40,7 @@ public enum Refusal: String, Sendable, CaseIterable {
   var sentence: String {
     switch self {
     case .malformed: "The request is not well-formed HTTP."
+    case .unknownMethod: "The server does not know this method."
     case .method: "The server does not answer this method."
     case .headerTimeout: "The header lines did not come in time."
     case .bodyTimeout: "The body did not come in time."

@@ -38,7 +38,9 @@ public struct ServerSettings: Sendable {
   /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). The server believes `X-Forwarded-For`
   /// only from these.
   public var trustedProxies: [String] = []
-  /// The methods that are answered; the server refuses others with status 405. GET includes HEAD.
+  /// The methods that are answered, at any path; the server refuses others with status 405 and these in `Allow`, and methods
+  /// that it does not know with status 501. GET includes HEAD. An application whose paths differ needs all methods, and refuses
+  /// them itself: only it knows the methods of a path (RFC 9110 §10.2.1).
   public var methods: Set<WebRequest.Method> = [.get, .post]
   public var date = DateHeader.ofMachine
   /// Headers that the server adds to every answer that has no header of that name, refusals included.

@@ -109,7 +109,7 @@ public final class Gateway: WebApplication {
 
   private func answer(_ request: WebRequest, at path: RouteTable.Path?) -> WebResponse {
     guard let path else { return services.views.failure(.notFound, for: request) }
-    guard let route = path.route(of: request) else { return methodNotAllowed(request, path.routes[0]) }
+    guard let route = path.route(of: request) else { return methodNotAllowed(request, path) }
     do throws(Interruption) {
       if let kind = route.limit { try limits.count(kind, .client(request.client)) }
       return try route.handler(self, request, path.pattern.parameter(in: request.path))
@@ -118,14 +118,21 @@ public final class Gateway: WebApplication {
     }
   }
 
-  /// - Parameter route: the first route of the path.
-  func methodNotAllowed(_ request: WebRequest, _ route: Route) -> WebResponse {
-    let headers = [HTTPHeader("Allow", route.method.allowed)]
-    switch route.audience {
+  /// The answer to a method that the path does not have: it names the methods of this path (RFC 9110 §10.2.1, §15.5.6).
+  private func methodNotAllowed(_ request: WebRequest, _ path: RouteTable.Path) -> WebResponse {
+    let part = path.pattern.parameter(in: request.path)
+    let routes = path.routes.filter { $0.exists(self, part) }
+    guard !routes.isEmpty else {
+      let failure: EnrollGatewayPages.Failure =
+        path.pattern.part == .provider ? .unknownProvider : .notFound
+      return answer(.failure(failure), to: request, path.routes[0])
+    }
+    let headers = [HTTPHeader("Allow", routes.map(\.method.allowed).joined(separator: ", "))]
+    switch routes[0].audience {
     case .users: return services.views.failure(.methodNotAllowed, for: request, headers: headers)
     case .programs:
-      return .refusal(
-        "invalid_request", "expected \(route.method.name.rawValue)", status: 405, headers: headers)
+      let names = routes.map(\.method.name.rawValue).joined(separator: " or ")
+      return .refusal("invalid_request", "expected \(names)", status: 405, headers: headers)
     }
   }
 

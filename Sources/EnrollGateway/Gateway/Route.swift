@@ -52,6 +52,9 @@ struct Route: Sendable {
   /// Answers a request. The text is the variable part of the path; it is empty if no part varies.
   typealias Handler = @Sendable (Gateway, WebRequest, String) throws(Interruption) -> WebResponse
 
+  /// Whether the route exists for this variable part of the path.
+  typealias Existence = @Sendable (Gateway, String) -> Bool
+
   let method: Method
   /// The path. A variable part is in braces: see ``PathPattern``. The metrics use it as a label.
   let path: String
@@ -65,11 +68,15 @@ struct Route: Sendable {
   var about: String?
   /// Whether load balancers request the path, with any host name.
   var isProbe = false
+  /// Asked only for a request with a method that the path does not have, whose answer names the methods that exist. The steps
+  /// themselves refuse what does not exist.
+  let exists: Existence
   let handler: Handler
 
   private init(
     _ method: Method, _ path: String, _ audience: Audience, _ waiting: Waiting, limit: LimitKind? = nil,
-    isProbe: Bool = false, _ about: String? = nil, handler: @escaping Handler
+    isProbe: Bool = false, _ about: String? = nil, exists: @escaping Existence = { _, _ in true },
+    handler: @escaping Handler
   ) {
     self.method = method
     self.path = path
@@ -78,6 +85,7 @@ struct Route: Sendable {
     self.limit = limit
     self.isProbe = isProbe
     self.about = about
+    self.exists = exists
     self.handler = handler
   }
 
@@ -94,10 +102,10 @@ struct Route: Sendable {
   /// A route below `/v1/auth/{provider}`, whose step gets the name of the provider.
   static func named(
     _ method: Method, _ path: String, for audience: Audience, waitsFor waiting: Waiting,
-    limit: LimitKind? = nil, _ about: String? = nil,
+    limit: LimitKind? = nil, _ about: String? = nil, exists: @escaping Existence,
     _ step: @escaping @Sendable (Gateway) -> NamedStep
   ) -> Route {
-    Route(method, path, audience, waiting, limit: limit, about) {
+    Route(method, path, audience, waiting, limit: limit, about, exists: exists) {
       (gateway, request, name) throws(Interruption) in try step(gateway)(request, name)
     }
   }
@@ -107,7 +115,10 @@ struct Route: Sendable {
     _ method: Method, _ path: String, for audience: Audience, waitsFor waiting: Waiting,
     limit: LimitKind? = nil, _ about: String? = nil, _ step: @escaping @Sendable (Gateway) -> ProviderStep
   ) -> Route {
-    Route(method, path, audience, waiting, limit: limit, about) {
+    Route(
+      method, path, audience, waiting, limit: limit, about,
+      exists: { gateway, name in (try? gateway.services.provider(name)) != nil }
+    ) {
       (gateway, request, name) throws(Interruption) in
       try step(gateway)(request, try gateway.services.provider(name))
     }
@@ -130,10 +141,12 @@ struct Route: Sendable {
     _ method: Method, _ path: String, waitsFor waiting: Waiting, needsPasswords: Bool = false,
     _ step: @escaping @Sendable (EmailSteps) -> NamedStep
   ) -> Route {
-    Route(method, path, .users, waiting) { (gateway, request, token) throws(Interruption) in
-      guard let email = gateway.email, !needsPasswords || email.registration.asksForPasswords else {
-        throw .failure(.notFound)
-      }
+    let email: @Sendable (Gateway) -> EmailSteps? = { gateway in
+      gateway.email.flatMap { !needsPasswords || $0.registration.asksForPasswords ? $0 : nil }
+    }
+    return Route(method, path, .users, waiting, exists: { gateway, _ in email(gateway) != nil }) {
+      (gateway, request, token) throws(Interruption) in
+      guard let email = email(gateway) else { throw .failure(.notFound) }
       return try step(email)(request, token)
     }
   }

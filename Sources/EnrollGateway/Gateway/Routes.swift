@@ -92,7 +92,7 @@ extension Route {
     .named(
       .get, "/v1/auth/{provider}", for: .users, waitsFor: .provider, limit: .start,
       "begins a sign-in. An app sends `platform=mobile` with `code_challenge`, `code_challenge_method=S256` and "
-        + "`state`; `app` names the app if there are several"
+        + "`state`; `app` names the app if there are several", exists: Self.isSignIn
     ) { $0.starts.start },
     .provider(
       .changingGet, "/v1/auth/{provider}/callback", for: .users, waitsFor: .provider, limit: .callback,
@@ -101,11 +101,12 @@ extension Route {
     // Limited by the step, which first refuses the providers that do not answer by form.
     .named(
       .post, "/v1/auth/{provider}/callback", for: .users, waitsFor: .provider,
-      "the same, for a provider that answers by form, such as Apple"
+      "the same, for a provider that answers by form, such as Apple",
+      exists: { gateway, name in (try? gateway.services.provider(name))?.answersByForm ?? false }
     ) { $0.callback.handleFormCallback },
     .named(
       .post, "/v1/auth/{provider}/redeem", for: .programs, waitsFor: .database, limit: .redeem,
-      "exchanges an app's one-time code and verifier for a session token"
+      "exchanges an app's one-time code and verifier for a session token", exists: Self.isSignIn
     ) { $0.apps.redeem },
     .provider(
       .post, "/v1/auth/{provider}/backchannel-logout", for: .programs, waitsFor: .provider,
@@ -124,6 +125,11 @@ extension Route {
       "receives Facebook's notice that a user removed the app"
     ) { $0.requests.deauthorize },
   ]
+
+  /// Whether the name is a provider's, or means sign-in by e-mail.
+  private static let isSignIn: Existence = { gateway, name in
+    gateway.services.isEmail(name) || (try? gateway.services.provider(name)) != nil
+  }
 
   /// Apps and APIs.
   private static let programs: [Route] = [

@@ -122,6 +122,7 @@ struct AnswerWriter {
     case 405: append("HTTP/1.1 405 Method Not Allowed\r\n")
     case 429: append("HTTP/1.1 429 Too Many Requests\r\n")
     case 500: append("HTTP/1.1 500 Internal Server Error\r\n")
+    case 501: append("HTTP/1.1 501 Not Implemented\r\n")
     case 503: append("HTTP/1.1 503 Service Unavailable\r\n")
     default:
       // A reason phrase may be empty, but the space before it may not be missing (RFC 9112 §4).

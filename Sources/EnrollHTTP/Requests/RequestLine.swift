@@ -36,7 +36,7 @@ struct RequestLine: Equatable {
     guard end - start <= targetLimit else { return .refused(.targetTooLong) }
     let name = line.lowerBound..<methodEnd
     let isHead = bytes.equals(name, "HEAD")
-    guard let method = isHead ? .get : method(bytes, name) else { return .refused(.method) }
+    guard let method = isHead ? .get : method(bytes, name) else { return .refused(.unknownMethod) }
     return .proper(
       RequestLine(method: method, isHead: isHead, target: start..<end, isHTTP11: version == 1))
   }

@@ -1,5 +1,6 @@
 """The program `enroll-gateway`: the refusals at its start, its end, and its output."""
 
+import http.client
 import json
 import os
 import signal
@@ -41,6 +42,42 @@ class Program(unittest.TestCase):
                 told = gateway.run("serve", "--config", str(gateway.configuration), status=1)
                 self.assertIn(words, told)
                 self.assertEqual(told.count("\n"), 1, told)
+
+    def test_check_refuses_a_database_that_serve_refuses(self):
+        gateway = Gateway(database="sqlite::memory:")
+        gateway.settings["providers"] = {"a": {"issuer": "https://id.example", "clientId": "x"}}
+        gateway.write()
+        file = str(gateway.configuration)
+        gateway.run("keys", "add", "--config", file)
+        for words in (("check", "--offline"), ("migrate",), ("serve",), ("accounts", "find", "x")):
+            with self.subTest(words):
+                told = gateway.run(*words, "--config", file, status=1)
+                self.assertIn("database: The path of the database", told)
+
+    def test_keys_without_a_subcommand_adds_none(self):
+        gateway = Gateway()
+        gateway.settings["providers"] = {"a": {"issuer": "https://id.example", "clientId": "x"}}
+        gateway.write()
+        self.assertIn("Usage: enroll-gateway keys COMMAND", gateway.run("keys"))
+        gateway.run("keys", "--config", str(gateway.configuration), status=64)
+        self.assertFalse((gateway.home / "keys.json").exists())
+
+    def test_each_path_names_its_own_methods(self):
+        gateway, _ = shared()
+        for method, path, status, allow, kind in [
+            ("PUT", "/signout", 405, "POST", "text/html"), ("GET", "/signout", 405, "POST", "text/html"),
+            ("OPTIONS", "/login", 405, "GET, HEAD", "text/html"),
+            ("PUT", "/v1/revoke", 405, "POST", "application/json"), ("DELETE", "/nope", 404, None, "text/html"),
+            ("TRACE", "/login", 501, None, "text/plain"),
+            ("POST", "/v1/auth/nope/callback", 404, None, "text/html"),
+        ]:  # fmt: skip
+            with self.subTest(method=method, path=path):
+                connection = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=30)
+                self.addCleanup(connection.close)
+                connection.request(method, path)
+                answer = connection.getresponse()
+                self.assertEqual((answer.status, answer.headers["Allow"]), (status, allow))
+                self.assertEqual(answer.headers.get_content_type(), kind)
 
     def test_sigterm_ends_it_and_no_session_with_it(self):
         gateway = Gateway()

@@ -74,7 +74,7 @@ struct RouteTests {
 
   @Test("another method is refused with those that the path has, and changes nothing")
   func methods() throws {
-    let world = try TestGateway()
+    let world = try TestMailing(passwords: true)
     for path in table.paths where path.routes.count == 1 {
       let method = path.routes[0].method
       let target = path.pattern.text.replacing("{provider}", with: "fake").replacing("{token}", with: "t")
@@ -88,6 +88,48 @@ struct RouteTests {
     let answer = world.gateway.answer(WebRequest(.post, "/v1/auth/fake/callback"))
     expect(answer.status, is: 405)
     expect(answer.header("Allow"), is: "GET")
+  }
+
+  @Test(
+    "each method that a path does not have gets the same `Allow`: the methods of this path (RFC 9110 §10.2.1)"
+  )
+  func allowed() throws {
+    let world = try TestMailing(passwords: true)
+    for path in table.paths {
+      let target = path.pattern.text.replacing("{provider}", with: "fake").replacing("{token}", with: "t")
+        .replacing("{name}", with: "x")
+      // The test's provider does not answer by form.
+      let routes = path.routes.filter {
+        $0.method != .post || path.pattern.text != "/v1/auth/{provider}/callback"
+      }
+      let own = routes.map(\.method.allowed).joined(separator: ", ")
+      for method in WebRequest.Method.allCases where !routes.contains(where: { $0.method.name == method }) {
+        let answer = world.gateway.answer(WebRequest(method, target))
+        expect(answer.status, is: 405, "\(method) \(target)")
+        expect(answer.header("Allow"), is: own, "\(method) \(target)")
+        let isJSON = answer.header("Content-Type") == "application/json"
+        expect(isJSON, is: routes[0].audience == .programs, "\(method) \(target)")
+      }
+    }
+    expect(world.gateway.answer(WebRequest(.put, "/signin")).header("Allow"), is: "GET, HEAD, POST")
+  }
+
+  @Test(
+    "a path that does not exist has no methods: a provider that is not configured, a page without registration"
+  )
+  func absent() throws {
+    let world = try TestGateway()
+    for path in table.paths where path.pattern.part == .provider {
+      let target = path.pattern.text.replacing("{provider}", with: "nope")
+      for method in WebRequest.Method.allCases {
+        let answer = world.gateway.answer(WebRequest(method, target))
+        expect(answer.status, is: 404, "\(method) \(target)")
+        expect(answer.header("Allow"), is: nil, "\(method) \(target)")
+      }
+    }
+    expect(world.gateway.answer(WebRequest(.put, "/register")).status, is: 404)
+    expect(world.gateway.answer(WebRequest(.post, "/register/email-sent")).status, is: 404)
+    expect(world.gateway.answer(WebRequest(.put, "/v1/auth/email")).status, is: 404)
   }
 
   @Test(

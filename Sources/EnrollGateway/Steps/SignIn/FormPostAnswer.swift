@@ -64,8 +64,8 @@ struct FormPostAnswer: Equatable {
 extension SignInCallback {
   /// - Parameter name: the name of the provider. The callback of a provider that does not answer by form has no POST.
   func handleFormCallback(_ request: WebRequest, _ name: String) throws(Interruption) -> WebResponse {
-    let named = providers.first { ASCII.equals($0.name, name) }
-    guard let provider = named, provider.answersByForm else {
+    let provider = try services.provider(name)
+    guard provider.answersByForm else {
       return views.failure(.methodNotAllowed, for: request, headers: [HTTPHeader("Allow", "GET")])
     }
     try limits.count(.callback, .client(request.client))

@@ -28,8 +28,19 @@ import Testing
   @Test("the table has every kind of refusal that a request alone can cause")
   func complete() {
     #expect(MalformedRequest.all.count >= 128)
-    #expect(Set(MalformedRequest.all.map(\.status)) == [400, 405, 413, 414, 417, 421, 431, 505])
+    #expect(Set(MalformedRequest.all.map(\.status)) == [400, 405, 413, 414, 417, 421, 431, 501, 505])
     #expect(Set(MalformedRequest.all.map(\.name)).count == MalformedRequest.all.count)
+  }
+
+  @Test("a method that the server does not know is not implemented (RFC 9110 §9.1), and no path allows it")
+  func unknownMethod() throws {
+    try withServer(TestApplication(), { $0.methods = Set(WebRequest.Method.allCases) }) { server in
+      let wire = try #require(Wire(server.port))
+      wire.send("TRACE / HTTP/1.1\r\nHost: gateway.test\r\n\r\n")
+      let answer = try #require(wire.readAnswer())
+      #expect(answer.status == 501)
+      #expect(answer.header("allow") == nil)
+    }
   }
 
   @Test("405 names the methods that are answered")
