@@ -19,16 +19,20 @@ struct SignInRefusal: Error {
   let line: String
   /// The provider refused the code: it was used before or has expired (`invalid_grant`, RFC 6749 §5.2).
   let isOfCode: Bool
+  /// The error behind the failure; nil if the gateway's own rules refuse the sign-in.
+  let cause: EnrollError?
 
-  init(_ failure: EnrollGatewayPages.Failure, _ line: String, isOfCode: Bool = false) {
+  init(_ failure: EnrollGatewayPages.Failure, _ line: String) {
     self.failure = failure
     self.line = line
-    self.isOfCode = isOfCode
+    isOfCode = false
+    cause = nil
   }
 
   init(_ error: EnrollError) {
-    self.init(
-      Failure(error), "\(error.code.name): \(error.message)",
-      isOfCode: error.oauthError.map { ASCII.equals($0, "invalid_grant") } ?? false)
+    failure = Failure(error)
+    line = "\(error.code.name): \(error.message)"
+    isOfCode = error.oauthError.map { ASCII.equals($0, "invalid_grant") } ?? false
+    cause = error
   }
 }

@@ -104,6 +104,7 @@ extension EnrollGatewayPages.Failure {
     case .unsolicited, .redirectMismatch, .redirectMalformed, .alreadySettled: self = .attemptMissing
     case .transactionExpired: self = .attemptExpired
     case .invalidArgument: self = .invalidRequest
+    case .unsupported where error.isAboutPrompt: self = .invalidRequest
     default:
       func isCalled(_ name: String) -> Bool { error.oauthError.map { ASCII.equals($0, name) } ?? false }
       // Apple sends this code instead of `access_denied`.
@@ -111,6 +112,36 @@ extension EnrollGatewayPages.Failure {
         isCalled("user_cancelled_authorize")
         ? .cancelled : isCalled("temporarily_unavailable") ? .providerUnavailable : .providerRefused
     }
+  }
+}
+
+extension EnrollError {
+  /// Whether the `prompt` that an app or a URL asked for is at fault.
+  fileprivate var isAboutPrompt: Bool { field.map { ASCII.equals($0, "prompt") } ?? false }
+}
+
+/// The failure of a sign-in in the redirect to an app (RFC 6749 §4.1.2.1; OpenID Connect Core §3.1.2.6).
+struct AppRefusal: Equatable {
+  let error: String
+  let description: String
+
+  /// - Parameter cause: the error behind the failure, if there is one.
+  init(_ failure: EnrollGatewayPages.Failure, cause: EnrollError?, provider label: String) {
+    switch cause?.code {
+    case .unsupported where cause?.isAboutPrompt ?? false:
+      self.init(
+        "invalid_request", "\(label) does not support this prompt: its prompt_values_supported lack it")
+    // The app asked for a sign-in without a page, and can begin another one with pages.
+    case .loginRequired: self.init("login_required", "the user is not signed in at \(label)")
+    case .interactionRequired: self.init("interaction_required", "\(label) needs to show the user a page")
+    case .consentRequired: self.init("consent_required", "\(label) needs the user's consent")
+    default: self.init(failure.oauthError, failure.words(provider: label))
+    }
+  }
+
+  private init(_ error: String, _ description: String) {
+    self.error = error
+    self.description = description
   }
 }
 

@@ -395,6 +395,41 @@ struct SignInTests {
     try expect(JSON.parse(info.body)["sub"]?.string?.count, is: 36)
   }
 
+  @Test("an app hears that the provider does not support its prompt; a user gets the page of a wrong request")
+  func unsupportedPrompt() throws {
+    world.provider.change {
+      $0.metadata = { $0["prompt_values_supported"] = .array([.string("none"), .string("login")]) }
+    }
+    let location = try #require(try appStart("&prompt=select_account").header("Location"))
+    #expect(location.hasPrefix("com.example.app:/callback?"))
+    expect(parameter("error", of: location), is: "invalid_request")
+    #expect(parameter("error_description", of: location)?.contains("prompt") ?? false)
+    expect(parameter("state", of: location), is: "s1")
+    let page = browser.get("/v1/auth/fake?prompt=select_account")
+    expect(page.status, is: 400)
+    #expect(!text(page).contains("Fake"))
+    #expect(try appStart("&prompt=login").header("Location")?.hasPrefix("https://id.example/") ?? false)
+  }
+
+  @Test(
+    "what the provider answers to prompt=none reaches the app (OpenID Connect Core §3.1.2.6)",
+    arguments: [
+      ("login_required", "login_required"), ("interaction_required", "interaction_required"),
+      ("account_selection_required", "interaction_required"), ("consent_required", "consent_required"),
+      ("access_denied", "access_denied"), ("temporarily_unavailable", "temporarily_unavailable"),
+      ("invalid_scope", "server_error"),
+    ])
+  func silent(answer: String, told: String) throws {
+    let start = try #require(try appStart("&prompt=none").header("Location"))
+    expect(parameter("prompt", of: start), is: "none")
+    let back = world.provider.refuse(start, error: answer)
+    let location = try #require(
+      browser.get(String(back.dropFirst(TestGateway.origin.count))).header("Location"))
+    expect(parameter("error", of: location), is: told)
+    #expect(parameter("error_description", of: location)?.contains("Fake") ?? false)
+    #expect(browser.cookies.isEmpty)
+  }
+
   @Test("a code works once; the second use ends the session that it gave (RFC 6749 §4.1.2)")
   func reuse() throws {
     let back = browser.comeBack(from: try appStart(), by: world.provider)

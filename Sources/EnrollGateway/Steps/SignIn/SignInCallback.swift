@@ -67,8 +67,8 @@ struct SignInCallback: GatewaySteps {
       count(EnrollGatewayPages.Failure(error), at: provider)
       // The code was not sent: the cookie stays, and the same URL may be tried again.
       return try starts.fail(
-        EnrollGatewayPages.Failure(error), app: attempt.app, provider: provider, purpose: attempt.purpose,
-        for: request)
+        EnrollGatewayPages.Failure(error), cause: error, app: attempt.app, provider: provider,
+        purpose: attempt.purpose, for: request)
     }
     switch answer {
     case .failure(let refusal):
@@ -76,8 +76,8 @@ struct SignInCallback: GatewaySteps {
       count(refusal.failure, at: provider)
       guard refusal.isOfCode else {
         return try starts.fail(
-          refusal.failure, app: attempt.app, provider: provider, purpose: attempt.purpose, for: request,
-          headers: [clearingCookie])
+          refusal.failure, cause: refusal.cause, app: attempt.app, provider: provider,
+          purpose: attempt.purpose, for: request, headers: [clearingCookie])
       }
       return try answerUsed(refusal.failure, attempt, provider, for: request, headers: [clearingCookie])
     case .success(let signIn):

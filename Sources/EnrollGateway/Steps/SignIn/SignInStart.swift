@@ -142,7 +142,8 @@ struct SignInStart: GatewaySteps {
     } catch {
       log.write(.warning, "\(provider.name): a sign-in could not begin: \(error.code.name): \(error.message)")
       return try fail(
-        EnrollGatewayPages.Failure(error), app: app, provider: provider, purpose: purpose, for: request)
+        EnrollGatewayPages.Failure(error), cause: error, app: app, provider: provider, purpose: purpose,
+        for: request)
     }
     guard let state = transaction.redirect?.state else { throw .failure(.internalError) }
     let attempt = Attempt(
@@ -162,19 +163,21 @@ struct SignInStart: GatewaySteps {
   }
 
   /// Reports a failure: to an app with its redirect, to a user with a page.
+  /// - Parameter cause: the error behind the failure, if there is one: an app may be told more about it than a user.
   func fail(
-    _ failure: EnrollGatewayPages.Failure, app waiting: Attempt.App?, provider: SignInProvider,
-    purpose: Attempt.Purpose = .signIn, for request: WebRequest, headers: [HTTPHeader] = []
+    _ failure: EnrollGatewayPages.Failure, cause: EnrollError? = nil, app waiting: Attempt.App?,
+    provider: SignInProvider, purpose: Attempt.Purpose = .signIn, for request: WebRequest,
+    headers: [HTTPHeader] = []
   ) throws(Interruption) -> WebResponse {
     guard let waiting, let app = settings.apps.first(where: { ASCII.equals($0.id, waiting.id) }) else {
       return views.failure(
         failure, for: request, provider: provider, retryAt: purpose == .signIn ? nil : "/account",
         headers: headers)
     }
+    let refusal = AppRefusal(failure, cause: cause, provider: provider.label)
     return returnToApp(
       app, waiting.redirectURI, state: waiting.state,
-      [("error", failure.oauthError), ("error_description", failure.words(provider: provider.label))],
-      for: request, headers: headers)
+      [("error", refusal.error), ("error_description", refusal.description)], for: request, headers: headers)
   }
 
   func returnToApp(
