@@ -55,14 +55,14 @@ extension Route {
     .email(.get, "/register", waitsFor: .nothing) { $0.registerPage },
     .email(.post, "/register", waitsFor: .provider) { $0.register },
     .email(.get, "/register/email-sent", waitsFor: .nothing) { email in
-      { email.views.emailSent(.register, again: "/register", for: $0) }
+      { (request) throws(Interruption) in try email.emailSent(.register, again: "/register", for: request) }
     },
     .link(.get, "/welcome/{token}", waitsFor: .database) { $0.welcomePage },
     .link(.post, "/welcome/{token}", waitsFor: .provider) { $0.welcome },
     .email(.get, "/signin", waitsFor: .nothing) { $0.emailSignInPage },
     .email(.post, "/signin", waitsFor: .provider) { $0.emailSignIn },
     .email(.get, "/signin/email-sent", waitsFor: .nothing) { email in
-      { email.views.emailSent(.signIn, again: "/signin", for: $0) }
+      { (request) throws(Interruption) in try email.emailSent(.signIn, again: "/signin", for: request) }
     },
     .link(.get, "/signin/{token}", waitsFor: .database) { $0.linkPage },
     .link(.post, "/signin/{token}", waitsFor: .provider) { $0.signInByLink },
@@ -73,7 +73,9 @@ extension Route {
       $0.forgotten
     },
     .email(.get, "/password/forgotten/email-sent", waitsFor: .nothing, needsPasswords: true) { email in
-      { email.views.emailSent(.reset, again: "/password/forgotten", for: $0) }
+      { (request) throws(Interruption) in
+        try email.emailSent(.reset, again: "/password/forgotten", for: request)
+      }
     },
     .link(.get, "/password/reset/{token}", waitsFor: .database, needsPasswords: true) {
       $0.resetPage

@@ -485,6 +485,108 @@ struct EmailTests {
     try expect(JSON.parse(redeemed.body)["session_token"]?.string, isNot: nil)
   }
 
+  /// The link of a page whose path begins with this text.
+  private func link(_ path: String, in page: WebResponse) -> String? {
+    let page = text(page)
+    guard let start = page.firstRange(of: "href=\"\(path)?") ?? page.firstRange(of: "href=\"\(path)\"") else {
+      return nil
+    }
+    return String(page[start.lowerBound...].dropFirst("href=\"".count).prefix { $0 != "\"" })
+      .replacing("&amp;", with: "&")
+  }
+
+  /// The form that an app's user gets.
+  private func appStart(_ browser: TestBrowser, _ more: String = "") throws -> String {
+    let challenge = try PKCE.challenge(for: Secret(String(repeating: "v", count: 43)))
+    return try #require(
+      browser.get(
+        "/v1/auth/email?platform=mobile&state=s&code_challenge=\(challenge)&code_challenge_method=S256\(more)"
+      ).header("Location"))
+  }
+
+  @Test("a user who forgot the password gets back to the app that waits")
+  func forgottenForApp() throws {
+    let test = try TestMailing(passwords: true)
+    try test.register(TestBrowser(test.gateway), "ada@example.org", password: Self.password)
+    let browser = TestBrowser(test.gateway)
+    let form = browser.get(try appStart(browser))
+    let forgotten = try #require(link("/password/forgotten", in: form))
+    let sent = test.fill(browser, forgotten, [("email", "ada@example.org")])
+    let page = browser.get(try #require(sent.header("Location")))
+    // The e-mail is asked for once more, from the link of the page.
+    let again = try #require(link("/password/forgotten", in: page))
+    _ = try test.deliver()
+    test.base.clock.advance(seconds: 1)
+    _ = test.fill(browser, again, [("email", "ada@example.org")])
+    let reset = try #require(try test.deliver().first?.target)
+    let arrived = try #require(
+      test.fill(browser, reset, [("new-password", "another five words to say")]).header("Location"))
+    #expect(arrived.hasPrefix("com.example.app:/callback?code="))
+    expect(parameter("state", of: arrived), is: "s")
+  }
+
+  @Test(
+    "each link between the pages of a sign-in keeps the app that waits, and so does the choice of providers")
+  func linksForApp() throws {
+    let test = try TestMailing()
+    let browser = TestBrowser(test.gateway)
+    let signIn = try #require(link("/login", in: browser.get(try appStart(browser))))
+    let choice = browser.get(signIn)
+    let other = browser.get(try #require(link("/signup", in: choice)))
+    let register = try #require(link("/register", in: other))
+    let sent = test.fill(browser, register, [("email", "ada@example.org")])
+    let page = browser.get(try #require(sent.header("Location")))
+    let again = try #require(link("/register", in: page))
+    #expect(TestMailing.hidden("visit", in: text(browser.get(again))) != nil)
+    let signUp = try #require(link("/signup", in: browser.get(again)))
+    let provider = try #require(link("/v1/auth/fake", in: browser.get(signUp)))
+    let back = browser.comeBack(from: browser.get(provider), by: test.base.provider)
+    let arrived = try #require(back.header("Location"))
+    #expect(arrived.hasPrefix("com.example.app:/callback?code="), "\(arrived)")
+    expect(parameter("state", of: arrived), is: "s")
+    let invalid = browser.get("/login?visit=x")
+    expect(invalid.status, is: 403)
+    expect(browser.get("/v1/auth/fake?visit=x").status, is: 403)
+    expect(browser.get("/signin/email-sent?visit=x").status, is: 403)
+  }
+
+  @Test(
+    "the e-mail that says that an address has an account leads back to the app, and a link back to `return_to`"
+  )
+  func mailForApp() throws {
+    let test = try TestMailing()
+    try test.register(TestBrowser(test.gateway), "ada@example.org")
+    let browser = TestBrowser(test.gateway)
+    _ = test.fill(browser, try appStart(browser, "&prompt=create"), [("email", "ada@example.org")])
+    let signIn = try #require(try test.deliver().last?.target)
+    #expect(signIn.hasPrefix("/signin?visit="))
+    let sent = test.fill(browser, signIn, [("email", "ada@example.org")])
+    #expect(sent.header("Location")?.hasPrefix("/signin/email-sent?visit=") ?? false)
+    let arrived = test.fill(browser, try #require(try test.deliver().last?.target)).header("Location")
+    #expect(arrived?.hasPrefix("com.example.app:/callback?code=") ?? false)
+
+    let address = PercentEncoding.encode("https://app.example/welcome")
+    let other = TestBrowser(test.gateway)
+    let choice = other.get(try #require(link("/login", in: other.get("/signin?return_to=\(address)"))))
+    let back = other.comeBack(
+      from: other.get(try #require(link("/v1/auth/fake", in: choice))), by: test.base.provider)
+    expect(back.header("Location"), is: "https://app.example/welcome")
+  }
+
+  @Test("the policy of a form for an app at [::1] allows the scheme: a policy cannot name an IPv6 address")
+  func policyOfIPv6() throws {
+    let app = JSON.object([
+      ("title", .string("Sample")), ("redirectUris", .array([.string("http://[::1]/callback")])),
+    ])
+    let test = try TestMailing([("apps", .object([("sample", app)]))])
+    let browser = TestBrowser(test.gateway)
+    let address = PercentEncoding.encode("http://[::1]:1234/callback")
+    let page = browser.get(try appStart(browser, "&redirect_uri=\(address)"))
+    let policy = try #require(page.header("Content-Security-Policy"))
+    #expect(policy.contains("form-action 'self' http:;"), "\(policy)")
+    #expect(!policy.contains("["))
+  }
+
   @Test(
     "the app that named itself by clientId is returned to by its fallback address; no other address is followed"
   )

@@ -25,10 +25,14 @@ struct AccountPages: GatewaySteps {
 
   private func choice(_ request: WebRequest, isSignUp: Bool) throws(Interruption) -> WebResponse {
     let parameters = try request.parameters()
+    let carried: [(String, String)]
+    if let sealed = parameters[SignInDestination.field], try sealedDestination(parameters) != nil {
+      carried = [(SignInDestination.field, sealed)]
+    } else {
+      carried = try returnAddress(parameters).map { [("return_to", $0)] } ?? []
+    }
     return views.choice(
-      providers, isSignUp: isSignUp, returnTo: try returnAddress(parameters),
-      hasEmail: services.registration != nil,
-      for: request)
+      providers, isSignUp: isSignUp, carrying: carried, hasEmail: services.registration != nil, for: request)
   }
 
   func accountPage(_ request: WebRequest) throws(Interruption) -> WebResponse {
@@ -93,10 +97,11 @@ struct AccountPages: GatewaySteps {
 }
 
 extension Views {
+  /// - Parameter carried: the parameters of every link, which keep the destination.
   func choice(
-    _ providers: [SignInProvider], isSignUp: Bool, returnTo: String?, hasEmail: Bool, for request: WebRequest
+    _ providers: [SignInProvider], isSignUp: Bool, carrying carried: [(String, String)], hasEmail: Bool,
+    for request: WebRequest
   ) -> WebResponse {
-    let carried = returnTo.map { [("return_to", $0)] } ?? []
     let shown = providers.compactMap { provider in
       let prompt = isSignUp ? provider.registrationPrompt.map { [("prompt", $0)] } ?? [] : []
       return link("/v1/auth/" + provider.name, carried + prompt).map {

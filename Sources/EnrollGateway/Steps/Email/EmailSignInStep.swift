@@ -26,14 +26,16 @@ extension EmailSteps {
     emailError: FieldError? = nil, passwordError: FieldError? = nil
   ) throws(Interruption) -> WebResponse {
     let byPassword = registration.asksForPasswords
+    let other = try link("/login", keeping: destination)
+    let forgotten = byPassword ? try link("/password/forgotten", keeping: destination) : nil
     return try forms.page(
       request, .signIn(byPassword: byPassword), action: "/signin", destination, status: status
     ) {
       $0.email = email
       $0.emailError = emailError
       $0.passwordError = passwordError
-      $0.other = try? PageLink(path: "/login")
-      $0.forgotten = byPassword ? try? PageLink(path: "/password/forgotten") : nil
+      $0.other = other
+      $0.forgotten = forgotten
     }
   }
 
@@ -51,7 +53,7 @@ extension EmailSteps {
         return try starts.handOver(request, to: directoryProvider, session: nil, email: email, destination)
       }
       try sendSignInLink(request, email, destination)
-      return .redirect(to: "/signin/email-sent")
+      return .redirect(to: try path("/signin/email-sent", keeping: destination))
     }
     try limits.countPassword(email, request)
     let given = form["password"] ?? ""

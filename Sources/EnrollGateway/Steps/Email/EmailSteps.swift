@@ -61,7 +61,7 @@ struct EmailSteps: GatewaySteps {
     try signIn(.session(try sessions.newSession(hash, app: nil, for: request)))
     try sessions.endEarlierSession(of: request)
     return .redirect(
-      to: destination.fromURI ?? starts.fallback(of: destination) ?? destination.returnTo ?? "/account",
+      to: starts.returnAddress(of: destination) ?? "/account",
       headers: try sessions.cookies(ofSession: text, hash, isProven: true))
   }
 
@@ -119,10 +119,14 @@ extension FieldError {
   }
 }
 
-extension Views {
+extension EmailSteps {
+  /// The page after an e-mail was requested.
+  /// - Parameter form: the path of the form; the page's link to it keeps the destination.
   func emailSent(
-    _ purpose: EmailSentPage.Purpose, again path: String, for request: WebRequest
-  ) -> WebResponse {
-    answer(EmailSentPage(purpose, again: link(path)), for: request)
+    _ purpose: EmailSentPage.Purpose, again form: String, for request: WebRequest
+  ) throws(Interruption) -> WebResponse {
+    let destination = try sealedDestination(request.parameters()) ?? SignInDestination()
+    let again = try link(form, keeping: destination)
+    return views.answer(EmailSentPage(purpose, again: again), for: request)
   }
 }

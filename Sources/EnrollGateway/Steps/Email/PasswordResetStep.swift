@@ -36,7 +36,7 @@ extension EmailSteps {
     try post(mail, .reset, email, request, mayMail: mayMail, destination) {
       $0.subject = subject
     }
-    return .redirect(to: "/password/forgotten/email-sent")
+    return .redirect(to: try path("/password/forgotten/email-sent", keeping: destination))
   }
 
   func resetPage(_ request: WebRequest, _ token: String) throws(Interruption) -> WebResponse {

@@ -9,9 +9,9 @@ import EnrollHTTP
 
 extension EmailSteps {
   func registerPage(_ request: WebRequest) throws(Interruption) -> WebResponse {
-    try forms.page(request, .register, action: "/register", forms.destination(request.parameters())) {
-      $0.other = try? PageLink(path: "/signup")
-    }
+    let destination = try forms.destination(request.parameters())
+    let other = try link("/signup", keeping: destination)
+    return try forms.page(request, .register, action: "/register", destination) { $0.other = other }
   }
 
   func register(_ request: WebRequest) throws(Interruption) -> WebResponse {
@@ -20,15 +20,16 @@ extension EmailSteps {
     let name = PersonalText.shown(form["name"], maximumBytes: 100)
     let email: EmailAddress
     do throws(EmailAddress.Refusal) { email = try EmailAddress(form["email"] ?? "") } catch {
+      let other = try link("/signup", keeping: destination)
       return try forms.page(request, .register, action: "/register", destination, status: 422) {
         $0.email = PersonalText.shown(form["email"])
         $0.name = name
         $0.emailError = FieldError(error)
-        $0.other = try? PageLink(path: "/signup")
+        $0.other = other
       }
     }
     try sendActivation(request, email, name: name, destination)
-    return .redirect(to: "/register/email-sent")
+    return .redirect(to: try path("/register/email-sent", keeping: destination))
   }
 
   /// Queues the e-mail that completes a registration, or the e-mail which says that the address has an account.
@@ -40,9 +41,9 @@ extension EmailSteps {
     }
     let mayMail = try limits.mayMail(email, request)
     if let person, person.state != .staged {
+      let signIn = settings.publicURL + (try path("/signin", keeping: destination))
       let mail = (try? EmailAddress(person.email)).map {
-        AccountMail(
-          .accountExists(signIn: settings.publicURL + "/signin"), to: $0, in: views.language(request))
+        AccountMail(.accountExists(signIn: signIn), to: $0, in: views.language(request))
       }
       return try post(mail, .activation, email, request, mayMail: mayMail, destination) { _ in }
     }

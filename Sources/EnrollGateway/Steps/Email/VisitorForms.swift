@@ -13,12 +13,7 @@ struct VisitorForms: GatewaySteps {
 
   /// The destination in a URL: sealed, or in the parameters `clientId`, `fromURI` and `return_to`.
   func destination(_ parameters: Parameters) throws(Interruption) -> SignInDestination {
-    if let sealed = parameters[SignInDestination.field] {
-      guard let destination = SignInDestination(sealed: sealed, with: keys) else {
-        throw .failure(.formExpired)
-      }
-      return destination
-    }
+    if let destination = try sealedDestination(parameters) { return destination }
     let client = parameters["clientId"] ?? parameters["client_id"]
     let app = client.flatMap { name in settings.apps.first { ASCII.equals($0.id, name) } }
     return SignInDestination(
@@ -107,5 +102,34 @@ struct VisitorForms: GatewaySteps {
       try? PageLink(app: $0)
     }
     return (web + apps).compactMap { $0 } + starts.handOverTargets
+  }
+}
+
+extension GatewaySteps {
+  /// The destination in the parameter of a link that ``path(_:keeping:)`` made; nil without one.
+  /// - Throws: `.failure(.formExpired)` if no key of the gateway opens it.
+  func sealedDestination(_ parameters: Parameters) throws(Interruption) -> SignInDestination? {
+    guard let sealed = parameters[SignInDestination.field] else { return nil }
+    guard let destination = SignInDestination(sealed: sealed, with: keys) else {
+      throw .failure(.formExpired)
+    }
+    return destination
+  }
+
+  /// The path of another page of the sign-in, with the destination in its query.
+  func path(_ path: String, keeping destination: SignInDestination) throws(Interruption) -> String {
+    let sealed = try internalCall { () throws(EnrollError) in
+      try destination.sealed(with: keys, at: now, random: random)
+    }
+    guard let sealed else { return path }
+    var query = FormEncoding(.query)
+    query.add(SignInDestination.field, sealed)
+    return path + "?" + query.text
+  }
+
+  /// A link to ``path(_:keeping:)``.
+  func link(_ path: String, keeping destination: SignInDestination) throws(Interruption) -> PageLink? {
+    let target = try self.path(path, keeping: destination)
+    return try? PageLink(path: target)
   }
 }

@@ -18,7 +18,7 @@ extension SignInStart {
     _ request: WebRequest, to provider: SignInProvider, session: Secret?, email: EmailAddress,
     _ destination: SignInDestination
   ) throws(Interruption) -> WebResponse {
-    let returnTo = destination.fromURI ?? fallback(of: destination) ?? destination.returnTo
+    let returnTo = returnAddress(of: destination)
     guard let session else {
       return try send(
         request, to: provider, prompt: nil, loginHint: email.text, app: destination.app, returnTo: returnTo)
@@ -26,6 +26,11 @@ extension SignInStart {
     return try send(
       request, to: provider, prompt: "none", loginHint: nil, extra: [("sessionToken", session.reveal())],
       app: destination.app, returnTo: returnTo)
+  }
+
+  /// The URL to which a browser goes with its new session; nil for the account page.
+  func returnAddress(of destination: SignInDestination) -> String? {
+    destination.fromURI ?? fallback(of: destination) ?? destination.returnTo
   }
 
   /// The app's fallback URI, for a browser that has a session and no authorization request to continue.

@@ -20,6 +20,10 @@ struct SignInStart: GatewaySteps {
 
   private func start(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {
     let parameters = try request.parameters()
+    if let destination = try sealedDestination(parameters) {
+      return try send(
+        request, to: provider, parameters, app: destination.app, returnTo: returnAddress(of: destination))
+    }
     switch parameters["platform"] {
     case nil:
       let returnTo = try returnAddress(parameters)
@@ -41,27 +45,17 @@ struct SignInStart: GatewaySteps {
   /// sign-in ends at the app.
   private func startByEmail(_ request: WebRequest) throws(Interruption) -> WebResponse {
     let parameters = try request.parameters()
-    let path = parameters["prompt"].map { ASCII.equals($0, "create") } ?? false ? "/register" : "/signin"
+    let form = parameters["prompt"].map { ASCII.equals($0, "create") } ?? false ? "/register" : "/signin"
     switch parameters["platform"] {
-    case nil: return try redirectToForm(at: path, SignInDestination(returnTo: try returnAddress(parameters)))
+    case nil:
+      let destination = SignInDestination(returnTo: try returnAddress(parameters))
+      return .redirect(to: try path(form, keeping: destination))
     case "mobile":
       return try waiting(request, parameters) { (waiting) throws(Interruption) in
-        try redirectToForm(at: path, SignInDestination(app: waiting))
+        .redirect(to: try path(form, keeping: SignInDestination(app: waiting)))
       }
     default: throw .failure(.invalidRequest)
     }
-  }
-
-  private func redirectToForm(at path: String, _ destination: SignInDestination) throws(Interruption)
-    -> WebResponse
-  {
-    let sealed = try internalCall { () throws(EnrollError) in
-      try destination.sealed(with: keys, at: now, random: random)
-    }
-    guard let sealed else { return .redirect(to: path) }
-    var query = FormEncoding(.query)
-    query.add(SignInDestination.field, sealed)
-    return .redirect(to: path + "?" + query.text)
   }
 
   /// Checks the parameters of an app, and continues with the app that waits.
