@@ -150,7 +150,8 @@ struct ReportTests {
       // Without an error code of the provider, an intermediary may have answered.
       (.oauth, nil, .unreachable), (.unsupported, nil, .refused), (.storeFull, nil, .storeUnusable),
     ] as [(EnrollError.Code, String?, CommandStatus)] {
-      let outcome = AccessOutcome.stale(Sample.token, reason: EnrollError(code, "why", oauthError: oauthError))
+      let reason = EnrollError(code, "why", oauthError: oauthError)
+      let outcome = AccessOutcome.stale(Sample.token, reason: reason)
       let report = TokenReport(outcome, mustBeNew: true)
       #expect(report.ending == ending && report.token == nil, "\(code)")
       #expect(TokenReport(outcome, mustBeNew: false).ending == .done)
