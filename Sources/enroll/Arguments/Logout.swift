@@ -41,8 +41,8 @@ struct Logout: EnrollCommand {
     do throws(Failure) {
       try end(session, &ended)
     } catch {
-      // Ctrl-C ends the wait for the provider. The accounts are already signed out here.
-      guard error.ending == .interrupted, !ended.isEmpty else { throw error }
+      // Ctrl-C ends the wait for the provider, or an account could not be signed out. The others already are.
+      guard !ended.isEmpty else { throw error }
       _ = tell(ended, session, error)
       return error.ending
     }
@@ -60,9 +60,21 @@ struct Logout: EnrollCommand {
     let names = try session.accountNames()
     // If there is no default profile, this uses the configurations of all profiles, because each resource has
     // its own profile.
+    var first: Failure?
     for configuration in try AccountList.configurations(session) {
-      for name in names { try end(name, configuration, session, &ended) }
+      for name in names {
+        do throws(Failure) {
+          try end(name, configuration, session, &ended)
+        } catch {
+          guard error.ending != .interrupted else { throw error }
+          if first == nil {
+            first = error
+            first?.message = "\(name): \(error.message)"
+          }
+        }
+      }
     }
+    if let first { throw first }
   }
 
   /// Adds the account to `ended` if a user was signed in. It does so before it throws, if the session was erased.
@@ -110,13 +122,13 @@ struct Logout: EnrollCommand {
     (try session.facts(client).queuedMessageCount ?? 0) > 0 ? .queued : .told
   }
 
-  /// - Parameter interruption: the failure that ended the command after these accounts.
+  /// - Parameter failure: why the command ended early, or why an account could not be signed out.
   private func tell(
-    _ ended: [EndedSession], _ session: CommandSession, _ interruption: Failure? = nil
+    _ ended: [EndedSession], _ session: CommandSession, _ failure: Failure? = nil
   ) -> CommandStatus {
     if session.isJSON {
       Output.json(
-        .object([("loggedOut", .array(ended.map { $0.json })), ("error", interruption?.errorJSON)]))
+        .object([("loggedOut", .array(ended.map { $0.json })), ("error", failure?.errorJSON)]))
     }
     let terminal = Terminal.errors
     if ended.isEmpty, !session.isJSON { terminal.say("No user was signed in.") }
@@ -125,9 +137,9 @@ struct Logout: EnrollCommand {
         for line in one.lines { terminal.say("\(terminal.signs.good) \(line)", in: .good) }
         if let warning = one.warning { terminal.say("! \(warning)", in: .warning) }
       }
-      if interruption == nil { endBrowserSession(one.url, session) }
+      if failure?.ending != .interrupted { endBrowserSession(one.url, session) }
     }
-    if let interruption, !session.isJSON { terminal.tell(interruption, session.said) }
+    if let failure, !session.isJSON { terminal.tell(failure, session.said) }
     return .done
   }
 

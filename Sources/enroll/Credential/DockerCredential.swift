@@ -4,6 +4,7 @@
 import EnrollArguments
 import EnrollHost
 import EnrollJSON
+import EnrollRules
 
 extension CredentialFormat {
   static let docker = CredentialFormat(
@@ -55,7 +56,7 @@ private struct DockerRegistry {
 
   private var target: CredentialTarget? {
     // A registry of this machine is asked over http by most programs, and needs no encryption.
-    CredentialTarget(url: text.contains("://") ? text : "https://\(text)")
+    CredentialTarget(url: ASCII.contains(text, "://") ? text : "https://\(text)")
   }
 
   func question(_ call: CredentialCall) -> CredentialQuestion {

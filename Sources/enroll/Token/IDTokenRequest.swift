@@ -49,14 +49,12 @@ struct IDTokenRequest {
       let outcome = try session.run { cancellation throws(EnrollError) in
         try client.refresh(until: client.deadline(afterSeconds: seconds), cancellation: cancellation)
       }
-      if let renewed = try kept(client, session), renewed.isValid,
-        renewed.lasts || renewed.token.text != before?.token.text
-      {
+      if let renewed = try kept(client, session), renewed.isValid, renewed.token.text != before?.token.text {
         return renewed.token
       }
       report = TokenReport(outcome, mustBeNew: true)
     } while try wait.asksAgain(after: report, session)
-    let words = try report.words(session, client)
+    let words = report.ending == .done ? nil : try report.words(session, client)
     if words == nil, let before { notes.add(withoutSuccessor: before.token.text) }
     if !renews, let before, before.isValid {
       if let words, !isQuiet {

@@ -28,8 +28,6 @@ struct TokenReport {
       switch reason.code {
       // The library's own HTTP, such as a missing libcurl.
       case .unsupported where reason.field == EnrollError.transportField: return unavailable(reason)
-      // Nothing was sent, so the provider is not to blame.
-      case .deadlineExceeded where reason.isUnsent: return .busy
       // Without the provider's own error code, an intermediary may have answered.
       case .oauth where reason.oauthError != nil: return .refused
       case .rejected, .unsupported: return .refused
@@ -45,6 +43,8 @@ struct TokenReport {
 
   /// The status for a renewal that failed for this reason, and may succeed later.
   private static func unavailable(_ reason: EnrollError) -> CommandStatus {
+    // Nothing was sent, so the provider is not to blame.
+    if reason.code == .deadlineExceeded, reason.isUnsent { return .busy }
     let status = CommandStatus(reason.code)
     return status.isOfThisMachine ? status : .unreachable
   }
