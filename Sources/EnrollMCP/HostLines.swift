@@ -72,8 +72,21 @@ package struct IDFinder {
   private var value: [UInt8] = []
   /// The bytes of `id`; nil if none was found.
   package private(set) var id: [UInt8]?
+  /// Whether it has a `method`: an answer has none.
+  private var hasMethod = false
 
   package init() {}
+
+  /// The `id` of a request that cannot be read as a whole, such as one with too deep values.
+  /// - Returns: nil for an answer, a notification, and what is no JSON.
+  package static func requestID(in bytes: [UInt8]) -> [UInt8]? {
+    var finder = IDFinder()
+    for byte in bytes { finder.add(byte) }
+    guard finder.hasMethod, finder.depth == 0, let id = finder.id,
+      case .single(let message)? = Message.content(of: Array("{\"id\":".utf8) + id + [UInt8(ascii: "}")])
+    else { return nil }
+    return message.id
+  }
 
   package mutating func add(_ byte: UInt8) {
     if isInText {
@@ -117,6 +130,7 @@ package struct IDFinder {
   }
 
   private mutating func endValue() {
+    if place == .value, name.elementsEqual("\"method\"".utf8) { hasMethod = true }
     if place == .value, name.elementsEqual("\"id\"".utf8), !value.isEmpty, value.count <= Self.longestID,
       !value.elementsEqual("null".utf8)
     {

@@ -42,7 +42,7 @@ struct MCP: EnrollCommand {
   private static let wait = Parameter.option(
     "wait", value: "seconds",
     help: "How long a request waits for a sign-in or a token. Most hosts wait 60 seconds for an answer.",
-    in: 1...3600, default: 50)
+    in: 1...3600, default: BridgeOptions.usualWaitSeconds)
   private static let loopbackHTTP = Parameter.flag(
     "allow-loopback-http", help: "Allow http to a server on this machine.")
   private static let checks = Parameter.flag(
@@ -74,6 +74,8 @@ struct MCP: EnrollCommand {
   private let isCheck: Bool
   private let snippet: HostSnippet?
   private let words: [String]
+  /// The further options, as arguments for a host's configuration.
+  private let hostWords: [String]
   private let headerPath: String?
 
   init(_ values: Values) throws(UsageError) {
@@ -99,7 +101,12 @@ struct MCP: EnrollCommand {
     options.waitSeconds = values[Self.wait]
     options.allowsLoopbackHTTP = allowsHTTP
     options.headers = try BridgeHeaders.fromEnvironment(values[Self.headerVariable])
-    headerPath = values[Self.headerFile]
+    let snippet = values[Self.host]
+    let typedHeaderPath = values[Self.headerFile]
+    headerPath =
+      if let typedHeaderPath, snippet != nil {
+        try LastingFile.path(typedHeaderPath, of: "--header-file")
+      } else { typedHeaderPath }
     if options.usesDevice, !options.opensBrowser {
       throw UsageError("--device opens no browser: leave --no-browser out.")
     }
@@ -118,8 +125,17 @@ struct MCP: EnrollCommand {
     options.signInWords = own.list
     self.options = options
     isCheck = values[Self.checks]
-    snippet = values[Self.host]
+    self.snippet = snippet
     words = own.list
+    var host = ArgumentWords()
+    host.add("--resource", values[Self.resourceURI])
+    if options.policy != .auto { host.add("--sign-in", options.policy.rawValue) }
+    if options.waitSeconds != BridgeOptions.usualWaitSeconds { host.add("--wait", "\(options.waitSeconds)") }
+    host.add("--device", options.usesDevice)
+    host.add("--no-browser", !options.opensBrowser)
+    host.add("--header-file", headerPath)
+    for variable in values[Self.headerVariable] { host.add("--header-env", variable) }
+    hostWords = host.list
     if isCheck, snippet != nil { throw UsageError("--check and --snippet exclude each other.") }
   }
 
@@ -170,8 +186,7 @@ struct MCP: EnrollCommand {
     }
     let host = (try? StrictURL(options.url))?.hostText ?? ""
     let line =
-      [program, "mcp", options.url] + words + (headerPath.map { ["--header-file", $0] } ?? [])
-      + (options.usesDevice ? ["--device"] : [])
+      try [program, "mcp", options.url] + words + hostWords + Self.lastingPlace(place)
     Terminal.errors.say("For \(snippet.place):")
     Output.line(
       snippet.text(name: HostSnippet.name(ofHost: host), words: line) { ShellWord.quoted($0) })

@@ -31,6 +31,8 @@ final class Bridge {
   var legacy = LegacySession()
   /// The version that the last message of 2026-07-28 or later named.
   var modernVersion: String?
+  /// The last fresh token that the server refused, and when, in nanoseconds.
+  var refusedFresh: (token: Secret, at: Int64)?
   private var http: StreamingExchanges?
   private var exchanges: [Exchange] = []
   private var lines = HostLines(limit: Bridge.longestMessage)
@@ -198,6 +200,8 @@ final class Bridge {
   /// Answers the open requests of an exchange with an error, and removes it.
   func fail(_ exchange: Exchange, _ answer: ErrorAnswer) {
     drop(exchange)
+    // The host asked for the call, and knows of no request for its rest.
+    let answer = exchange.kind == .resuming && answer.reason != .tooLarge ? brokenStream : answer
     guard exchange.kind != .initializeAgain, exchange.kind != .initializedAgain else {
       for waiting in exchanges where waiting.isWaitingForSession { fail(waiting, answer) }
       return
@@ -251,6 +255,12 @@ final class Bridge {
 }
 
 extension Exchange {
+  /// What a sign-in has to do for it.
+  var signInNeed: SignInNeed {
+    SignInNeed(
+      challenge: challenge.flatMap { $0.isEmpty ? nil : $0 }, again: needsMoreScopes || isClientForgotten,
+      needsMoreScopes: needsMoreScopes, ended: endedSession)
+  }
   var isHeld: Bool { if case .held = phase { true } else { false } }
   var isWaitingForUser: Bool { if case .awaitingSignIn = phase { true } else { false } }
   var isWaitingForSession: Bool { if case .awaitingSession = phase { true } else { false } }

@@ -59,9 +59,11 @@ struct BridgeCheck {
       ]))
     while !session.waits.isInterrupted {
       while let line = bridge.output.takeLine() {
-        guard let answer = try? JSON.parse(line), answer["id"]?.integer == id, answer["method"] == nil else {
-          continue
+        guard let answer = try? JSON.parse(line) else {
+          if case .single(let message)? = Message.content(of: line), message.method != nil { continue }
+          throw Failure(.refused, "\(bridge.options.serverName) answered with JSON that cannot be read")
         }
+        guard answer["id"]?.integer == id, answer["method"] == nil else { continue }
         if let result = answer["result"] { return result }
         throw failure(answer["error"] ?? .null)
       }

@@ -14,7 +14,7 @@ extension Bridge {
         ErrorAnswer(.tooLarge, "The message is larger than \(Self.longestMessage >> 20) MiB.").line(id: id))
     case .whole(let bytes):
       switch Message.content(of: bytes) {
-      case nil: output.add(ErrorAnswer.notJSON.line(id: nil))
+      case nil: output.add(ErrorAnswer.notJSON.line(id: IDFinder.requestID(in: bytes)))
       case .single(let message)?: receive(message, bytes)
       case .batch(let messages)?: receive(batch: messages, bytes)
       }
@@ -50,7 +50,7 @@ extension Bridge {
     cancelled.isCancelled = true
     // To close the stream is to cancel the request (2026-07-28). An earlier server gets the message; what was not sent
     // need not be cancelled.
-    guard !cancelled.isModern, cancelled.running != nil else {
+    guard !cancelled.isModern, cancelled.running != nil || cancelled.kind == .resuming else {
       drop(cancelled)
       return true
     }
@@ -129,14 +129,17 @@ extension Bridge {
     fail(exchange, brokenStream)
   }
 
-  private var brokenStream: ErrorAnswer {
+  var brokenStream: ErrorAnswer {
     ErrorAnswer(
       .unreachable,
       "The connection to \(options.serverName) broke before the answer; the call may have been carried out.")
   }
 
   private func connectionFailed(_ exchange: Exchange, _ failure: EnrollError) {
-    if exchange.isStream || exchange.kind == .resuming, resume(exchange) { return }
+    if exchange.isStream || exchange.kind == .resuming {
+      if exchange.openIDs.isEmpty { return finish(exchange) }
+      if resume(exchange) { return }
+    }
     if exchange.status == 0, !exchange.isRepeated, !failure.isUnsent,
       exchange.message.isRepeatable || exchange.kind != .message
     {
@@ -158,6 +161,8 @@ extension Bridge {
       exchange.phase = .resting(until: now + seconds * 1_000_000_000)
       return
     }
+    // The error is about the rest of the stream, not about the call.
+    if exchange.kind == .resuming { return fail(exchange, brokenStream) }
     let (status, retryAfter) = (exchange.status, exchange.header("Retry-After").flatMap { Int64($0) })
     let line = exchange.takeLine()
     // The server's own error, for the request that asked.
@@ -186,7 +191,9 @@ extension Bridge {
   private func words(of exchange: Exchange, _ status: Int) -> String {
     var words = "\(options.serverName) refused the request with status \(status)"
     if (300...399).contains(status), let location = exchange.header("Location") {
-      return words + ": it is at another address now (\(Shown.text(location))). Use that address."
+      // A query may have secrets.
+      let address = String(location.prefix { $0 != "?" && $0 != "#" })
+      return words + ": it is at another address now (\(Shown.text(address))). Use that address."
     }
     if let header = exchange.header("WWW-Authenticate") {
       let answer = HTTPResponse(status: status, headers: [HTTPHeader("WWW-Authenticate", header)])

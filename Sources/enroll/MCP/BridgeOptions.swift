@@ -11,6 +11,8 @@ struct BridgeOptions {
     case never
   }
 
+  static let usualWaitSeconds: Int64 = 50
+
   /// The URL of the MCP server.
   var url: String
   /// The resource of the tokens.
@@ -21,7 +23,7 @@ struct BridgeOptions {
   var opensBrowser = true
   var usesDevice = false
   /// How long a request waits for a token, in seconds.
-  var waitSeconds: Int64 = 50
+  var waitSeconds = Self.usualWaitSeconds
   var allowsLoopbackHTTP = false
   /// Headers of the user for each request.
   var headers: [HTTPHeader] = []

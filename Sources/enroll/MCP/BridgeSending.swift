@@ -114,18 +114,29 @@ extension Bridge {
   /// 401: a renewal if a token was sent, else a sign-in.
   func unauthorized(_ exchange: Exchange) {
     guard exchange.kind != .closing else { return drop(exchange) }
-    guard !exchange.hasFreshToken || exchange.token == nil else {
-      return fail(
-        exchange,
-        ErrorAnswer(
-          .refused,
-          "\(options.serverName) refuses a fresh token (401). Its clock may be wrong, or it expects tokens for another resource."
-        ))
+    if let token = exchange.token?.value {
+      if exchange.hasFreshToken {
+        if exchange.kind != .listening { refusedFresh = (token, now) }
+        return fail(exchange, freshTokenRefused)
+      }
+      // Another token of the same server would not do either.
+      if let refusedFresh, refusedFresh.token == token, now - refusedFresh.at < Self.refusedFreshNanoseconds {
+        return fail(exchange, freshTokenRefused)
+      }
     }
     exchange.challenge = exchange.header("WWW-Authenticate") ?? ""
     exchange.refusedToken = exchange.token?.value
     exchange.hasFreshToken = exchange.token != nil
     advance(exchange)
+  }
+
+  private static let refusedFreshNanoseconds: Int64 = 600_000_000_000
+
+  private var freshTokenRefused: ErrorAnswer {
+    ErrorAnswer(
+      .refused,
+      "\(options.serverName) refuses a fresh token (401). Its clock may be wrong, or it expects tokens for another resource."
+    )
   }
 
   /// Whether a 403 asks for a token with further scopes.
@@ -136,8 +147,6 @@ extension Bridge {
 
   /// 403 with `insufficient_scope`: another sign-in, for the union of the scopes. The session stays in use.
   func moreScopesNeeded(_ exchange: Exchange) {
-    // The background needs no more scopes than its requests.
-    guard exchange.kind == .message else { return drop(exchange) }
     if let stored = tokens.storedToken, stored != exchange.token?.value, !exchange.hasSteppedUp {
       // Another sign-in has ended meanwhile.
       return advance(exchange)
@@ -158,32 +167,35 @@ extension Bridge {
   // MARK: The sign-in
 
   private func awaitSignIn(_ exchange: Exchange) {
-    guard exchange.kind == .message || exchange.kind == .initializeAgain else {
-      // No browser opens for anything but a request of the host.
-      return drop(exchange)
+    // The background needs no more scopes than the host's requests.
+    if exchange.kind == .listening || exchange.kind == .closing { return drop(exchange) }
+    // No browser opens for anything but a request of the host, and what belongs to the beginning of its session.
+    let isAsked = exchange.kind == .message && (!exchange.openIDs.isEmpty || exchange.isFirst)
+    guard isAsked || exchange.kind == .initializeAgain else {
+      return fail(exchange, signIn.required(opened: false, exchange.signInNeed))
     }
-    let challenge = exchange.challenge.flatMap { $0.isEmpty ? nil : $0 }
     exchange.phase = .awaitingSignIn
     exchange.tokenBefore = tokens.storedToken
-    let error = signIn.begin(
-      challenge: challenge, again: exchange.needsMoreScopes || exchange.isClientForgotten,
-      needsMoreScopes: exchange.needsMoreScopes)
-    if let error { fail(exchange, error) }
+    if let error = signIn.begin(exchange.signInNeed) { fail(exchange, error) }
   }
 
   /// Looks after the sign-in that exchanges wait for.
   func lookAtSignIn() {
     let waiting = all { $0.isWaitingForUser }
     guard let first = waiting.first else { return }
-    let progress = signIn.progress(needsMoreScopes: first.needsMoreScopes) {
+    let progress = signIn.progress(first.signInNeed) {
       tokens.reopen()
       return tokens.storedToken.map { $0 != first.tokenBefore } ?? false
     }
     switch progress {
     case .settled:
+      let asked = signIn.askedScopes
       signIn.end()
       for exchange in waiting {
-        (exchange.hasFreshToken, exchange.hasSteppedUp) = (true, exchange.needsMoreScopes)
+        exchange.hasFreshToken = true
+        // The sign-in may have been for the scopes of another request.
+        exchange.hasSteppedUp =
+          exchange.needsMoreScopes && (asked?.isSuperset(of: exchange.signInNeed.scopes) ?? true)
         exchange.refusedToken = nil
         advance(exchange)
       }
@@ -194,9 +206,7 @@ extension Bridge {
       for exchange in waiting { fail(exchange, answer) }
     case .waiting:
       for exchange in waiting where now >= exchange.deadline {
-        let answer = signIn.required(
-          opened: signIn.hasProcess, ended: exchange.endedSession, needsMoreScopes: exchange.needsMoreScopes)
-        fail(exchange, answer)
+        fail(exchange, signIn.required(opened: signIn.hasProcess, exchange.signInNeed))
       }
       if all(where: { $0.isWaitingForUser }).isEmpty { signIn.end() }
     }

@@ -7,6 +7,24 @@ import EnrollMCP
 import EnrollPosix
 import EnrollRules
 
+/// What a request needs a sign-in for.
+struct SignInNeed {
+  /// `WWW-Authenticate` of the server.
+  var challenge: String?
+  /// Whether the present session does not do.
+  var again = false
+  var needsMoreScopes = false
+  /// Why the session ended, if one did.
+  var ended: String?
+
+  /// The scopes that the challenge names.
+  var scopes: Set<String> { Self.scopes(of: challenge) }
+
+  static func scopes(of challenge: String?) -> Set<String> {
+    Set(challenge.flatMap { try? ResourceChallenge(header: $0) }?.scopes ?? [])
+  }
+}
+
 /// The sign-in that requests of this bridge wait for.
 struct BridgeSignIn {
   /// How the wait goes on.
@@ -22,6 +40,7 @@ struct BridgeSignIn {
   private static let declinedScopesSeconds: Int64 = 600
   /// After another failure, the requests that come at once get the same answer.
   private static let failedSeconds: Int64 = 5
+  private static let longestShownChallenge = 1024
   /// A process that was just started has not taken the lock yet.
   private static let startingNanoseconds: Int64 = 3_000_000_000
 
@@ -33,7 +52,7 @@ struct BridgeSignIn {
   private var isAwaited = false
   private var startedAt: Int64?
   private var arguments: [String] = []
-  private var challenge: String?
+  private var need = SignInNeed()
 
   init(_ options: BridgeOptions, _ session: CommandSession) {
     self.options = options
@@ -42,60 +61,59 @@ struct BridgeSignIn {
   }
 
   /// Begins to wait for a sign-in, and starts it if nobody has.
-  /// - Parameters:
-  ///   - challenge: `WWW-Authenticate` of the server.
-  ///   - again: whether the present session does not do.
   /// - Returns: an error if no sign-in can be awaited.
-  mutating func begin(challenge: String?, again: Bool, needsMoreScopes: Bool) -> ErrorAnswer? {
-    guard options.policy == .auto, let place else { return required(opened: false) }
+  mutating func begin(_ need: SignInNeed) -> ErrorAnswer? {
+    guard options.policy == .auto, let place else { return required(opened: false, need) }
     let record = place.record
-    if let answer = remembered(record, challenge, needsMoreScopes, isBusy: place.isBusy) { return answer }
+    if let answer = remembered(record, need, isBusy: place.isBusy) { return answer }
     guard !isAwaited else { return nil }
     guard options.opensBrowser || options.usesDevice else {
       // The user signs in at a terminal.
       isAwaited = true
       return nil
     }
-    if !options.usesDevice, !place.isBusy, Browser().commands.isEmpty { return required(opened: false) }
+    if !options.usesDevice, !place.isBusy, Browser().commands.isEmpty {
+      return required(opened: false, need)
+    }
     isAwaited = true
     before = record
-    self.challenge = challenge
-    arguments = login(challenge: challenge, again: again)
+    self.need = need
+    arguments = login(need)
     if !place.isBusy { start(place) }
     return nil
   }
 
   private mutating func start(_ place: SignInPlace) {
     startedAt = SystemClock.now().nanoseconds
-    if SignInHelper.start(place, login: arguments, challenge: challenge) {
+    if SignInHelper.start(place, login: arguments, challenge: need.challenge) {
       Terminal.errors.say("enroll mcp: a sign-in for \(options.serverName) begins.")
     }
   }
 
   /// The answer of a sign-in that ended shortly before.
   private func remembered(
-    _ record: SignInRecord?, _ challenge: String?, _ needsMoreScopes: Bool, isBusy: Bool
+    _ record: SignInRecord?, _ need: SignInNeed, isBusy: Bool
   ) -> ErrorAnswer? {
     guard let record, let failure = record.failure, !isBusy else { return nil }
     let age = session.now - failure.at
     let isDeclined = failure.status == Int64(CommandStatus.notFinished.rawValue)
-    let isSame = needsMoreScopes && record.challenge == challenge
+    let isSame = need.needsMoreScopes && record.challenge == need.challenge
     let limit =
       !isDeclined ? Self.failedSeconds : isSame ? Self.declinedScopesSeconds : Self.declinedSeconds
     guard age >= 0, age < limit else { return nil }
-    guard isDeclined else { return failed(record, needsMoreScopes: needsMoreScopes) }
+    guard isDeclined else { return failed(record, need) }
     let ago = "\(max(1, age)) seconds ago"
-    return needsMoreScopes
+    return need.needsMoreScopes
       ? ErrorAnswer(
         .moreScopes, "\(options.serverName) needs further scopes for this; you declined them \(ago).",
-        command: command)
+        command: command(need))
       : ErrorAnswer(
-        .signInRequired, "You declined the sign-in for \(options.serverName) \(ago).", command: command)
+        .signInRequired, "You declined the sign-in for \(options.serverName) \(ago).", command: command(need))
   }
 
   /// Looks whether the sign-in has ended.
   /// - Parameter hasSession: whether the store has a session that the requests have not used.
-  mutating func progress(needsMoreScopes: Bool, hasNewSession: () -> Bool) -> Progress {
+  mutating func progress(_ need: SignInNeed, hasNewSession: () -> Bool) -> Progress {
     guard isAwaited, let place else { return .settled }
     if !options.opensBrowser, !options.usesDevice { return hasNewSession() ? .settled : .waiting }
     let isBusy = place.isBusy
@@ -110,58 +128,73 @@ struct BridgeSignIn {
     }
     if hasNewSession() { return .settled }
     if isNew, let record, record.failure != nil {
-      return .failed(failed(record, needsMoreScopes: needsMoreScopes))
+      return .failed(failed(record, need))
     }
     if let startedAt, SystemClock.now().nanoseconds - startedAt < Self.startingNanoseconds { return .waiting }
     guard startedAt == nil else {
-      return .failed(ErrorAnswer(.signInRequired, "The sign-in did not end.", command: command))
+      return .failed(ErrorAnswer(.signInRequired, "The sign-in did not end.", command: command(need)))
     }
     start(place)
     return .waiting
   }
 
+  /// The scopes for which a process asked; nil for a sign-in at a terminal, of which nothing is known.
+  var askedScopes: Set<String>? {
+    guard hasProcess else { return nil }
+    // Another bridge may have begun it.
+    let record = place?.record
+    return SignInNeed.scopes(of: record == nil || record == before ? need.challenge : record?.challenge)
+  }
+
   mutating func end() { (isAwaited, before, startedAt) = (false, nil, nil) }
 
-  private func failed(_ record: SignInRecord, needsMoreScopes: Bool) -> ErrorAnswer {
+  private func failed(_ record: SignInRecord, _ need: SignInNeed) -> ErrorAnswer {
     let words = Shown.message(record.failure?.message ?? "")
     return ErrorAnswer(
-      needsMoreScopes ? .moreScopes : .signInRequired,
-      "The sign-in for \(options.serverName) failed: \(words)", command: command)
+      need.needsMoreScopes ? .moreScopes : .signInRequired,
+      "The sign-in for \(options.serverName) failed: \(words)", command: command(need))
   }
 
   /// The error for a request whose time is over, or for which no sign-in is begun.
-  func required(opened: Bool, ended: String? = nil, needsMoreScopes: Bool = false) -> ErrorAnswer {
+  func required(opened: Bool, _ need: SignInNeed) -> ErrorAnswer {
     let record = place?.record
     let issuer = record?.issuerHost.map { "at \($0) " } ?? ""
     let reason: ErrorAnswer.Reason =
-      needsMoreScopes ? .moreScopes : ended == nil ? .signInRequired : .signedOut
-    let cause = ended.map { "The session has ended (\(Shown.text($0))). " } ?? ""
+      need.needsMoreScopes ? .moreScopes : need.ended == nil ? .signInRequired : .signedOut
+    let cause = need.ended.map { "The session has ended (\(Shown.text($0))). " } ?? ""
     let purpose =
-      needsMoreScopes ? "allow further scopes for \(options.serverName)" : "use \(options.serverName)"
+      need.needsMoreScopes ? "allow further scopes for \(options.serverName)" : "use \(options.serverName)"
     guard !opened else {
       return ErrorAnswer(
         reason, "\(cause)Sign in \(issuer)to \(purpose): a browser window is open. Then try again.")
     }
     return ErrorAnswer(
-      reason, "\(cause)Sign in to \(purpose): run \(command), then try again.", command: command)
+      reason, "\(cause)Sign in to \(purpose): run \(command(need)), then try again.", command: command(need))
   }
 
   /// Whether a process signs the user in, in the browser or on another device.
   var hasProcess: Bool { isAwaited && (options.opensBrowser || options.usesDevice) }
 
-  private func login(challenge: String?, again: Bool) -> [String] {
+  private func login(_ need: SignInNeed) -> [String] {
     var words = ["--resource", options.resource, "--yes", "--json"] + options.signInWords
-    if again { words.append("--again") }
-    if let challenge { words.append("--challenge=\(challenge)") }
+    if need.again { words.append("--again") }
+    if let challenge = need.challenge { words.append("--challenge=\(challenge)") }
     if options.usesDevice { words.append("--device") }
     return words
   }
 
   /// The command with which the user signs in at a terminal.
-  var command: String {
-    let words =
-      ["enroll", "login", "--resource", options.resource] + options.signInWords
-      + (options.usesDevice ? ["--device"] : [])
+  private func command(_ need: SignInNeed) -> String {
+    var words = ["enroll", "login", "--resource", options.resource] + options.signInWords
+    if need.again { words.append("--again") }
+    // The server's words are shown only if nothing in them can surprise in a shell.
+    if need.needsMoreScopes, let challenge = need.challenge,
+      challenge.utf8.count <= Self.longestShownChallenge,
+      challenge.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+    {
+      words.append("--challenge=\(challenge)")
+    }
+    if options.usesDevice { words.append("--device") }
     return words.map { ShellWord.quoted($0) }.joined(separator: " ")
   }
 }

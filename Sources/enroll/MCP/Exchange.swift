@@ -23,6 +23,9 @@ final class Exchange: ExchangeReceiver {
     case closing
   }
 
+  /// A stream that lasted so long was of use, even without an event.
+  private static let lifeNanoseconds: Int64 = 10_000_000_000
+
   enum Phase {
     /// In the queue behind the beginning of a session.
     case held
@@ -67,7 +70,10 @@ final class Exchange: ExchangeReceiver {
   var tokenBefore: Secret?
   /// The pause before the stream of the server's messages is opened again, in nanoseconds.
   var pause: Int64 = 500_000_000
+  /// The requests for the rest of the stream that brought nothing, one after the other.
   var resumptions = 0
+  /// When the last attempt was sent, in nanoseconds.
+  private var startedAt: Int64 = 0
   /// Whether the host has cancelled it: nothing is answered any more.
   var isCancelled = false
 
@@ -77,7 +83,8 @@ final class Exchange: ExchangeReceiver {
   private(set) var collected: [UInt8] = []
   private(set) var isStream = false
   private(set) var isTooLarge = false
-  private(set) var hasMessages = false
+  /// Whether the last attempt brought an event.
+  private var hasEvents = false
   private(set) var lastEventID: [UInt8]?
   private(set) var retryMilliseconds: Int64?
   private var parser: EventStreamParser
@@ -111,9 +118,13 @@ final class Exchange: ExchangeReceiver {
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
+  /// Whether the last attempt had a stream that was of use, so that the next one may follow soon.
+  var hasStreamed: Bool { isStream && (hasEvents || bridge.now - startedAt >= Self.lifeNanoseconds) }
+
   /// Forgets the response before the next attempt.
   func restart() {
-    (status, headers, collected, isStream, isTooLarge) = (0, [], [], false, false)
+    (status, headers, collected, isStream, isTooLarge, hasEvents) = (0, [], [], false, false, false)
+    startedAt = bridge.now
     parser = EventStreamParser(limit: limit)
   }
 
@@ -145,10 +156,10 @@ final class Exchange: ExchangeReceiver {
       return .taken
     }
     let isRead = parser.add(bytes) { line in
-      hasMessages = true
+      hasEvents = true
       bridge.received(line, on: self)
     }
-    lastEventID = parser.lastEventID ?? lastEventID
+    if let id = parser.lastEventID, id != lastEventID { (lastEventID, hasEvents) = (id, true) }
     retryMilliseconds = parser.retryMilliseconds ?? retryMilliseconds
     isTooLarge = !isRead
     return isRead ? .taken : .refused

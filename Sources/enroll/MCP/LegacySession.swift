@@ -55,10 +55,16 @@ extension Bridge {
       return drop(exchange)
     }
     if exchange.status == 401 { return unauthorized(exchange) }
-    let asked = exchange.retryMilliseconds.map { $0 * 1_000_000 } ?? Self.leastPause
-    exchange.pause = exchange.hasMessages ? asked : max(asked, min(exchange.pause * 2, Self.longestPause))
+    let asked = pause(after: exchange)
+    exchange.pause = exchange.hasStreamed ? asked : max(asked, min(exchange.pause * 2, Self.longestPause))
     exchange.hasFreshToken = false
-    exchange.phase = .resting(until: now + min(max(exchange.pause, 10_000_000), Self.longestPause))
+    exchange.phase = .resting(until: now + exchange.pause)
+  }
+
+  /// The pause that the server asks for, within bounds.
+  private func pause(after exchange: Exchange) -> Int64 {
+    let asked = min(exchange.retryMilliseconds ?? 0, Self.longestPause / 1_000_000) * 1_000_000
+    return max(asked, Self.leastPause)
   }
 
   // MARK: Broken streams
@@ -68,10 +74,9 @@ extension Bridge {
   func resume(_ exchange: Exchange) -> Bool {
     guard !exchange.isModern, exchange.lastEventID != nil, legacy.version != nil, exchange.resumptions < 10
     else { return false }
-    exchange.resumptions += exchange.isStream ? 0 : 1
+    exchange.resumptions = exchange.hasStreamed ? 0 : exchange.resumptions + 1
     exchange.kind = .resuming
-    let pause = exchange.retryMilliseconds.map { $0 * 1_000_000 } ?? Self.leastPause
-    exchange.phase = .resting(until: now + min(max(pause, 10_000_000), Self.longestPause))
+    exchange.phase = .resting(until: now + pause(after: exchange))
     return true
   }
 

@@ -140,14 +140,19 @@ enum SignInHelper {
     guard place.lock() != nil else { return CommandStatus.busy.rawValue }
     let record = place.openRecord()
     guard record >= 0, dup2(record, STDOUT_FILENO) >= 0 else { return CommandStatus.failed.rawValue }
-    Output.json(
-      .object([
-        ("at", .integer(now)), ("process", .integer(Int64(getpid()))), ("challenge", json["challenge"]),
-      ]))
+    let beginning = JSON.object([
+      ("at", .integer(now)), ("process", .integer(Int64(getpid()))), ("challenge", json["challenge"]),
+    ])
+    Output.json(beginning)
     let login = json["words"]?.array?.compactMap { $0.string } ?? []
     let status = Enroll.program.run(
       ["login"] + login, width: nil, output: { _ in },
       errors: { text in fail(String(text.split(separator: "\n").first ?? ""), CommandStatus.usage.rawValue) })
+    // The URL with its `state` is of no use any more.
+    let failure = place.record?.failure
+    _ = ftruncate(record, 0)
+    Output.json(beginning)
+    if let failure { fail(failure.message, Int32(clamping: failure.status)) }
     // The time of a failure: a sign-in that was declined is not repeated for a while.
     if status != 0 { Output.json(.object([("ended", .integer(now))])) }
     return status
