@@ -2,6 +2,7 @@
 session."""
 
 import json
+import shlex
 import signal
 import time
 import urllib.parse
@@ -116,6 +117,23 @@ class OneSignIn(SignInCase):
         self.assertIn("result", waiting.answer(waiting.hello))
         self.assertIn("result", host.initialize())
 
+    def test_a_notification_begins_no_sign_in(self):
+        host = self.host(self.peer.url)
+        host.send("notifications/roots/list_changed")
+        host.write('{"jsonrpc":"2.0","id":"s1","result":{}}')
+        wait_until(lambda: len(self.peer.received) > 1, "both arrive")
+        time.sleep(1)
+        self.assertEqual(self.tabs, 0)
+
+    def test_the_record_keeps_no_address_of_a_sign_in_that_ended(self):
+        for number, error in enumerate(({}, {"error": "access_denied"})):
+            host = self.bridges(1, *["--account", "work"][:2 * number])[0]
+            self.come_back(self.opened(number + 1), **error)
+            host.answer(host.hello)
+        records = list(self.home.rglob("mcp-*.json"))
+        self.assertEqual(len(records), 2)
+        wait_until(lambda: not any("state=" in record.read_text() for record in records), "the addresses are gone")
+
     def test_a_device_signs_in(self):
         host = self.host(self.peer.url, "--device")
         answer = host.initialize()
@@ -221,6 +239,16 @@ class FurtherScopes(SignInCase):
         for host, call in calls:
             self.assertIn("result", host.answer(call))
         self.assertEqual(self.tabs, 2)
+
+    def test_without_the_browser_the_error_names_a_command_for_the_scopes(self):
+        self.signed_in()
+        host = self.host(self.peer.url, "--sign-in", "never")
+        host.initialize()
+        answer = host.call("x")
+        self.assertEqual(self.reason(answer), "moreScopes")
+        words = shlex.split(answer["error"]["data"]["enrollkit"]["command"])
+        self.assertIn("--again", words)
+        self.assertIn(f"--challenge={self.peer.step_up}", words)
 
     def test_declined_scopes_are_an_error_and_not_asked_for_again(self):
         host = self.signed_in()[0]

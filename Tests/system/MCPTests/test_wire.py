@@ -73,6 +73,8 @@ class Bytes(WireCase):
             wait_until(lambda: len(host.others) > before, line)
             self.assertIn(host.others[-1]["error"]["code"], (-32700, -32600))
         host.write("")
+        host.write('{"method":"x","id":"deep","params":' + "[" * 300 + "]" * 300 + "}")
+        self.assertEqual(host.answer("deep")["error"]["code"], -32700)
         self.assertIn("result", host.ask("ping"))
 
     def test_the_first_version_has_batches(self):
@@ -137,6 +139,25 @@ class Headers(WireCase):
         (self.home / "headers").write_text("Cookie: x\n")
         self.run_enroll("mcp", url, "--header-file", str(self.home / "headers"), status=2)
 
+    def test_a_snippet_has_every_option(self):
+        self.environment["NOTES_KEY"] = "k"
+        options = [
+            "--scope", "a", "--resource", "https://notes.example/", "--sign-in", "never", "--wait", "7",
+            "--no-browser", "--header-file", f"{self.home}/headers", "--header-env", "X-Key=NOTES_KEY",
+            "--profile", "notes", "--store", f"{self.home}/tokens", "--account", "work", "--keys", "file"]
+        output, _ = self.run_enroll("mcp", "https://notes.example/mcp", "--snippet", "claude-code", *options)
+        self.assertEqual(output.split()[-len(options):], options)
+
+    def test_the_check_ends_at_an_answer_that_it_cannot_read(self):
+        @self.peer.on
+        def odd(handler, message):
+            if message.get("method") != "initialize":
+                return False
+            handler.reply(200, b'{"jsonrpc":"2.0","id":1,"result":{"a":1,"a":2}}', Content_Type="application/json")
+            return True
+
+        self.run_enroll("mcp", self.peer.url, "--allow-loopback-http", "--check", status=5)
+
     def test_http_needs_this_machine_and_the_option(self):
         for url in ("http://notes.example/mcp", self.peer.url, "file:///etc/passwd", "https://u:p@notes.example/"):
             self.run_enroll("mcp", url, status=2)
@@ -179,6 +200,75 @@ class Streams(WireCase):
         host = self.session()
         self.assertEqual(host.call("x")["result"], {"late": True})
         self.assertEqual(len(self.peer.all("tools/call")), 1)
+
+    def test_a_call_whose_stream_broke_is_never_said_to_be_unsent(self):
+        replies = {
+            "absent": (405, b""), "refused": (401, b""), "lost": (404, {"error": {"code": -32001, "message": "m"}}),
+            "page": (500, b"<html>"),
+        }
+
+        @self.peer.on
+        def cut(handler, message):
+            tool = message.get("params", {}).get("name")
+            if tool in replies:
+                handler.stream()
+                handler.event("", identity=tool)
+                return True
+            last = handler.headers.get("Last-Event-ID")
+            if last not in replies:
+                return False
+            handler.reply(replies[last][0], replies[last][1])
+            return True
+
+        host = self.session("--sign-in", "never")
+        for tool, call in [(tool, host.begin("tools/call", {"name": tool})) for tool in replies]:
+            with self.subTest(tool):
+                answer = host.answer(call)
+                self.assertEqual((answer["error"]["code"], self.reason(answer)), (-32012, "unreachable"))
+                self.assertIn("may have been carried out", answer["error"]["message"])
+
+    def test_a_call_that_rests_before_its_resumption_can_be_cancelled(self):
+        @self.peer.on
+        def cut(handler, message):
+            if message.get("method") != "tools/call":
+                return False
+            handler.stream()
+            handler.event("", identity="7", retry=20_000)
+            return True
+
+        host = self.session()
+        call = host.begin("tools/call", {"name": "x"})
+        wait_until(lambda: self.peer.all("tools/call"), "the call arrives")
+        time.sleep(0.5)
+        host.send("notifications/cancelled", {"requestId": call})
+        wait_until(lambda: self.peer.all("notifications/cancelled"), "the cancellation arrives")
+
+    def test_a_stream_that_breaks_after_its_answer_is_not_resumed(self):
+        @self.peer.on
+        def cut(handler, message):
+            if message.get("method") != "tools/call":
+                return False
+            handler.stream(Content_Length="9999")
+            handler.event(self.peer.result(message, {}), identity="7")
+            return True
+
+        host = self.session()
+        self.assertEqual(host.call("x")["result"], {})
+        time.sleep(1.5)
+        self.assertNotIn("7", [row["headers"].get("Last-Event-ID") for row in self.peer.all("GET")])
+
+    def test_a_server_that_ends_each_stream_at_once_gets_no_storm(self):
+        @self.peer.on
+        def listen(handler, message):
+            if handler.command != "GET":
+                return False
+            handler.stream()
+            handler.event({"jsonrpc": "2.0", "method": "notifications/x"}, retry=0)
+            return True
+
+        self.session()
+        time.sleep(2.5)
+        self.assertLessEqual(len(self.peer.all("GET")), 4)
 
     def test_the_listening_stream_is_opened_again(self):
         @self.peer.on
@@ -238,12 +328,13 @@ class Streams(WireCase):
             if message.get("method") not in bodies:
                 return False
             status, body = bodies[message["method"]]
-            handler.reply(status, body, Location=self.peer.origin + "/other")
+            handler.reply(status, body, Location=self.peer.origin + "/other?code=hidden")
             return True
 
         host = self.host(self.peer.url)
-        codes = [host.modern(method)["error"]["code"] for method in ("page", "own", "null", "moved")]
-        self.assertEqual(codes, [-32013, -32020, -32601, -32013])
+        errors = [host.modern(method)["error"] for method in ("page", "own", "null", "moved")]
+        self.assertEqual([error["code"] for error in errors], [-32013, -32020, -32601, -32013])
+        self.assertIn("/other)", errors[-1]["message"])
         self.assertEqual(len(self.peer.received), 4)
 
     def test_a_server_that_is_not_there_is_an_error_in_words(self):

@@ -38,4 +38,17 @@ struct HostLinesTests {
       expect(lines([line, "\n"], limit: 60), is: [.tooLong(id: nil)])
     }
   }
+
+  @Test("a request that cannot be read has its id; an answer and what is no JSON have none")
+  func requestID() {
+    let deep = String(repeating: "[", count: 300) + String(repeating: "]", count: 300)
+    func id(_ line: String) -> String? {
+      IDFinder.requestID(in: Array(line.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    }
+    expect(id(#"{"id":"a","method":"b","params":\#(deep)}"#), is: #""a""#)
+    expect(id(#"{"id":-1,"method":"b","params":\#(deep)}"#), is: "-1")
+    for line in [#"{"id":"a","result":\#(deep)}"#, #"{"id":"a","method":"b""#, #"{"id":a,"method":"b"}"#, "x"] {
+      expect(id(line), is: nil)
+    }
+  }
 }
