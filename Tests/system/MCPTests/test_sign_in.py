@@ -178,6 +178,17 @@ class Tokens(SignInCase):
         self.assertEqual((self.tabs, self.counts()["refreshes"]), (1, 1))
         self.assertIn("result", host.ask("ping"))
 
+    def test_without_a_refresh_token_a_refused_fresh_token_opens_no_further_tab(self):
+        self.sandbox.control("fault", fault="omitRefreshToken", endpoint="token", times=2)
+        host = self.signed_in()[0]
+        self.peer.on(lambda handler, message: message.get("method") == "tools/call" and (
+            handler.reply(401, b"", WWW_Authenticate=self.peer.challenge) or True))
+        call = host.begin("tools/call", {"name": "x"})
+        self.come_back(self.opened(2))
+        self.assertEqual(self.reason(host.answer(call)), "refused")
+        self.assertEqual(self.reason(host.call("x")), "refused")
+        self.assertEqual(self.tabs, 2)
+
     def test_a_session_that_ended_at_the_server_leads_to_one_sign_in(self):
         hosts = self.signed_in(3)
         self.sandbox.control("endSessions")
@@ -239,6 +250,30 @@ class FurtherScopes(SignInCase):
         for host, call in calls:
             self.assertIn("result", host.answer(call))
         self.assertEqual(self.tabs, 2)
+
+    def test_calls_for_different_scopes_get_a_sign_in_each(self):
+        host = self.signed_in()[0]
+        second = self.peer.step_up.replace('scope="profile"', 'scope="phone"')
+
+        @self.peer.on
+        def demand(handler, message):
+            token = (handler.headers.get("Authorization") or "").removeprefix("Bearer ")
+            if message.get("method") != "resources/read" or token not in self.peer.tokens_seen[:2]:
+                return False
+            handler.reply(403, b"", WWW_Authenticate=second)
+            return True
+
+        calls = [host.begin("tools/call", {"name": "x"}), None]
+        url = self.opened(2)
+        calls[1] = host.begin("resources/read", {"uri": "x"})
+        wait_until(lambda: self.peer.all("resources/read"), "the second call arrives")
+        time.sleep(0.3)
+        self.come_back(url)
+        self.assertIn("result", host.answer(calls[0]))
+        url = self.opened(3)
+        self.assertLessEqual({"profile", "phone"}, scopes(url))
+        self.come_back(url)
+        self.assertIn("result", host.answer(calls[1]))
 
     def test_without_the_browser_the_error_names_a_command_for_the_scopes(self):
         self.signed_in()
