@@ -17,6 +17,12 @@ extension Bridge {
       exchange.phase = .held
       return
     }
+    // The last attempt to begin the session again failed.
+    if exchange.kind == .message, !exchange.openIDs.isEmpty, !exchange.isModern, !exchange.isInitialize,
+      legacy.isLost, !isSessionLost
+    {
+      return awaitSession(exchange)
+    }
     exchange.phase = .awaitingToken
     let seconds = seconds(until: exchange.deadline)
     if let answer = tokens.request(for: exchange, refused: exchange.refusedToken, seconds: seconds) {

@@ -11,6 +11,8 @@ struct LegacySession {
   private(set) var opening: [UInt8] = []
   /// `Mcp-Session-Id`; nil for a server without sessions.
   private(set) var id: String?
+  /// Whether the server has lost the session, and has no new one.
+  private(set) var isLost = false
   /// The version that the server chose; nil before its answer.
   private(set) var version: Revision?
 
@@ -21,9 +23,11 @@ struct LegacySession {
 
   mutating func takeID(_ text: String?) {
     id = text.flatMap { MessageHeaders.isSessionID($0) ? $0 : nil }
+    isLost = false
   }
 
-  mutating func forgetID() { id = nil }
+  /// The server does not know the session any more.
+  mutating func forgetID() { (id, isLost) = (nil, true) }
 
   var headers: [HTTPHeader] {
     (id.map { [HTTPHeader("Mcp-Session-Id", $0)] } ?? [])
@@ -91,10 +95,15 @@ extension Bridge {
     }
     exchange.isRepeated = true
     guard exchange.sessionID == legacy.id else { return advance(exchange) }
-    exchange.phase = .awaitingSession
-    guard !isSessionLost else { return }
     legacy.forgetID()
     for stream in all(where: { $0.kind == .listening }) { drop(stream) }
+    awaitSession(exchange)
+  }
+
+  /// Begins the session again, unless that is in progress.
+  func awaitSession(_ exchange: Exchange) {
+    exchange.phase = .awaitingSession
+    guard !isSessionLost else { return }
     guard case .single(let message)? = Message.content(of: legacy.opening) else { return }
     advance(self.exchange(.initializeAgain, legacy.opening, message, ids: message.id.map { [$0] } ?? []))
   }

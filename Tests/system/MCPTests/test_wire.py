@@ -364,6 +364,15 @@ class Streams(WireCase):
         self.assertEqual(*[row["body"] for row in self.peer.all("initialize")])
         self.assertEqual(len(self.peer.all("notifications/initialized")), 2)
 
+    def test_a_session_that_could_not_be_begun_again_is_begun_by_the_next_call(self):
+        host = self.session()
+        self.peer.sessions.clear()
+        refuse = self.peer.on(lambda handler, message: message.get("method") == "initialize" and (
+            handler.reply(500) or True))
+        self.assertIn("error", host.call("x"))
+        self.peer.acts.remove(refuse)
+        self.assertIn("result", host.call("x"))
+
     def test_a_server_that_loses_each_session_is_an_error(self):
         host = self.session()
 

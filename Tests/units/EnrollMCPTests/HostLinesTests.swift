@@ -47,8 +47,9 @@ struct HostLinesTests {
     }
     expect(id(#"{"id":"a","method":"b","params":\#(deep)}"#), is: #""a""#)
     expect(id(#"{"id":-1,"method":"b","params":\#(deep)}"#), is: "-1")
-    for line in [#"{"id":"a","result":\#(deep)}"#, #"{"id":"a","method":"b""#, #"{"id":a,"method":"b"}"#, "x"] {
-      expect(id(line), is: nil)
-    }
+    let others = [
+      #"{"id":"a","result":\#(deep)}"#, #"{"id":"a","method":"b""#, #"{"id":a,"method":"b"}"#, "x",
+    ]
+    for line in others { expect(id(line), is: nil) }
   }
 }
