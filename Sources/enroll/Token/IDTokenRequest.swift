@@ -23,19 +23,23 @@ struct IDTokenRequest {
   /// that fails, the old one is returned until it expires.
   /// - Throws: `.refused` if the provider issues none that lasts long enough.
   func perform(_ client: Client, _ session: CommandSession) throws(Failure) -> BearerToken {
-    guard let span = renewsIfAskedWithin else { return try find(client, session, isAskedAgain: false) }
+    guard let span = renewsIfAskedWithin else { return try find(client, session, refused: nil) }
     let notes = RenewalNotes()
     let before = try kept(client, session)?.token.text
-    let isAskedAgain = before.map { notes.hasPrinted($0, within: span, of: session.now) } ?? false
-    let token = try find(client, session, isAskedAgain: isAskedAgain)
+    let refused = before.flatMap { notes.hasPrinted($0, within: span, of: session.now) ? $0 : nil }
+    let token = try find(client, session, refused: refused)
     notes.add(printed: token.text, at: session.now)
     return token
   }
 
+  /// - Parameter refused: an id_token that is renewed although it is fresh.
   private func find(
-    _ client: Client, _ session: CommandSession, isAskedAgain: Bool
+    _ client: Client, _ session: CommandSession, refused: String?
   ) throws(Failure) -> BearerToken {
     let before = try kept(client, session)
+    // Another process may have renewed it by now.
+    let isAskedAgain = before.map { $0.token.text == refused } ?? false
+    let access = isAskedAgain ? before?.accessToken : nil
     if !renews, !isAskedAgain, let before, before.lasts { return before.token }
     let notes = RenewalNotes()
     if !renews, let before, notes.hasNoSuccessor(before.token.text) {
@@ -47,7 +51,9 @@ struct IDTokenRequest {
     repeat {
       let seconds = wait.secondsLeft(session)
       let outcome = try session.run { cancellation throws(EnrollError) in
-        try client.refresh(until: client.deadline(afterSeconds: seconds), cancellation: cancellation)
+        let deadline = client.deadline(afterSeconds: seconds)
+        guard let access else { return try client.refresh(until: deadline, cancellation: cancellation) }
+        return try client.replace(access, until: deadline, cancellation: cancellation)
       }
       if let renewed = try kept(client, session), renewed.isValid, renewed.token.text != before?.token.text {
         return renewed.token
@@ -75,6 +81,8 @@ struct IDTokenRequest {
 
   private struct Kept {
     let token: BearerToken
+    /// The access token that was stored with it.
+    let accessToken: Secret?
     /// Whether it lasts as long as the caller wants, and has not reached the margin in which it is due.
     let lasts: Bool
     /// Whether it lasts as long as the caller wants.
@@ -82,16 +90,16 @@ struct IDTokenRequest {
   }
 
   private func kept(_ client: Client, _ session: CommandSession) throws(Failure) -> Kept? {
-    guard let text = try session.read(client).idToken?.reveal(), let end = Self.end(of: text) else {
-      return nil
-    }
+    let snapshot = try session.read(client)
+    guard let text = snapshot.idToken?.reveal(), let end = Self.end(of: text) else { return nil }
     let lifetime = Self.time(of: "iat", in: text).map { end - $0 }
     let margin = BearerToken.margin(
       graceSeconds: client.configuration.graceSeconds, lifetimeSeconds: lifetime)
     let left = end - session.now
     return Kept(
       token: BearerToken(text: text, expiresAt: end, margin: margin, now: session.now),
-      lasts: left > max(minimumLifetime, margin), isValid: left > minimumLifetime)
+      accessToken: snapshot.accessToken, lasts: left > max(minimumLifetime, margin),
+      isValid: left > minimumLifetime)
   }
 
   /// The claim `exp` (RFC 7519 §4.1.4). The library has verified the token.

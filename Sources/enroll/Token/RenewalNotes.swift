@@ -1,6 +1,7 @@
 // What the program remembers between its runs about tokens that it has printed, in a small file in the user's state
 // directory, which only the user can read. A token appears in it as a digest (R40).
 
+import CPosix
 import EnrollCrypto
 import EnrollHost
 import EnrollJSON
@@ -12,43 +13,79 @@ struct RenewalNotes {
   /// The most tokens that are remembered, the latest ones.
   private static let limit = 64
 
+  /// The file; nil if the user has no state directory.
+  private let path: String?
+
+  init() { path = (try? UserDirectories.state()).map { "\($0)/\(Self.name)" } }
+
+  init(path: String) { self.path = path }
+
   /// Whether the token was printed in the last `seconds`, for a program that asks again after a refusal.
   func hasPrinted(_ token: String, within seconds: Int64, of now: Int64) -> Bool {
-    guard let at = Self.read("printed")?[Self.digest(token)]?.integer else { return false }
-    return (0...seconds).contains(now - at)
+    has(token, in: "printed", within: seconds, of: now)
   }
 
-  func add(printed token: String, at now: Int64) { Self.add(token, .integer(now), to: "printed") }
+  func add(printed token: String, at now: Int64) { add(token, .integer(now), to: "printed") }
+
+  /// Whether the token replaced a refused one in the last `seconds`, so that another renewal is pointless.
+  func isReplacement(_ token: String, within seconds: Int64, of now: Int64) -> Bool {
+    has(token, in: "replacements", within: seconds, of: now)
+  }
+
+  func add(replacement token: String, at now: Int64) { add(token, .integer(now), to: "replacements") }
 
   /// Whether a renewal gave no id_token after this one, so that another renewal is pointless.
-  func hasNoSuccessor(_ idToken: String) -> Bool { Self.read("last")?[Self.digest(idToken)] != nil }
+  func hasNoSuccessor(_ idToken: String) -> Bool { read("last")?[Self.digest(idToken)] != nil }
 
-  func add(withoutSuccessor idToken: String) { Self.add(idToken, .bool(true), to: "last") }
+  func add(withoutSuccessor idToken: String) { add(idToken, .bool(true), to: "last") }
+
+  private func has(
+    _ token: String, in member: String, within seconds: Int64, of now: Int64
+  ) -> Bool {
+    guard let at = read(member)?[Self.digest(token)]?.integer else { return false }
+    return (0...seconds).contains(now - at)
+  }
 
   private static func digest(_ token: String) -> String {
     (try? Digest.sha256.hash(Array(token.utf8))).map { Base64URL.encode(Array($0.prefix(16))) } ?? ""
   }
 
-  private static func read(_ member: String) -> JSON? {
+  private func read(_ member: String) -> JSON? {
     path.flatMap { try? UserDirectories.readConfiguration(at: $0, called: $0) }?[member]
   }
 
   /// A failed write is ignored: the next run then renews once more.
-  private static func add(_ token: String, _ value: JSON, to member: String) {
-    guard let path else { return }
-    var document =
-      (try? UserDirectories.readConfiguration(at: path, called: path))?.object ?? JSONObject()
-    let digest = digest(token)
-    let others = (document[member]?.object?.members ?? []).filter { $0.key != digest }.suffix(limit - 1)
-    var kept = JSONObject()
-    for other in others { kept[other.key] = other.value }
-    kept[digest] = value
-    document[member] = .object(kept)
-    do throws(Failure) {
-      try Folders.make(Folders.parent(of: path))
-      try Folders.write(JSON.object(document).text + "\n", to: path)
-    } catch {}
+  private func add(_ token: String, _ value: JSON, to member: String) {
+    guard let path, (try? Folders.make(Folders.parent(of: path))) != nil else { return }
+    Self.locked("\(path).lock") {
+      var document =
+        (try? UserDirectories.readConfiguration(at: path, called: path))?.object ?? JSONObject()
+      let digest = Self.digest(token)
+      let others = (document[member]?.object?.members ?? []).filter { $0.key != digest }.suffix(
+        Self.limit - 1)
+      var kept = JSONObject()
+      for other in others { kept[other.key] = other.value }
+      kept[digest] = value
+      document[member] = .object(kept)
+      try? Folders.write(JSON.object(document).text + "\n", to: path)
+    }
   }
 
-  private static var path: String? { (try? UserDirectories.state()).map { "\($0)/\(name)" } }
+  /// Runs `change` while no other process changes the file. It does not run if another process keeps the lock for long,
+  /// because a stopped process may keep it.
+  private static func locked(_ path: String, _ change: () -> Void) {
+    let descriptor = enroll_posix_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return }
+    // The system releases the lock when the file is closed.
+    defer { close(descriptor) }
+    for _ in 0..<lockAttempts {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return change() }
+      let number = enroll_posix_errno()
+      guard number == EWOULDBLOCK || number == EINTR else { return }
+      _ = poll(nil, 0, 5)
+    }
+  }
+
+  /// One second, with a pause of 5 ms after each attempt.
+  private static let lockAttempts = 200
 }

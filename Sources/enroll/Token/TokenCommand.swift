@@ -2,6 +2,7 @@
 
 import EnrollRules
 import EnrollCommands
+import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 
@@ -87,8 +88,7 @@ struct TokenCommand {
     if let span = renewsIfAskedWithin, let token = report.token {
       let notes = RenewalNotes()
       if !renew, notes.hasPrinted(token, within: span, of: session.now) {
-        let renewed = try self.report(
-          session, client, minimum, wait.secondsLeft(session), startsHere: false, true)
+        let renewed = try replace(Secret(token), session, client, wait.secondsLeft(session))
         // If there is no new token, the old one may still be good: many programs ask again for other reasons.
         if renewed.token != nil { report = renewed }
       }
@@ -121,6 +121,17 @@ struct TokenCommand {
       }
     }
     return TokenReport(outcome, mustBeNew: renew)
+  }
+
+  private func replace(
+    _ token: Secret, _ session: CommandSession, _ client: Client, _ seconds: Int64
+  ) throws(Failure) -> TokenReport {
+    let audience = try audience(client)
+    let outcome = try session.run { cancellation throws(EnrollError) in
+      try client.replace(
+        token, for: audience, until: client.deadline(afterSeconds: seconds), cancellation: cancellation)
+    }
+    return TokenReport(outcome, mustBeNew: true)
   }
 
   /// Half of the lifetime of the session's token; 0 if it is not known.
