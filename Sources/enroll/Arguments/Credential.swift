@@ -8,7 +8,10 @@ import EnrollRules
 
 struct Credential {
   private static let allowedHosts = Parameter.repeated(
-    "host", value: "host", help: "A host that receives the token, with its port if it has one. Repeatable.")
+    "host", value: "host",
+    help:
+      "A host that receives the token, with its port if it has one, or a URL such as smtp://mail.example:587. Repeatable."
+  )
   private static let defaultUsername = Parameter.option(
     "username", value: "name", help: "The user name to return if the program names none.", default: "oauth2")
   private static let loopbackHTTP = Parameter.flag(
@@ -53,9 +56,9 @@ struct Credential {
     if hosts.isEmpty {
       throw UsageError("No host is named. The token goes to those alone that --host names.")
     }
-    if let host = hosts.first(where: { CredentialHost($0) == nil }) {
+    if let host = hosts.first(where: { NamedHost($0) == nil }) {
       throw UsageError(
-        "--host expects a host as git names it, such as git.example or git.example:8443; got \(PrintableText.bounded(host, maximumBytes: 100))."
+        "--host expects a host as git names it, such as git.example or git.example:8443, or with a protocol, such as smtp://mail.example:587; got \(PrintableText.bounded(host, maximumBytes: 100))."
       )
     }
     if username.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
@@ -64,7 +67,7 @@ struct Credential {
     call = CredentialCall(
       words: format.arguments.flatMap { values.words($0) },
       hosts: CredentialHosts(
-        named: hosts.compactMap { CredentialHost($0) }, allowsLoopbackHTTP: values[Self.loopbackHTTP]),
+        named: hosts.compactMap { NamedHost($0) }, allowsLoopbackHTTP: values[Self.loopbackHTTP]),
       username: username)
   }
 
@@ -92,9 +95,9 @@ struct Credential {
       switch question.wish {
       case .token, .none: try answer(question, session)
       case .another:
-        try reject(nil, session)
+        try replace(session)
         try answer(question, session)
-      case .rejected(let refused): try reject(refused, session)
+      case .rejected(let refused): try reject(refused, session, try session.open())
       }
       return .done
     } catch {
@@ -110,15 +113,27 @@ struct Credential {
   }
 
   /// The host rejected the token, so the next token will be a new one.
-  /// - Parameter refused: nil for the present token.
-  private func reject(_ refused: String?, _ session: CommandSession) throws(Failure) {
-    let client = try session.open()
-    let present = try session.read(client).accessToken?.reveal()
-    guard let refused = refused ?? present else { return }
+  private func reject(_ refused: String, _ session: CommandSession, _ client: Client) throws(Failure) {
     _ = try session.run { cancellation throws(EnrollError) in
       try client.rejected(Secret(refused), until: client.usualDeadline, cancellation: cancellation)
     }
   }
+
+  /// Rejects the present token, unless it has just replaced a rejected one: then a third would not help. The library
+  /// has the same rule, but each question of a program is a process of its own.
+  private func replace(_ session: CommandSession) throws(Failure) {
+    let notes = RenewalNotes()
+    let client = try session.open()
+    guard let present = try session.read(client).accessToken?.reveal(),
+      !notes.isReplacement(present, within: Self.secondsBetweenRenewals, of: session.now)
+    else { return }
+    try reject(present, session, client)
+    if let next = try session.read(client).accessToken?.reveal(), next != present {
+      notes.add(replacement: next, at: session.now)
+    }
+  }
+
+  private static let secondsBetweenRenewals: Int64 = 60
 
   private func say(_ answer: CredentialAnswer) -> CommandStatus {
     Output.write(answer.output, to: 1)

@@ -41,9 +41,9 @@ struct CredentialQuestion {
   enum Wish {
     /// A token for the target.
     case token
-    /// The server refused this token. nil: the present one. The program does not wait for a new one.
-    case rejected(String?)
-    /// As `rejected`, but the program wants a new token.
+    /// The server refused this token. The program does not wait for a new one.
+    case rejected(String)
+    /// The server refused the present token, and the program wants a new one.
     case another
     /// There is nothing to do but to print `nothing`.
     case none

@@ -31,6 +31,8 @@ struct CredentialHost {
     }
   }
 
+  var hasPort: Bool { port != nil }
+
   var isLoopback: Bool { ThisMachine.isMeant(by: text) }
 }
 
@@ -39,6 +41,8 @@ struct CredentialTarget {
   enum Transport {
     /// The program names no protocol, or one that is always encrypted.
     case encrypted
+    /// The program's settings say whether the connection is encrypted, and by default it may not be.
+    case configured
     /// The program sends the token over a connection that may not be encrypted.
     case plain
   }
@@ -55,8 +59,9 @@ struct CredentialTarget {
     switch scheme {
     case "https", "grpcs": (transport, usualPorts) = (.encrypted, [443])
     case "http": (transport, usualPorts) = (.plain, [80])
-    // git names no other protocol for mail, and encrypts it if sendemail.smtpEncryption says so.
-    case "smtp", "smtps": (transport, usualPorts) = (.encrypted, [25, 465, 587])
+    // git send-email encrypts only if sendemail.smtpEncryption says so. Without it, it uses port 25.
+    case "smtp": (transport, usualPorts) = (.configured, [465, 587])
+    case "smtps": (transport, usualPorts) = (.encrypted, [465, 587])
     case "imaps": (transport, usualPorts) = (.encrypted, [993])
     case "imap": (transport, usualPorts) = (.plain, [143])
     default: return nil
@@ -74,15 +79,40 @@ struct CredentialTarget {
     self.init(scheme: scheme, host: String(host))
   }
 
-  private static func split(_ url: String) -> (scheme: String, rest: Substring)? {
+  fileprivate static func split(_ url: String) -> (scheme: String, rest: Substring)? {
     guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
     return (String(url[..<colon]), url[colon...].dropFirst(3))
   }
 }
 
+/// A host that the user named, perhaps with a scheme: `git.example`, `git.example:8443`, `smtp://mail.example:587`.
+struct NamedHost {
+  let text: String
+  let host: CredentialHost
+  private let scheme: String?
+
+  /// nil for text that is no host, and for a scheme that gets no token.
+  init?(_ text: String) {
+    self.text = text
+    guard let (scheme, rest) = CredentialTarget.split(text) else {
+      guard let host = CredentialHost(text) else { return nil }
+      (self.host, self.scheme) = (host, nil)
+      return
+    }
+    guard let target = CredentialTarget(scheme: scheme, host: String(rest)) else { return nil }
+    (host, self.scheme) = (target.host, scheme)
+  }
+
+  /// Whether the user named no other scheme.
+  func allows(scheme: String) -> Bool { self.scheme == nil || self.scheme == scheme }
+
+  /// Whether the user named one protocol, by its scheme or its port.
+  var isForOneProtocol: Bool { scheme != nil || host.hasPort }
+}
+
 /// The hosts that the user named.
 struct CredentialHosts {
-  let named: [CredentialHost]
+  let named: [NamedHost]
   /// Whether a server of this machine may be asked without encryption.
   let allowsLoopbackHTTP: Bool
 
@@ -96,14 +126,25 @@ struct CredentialHosts {
 
   func answer(_ target: CredentialTarget) -> Answer {
     let place = Shown.text("\(target.scheme)://\(target.host.text)")
-    guard named.contains(where: { $0.isSame(as: target.host, usualPorts: target.usualPorts) }) else {
-      guard let near = named.first(where: { $0.isSameHost(as: target.host) }) else { return .foreign }
+    let hosts = named.filter { $0.host.isSameHost(as: target.host) }
+    guard let near = hosts.first else { return .foreign }
+    let ports = hosts.filter { $0.host.isSame(as: target.host, usualPorts: target.usualPorts) }
+    guard let other = ports.first else {
       return .refused("\(place) gets no token: --host names \(Shown.text(near.text)), which is another port")
     }
-    if target.transport == .plain, !(allowsLoopbackHTTP && target.host.isLoopback) {
+    let allowed = ports.filter { $0.allows(scheme: target.scheme) }
+    guard !allowed.isEmpty else {
+      return .refused(
+        "\(place) gets no token: --host names \(Shown.text(other.text)), which is another protocol")
+    }
+    switch target.transport {
+    case .plain where !(allowsLoopbackHTTP && target.host.isLoopback):
       let advice = target.host.isLoopback ? "; --allow-loopback-http allows it" : ""
       return .refused("\(place) gets no token, because the connection is not encrypted\(advice)")
+    case .configured where !allowed.contains(where: { $0.isForOneProtocol }):
+      return .refused(
+        "\(place) gets no token, because the connection may not be encrypted; --host \(place) allows it")
+    case .encrypted, .configured, .plain: return .allowed
     }
-    return .allowed
   }
 }

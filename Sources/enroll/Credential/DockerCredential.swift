@@ -51,7 +51,9 @@ private struct DockerRegistry {
   let text: String
 
   init(_ input: String) {
-    text = String(input.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == " " }).first ?? "")
+    // Not by Character: CR and LF together are one.
+    let word = input.utf8.split(whereSeparator: { "\r\n ".utf8.contains($0) }).first
+    text = word.map { String(Substring($0)) } ?? ""
   }
 
   private var target: CredentialTarget? {

@@ -13,6 +13,12 @@ extension CredentialFormat {
       The empty line comes first. Without it git gives the token to every other helper that is configured, and \
       credential.helper store writes it into a file. If the host rejects the token, git reports it, and the next token is a \
       new one.
+
+      git send-email encrypts only if it is told to, so its server gets a token only if --host names the protocol or the port:
+
+        git config --global sendemail.smtpEncryption tls
+        git config --global credential.smtp://mail.example:587.helper ''
+        git config --global --add credential.smtp://mail.example:587.helper '!enroll credential git --host smtp://mail.example:587'
       """,
     alias: "git-credential-enroll",
     arguments: [
@@ -40,11 +46,13 @@ struct GitQuestion {
 
   /// nil if the input is not UTF-8.
   init?(_ bytes: [UInt8]) {
-    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-    for line in text.split(separator: "\n") {
-      guard let equals = line.firstIndex(of: "=") else { continue }
-      let value = String(line[line.index(after: equals)...])
-      switch line[..<equals] {
+    guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
+    // Not by Character: CR and LF together are one.
+    for var line in bytes.split(separator: UInt8(ascii: "\n")) {
+      if line.last == UInt8(ascii: "\r") { line.removeLast() }
+      guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
+      let value = String(decoding: line[(equals + 1)...], as: UTF8.self)
+      switch String(decoding: line[..<equals], as: UTF8.self) {
       case "protocol": scheme = value
       case "host": host = value
       case "username": username = value

@@ -9,7 +9,7 @@ extension CredentialFormat {
     setup: """
         go env -w GOAUTH="enroll credential go --host goproxy.example"
 
-      If the proxy answers 401, go says so, and gets a new token within the same command.
+      If the proxy answers 401, go says so, and gets a new token within the same command, once a minute at most.
       """,
     alias: nil,
     arguments: [
@@ -18,7 +18,10 @@ extension CredentialFormat {
   ) { call throws(Failure) in
     guard !call.word(0).isEmpty else {
       return CredentialQuestion(
-        wish: .token, isAboutAllHosts: true, answer: { answer($0, call.hosts.named.map { $0.text }) })
+        wish: .token, isAboutAllHosts: true,
+        answer: {
+          answer($0, call.hosts.named.filter { $0.allows(scheme: "https") }.map { $0.host.text })
+        })
     }
     let target = CredentialTarget(url: call.word(0))
     let isRefused = isUnauthorized(CredentialInput.text())

@@ -192,15 +192,28 @@ class Git(Dialogue):
 
     def test_mail_gets_a_token_for_a_named_host(self):
         self.sign_in()
-        for protocol, host, given in [
-            ("smtp", "host.example:587", True), ("smtp", "host.example", True), ("imaps", "host.example:993", True),
-            ("smtp", "host.example:2525", False), ("imap", "host.example", False), ("ftp", "host.example", False),
-            ("smtp", "evil.example", False),
+        for protocol, host, named, given in [
+            ("smtp", "host.example:587", "smtp://host.example:587", True),
+            ("smtp", "host.example", "smtp://host.example", True), ("smtp", "host.example:587", "host.example:587", True),
+            ("smtp", "host.example:587", "host.example", False), ("smtp", "host.example:25", "smtp://host.example", False),
+            ("imaps", "host.example:993", "host.example", True), ("smtp", "host.example:2525", "host.example", False),
+            ("imap", "host.example", "host.example", False), ("ftp", "host.example", "host.example", False),
+            ("smtp", "evil.example", "smtp://host.example", False),
         ]:
-            with self.subTest(protocol, host=host):
-                answer = self.answer(f"capability[]=authtype\nprotocol={protocol}\nhost={host}\nusername=me@x.example\n")
+            with self.subTest(protocol, host=host, named=named):
+                question = f"capability[]=authtype\nprotocol={protocol}\nhost={host}\nusername=me@x.example\n"
+                output, _ = self.ask("git", named=[named], given=question)
+                answer = dict(line.partition("=")[::2] for line in output.splitlines())
                 self.assertEqual(answer.get("password"), self.token() if given else None)
                 self.assertEqual(answer.get("username"), "me@x.example" if given else None)
+        # Standard error says why.
+        question = "protocol=smtp\nhost=host.example:587\n"
+        self.assertIn("--host smtp://host.example:587 allows it", self.ask("git", given=question)[1])
+
+    def test_lines_may_end_with_a_carriage_return(self):
+        self.sign_in()
+        self.assertEqual(
+            self.answer("protocol=https\r\nhost=host.example\r\nusername=me\r\n\r\n")["password"], self.token())
 
     def test_a_push_can_have_a_token_for_a_resource_and_scopes(self):
         self.sign_in()
@@ -248,6 +261,8 @@ class Others(Dialogue):
         answer = json.loads(self.ask("docker", given="https://host.example/v1/\n")[0])
         self.assertEqual((answer["ServerURL"], answer["Username"]), ("https://host.example/v1/", "oauth2"))
         self.assertEqual(json.loads(self.ask("docker", options=["--username", "me"])[0])["Username"], "me")
+        answer = json.loads(self.ask("docker", given="host.example\r\n")[0])
+        self.assertEqual((answer["ServerURL"], answer["Secret"]), ("host.example", self.token()))
 
     def test_docker_stores_and_lists_nothing(self):
         self.assertEqual(self.ask("docker", words=["list"])[0], "{}\n")
@@ -279,6 +294,11 @@ class Others(Dialogue):
             self.ask("go", given=answer)
         self.ask("go", "evil.example", given=refusal)
         self.assertEqual(self.token(), again)
+        # The token that replaced the refused one is refused too: another one would not help.
+        self.assertIn(again, self.ask("go", given=refusal)[0])
+        self.assertEqual(self.token(), again)
+        self.set_clock(61)
+        self.assertNotIn(again, self.ask("go", given=refusal)[0])
 
     def test_terraform_stores_nothing(self):
         for word in ("store", "forget"):

@@ -9,7 +9,7 @@ struct CredentialTests {
   private func answer(_ url: String, _ named: String..., allowsHTTP: Bool = false) -> String {
     guard let target = CredentialTarget(url: url) else { return "none" }
     let hosts = CredentialHosts(
-      named: named.compactMap { CredentialHost($0) }, allowsLoopbackHTTP: allowsHTTP)
+      named: named.compactMap { NamedHost($0) }, allowsLoopbackHTTP: allowsHTTP)
     switch hosts.answer(target) {
     case .allowed: return "allowed"
     case .foreign: return "foreign"
@@ -31,7 +31,8 @@ struct CredentialTests {
       ("//git.example/", "none"), ("git.example", "none"), ("ftp://git.example/", "none"),
       ("http://git.example/", "refused"), ("imaps://git.example", "allowed"),
       ("imap://git.example", "refused"),
-      ("smtp://git.example:587", "allowed"), ("smtp://git.example:2525", "refused"),
+      ("smtp://git.example:587", "refused"), ("smtp://git.example", "refused"),
+      ("smtp://git.example:2525", "refused"), ("smtps://git.example:465", "allowed"),
       ("grpcs://git.example/x", "allowed"),
     ])
   func hosts(_ url: String, _ expected: String) {
@@ -44,6 +45,26 @@ struct CredentialTests {
     #expect(answer("https://git.example", "git.example:8443") == "refused")
     #expect(answer("https://git.example", "git.example:443") == "allowed")
   }
+
+  @Test("a server of mail gets a token if its port or its protocol is named")
+  func mail() {
+    #expect(answer("smtp://m.example:587", "smtp://m.example:587") == "allowed")
+    #expect(answer("smtp://m.example:587", "smtp://m.example") == "allowed")
+    #expect(answer("smtp://m.example:587", "m.example:587") == "allowed")
+    #expect(answer("smtp://m.example:25", "m.example:25") == "allowed")
+    #expect(answer("smtp://m.example:25", "smtp://m.example") == "refused")
+    #expect(answer("smtp://m.example:587", "m.example", "https://m.example") == "refused")
+    #expect(answer("https://m.example", "smtp://m.example:587") == "refused")
+    #expect(answer("https://m.example", "smtp://m.example", "https://m.example") == "allowed")
+    #expect(answer("smtp://evil.example:587", "smtp://m.example:587") == "foreign")
+  }
+
+  @Test(
+    "what names no host",
+    arguments: [
+      "", "ftp://m.example", "smtp://", "smtp://me@m.example", "https://m.example/", "://m.example",
+    ])
+  func noHost(_ text: String) { #expect(NamedHost(text) == nil) }
 
   @Test("http is for this machine alone, if the user allows it")
   func loopback() {
