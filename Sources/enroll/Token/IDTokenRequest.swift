@@ -26,8 +26,9 @@ struct IDTokenRequest {
     guard let span = renewsIfAskedWithin else { return try find(client, session, refused: nil) }
     let notes = RenewalNotes()
     let before = try kept(client, session)?.token.text
-    let refused = before.flatMap { notes.hasPrinted($0, within: span, of: session.now) ? $0 : nil }
+    let refused = before.flatMap { notes.isAskedAgain($0, within: span, of: session.now) ? $0 : nil }
     let token = try find(client, session, refused: refused)
+    if let refused, token.text != refused { notes.add(replacement: token.text, at: session.now) }
     notes.add(printed: token.text, at: session.now)
     return token
   }

@@ -34,6 +34,15 @@ struct RenewalNotes {
 
   func add(replacement token: String, at now: Int64) { add(token, .integer(now), to: "replacements") }
 
+  /// Whether a program that asks for this token asks for the second time in `seconds`, because a server refused it. A
+  /// token that has just replaced another one was printed for other programs that ask at the same time.
+  func isAskedAgain(_ token: String, within seconds: Int64, of now: Int64) -> Bool {
+    hasPrinted(token, within: seconds, of: now) && !isReplacement(token, within: Self.sameTime, of: now)
+  }
+
+  /// How many seconds apart programs ask that a server refused at the same time.
+  private static let sameTime: Int64 = 2
+
   /// Whether a renewal gave no id_token after this one, so that another renewal is pointless.
   func hasNoSuccessor(_ idToken: String) -> Bool { read("last")?[Self.digest(idToken)] != nil }
 

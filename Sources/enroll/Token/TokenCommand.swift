@@ -87,10 +87,13 @@ struct TokenCommand {
     }
     if let span = renewsIfAskedWithin, let token = report.token {
       let notes = RenewalNotes()
-      if !renew, notes.hasPrinted(token, within: span, of: session.now) {
+      if !renew, notes.isAskedAgain(token, within: span, of: session.now) {
         let renewed = try replace(Secret(token), session, client, wait.secondsLeft(session))
         // If there is no new token, the old one may still be good: many programs ask again for other reasons.
-        if renewed.token != nil { report = renewed }
+        if let next = renewed.token {
+          report = renewed
+          notes.add(replacement: next, at: session.now)
+        }
       }
       notes.add(printed: report.token ?? token, at: session.now)
     }

@@ -26,6 +26,17 @@ struct RenewalNotesTests {
     #expect(!notes.isReplacement("a", within: 60, of: 1060))
   }
 
+  @Test("a token that has just replaced another one is not replaced again")
+  func sameTime() {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let notes = RenewalNotes(path: path)
+    notes.add(replacement: "a", at: 1000)
+    notes.add(printed: "a", at: 1000)
+    #expect(!notes.isAskedAgain("a", within: 30, of: 1002))
+    #expect(notes.isAskedAgain("a", within: 30, of: 1003))
+    #expect(!notes.isAskedAgain("a", within: 30, of: 1031))
+  }
+
   @Test("notes of several processes at once are all kept")
   func atOnce() {
     defer { try? FileManager.default.removeItem(atPath: folder) }
