@@ -85,13 +85,13 @@ struct CredentialTarget {
   }
 }
 
-/// A host that the user named, perhaps with a scheme: `git.example`, `git.example:8443`, `smtp://mail.example:587`.
+/// A host that the user named, with a scheme if it is for mail: `git.example`, `git.example:8443`, `smtp://mail.example:587`.
 struct NamedHost {
   let text: String
   let host: CredentialHost
   private let scheme: String?
 
-  /// nil for text that is no host, and for a scheme that gets no token.
+  /// nil for text that is no host, and for a scheme that needs no name.
   init?(_ text: String) {
     self.text = text
     guard let (scheme, rest) = CredentialTarget.split(text) else {
@@ -99,7 +99,8 @@ struct NamedHost {
       (self.host, self.scheme) = (host, nil)
       return
     }
-    guard let target = CredentialTarget(scheme: scheme, host: String(rest)) else { return nil }
+    guard let target = CredentialTarget(scheme: scheme, host: String(rest)), target.transport == .configured
+    else { return nil }
     (host, self.scheme) = (target.host, scheme)
   }
 
