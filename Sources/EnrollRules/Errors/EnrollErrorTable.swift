@@ -242,7 +242,7 @@ extension EnrollError.Code {
         advice: "Unlock the keyring, or pass the passphrase or the PIN. The same client then works again. If this machine has no keyring, keep the key in a file (`\"keys\": {\"provider\": \"file\"}`) or use a passphrase.")
     case .storeCorrupt:
       Row("storeCorrupt", .host, .storeUnusable, .registerAgain, "a file of the store is damaged; the message names it",
-        advice: "Run `enroll doctor`, or call `store.diagnose`. They name the file, which EnrollKit renamed and did not erase. Restore the file from a backup, or sign in again.")
+        advice: "Call `store.diagnose`, or run the command `doctor`. They name the file, which EnrollKit renamed and did not erase. Restore the file from a backup, or sign in again.")
     case .storeRefused:
       Row("storeRefused", .host, .storeUnusable, .support, "the store's owner, permissions or file type are not safe",
         advice: "Read the message: it names the folder and says what to do. Give the store directory to the user who runs the program, with mode 0700, and its files mode 0600. Put the store on a local disk: EnrollKit rejects network file systems and FUSE.")
