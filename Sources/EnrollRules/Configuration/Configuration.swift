@@ -54,7 +54,7 @@ public struct Configuration: Sendable {
   public var scopes = Defaults.scopes { didSet { hasDefaultScopes = false } }
   /// Whether ``scopes`` is the default, because none were configured.
   public private(set) var hasDefaultScopes = true
-  /// The templates of the activation links that are accepted (flows.md §3; ``LinkTemplate``).
+  /// The templates of the activation links that are accepted (flows.md §3).
   public var appLinks: [String] = []
   /// How long before its end an access token is due for renewal (flows.md §8).
   public var graceSeconds = Defaults.graceSeconds
