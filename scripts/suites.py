@@ -70,7 +70,10 @@ def troubles(text):
 
 
 #: A line that names a failed test or says why it failed: of Swift Testing, JUnit, TAP, unittest, and of exceptions.
-FAILURE = re.compile(r"^✘|^\[X\]| \[X\] |^ *=> |^not ok |^(FAIL|ERROR): |^[\w.]*(Error|Exception): |\berror: ")
+FAILURE = re.compile(
+    r"^✘|^\[X\]| \[X\] |^ *=> |^not ok |^(FAIL|ERROR): |^[\w.]*(Error|Exception): "
+    r"|^(\S+:\d+:\d+: )?([Ff]atal )?[Ee]rror: "
+)
 
 
 def reasons(text):
