@@ -36,8 +36,8 @@ package final class FailingTokenStore: TokenStore {
     planned.withLock { $0 = Array(repeating: nil, count: spared) + Array(repeating: refusal, count: times) }
   }
 
-  /// Whether this process holds the renewal turn, so that other processes cannot renew.
-  package var isTurnKept: Bool { kept.withLock { $0 } }
+  /// Whether this process holds the renewal lock, so that other processes cannot renew.
+  package var isRenewalLockKept: Bool { kept.withLock { $0 } }
 
   /// Makes all reads fail from now on, or succeed again.
   package func refuseReads(_ isUnreadable: Bool) { unreadable.withLock { $0 = { _ in isUnreadable } } }
@@ -57,7 +57,7 @@ package final class FailingTokenStore: TokenStore {
   /// How many times space was reserved.
   package var reservations: Int { reserved.withLock { $0 } }
 
-  /// Runs `body` while the next caller waits for its turn to renew.
+  /// Runs `body` while the next caller waits for the renewal lock.
   package func whileWaiting(_ body: @escaping @Sendable () -> Void) { waiting.withLock { $0 = body } }
 
   /// Replaces the store with another, empty one from now on.
@@ -92,16 +92,17 @@ package final class FailingTokenStore: TokenStore {
     return try base.read(account)
   }
 
-  package func renewalTurn(
+  package func withRenewalLock(
     _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
     _ body: () throws(EnrollError) -> Void
-  ) throws(EnrollError) -> RenewalTurn {
+  ) throws(EnrollError) -> RenewalLockResult {
     let others = waiting.withLock { waiting in
       defer { waiting = nil }
       return waiting
     }
     others?()
-    return try base.renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: cancellation, body)
+    return try base.withRenewalLock(
+      account, epoch: epoch, deadline: deadline, cancellation: cancellation, body)
   }
   package func reserveSpace(_ account: AccountName) throws(EnrollError) {
     if isFull.withLock({ $0 }) { throw EnrollError(.storeFull, "no space to reserve") }
@@ -111,7 +112,7 @@ package final class FailingTokenStore: TokenStore {
   package func requireSpace(_ account: AccountName) throws(EnrollError) {
     if isFull.withLock({ $0 }) { throw EnrollError(.storeFull, "no space") }
   }
-  package func keepTurn(_ account: AccountName, _ isKept: Bool) { kept.withLock { $0 = isKept } }
+  package func keepRenewalLock(_ account: AccountName, _ isKept: Bool) { kept.withLock { $0 = isKept } }
   package func accounts() throws(EnrollError) -> [AccountName] { try base.accounts() }
   package func accountsWithAttempts() throws(EnrollError) -> [AccountName] { try base.accountsWithAttempts() }
   package func remove(_ account: AccountName) throws(EnrollError) {

@@ -62,11 +62,11 @@ final class HostHTTP: Transport {
     ]),
     errors: [.network, .tls, .timeout, .responseInvalid, .cancelled])
 
-  private let line: any HostLine
+  private let line: any HostConnection
   /// The client's handle; nil for a command about a resource.
   private let client: String?
 
-  init(_ line: any HostLine, for client: String?) {
+  init(_ line: any HostConnection, for client: String?) {
     self.line = line
     self.client = client
   }

@@ -39,11 +39,11 @@ final class HostSecrets: SecretStore {
     gives: .nothing, errors: errors)
   static let requests = [get, set, remove]
 
-  private let line: any HostLine
+  private let line: any HostConnection
   /// The client's handle; nil for a command about a store.
   private let client: String?
 
-  init(_ line: any HostLine, for client: String?) {
+  init(_ line: any HostConnection, for client: String?) {
     self.line = line
     self.client = client
   }

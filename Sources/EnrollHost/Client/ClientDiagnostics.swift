@@ -28,7 +28,7 @@ extension Client {
   /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`.
   package func hasSignedIn(since transactionID: TransactionID) throws(EnrollError) -> Bool {
     try requireOpen()
-    if try engine.transactions.isOvertaken(transactionID) { return true }
+    if try engine.transactions.isSuperseded(transactionID) { return true }
     if case .succeeded = try engine.transactions.transactionStatus(transactionID) { return true }
     return false
   }

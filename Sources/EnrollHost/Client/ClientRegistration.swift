@@ -193,7 +193,7 @@ extension Client {
       if isPolled { return false }
       switch try engine.transactions.transactionStatus(transactionID) {
       case .pending, .cancelled:
-        if try engine.transactions.isOvertaken(transactionID) {
+        if try engine.transactions.isSuperseded(transactionID) {
           // The browser gets its page first, because a program may end after this answer.
           if loopbacks.withLock({ $0.isAnsweringAny }) { return false }
           state = try decidedState(until: deadline, cancellation: cancellation)

@@ -32,13 +32,13 @@ public struct TransactionRecord: Equatable, Sendable {
   /// When the transaction expires.
   public var deadline: Expiry
   /// Whether another transaction of the account brought tokens while this one was open.
-  public var isOvertaken: Bool
+  public var isSuperseded: Bool
   /// The step that the transaction waits for, with the data of that step.
   public var flow: Flow
 
   public init(
     id: TransactionID, status: Status = .pending, issuer: Issuer, scopes: [String] = [], began: UnixTime,
-    deadline: Expiry, isOvertaken: Bool = false, flow: Flow
+    deadline: Expiry, isSuperseded: Bool = false, flow: Flow
   ) {
     self.id = id
     self.status = status
@@ -46,7 +46,7 @@ public struct TransactionRecord: Equatable, Sendable {
     self.scopes = scopes
     self.began = began
     self.deadline = deadline
-    self.isOvertaken = isOvertaken
+    self.isSuperseded = isSuperseded
     self.flow = flow
   }
 

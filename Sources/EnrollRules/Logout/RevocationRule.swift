@@ -53,9 +53,9 @@ extension TransactionRecord {
     guard kind != .bff else { return false }
     let left = deadline.secondsLeft(at: moment)
     switch status {
-    // This also holds for an overtaken transaction: the answer may be under way.
+    // This also holds for a superseded transaction: the answer may be under way.
     case .exchanging: return left > -TransactionRecord.exchangeSeconds
-    case .pending: return !isOvertaken && left > 0
+    case .pending: return !isSuperseded && left > 0
     case .cancelled, .succeeded, .failed: return false
     }
   }

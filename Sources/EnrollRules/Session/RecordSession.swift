@@ -22,7 +22,7 @@ extension AccountRecord {
     // accepted.
     if hasTokens, transaction.isRegistration, transaction.step == .emailPending { return false }
     // The state does not wait for a transaction either, after another transaction brought tokens.
-    if hasTokens, transaction.isOvertaken { return false }
+    if hasTokens, transaction.isSuperseded { return false }
     return (transaction.status == .pending || transaction.status == .exchanging)
       && transaction.deadline.secondsLeft(at: moment) > 0
   }

@@ -3,9 +3,9 @@
 extension AccountRecord {
   /// Marks the open transactions after another transaction got tokens. They may never get an answer, because
   /// a provider may resume the older of two attempts in one browser. They do not need an answer.
-  package mutating func overtakeTransactions() {
+  package mutating func supersedeTransactions() {
     for index in transactions.indices where transactions[index].isOpen {
-      transactions[index].isOvertaken = true
+      transactions[index].isSuperseded = true
     }
   }
 }

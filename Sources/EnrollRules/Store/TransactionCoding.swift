@@ -26,7 +26,7 @@ extension TransactionRecord {
     object.put("listensOnLoopback", flat.listensOnLoopback)
     object.put("began", began)
     object["deadline"] = deadline.json
-    object["isOvertaken"] = isOvertaken ? .bool(true) : nil
+    object["isOvertaken"] = isSuperseded ? .bool(true) : nil
     object.put("step", step.rawValue)
     object["details"] = flat.details?.json
     return .object(object)
@@ -63,7 +63,7 @@ extension TransactionRecord {
     let began = object.time("began")
     let deadline = object.expiry("deadline")
     // Absent in records of earlier versions.
-    let isOvertaken = object.optional("isOvertaken")?.bool ?? false
+    let isSuperseded = object.optional("isOvertaken")?.bool ?? false
     let stepName = object.string("step")
     guard let step = RegistrationState.Step(rawValue: stepName) else {
       throw object.damaged(".step: unknown step")
@@ -75,7 +75,7 @@ extension TransactionRecord {
     self.init(
       id: TransactionID(id), status: status, issuer: Issuer(issuer), scopes: scopes, began: began,
       deadline: deadline,
-      isOvertaken: isOvertaken, flow: flat.flow(at: step))
+      isSuperseded: isSuperseded, flow: flat.flow(at: step))
     if isSettled { flow.spend() }
   }
 }

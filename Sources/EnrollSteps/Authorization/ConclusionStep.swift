@@ -168,7 +168,7 @@ final class ConclusionStep: StateChangingStep {
       var replaced = [UnkeptTokens(record.provisional, record.provisionalProfile)]
       record.settle(transaction.id, as: .succeeded)
       record.settleOrigins(of: transaction)
-      record.overtakeTransactions()
+      record.supersedeTransactions()
       record.asksForLogin = false
       record.learnConsent(from: received.tokens, of: transaction)
       record.learnClockOffset(received.clockOffsetSeconds)

@@ -91,8 +91,8 @@ public final class TransactionStep: StateChangingStep {
 
   /// Whether another transaction brought tokens while this one was open: then nobody needs to wait for this
   /// transaction.
-  public func isOvertaken(_ transactionID: TransactionID) throws(EnrollError) -> Bool {
-    try store.read(account)?.transactions.named(transactionID)?.isOvertaken ?? false
+  public func isSuperseded(_ transactionID: TransactionID) throws(EnrollError) -> Bool {
+    try store.read(account)?.transactions.named(transactionID)?.isSuperseded ?? false
   }
 
   /// Updates the state after another process began an exchange for this one.

@@ -18,12 +18,12 @@ struct UnsavedRenewal: Sendable {
   /// Keeps the tokens, and keeps other processes from renewing.
   func keep(_ renewed: RenewedTokens) {
     fields.withLock { $0 = renewed }
-    context.store.keepTurn(context.account, true)
+    context.store.keepRenewalLock(context.account, true)
   }
 
   /// Call this when the tokens are saved, or no longer needed: other processes may then renew again.
   func forget() {
     fields.withLock { $0 = nil }
-    context.store.keepTurn(context.account, false)
+    context.store.keepRenewalLock(context.account, false)
   }
 }

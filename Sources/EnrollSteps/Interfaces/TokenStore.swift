@@ -3,13 +3,13 @@
 
 public import EnrollRules
 
-/// The outcome of a turn at renewal.
-public enum RenewalTurn: Equatable, Sendable {
+/// The result of a wait for the renewal lock.
+public enum RenewalLockResult: Equatable, Sendable {
   /// The body ran, exclusively among all threads and processes.
-  case taken
+  case acquired
   /// Another thread or process changed the tokens in the meantime: read the record again.
-  case overtaken
-  /// The deadline passed while another thread or process had the turn.
+  case superseded
+  /// The deadline passed while another thread or process held the lock.
   case deadlinePassed
 }
 
@@ -32,19 +32,19 @@ public protocol TokenStore: AnyObject, Sendable {
     _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord
 
-  /// Waits for the account's exclusive turn at renewal, across threads and processes, and runs `body` in it. The turn
-  /// lasts until `body` returns, also while it waits for the network. Before `body` runs, the record is read again: if
-  /// its epoch is not `epoch` any more, `body` does not run. `body` may call ``update(_:_:)`` (the order of the locks
-  /// is: renew, then write).
-  /// - Parameter cancellation: ends the wait for the turn, never `body`.
+  /// Waits for the account's renewal lock, which excludes all other threads and processes, and runs `body` under it.
+  /// The lock is held until `body` returns, also while it waits for the network. Before `body` runs, the record is read
+  /// again: if its epoch is not `epoch` any more, `body` does not run. `body` may call ``update(_:_:)`` (the order of the
+  /// locks is: renew, then write).
+  /// - Parameter cancellation: ends the wait for the lock, never `body`.
   /// - Throws: `.cancelled` if `cancellation` ended the wait.
-  func renewalTurn(
+  func withRenewalLock(
     _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
     _ body: () throws(EnrollError) -> Void
-  ) throws(EnrollError) -> RenewalTurn
+  ) throws(EnrollError) -> RenewalLockResult
 
   /// Reserves disk space and descriptors for the next ``update(_:_:)`` of this account that changes the epoch, or
-  /// throws. Called in a turn, before a refresh token is sent.
+  /// throws. Called under the renewal lock, before a refresh token is sent.
   /// - Throws: `.storeFull`, `.storeIO`.
   func reserveSpace(_ account: AccountName) throws(EnrollError)
 
@@ -52,9 +52,9 @@ public protocol TokenStore: AnyObject, Sendable {
   /// - Throws: `.storeFull`, `.storeRefused`, `.storeIO`.
   func requireSpace(_ account: AccountName) throws(EnrollError)
 
-  /// Sets whether other processes stay excluded after this process's turn at renewal ended. While this process has
+  /// Sets whether other processes stay excluded after this process's renewal ended. While this process has
   /// tokens that it could not save, the refresh token in the store is spent, and no other process may send it.
-  func keepTurn(_ account: AccountName, _ isKept: Bool)
+  func keepRenewalLock(_ account: AccountName, _ isKept: Bool)
 
   /// Distinguishes this store from another one that takes its place, because it was restored, emptied or mounted over.
   /// Constant for a store that cannot be replaced.
@@ -121,18 +121,18 @@ extension TokenStore {
   /// The default, for a store without registered clients.
   public func registeredClient(_ name: RegistrationName) throws(EnrollError) -> RegisteredClient? { nil }
 
-  /// As ``renewalTurn(_:epoch:deadline:cancellation:_:)``, without a cancellation.
-  public func renewalTurn(
+  /// As ``withRenewalLock(_:epoch:deadline:cancellation:_:)``, without a cancellation.
+  public func withRenewalLock(
     _ account: AccountName, epoch: UInt64, deadline: Instant, _ body: () throws(EnrollError) -> Void
-  ) throws(EnrollError) -> RenewalTurn {
-    try renewalTurn(account, epoch: epoch, deadline: deadline, cancellation: nil, body)
+  ) throws(EnrollError) -> RenewalLockResult {
+    try withRenewalLock(account, epoch: epoch, deadline: deadline, cancellation: nil, body)
   }
 
   /// The default, for a store whose saves need no space.
   public func requireSpace(_ account: AccountName) throws(EnrollError) {}
 
   /// The default, for a store that no other process uses.
-  public func keepTurn(_ account: AccountName, _ isKept: Bool) {}
+  public func keepRenewalLock(_ account: AccountName, _ isKept: Bool) {}
 
   /// The default, for a store without registered clients.
   @discardableResult

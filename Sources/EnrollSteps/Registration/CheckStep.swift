@@ -210,8 +210,8 @@ public final class CheckStep: StateChangingStep {
       let metadata = try? provider.metadata(cancellation: nil)
     else { return nil }
     var renewed: TokenSet?
-    _ = try store.renewalTurn(
-      account, epoch: epoch, deadline: clock.instant().advanced(bySeconds: RenewalStep.turnTimeoutSeconds),
+    _ = try store.withRenewalLock(
+      account, epoch: epoch, deadline: clock.instant().advanced(bySeconds: RenewalStep.lockTimeoutSeconds),
       cancellation: closing
     ) { () throws(EnrollError) in
       guard let present = try store.read(account)?.provisional else { return }

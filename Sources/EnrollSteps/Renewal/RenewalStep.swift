@@ -1,5 +1,5 @@
 // Renewal, one at a time across threads and processes (flows.md §8; reliability.md, One renewal, step by step). The
-// order matters: turn, read again, reserve space, intent, send, read again, store, then check, then use. A rotated
+// order matters: lock, read again, reserve space, intent, send, read again, store, then check, then use. A rotated
 // refresh token is stored before anything else of its response is used, so that no fault in the rest loses it (R30).
 
 import EnrollCrypto
@@ -38,7 +38,7 @@ public final class RenewalStep: EngineStep {
   /// Seconds after which an equal refusal ends the session (reliability.md, What the answer to a refresh token means).
   static let refusalPauseSeconds: Int64 = 60
   /// The longest wait for another process's renewal, in seconds.
-  static let turnTimeoutSeconds: Int64 = 90
+  static let lockTimeoutSeconds: Int64 = 90
 
   /// Renews the confirmed tokens and updates the state. It completes even if its callers stop waiting: a response to a
   /// refresh token must not be lost.
@@ -73,7 +73,7 @@ public final class RenewalStep: EngineStep {
     _ epochs: [UInt64], forced: Bool, for audience: TokenAudience?
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
     try context.requireNotClosing()
-    let deadline = clock.instant().advanced(bySeconds: Self.turnTimeoutSeconds)
+    let deadline = clock.instant().advanced(bySeconds: Self.lockTimeoutSeconds)
     var first: AccountRecord?
     while true {
       guard let record = try store.read(account), let tokens = record.confirmed else {
@@ -81,7 +81,7 @@ public final class RenewalStep: EngineStep {
       }
       if let end = record.sessionEnd { return (end, false) }
       guard record.isUnrenewed(for: audience, since: epochs) else {
-        return (try renewedTokens.overtaken(for: audience), false)
+        return (try renewedTokens.superseded(for: audience), false)
       }
       guard tokens.refreshToken != nil else {
         return (.reauthenticate("the provider gave no refresh token"), false)
@@ -92,20 +92,20 @@ public final class RenewalStep: EngineStep {
       if let barred = barred(record, forced: isForced, for: audience) { return (barred, false) }
 
       var result = (RenewalResult.renewed, isNew: false)
-      let turn = try store.renewalTurn(
+      let lock = try store.withRenewalLock(
         account, epoch: record.tokenEpoch, deadline: deadline, cancellation: closing
       ) { () throws(EnrollError) in
-        result = try renewInTurn(after: before, epoch: record.tokenEpoch, forced: forced, for: audience)
+        result = try renewUnderLock(after: before, epoch: record.tokenEpoch, forced: forced, for: audience)
       }
-      switch turn {
-      case .taken:
-        // The result concerns a session that another sign-in has replaced: the new session gets its own turn.
+      switch lock {
+      case .acquired:
+        // The result concerns a session that another sign-in has replaced: the new session gets its own renewal.
         guard try renewedTokens.isOfReplacedSession(result.0, from: record.tokenEpoch, for: audience),
           clock.instant() < deadline
         else { return result }
         first = nil
       // The other renewal may have been for another audience: then this renewal still has to run.
-      case .overtaken: continue
+      case .superseded: continue
       case .deadlinePassed:
         return (
           .unavailable(EnrollError(.busy, "another process is renewing and has not finished")), false
@@ -142,9 +142,9 @@ public final class RenewalStep: EngineStep {
     return .unavailable(backoff.error.retrying(after: wait))
   }
 
-  /// Runs the renewal in its turn, exclusively among all threads and processes.
-  /// - Parameter before: the record as it was before the wait for this turn.
-  private func renewInTurn(
+  /// Runs the renewal under the lock, exclusively among all threads and processes.
+  /// - Parameter before: the record as it was before the wait for the lock.
+  private func renewUnderLock(
     after before: AccountRecord, epoch: UInt64, forced: Bool, for audience: TokenAudience?
   ) throws(EnrollError) -> (RenewalResult, isNew: Bool) {
     guard let record = try store.read(account), record.tokenEpoch == epoch, let tokens = record.confirmed,
@@ -156,7 +156,7 @@ public final class RenewalStep: EngineStep {
     if let kept = try renewedTokens.keepUnsaved(replacing: epoch) {
       if kept.result == .renewed, kept.audience != audience, let stored = try store.read(account) {
         // The stored tokens were for another audience: their refresh token is the one to send now.
-        return try renewInTurn(after: before, epoch: stored.tokenEpoch, forced: forced, for: audience)
+        return try renewUnderLock(after: before, epoch: stored.tokenEpoch, forced: forced, for: audience)
       }
       result = kept.result
     } else if let barred = barred(record, forced: forced && !isNews, for: audience) {

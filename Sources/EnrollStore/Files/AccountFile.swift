@@ -215,7 +215,7 @@ final class AccountFile: RenewableAccount, Sendable {
     try file.folder.discard(names.temporary)
   }
 
-  /// Frees the reserved space at the end of a renewal turn.
+  /// Frees the reserved space when the renewal lock is released.
   private func endReserve() {
     reserved.withLock { $0 = nil }
     writing.closeWhileUnlocked()
@@ -303,27 +303,29 @@ final class AccountFile: RenewableAccount, Sendable {
 
   // MARK: Renewal
 
-  func renewalTurn(
+  func withRenewalLock(
     epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
     _ body: () throws(EnrollError) -> Void
-  ) throws(EnrollError) -> RenewalTurn {
-    try gate.turn(epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, account: self) {
+  ) throws(EnrollError) -> RenewalLockResult {
+    try gate.withLock(
+      epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, account: self
+    ) {
       () throws(EnrollError) in
-      // A turn that is kept has tokens that are not saved yet, so its reserve stays.
+      // A lock that is kept protects tokens that are not saved yet, so the reserve stays.
       defer { if !gate.isKept { endReserve() } }
       try body()
     }
   }
 
-  /// See `TokenStore.keepTurn`.
-  func keepTurn(_ isKept: Bool) {
+  /// See `TokenStore.keepRenewalLock`.
+  func keepRenewalLock(_ isKept: Bool) {
     if gate.keep(isKept) { endReserve() }
   }
 
-  /// Whether the object must stay in memory: a call uses it, or its renewal turn is kept.
+  /// Whether the object must stay in memory: a call uses it, or its renewal lock is kept.
   var isInUse: Bool { users.load(ordering: .acquiring) > 0 || gate.isKept }
 
-  func openTurnLock() throws(EnrollError) -> FileLock? {
+  func openRenewalLock() throws(EnrollError) -> FileLock? {
     try FileLock(names.renewLock, in: file.folder)
   }
 }

@@ -20,7 +20,8 @@ extension FileTokenStore {
     var isUnderWay = false
     return try withCurrentStore(unless: { isUnderWay }) { (store) throws(EnrollError) in
       let file = try ClientFile(name, in: store)
-      let (client, refusal) = try file.turn { (client: inout RegisteredClient?) throws(EnrollError) in
+      let (client, refusal) = try file.changeUnderLock {
+        (client: inout RegisteredClient?) throws(EnrollError) in
         isUnderWay = true
         registering.withLock { $0[name] = file }
         defer { registering.withLock { $0[name] = nil } }
@@ -102,7 +103,7 @@ final class ClientFile: @unchecked Sendable {
   /// Runs `change` while no other thread or process runs one for this client, even across network requests, and saves
   /// the changed client.
   /// - Returns: the changed client, and the error if that client could not be saved.
-  func turn(
+  func changeUnderLock(
     _ change: (inout RegisteredClient?) throws(EnrollError) -> Void
   ) throws(EnrollError) -> (client: RegisteredClient?, refusal: EnrollError?) {
     file.folder.removeLeftovers([names.temporary, names.reserve])

@@ -15,8 +15,8 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
     var store: OpenStore
     /// When the folder was last seen at its path.
     var seen: Instant
-    /// The folder in which each account's renewal turn runs.
-    var turns: [AccountName: OpenStore] = [:]
+    /// The folder in which each account's renewal lock is held.
+    var lockedIn: [AccountName: OpenStore] = [:]
   }
 
   private let clock: any Clock
@@ -173,37 +173,37 @@ public final class FileTokenStore: TokenStore, PINStore, Sendable {
     }
   }
 
-  public func renewalTurn(
+  public func withRenewalLock(
     _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
     _ body: () throws(EnrollError) -> Void
-  ) throws(EnrollError) -> RenewalTurn {
+  ) throws(EnrollError) -> RenewalLockResult {
     var isUnderWay = false
     return try withCurrentStore(unless: { isUnderWay }) { (store) throws(EnrollError) in
       try store.with(account) { (file) throws(EnrollError) in
-        try file.renewalTurn(epoch: epoch, deadline: deadline, cancellation: cancellation) {
+        try file.withRenewalLock(epoch: epoch, deadline: deadline, cancellation: cancellation) {
           () throws(EnrollError) in
           isUnderWay = true
-          current.withLock { $0.turns[account] = store }
-          defer { current.withLock { $0.turns[account] = nil } }
+          current.withLock { $0.lockedIn[account] = store }
+          defer { current.withLock { $0.lockedIn[account] = nil } }
           try body()
         }
       }
     }
   }
 
-  /// Reserves the disk space and descriptors that the next change of the epoch needs, until the renewal turn ends.
-  /// Fails if the folder was replaced since the turn began: a lock in the old folder excludes no other process.
+  /// Reserves the disk space and descriptors that the next change of the epoch needs, until the lock is released.
+  /// Fails if the folder was replaced since the lock was taken: a lock in the old folder excludes no other process.
   public func reserveSpace(_ account: AccountName) throws(EnrollError) {
     try origin.check()
-    let (store, turn) = current.withLock { ($0.store, $0.turns[account]) }
-    if let turn, turn !== store { throw StoreFolder.replaced }
+    let (store, locked) = current.withLock { ($0.store, $0.lockedIn[account]) }
+    if let locked, locked !== store { throw StoreFolder.replaced }
     try store.with(account) { (file) throws(EnrollError) in try file.reserveSpace() }
   }
 
-  public func keepTurn(_ account: AccountName, _ isKept: Bool) {
+  public func keepRenewalLock(_ account: AccountName, _ isKept: Bool) {
     guard !origin.isForkedChild else { return }
-    let (store, turn) = current.withLock { ($0.store, $0.turns[account]) }
-    try? (turn ?? store).with(account) { (file) throws(EnrollError) in file.keepTurn(isKept) }
+    let (store, locked) = current.withLock { ($0.store, $0.lockedIn[account]) }
+    try? (locked ?? store).with(account) { (file) throws(EnrollError) in file.keepRenewalLock(isKept) }
   }
 
   public func remove(_ account: AccountName) throws(EnrollError) {

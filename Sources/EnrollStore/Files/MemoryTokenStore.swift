@@ -44,13 +44,13 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
     return after
   }
 
-  public func renewalTurn(
+  public func withRenewalLock(
     _ name: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
     _ body: () throws(EnrollError) -> Void
-  ) throws(EnrollError) -> RenewalTurn {
+  ) throws(EnrollError) -> RenewalLockResult {
     try origin.check()
     let account = account(name)
-    return try account.gate.turn(
+    return try account.gate.withLock(
       epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, account: account, body)
   }
 
@@ -117,8 +117,8 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
   ) throws(EnrollError) -> RegisteredClient? {
     try origin.check()
     let registration = registration(name)
-    try registration.turn.lock()
-    defer { registration.turn.unlock() }
+    try registration.mutex.lock()
+    defer { registration.mutex.unlock() }
     var after = registration.client.withLock { $0 }
     try change(&after)
     registration.client.withLock { $0 = after }
@@ -145,7 +145,7 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
 
   private final class Registration: Sendable {
     /// Held across network requests.
-    let turn = TimedMutex()
+    let mutex = TimedMutex()
     let client = Guarded<RegisteredClient?>(nil, by: Mutex())
   }
 
@@ -163,7 +163,7 @@ public final class MemoryTokenStore: TokenStore, @unchecked Sendable {
     }
 
     func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64? { current?.tokenEpoch }
-    func openTurnLock() throws(EnrollError) -> FileLock? { nil }
+    func openRenewalLock() throws(EnrollError) -> FileLock? { nil }
   }
 }
 

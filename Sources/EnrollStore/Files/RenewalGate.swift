@@ -1,4 +1,4 @@
-// The renewal turn within one process: one thread holds the turn or polls for it, the other threads sleep
+// The renewal lock within one process: one thread holds the lock or polls for it, the other threads sleep
 // (reliability.md, Renewal across threads and processes). Waiting threads watch the account's epoch: a thread stops
 // waiting as soon as another renewal, or a logout, has changed the tokens.
 
@@ -14,18 +14,18 @@ protocol RenewableAccount: AnyObject {
   func tokenEpoch(fresh: Bool) throws(EnrollError) -> UInt64?
 
   /// Opens the lock that excludes other processes, without locking it; nil if no other process uses the store.
-  func openTurnLock() throws(EnrollError) -> FileLock?
+  func openRenewalLock() throws(EnrollError) -> FileLock?
 }
 
-/// The renewal turns of one account in this process.
+/// The renewal lock of one account in this process.
 final class RenewalGate: @unchecked Sendable {
   // Unchecked: all mutable state is only touched with `condition` held.
   private let condition = Condition()
   private var isInUse = false
   private var changes: UInt64 = 0
-  /// Whether the lock stays held after the turn, so that other processes cannot renew.
-  private var keepsTurn = false
-  /// The lock of the last turn, while it stays held after the turn.
+  /// Whether the lock stays held after the renewal, so that other processes cannot renew.
+  private var keepsLock = false
+  /// The lock of the last renewal, while it stays held after that renewal.
   private var kept: FileLock?
 
   /// Wakes the waiting threads, because this process changed the account's record.
@@ -36,11 +36,11 @@ final class RenewalGate: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// See `TokenStore.renewalTurn`.
-  func turn(
+  /// See `TokenStore.withRenewalLock`.
+  func withLock(
     epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?, clock: any Clock,
     account: any RenewableAccount, _ body: () throws(EnrollError) -> Void
-  ) throws(EnrollError) -> RenewalTurn {
+  ) throws(EnrollError) -> RenewalLockResult {
     let wait = Wait(
       epoch: epoch, deadline: deadline, cancellation: cancellation, clock: clock, account: account)
     let hook = cancellation?.onCancel { self.noteChange() }
@@ -50,12 +50,12 @@ final class RenewalGate: @unchecked Sendable {
     let earlier = reclaimLock()
     var isHeld = earlier != nil
     let lock: FileLock?
-    if let earlier { lock = earlier } else { lock = try account.openTurnLock() }
+    if let earlier { lock = earlier } else { lock = try account.openRenewalLock() }
     defer { if !isHeld || !keepLock(lock) { lock?.close() } }
     if let end = try waitForProcess(lock, wait) { return end }
     isHeld = true
     try body()
-    return .taken
+    return .acquired
   }
 
   /// One thread's wait: the epoch it expects and its limits.
@@ -74,20 +74,20 @@ final class RenewalGate: @unchecked Sendable {
     }
   }
 
-  // MARK: Turns that are kept
+  // MARK: A lock that is kept
 
-  /// Whether the lock stays held when the turn ends.
+  /// Whether the lock stays held when the renewal ends.
   var isKept: Bool {
     condition.lock()
     defer { condition.unlock() }
-    return keepsTurn
+    return keepsLock
   }
 
-  /// Sets whether the lock stays held between turns.
+  /// Sets whether the lock stays held between renewals.
   /// - Returns: whether this call released a lock that was kept.
   func keep(_ isKept: Bool) -> Bool {
     condition.lock()
-    keepsTurn = isKept
+    keepsLock = isKept
     let ended = isKept || isInUse ? nil : kept
     if ended != nil { kept = nil }
     condition.unlock()
@@ -95,7 +95,7 @@ final class RenewalGate: @unchecked Sendable {
     return ended != nil
   }
 
-  /// The lock of the last turn, if it is still held. Called by the thread that has the gate.
+  /// The lock of the last renewal, if it is still held. Called by the thread that has the gate.
   private func reclaimLock() -> FileLock? {
     condition.lock()
     defer { condition.unlock() }
@@ -103,18 +103,18 @@ final class RenewalGate: @unchecked Sendable {
     return kept
   }
 
-  /// Keeps the lock, if it is to stay held after the turn.
+  /// Keeps the lock, if it is to stay held after the renewal.
   /// - Returns: false if the lock is not kept.
   private func keepLock(_ lock: FileLock?) -> Bool {
     condition.lock()
     defer { condition.unlock() }
-    if keepsTurn { kept = lock }
-    return keepsTurn
+    if keepsLock { kept = lock }
+    return keepsLock
   }
 
-  /// Waits until no other thread of this process holds the turn or polls for it.
+  /// Waits until no other thread of this process holds the lock or polls for it.
   /// - Returns: nil once this thread has the gate.
-  private func waitForThread(_ wait: Wait) throws(EnrollError) -> RenewalTurn? {
+  private func waitForThread(_ wait: Wait) throws(EnrollError) -> RenewalLockResult? {
     defer { CallTimeout.report(.proceeding) }
     condition.lock()
     defer { condition.unlock() }
@@ -130,7 +130,7 @@ final class RenewalGate: @unchecked Sendable {
         result = .failure(error)
       }
       condition.lock()
-      guard try result.get() == wait.epoch else { return .overtaken }
+      guard try result.get() == wait.epoch else { return .superseded }
       guard isInUse else { break }
       guard seen == changes else { continue }
       guard let limit = Timeout.left(until: wait.deadline, by: wait.clock) else { return .deadlinePassed }
@@ -144,24 +144,24 @@ final class RenewalGate: @unchecked Sendable {
     condition.lock()
     isInUse = false
     changes &+= 1
-    let ended = keepsTurn ? nil : kept
+    let ended = keepsLock ? nil : kept
     if ended != nil { kept = nil }
     condition.wakeAll()
     condition.unlock()
     ended?.close()
   }
 
-  /// Waits until no other process holds the turn, with the pauses of ``PollingPause``.
-  /// - Returns: nil once this process holds the turn.
-  private func waitForProcess(_ lock: FileLock?, _ wait: Wait) throws(EnrollError) -> RenewalTurn? {
+  /// Waits until no other process holds the lock, with the pauses of ``PollingPause``.
+  /// - Returns: nil once this process holds the lock.
+  private func waitForProcess(_ lock: FileLock?, _ wait: Wait) throws(EnrollError) -> RenewalLockResult? {
     defer { CallTimeout.report(.proceeding) }
     var pause = PollingPause(longest: 100_000_000)
     while true {
       try wait.checkCancellation()
-      guard try wait.account.tokenEpoch(fresh: true) == wait.epoch else { return .overtaken }
+      guard try wait.account.tokenEpoch(fresh: true) == wait.epoch else { return .superseded }
       if try lock?.tryLock() ?? true {
         // The last holder may have changed the account before it released the lock.
-        return try wait.account.tokenEpoch(fresh: true) == wait.epoch ? nil : .overtaken
+        return try wait.account.tokenEpoch(fresh: true) == wait.epoch ? nil : .superseded
       }
       CallTimeout.report(.waiting)
       let left = wait.deadline.since(wait.clock.instant())

@@ -203,7 +203,7 @@ struct StoreChange: Sendable {
     store, _, acknowledge throws(EnrollError) in
     let epoch = try store.read(.default)?.tokenEpoch ?? 0
     let deadline = SystemClock().instant().advanced(bySeconds: 10)
-    _ = try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
+    _ = try store.withRenewalLock(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
       try store.reserveSpace(.default)
       acknowledge()
       try store.update(.default) {

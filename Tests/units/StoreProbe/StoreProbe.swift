@@ -80,10 +80,10 @@ func code(_ body: () throws(EnrollError) -> Void) -> String {
   }
 }
 
-func turnName(_ turn: RenewalTurn) -> String {
-  switch turn {
-  case .taken: "taken"
-  case .overtaken: "overtaken"
+func resultName(_ result: RenewalLockResult) -> String {
+  switch result {
+  case .acquired: "acquired"
+  case .superseded: "superseded"
   case .deadlinePassed: "deadlinePassed"
   }
 }
@@ -173,12 +173,12 @@ func run(_ orders: inout Orders) throws(EnrollError) {
       let deadline = SystemClock().instant().advanced(bySeconds: 60)
       var name = ""
       let code = code { () throws(EnrollError) in
-        let turn = try store.renewalTurn(.default, epoch: epoch, deadline: deadline) {
+        let result = try store.withRenewalLock(.default, epoch: epoch, deadline: deadline) {
           () throws(EnrollError) in
           appendByte(wire)
           try store.update(.default) { $0.tokenEpoch += 1 }
         }
-        name = turnName(turn)
+        name = resultName(result)
       }
       counts.withLock { $0[code == "ok" ? name : code, default: 0] += 1 }
     }
@@ -190,7 +190,7 @@ func run(_ orders: inout Orders) throws(EnrollError) {
     let store = try orders.openStore()
     let epoch = try store.read(.default)?.tokenEpoch ?? 0
     let deadline = SystemClock().instant().advanced(bySeconds: 60)
-    _ = try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
+    _ = try store.withRenewalLock(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
       if forks {
         let child = fork()
         if child == 0 { while true { pause() } }
@@ -200,15 +200,15 @@ func run(_ orders: inout Orders) throws(EnrollError) {
       }
       while true { pause() }
     }
-  case "turn":
-    // Takes one renewal turn; waits for at most this many seconds.
+  case "lock":
+    // Takes the renewal lock once; waits for at most this many seconds.
     let store = try orders.openStore()
     let epoch = try store.read(.default)?.tokenEpoch ?? 0
     say("ready")
     let deadline = SystemClock().instant().advanced(bySeconds: Int64(orders.next()) ?? 0)
     say(
-      turnName(
-        try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in }))
+      resultName(
+        try store.withRenewalLock(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in }))
   case "soak":
     // Runs this many days of renewals, by a fake clock.
     var soak = try Soak(path: orders.path)
@@ -228,7 +228,7 @@ func saveWithoutDescriptors(_ orders: Orders) throws(EnrollError) {
   let store = try orders.openStore()
   let epoch = try store.update(.default) { $0.confirmed = StoreChange.tokens("first") }.tokenEpoch
   let deadline = SystemClock().instant().advanced(bySeconds: 10)
-  _ = try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
+  _ = try store.withRenewalLock(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
     try store.reserveSpace(.default)
     try store.update(.default) { $0.asksForLogin = true }
     var taken: [Int32] = []
@@ -276,9 +276,9 @@ func childOfFork(_ orders: Orders) throws(EnrollError) {
       say("read " + code { () throws(EnrollError) in _ = try each.read(.default) })
       say("update " + code { () throws(EnrollError) in _ = try each.update(.default) { $0.tokenEpoch += 1 } })
       say(
-        "turn "
+        "lock "
           + code { () throws(EnrollError) in
-            _ = try each.renewalTurn(.default, epoch: 0, deadline: far, cancellation: nil) {
+            _ = try each.withRenewalLock(.default, epoch: 0, deadline: far, cancellation: nil) {
               () throws(EnrollError) in
             }
           })

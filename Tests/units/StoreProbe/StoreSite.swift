@@ -133,7 +133,8 @@ struct StoreSite {
     try expect(
       try store.read(.default)?.confirmed?.refreshToken == token, "the token is lost by the next save")
     let deadline = SystemClock().instant().advanced(bySeconds: 10)
-    let turn = try store.renewalTurn(.default, epoch: epoch, deadline: deadline) { () throws(EnrollError) in
+    let result = try store.withRenewalLock(.default, epoch: epoch, deadline: deadline) {
+      () throws(EnrollError) in
       try store.reserveSpace(.default)
       try store.update(.default) {
         $0.confirmed = StoreChange.tokens("last")
@@ -141,7 +142,7 @@ struct StoreSite {
         $0.tokenEpoch &+= 1
       }
     }
-    try expect(turn == .taken, "the next turn at renewal: \(turn)")
+    try expect(result == .acquired, "the next renewal lock: \(result)")
     try store.updateOutbox { $0.append(StoreChange.entry("next")) }
     try expect(try store.installationID().utf8.count == 22, "no installation id")
     let again = try open()

@@ -169,10 +169,10 @@ private final class LockedStore: TokenStore {
   func update(
     _ account: AccountName, _ change: (inout AccountRecord) throws(EnrollError) -> Void
   ) throws(EnrollError) -> AccountRecord { throw locked }
-  func renewalTurn(
+  func withRenewalLock(
     _ account: AccountName, epoch: UInt64, deadline: Instant, cancellation: (any Cancellation)?,
     _ body: () throws(EnrollError) -> Void
-  ) throws(EnrollError) -> RenewalTurn { throw locked }
+  ) throws(EnrollError) -> RenewalLockResult { throw locked }
   func reserveSpace(_ account: AccountName) throws(EnrollError) { throw locked }
   func accounts() throws(EnrollError) -> [AccountName] { throw locked }
   func remove(_ account: AccountName) throws(EnrollError) { throw locked }

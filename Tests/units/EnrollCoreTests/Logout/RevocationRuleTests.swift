@@ -86,9 +86,9 @@ struct RevocationRuleTests {
   }
 
   @Test(
-    "a renewal that a sign-in overtakes revokes nothing of the same user, all of another one",
+    "a renewal that a sign-in supersedes revokes nothing of the same user, all of another one",
     arguments: ["alice", "bob"])
-  func overtaken(next: String) throws {
+  func superseded(next: String) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
     bench.clock.advance(seconds: 3550)

@@ -444,8 +444,8 @@ struct AudienceRenewalTests {
     try expect(tokens.audiences.entries.map(\.audience), is: [Self.narrow])
   }
 
-  @Test("whoever waited for a renewal of another audience has a turn of its own")
-  func turns() throws {
+  @Test("whoever waited for a renewal of another audience has a renewal of its own")
+  func ownRenewal() throws {
     let disk = FailingTokenStore(bench.store)
     let (waiting, other) = (bench.engine(store: disk), bench.engine())
     bench.clock.advance(seconds: 3550)

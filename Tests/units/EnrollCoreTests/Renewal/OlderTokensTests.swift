@@ -47,7 +47,7 @@ struct OlderTokensTests {
   }
 
   @Test("a caller who waited for a renewal gets its token, although another one came right after it")
-  func overtaken() throws {
+  func superseded() throws {
     let before = try bench.record.tokenEpoch
     try expect(engine.token(for: Self.narrow), is: "access-3")
     try expect(engine.token(for: Self.api), is: "access-4")

@@ -99,16 +99,16 @@ struct RenewedTokensTests {
     expect(bench.provider.count(.token), is: 2)
   }
 
-  @Test("while they are not saved no other process has a turn, in which it would send the spent token")
-  func keepsTurn() throws {
+  @Test("while they are not saved no other process can renew, and send the spent token")
+  func keepsLock() throws {
     try leaveUnsaved()
-    #expect(disk.isTurnKept)
+    #expect(disk.isRenewalLockKept)
     _ = try engine.token()
-    #expect(!disk.isTurnKept)
+    #expect(!disk.isRenewalLockKept)
   }
 
   @Test("what is kept from others ends with the session that it was about", arguments: [true, false])
-  func endsTurn(_ isHere: Bool) throws {
+  func releasesLock(_ isHere: Bool) throws {
     try leaveUnsaved()
     if isHere {
       _ = try engine.logout.beginLogout(localOnly: true, cancellation: nil)
@@ -116,7 +116,7 @@ struct RenewedTokensTests {
       try bench.store.update(.default) { $0.tokenEpoch += 1 }
       _ = try engine.renewal.planRenewal(ahead: false, jitter: 0)
     }
-    #expect(!disk.isTurnKept)
+    #expect(!disk.isRenewalLockKept)
   }
 
   @Test("a refresh token that came without a useful access token is stored later, too")

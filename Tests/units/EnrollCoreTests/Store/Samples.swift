@@ -41,7 +41,7 @@ enum Sample {
 
   static let transaction = TransactionRecord(
     id: "id", status: .exchanging, issuer: "https://op.example", scopes: ["openid"],
-    began: UnixTime(seconds: 1_700_000_000), deadline: expiry, isOvertaken: true,
+    began: UnixTime(seconds: 1_700_000_000), deadline: expiry, isSuperseded: true,
     flow: .magicLink(.init(codeRequest, to: Recipient(.email, address: "alice@example.org"))))
 
   static let codeRequest = CodeRequest(

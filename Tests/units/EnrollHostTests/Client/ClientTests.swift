@@ -182,8 +182,9 @@ struct ClientTests {
       }
       rename(elsewhere, place)
       let other = try folder.open(clock: stage.clock)
-      let turn = try other.renewalTurn(client.account, epoch: epoch, deadline: Instant(nanoseconds: 0)) {}
-      expect(turn, isNot: .taken)
+      let result = try other.withRenewalLock(client.account, epoch: epoch, deadline: Instant(nanoseconds: 0))
+      {}
+      expect(result, isNot: .acquired)
       stage.clock.advance(seconds: 5)
       let real = SystemClock()
       #expect(watch.renewed.wait(until: real.instant().advanced(bySeconds: 60), by: real))

@@ -161,8 +161,8 @@ struct ClosingTests {
     }
   }
 
-  @Test("a closed client does not wait for another process's turn at renewal")
-  func turn() async throws {
+  @Test("a closed client does not wait for another process's renewal")
+  func ofAnotherProcess() async throws {
     try await aside {
       let folder = TestFolder()
       let stage = try Stage(try folder.open())
@@ -172,7 +172,7 @@ struct ClosingTests {
       let epoch = try #require(try other.read(account)).tokenEpoch
       let (taken, over) = (Event(), Event())
       Thread.detachNewThread {
-        _ = try? other.renewalTurn(account, epoch: epoch, deadline: .distantFuture) {
+        _ = try? other.withRenewalLock(account, epoch: epoch, deadline: .distantFuture) {
           taken.set()
           over.wait()
         }

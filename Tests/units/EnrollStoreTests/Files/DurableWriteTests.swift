@@ -162,7 +162,7 @@ struct DurableWriteTests {
     })
     let store = try folder.open(system: system)
     let epoch = try store.update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
-    let end = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+    let end = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
       () throws(EnrollError) in
       try store.reserveSpace(.default)
       disk.withLock { $0.isFull = true }
@@ -175,7 +175,7 @@ struct DurableWriteTests {
       let again = code { () throws(EnrollError) in try store.update(.default) { $0.tokenEpoch += 1 } }
       #expect(again == nil || again == .storeFull)
     }
-    expect(end, is: .taken)
+    expect(end, is: .acquired)
     #expect(try folder.names(".reserve").isEmpty, "kept for the turn only")
     try expect(folder.open().read(.default)?.registrationType, is: "SOCIAL")
   }
@@ -257,33 +257,34 @@ struct DurableWriteTests {
     try expect(folder.names(".temp"), is: [])
   }
 
-  @Test("a turn that is kept keeps other processes out, and not its own, until it is kept no more")
-  func keptTurn() throws {
+  @Test("a lock that is kept keeps other processes out, and not its own, until it is kept no more")
+  func keptLock() throws {
     let store = try folder.filled()
     let other = try folder.open()
     let epoch = try #require(try store.read(.default)?.tokenEpoch)
-    func turn(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalTurn {
-      try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
+    func lock(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalLockResult {
+      try store.withRenewalLock(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
     }
-    try expect(turn(store) { store.keepTurn(.default, true) }, is: .taken)
-    try expect(turn(other), is: .deadlinePassed)
-    try expect(turn(store), is: .taken)
-    try expect(turn(other), is: .deadlinePassed)
-    store.keepTurn(.default, false)
-    try expect(turn(other), is: .taken)
-    try expect(turn(store), is: .taken)
+    try expect(lock(store) { store.keepRenewalLock(.default, true) }, is: .acquired)
+    try expect(lock(other), is: .deadlinePassed)
+    try expect(lock(store), is: .acquired)
+    try expect(lock(other), is: .deadlinePassed)
+    store.keepRenewalLock(.default, false)
+    try expect(lock(other), is: .acquired)
+    try expect(lock(store), is: .acquired)
   }
 
-  @Test("space that was kept for tokens which wait for the disk stays until the turn is kept no more")
+  @Test("space that was kept for tokens which wait for the disk stays until the lock is kept no more")
   func keptReserve() throws {
     let store = try folder.filled()
     let epoch = try #require(try store.read(.default)?.tokenEpoch)
-    _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) { () throws(EnrollError) in
+    _ = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
+      () throws(EnrollError) in
       try store.reserveSpace(.default)
-      store.keepTurn(.default, true)
+      store.keepRenewalLock(.default, true)
     }
     try expect(folder.names(".reserve").count, is: 1)
-    store.keepTurn(.default, false)
+    store.keepRenewalLock(.default, false)
     #expect(try folder.names(".reserve").isEmpty)
   }
 

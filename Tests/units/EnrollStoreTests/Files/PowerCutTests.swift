@@ -33,7 +33,7 @@ struct PowerCutTests {
       "a renewal: space, intent, tokens",
       { (store) throws(EnrollError) in
         let epoch = try store.read(.default)?.tokenEpoch ?? 0
-        _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+        _ = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
           () throws(EnrollError) in
           try store.reserveSpace(.default)
           try store.update(.default) { $0.asksForLogin = true }

@@ -95,13 +95,13 @@ struct RealDiskTests {
         }
       }
       var isTaken = false
-      let turn = code { () throws(EnrollError) in
-        _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+      let refusal = code { () throws(EnrollError) in
+        _ = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
           () throws(EnrollError) in
           isTaken = true
         }
       }
-      #expect(turn == .storeRefused && !isTaken, "no refresh token is spent")
+      #expect(refusal == .storeRefused && !isTaken, "no refresh token is spent")
       try expect(Self.open(disk).read(.default)?.registrationType, is: "SOCIAL")
       try expect(Self.open(disk).accounts(), is: [.default])
       let new = code { () throws(EnrollError) in

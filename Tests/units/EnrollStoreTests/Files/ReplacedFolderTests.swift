@@ -33,23 +33,25 @@ struct ReplacedFolderTests {
     try expect(store.read(.default)?.registrationType, is: "LATER")
   }
 
-  @Test("a renewal after a restore waits for the turn of whoever has it at the path now")
-  func turns() throws {
+  @Test("a renewal after a restore waits for whoever holds the lock at the path now")
+  func waitsAtThePath() throws {
     let store = try folder.filled()
     let epoch = try #require(try store.read(.default)?.tokenEpoch)
     try restore()
     let other = try folder.open()
-    _ = try other.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) { () throws(EnrollError) in
-      let turn = try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) {}
-      expect(turn, is: .deadlinePassed)
+    _ = try other.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
+      () throws(EnrollError) in
+      let result = try store.withRenewalLock(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) {}
+      expect(result, is: .deadlinePassed)
     }
   }
 
-  @Test("a folder that is replaced during a turn is noticed before a refresh token is sent")
-  func duringTurn() throws {
+  @Test("a folder that is replaced during a renewal is noticed before a refresh token is sent")
+  func duringRenewal() throws {
     let store = try folder.filled()
     let epoch = try #require(try store.read(.default)?.tokenEpoch)
-    _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) { () throws(EnrollError) in
+    _ = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
+      () throws(EnrollError) in
       do { try restore() } catch { Issue.record(error) }
       expect(code { () throws(EnrollError) in try store.reserveSpace(.default) }, is: .storeIO)
       // The received tokens are stored in the folder that other processes read.
@@ -88,44 +90,44 @@ struct ReplacedFolderTests {
   }
 
   @Test(
-    "a turn that is kept keeps other processes out when the folder comes back, whatever was tried while it was away",
+    "a lock that is kept keeps other processes out when the folder comes back, whatever was tried while it was away",
     arguments: [false, true])
-  func keptTurn(_ isHidden: Bool) throws {
+  func keptLock(_ isHidden: Bool) throws {
     let store = try folder.filled()
     let epoch = try #require(try store.read(.default)?.tokenEpoch)
-    func turn(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalTurn {
-      try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
+    func lock(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalLockResult {
+      try store.withRenewalLock(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
     }
-    try expect(turn(store) { store.keepTurn(.default, true) }, is: .taken)
+    try expect(lock(store) { store.keepRenewalLock(.default, true) }, is: .acquired)
     try manager.moveItem(atPath: folder.store, toPath: aside)
     // The case of a file system that is mounted over the folder.
     if isHidden { mkdir(folder.store, 0o755) }
-    for _ in 1...2 { expect(code { () throws(EnrollError) in _ = try turn(store) }, is: .storeIO) }
+    for _ in 1...2 { expect(code { () throws(EnrollError) in _ = try lock(store) }, is: .storeIO) }
     rmdir(folder.store)
     try manager.moveItem(atPath: aside, toPath: folder.store)
     let other = try folder.open()
-    try expect(turn(other), is: .deadlinePassed)
-    try expect(turn(store), is: .taken)
-    store.keepTurn(.default, false)
-    try expect(turn(other), is: .taken)
+    try expect(lock(other), is: .deadlinePassed)
+    try expect(lock(store), is: .acquired)
+    store.keepRenewalLock(.default, false)
+    try expect(lock(other), is: .acquired)
   }
 
-  @Test("a turn that is kept goes on in a folder that takes the place, and keeps nobody out of it before")
-  func keptTurnAndRestore() throws {
+  @Test("a lock that is kept goes on in a folder that takes the place, and keeps nobody out of it before")
+  func keptLockAndRestore() throws {
     let store = try folder.filled()
     let epoch = try #require(try store.read(.default)?.tokenEpoch)
-    func turn(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalTurn {
-      try store.renewalTurn(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
+    func lock(_ store: FileTokenStore, _ body: () -> Void = {}) throws(EnrollError) -> RenewalLockResult {
+      try store.withRenewalLock(.default, epoch: epoch, deadline: Instant(nanoseconds: 0)) { body() }
     }
-    try expect(turn(store) { store.keepTurn(.default, true) }, is: .taken)
+    try expect(lock(store) { store.keepRenewalLock(.default, true) }, is: .acquired)
     try restore()
     let other = try folder.open()
-    try expect(turn(other), is: .taken)
-    try expect(turn(store) { store.keepTurn(.default, true) }, is: .taken)
-    try expect(turn(other), is: .deadlinePassed)
+    try expect(lock(other), is: .acquired)
+    try expect(lock(store) { store.keepRenewalLock(.default, true) }, is: .acquired)
+    try expect(lock(other), is: .deadlinePassed)
     try manager.removeItem(atPath: folder.store)
     try manager.moveItem(atPath: aside, toPath: folder.store)
-    try expect(turn(try folder.open()), is: .taken)
+    try expect(lock(try folder.open()), is: .acquired)
   }
 
   @Test(

@@ -32,32 +32,33 @@ struct StoreProcessTests {
     for probe in probes { expect(probe.line(), is: "ready") }
     for probe in probes { probe.go() }
     let ends = probes.map { $0.rest().last ?? "" }
-    expect(ends.sorted(), is: ["overtaken=63 taken=1", "overtaken=64", "overtaken=64", "overtaken=64"])
+    expect(
+      ends.sorted(), is: ["superseded=63 acquired=1", "superseded=64", "superseded=64", "superseded=64"])
     try expect(folder.bytes(wire).count, is: 1)
   }
 
-  @Test("a waiter takes the turn of a holder that was killed")
+  @Test("a waiter takes the lock of a holder that was killed")
   func killedHolder() throws {
     try folder.filled()
     let holder = try Probe("hold", folder.store)
     expect(holder.line(), is: "holding")
-    let waiter = try Probe("turn", folder.store, "60")
+    let waiter = try Probe("lock", folder.store, "60")
     expect(waiter.line(), is: "ready")
     holder.kill()
-    expect(waiter.rest(), is: ["taken"])
+    expect(waiter.rest(), is: ["acquired"])
   }
 
-  @Test("a waiter takes the turn of a killed holder whose forked child lives on")
+  @Test("a waiter takes the lock of a killed holder whose forked child lives on")
   func killedHolderWithChild() throws {
     try folder.filled()
     let holder = try Probe("hold", folder.store, "fork")
     let said = holder.line()
     let child = try #require(Int32(said?.split(separator: " ").last ?? ""))
     defer { Foundation.kill(child, SIGKILL) }
-    let waiter = try Probe("turn", folder.store, "20")
+    let waiter = try Probe("lock", folder.store, "20")
     expect(waiter.line(), is: "ready")
     holder.kill()
-    expect(waiter.rest(), is: ["taken"])
+    expect(waiter.rest(), is: ["acquired"])
     expect(Foundation.kill(child, 0), is: 0, "the child lives")
   }
 
@@ -66,7 +67,7 @@ struct StoreProcessTests {
     try folder.filled()
     let holder = try Probe("hold", folder.store)
     expect(holder.line(), is: "holding")
-    try expect(Probe.run("turn", folder.store, "0"), is: ["ready", "deadlinePassed"])
+    try expect(Probe.run("lock", folder.store, "0"), is: ["ready", "deadlinePassed"])
     holder.kill()
   }
 
@@ -75,10 +76,10 @@ struct StoreProcessTests {
     let store = try folder.filled()
     let holder = try Probe("hold", folder.store)
     expect(holder.line(), is: "holding")
-    let waiter = try Probe("turn", folder.store, "60")
+    let waiter = try Probe("lock", folder.store, "60")
     expect(waiter.line(), is: "ready")
     try store.update(.default) { $0.tokenEpoch += 1 }
-    expect(waiter.rest(), is: ["overtaken"])
+    expect(waiter.rest(), is: ["superseded"])
     holder.kill()
   }
 
@@ -122,7 +123,7 @@ struct StoreProcessTests {
       }
       waiting.add(1, ordering: .releasing)
       let failed = code { () throws(EnrollError) in
-        _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+        _ = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
           () throws(EnrollError) in
           taken.add(1, ordering: .relaxed)
         }
@@ -138,7 +139,7 @@ struct StoreProcessTests {
   func forkedChild() throws {
     let said = try Probe.run("fork", folder.store)
     let calls = [
-      "read", "update", "turn", "reserve", "accounts", "remove", "installation", "reset", "outbox",
+      "read", "update", "lock", "reserve", "accounts", "remove", "installation", "reset", "outbox",
     ]
     let all = (calls + calls + ["submit", "join"]).map { $0 + " forked" } + ["own ok", "parent ok"]
     expect(said, is: all)

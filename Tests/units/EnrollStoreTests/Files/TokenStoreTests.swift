@@ -131,15 +131,16 @@ struct TokenStoreTests {
   }
 
   @Test(
-    "of many threads one takes the turn, and the others see that it is over", arguments: StoreKind.allCases)
-  func oneTurn(_ kind: StoreKind) throws {
+    "of many threads one takes the renewal lock, and the others see that their epoch has passed",
+    arguments: StoreKind.allCases)
+  func oneHolder(_ kind: StoreKind) throws {
     let store = try kind.open(folder)
     let epoch = try store.update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
-    let ends = Guarded<[RenewalTurn]>([], by: Mutex())
+    let ends = Guarded<[RenewalLockResult]>([], by: Mutex())
     let ran = Atomic<Int>(0)
     together(32) { _ in
       let failed = code { () throws(EnrollError) in
-        let end = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+        let end = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
           () throws(EnrollError) in
           ran.add(1, ordering: .relaxed)
           _ = try store.update(.default) { $0.tokenEpoch += 1 }
@@ -149,21 +150,22 @@ struct TokenStoreTests {
       expect(failed, is: nil)
     }
     expect(ran.load(ordering: .relaxed), is: 1)
-    expect(ends.withLock { $0.count { $0 == .taken } }, is: 1)
-    expect(ends.withLock { $0.count { $0 == .overtaken } }, is: 31)
+    expect(ends.withLock { $0.count { $0 == .acquired } }, is: 1)
+    expect(ends.withLock { $0.count { $0 == .superseded } }, is: 31)
   }
 
-  @Test("when a turn changes nothing, the next waiter takes it", arguments: StoreKind.allCases)
-  func nextTurn(_ kind: StoreKind) throws {
+  @Test("when a renewal changes nothing, the next waiter takes the lock", arguments: StoreKind.allCases)
+  func nextHolder(_ kind: StoreKind) throws {
     let store = try kind.open(folder)
     let epoch = try store.update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
     let ran = Atomic<Int>(0)
     let inside = Atomic<Int>(0)
     together(8) { _ in
       _ = code { () throws(EnrollError) in
-        _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+        _ = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
           () throws(EnrollError) in
-          expect(inside.add(1, ordering: .sequentiallyConsistent).newValue, is: 1, "two in the turn at once")
+          expect(
+            inside.add(1, ordering: .sequentiallyConsistent).newValue, is: 1, "two hold the lock at once")
           ran.add(1, ordering: .relaxed)
           inside.subtract(1, ordering: .sequentiallyConsistent)
           throw EnrollError(.network, "unreachable")
@@ -174,27 +176,27 @@ struct TokenStoreTests {
   }
 
   @Test(
-    "a turn is not taken for an epoch that has passed, nor for an account without a record",
+    "the renewal lock is not taken for an epoch that has passed, nor for an account without a record",
     arguments: StoreKind.allCases)
-  func overtaken(_ kind: StoreKind) throws {
+  func superseded(_ kind: StoreKind) throws {
     let store = try kind.open(folder)
     let epoch = try store.update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
     for (name, asked) in [(AccountName.default, epoch - 1), (try AccountName("none"), 0)] {
-      let end = try store.renewalTurn(name, epoch: asked, deadline: .distantFuture) {
+      let end = try store.withRenewalLock(name, epoch: asked, deadline: .distantFuture) {
         () throws(EnrollError) in
-        Issue.record("the turn was taken")
+        Issue.record("the lock was taken")
       }
-      expect(end, is: .overtaken)
+      expect(end, is: .superseded)
     }
   }
 
   @Test(
-    "a logout during a renewal waits for nobody, and wakes those who wait for the turn (R35)",
+    "a logout during a renewal waits for nobody, and wakes the threads that wait for the lock (R35)",
     arguments: StoreKind.allCases)
-  func logoutDuringTurn(_ kind: StoreKind) throws {
+  func logoutDuringRenewal(_ kind: StoreKind) throws {
     let store = try kind.open(folder)
     let epoch = try store.update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
-    let inTurn = Event()
+    let isLocked = Event()
     let loggedOut = Event()
     let waiterLeft = Event()
     let late = Atomic<Bool>(false)
@@ -202,9 +204,9 @@ struct TokenStoreTests {
       let failed = code { () throws(EnrollError) in
         switch index {
         case 0:
-          _ = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+          _ = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
             () throws(EnrollError) in
-            inTurn.set()
+            isLocked.set()
             // Waits while the request is in progress. The other waiter must have left before the request
             // ends.
             loggedOut.wait()
@@ -212,14 +214,14 @@ struct TokenStoreTests {
             _ = try store.update(.default) { late.store($0.tokenEpoch != epoch, ordering: .relaxed) }
           }
         case 1:
-          inTurn.wait()
-          let end = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+          isLocked.wait()
+          let end = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
             () throws(EnrollError) in
           }
-          expect(end, is: .overtaken)
+          expect(end, is: .superseded)
           waiterLeft.set()
         default:
-          inTurn.wait()
+          isLocked.wait()
           _ = try store.update(.default) { $0.tokenEpoch += 1 }
           loggedOut.set()
         }
@@ -230,25 +232,25 @@ struct TokenStoreTests {
     #expect(isLate, "the late answer finds another epoch")
   }
 
-  @Test("a waiter whose deadline passes leaves, and the turn goes on", arguments: StoreKind.allCases)
+  @Test("a waiter whose deadline passes leaves, and the renewal goes on", arguments: StoreKind.allCases)
   func deadline(_ kind: StoreKind) throws {
     let clock = FakeClock()
     let store = try kind.open(folder, clock: clock)
     let epoch = try store.update(.default) { $0.tokenEpoch += 1 }.tokenEpoch
-    let inTurn = Event()
+    let isLocked = Event()
     let left = Event()
     together(2) { index in
       let failed = code { () throws(EnrollError) in
         if index == 0 {
-          let end = try store.renewalTurn(.default, epoch: epoch, deadline: .distantFuture) {
+          let end = try store.withRenewalLock(.default, epoch: epoch, deadline: .distantFuture) {
             () throws(EnrollError) in
-            inTurn.set()
+            isLocked.set()
             left.wait()
           }
-          expect(end, is: .taken)
+          expect(end, is: .acquired)
         } else {
-          inTurn.wait()
-          let end = try store.renewalTurn(.default, epoch: epoch, deadline: clock.instant()) {
+          isLocked.wait()
+          let end = try store.withRenewalLock(.default, epoch: epoch, deadline: clock.instant()) {
             () throws(EnrollError) in
           }
           expect(end, is: .deadlinePassed)

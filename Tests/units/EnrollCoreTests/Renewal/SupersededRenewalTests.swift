@@ -5,8 +5,8 @@ import EnrollTesting
 import Expectations
 import Testing
 
-@Suite("A renewal that a sign-in or a sign-out overtakes between two requests")
-struct OvertakenRenewalTests {
+@Suite("A renewal that a sign-in or a sign-out supersedes between two requests")
+struct SupersededRenewalTests {
   @Test("the refresh token of a session that is gone is not sent again", arguments: [true, false])
   func secondRequest(signsIn: Bool) throws {
     let bench = try Bench()

@@ -4,7 +4,7 @@ import EnrollRules
 
 extension RenewedTokensStep {
   /// The result if another process changed the tokens in the meantime, by a renewal or a logout.
-  func overtaken(for audience: TokenAudience?) throws(EnrollError) -> RenewalResult {
+  func superseded(for audience: TokenAudience?) throws(EnrollError) -> RenewalResult {
     guard let record = try store.read(account), record.confirmed != nil else {
       return .reauthenticate("no user is signed in")
     }
@@ -23,7 +23,7 @@ extension RenewedTokensStep {
     let record = try store.read(account)
     guard let audience, let tokens = record?.confirmed, record?.sessionEnded == nil,
       tokens.access(for: audience) == nil
-    else { return try overtaken(for: audience) }
+    else { return try superseded(for: audience) }
     return .unavailable(EnrollError(.busy, "another sign-in took this session's place"))
   }
 
