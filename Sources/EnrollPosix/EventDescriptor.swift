@@ -26,6 +26,7 @@ package final class EventDescriptor: Sendable {
   /// Ends the current wait, or the next one.
   package func wake() { enroll_posix_raise_event(descriptor) }
 
-  /// Clears earlier wake-ups, so that the next wait waits. Check the condition of the wait after this call, not before.
+  /// Clears earlier wake-ups, so that the next wait blocks. Check the condition of the wait after this call,
+  /// not before.
   package func drain() { enroll_posix_clear_event(descriptor) }
 }

@@ -38,7 +38,10 @@ def declared(text):
 
 
 def exceptions():
-    """({command: function}, {function without the rule: command or None}) of functions.txt."""
+    """Reads functions.txt: ({command: function}, {function: command, or None if it runs none}).
+
+    It lists only the functions whose names do not follow the rule enroll_NOUN_VERB.
+    """
     commands, functions = {}, {}
     for line in FUNCTIONS.read_text().splitlines():
         words = line.split()

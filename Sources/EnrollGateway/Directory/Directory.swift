@@ -52,7 +52,7 @@ public enum PasswordCheck: Sendable, Equatable {
 public enum DirectoryFailure: Error, Sendable, Equatable {
   /// The directory cannot be reached, answers 5xx, or is too busy. A later attempt may succeed.
   case unavailable(String)
-  /// The directory refuses the gateway's credentials or rights.
+  /// The directory refuses the gateway's credentials, or they lack the right for this call.
   case refused(String)
   /// The directory refuses the new password. The user learns only that; the text is for the log.
   case invalidPassword(String)

@@ -55,8 +55,9 @@ enum PasswordRule {
     return true
   }
 
-  /// Returns only the letters and digits, because other characters between them do not make a password
-  /// stronger.
+  /// Removes the ASCII characters that are neither letters nor digits, because they do not make a common
+  /// password stronger.
+  /// - Parameter text: in lower case.
   private static func significant(_ text: [UInt32]) -> [UInt32] {
     text.filter { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 >= 0x80 }
   }

@@ -249,7 +249,8 @@ public final class Client: Sendable {
     if !keepsTrying { UnsavedTokens.shared.discard(engine) }
   }
 
-  /// A close then waits no longer, not even for the last requests: their tokens may be lost.
+  /// Ends the requests that sent a code or a refresh token, and the wait for a disk that refuses tokens, so
+  /// that ``drain(keepsTrying:)`` returns soon. The tokens of these requests may be lost.
   public func abandon() { phases.abandoned.cancel() }
 
   /// Whether a thread of the client may be sending a request.

@@ -87,7 +87,8 @@ package struct DetachedOrder: Sendable {
 }
 
 extension KeyPlan {
-  /// The provider's word in an order; nil for a provider that only this process has, and for a key file elsewhere.
+  /// The name of the key provider in an order; nil for a provider that only this process has, and for a key
+  /// file outside the store.
   fileprivate var word: String? {
     switch provider {
     case .automatic: "auto"

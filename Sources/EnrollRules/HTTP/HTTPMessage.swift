@@ -44,8 +44,9 @@ public struct HTTPRequest: Sendable {
   public var timeoutSeconds: Int64?
   /// Whether a new connection is required: for requests that must not be repeated silently (R15).
   public var freshConnection: Bool
-  /// Whether the request sends a value that works once: a code or a refresh token. After it was sent, the
-  /// client waits for its response even if the call is cancelled (reliability.md, Closing).
+  /// Whether the response must not be lost, because the request sends a value that works once (a code or a
+  /// refresh token), or registers a client. After it was sent, the client waits for its response even if the
+  /// call is cancelled (reliability.md, Closing).
   public var isFollowedUp = false
   /// Whether the response may have values that are issued only once: then a cut response is also useful (R30).
   public var takesCutAnswer = false

@@ -36,8 +36,9 @@ extension AccountRecord {
     change(transactionID) { $0.fallBack() }
   }
 
-  /// Only the newest link of a registration has a sign-in in progress. So a forged link can replace the
-  /// sign-in of that registration, but no other transaction.
+  /// Removes the open sign-ins that earlier links of a registration began, because only its newest link may
+  /// have one. So a forged link can replace the sign-in of that registration, but no other transaction.
+  /// - Parameter origin: the registration.
   package mutating func forgetAttempts(at origin: TransactionID) {
     // A transaction is stored after its predecessor.
     var chain = [origin]

@@ -65,7 +65,8 @@ package struct ClientRegistration: Equatable, Sendable {
       ("scope", scopes.isEmpty ? nil : .string(Scopes.joined(scopes))),
       ("dpop_bound_access_tokens", isDPoPBound ? .bool(true) : nil),
     ])
-    // A request that is repeated silently, or whose response is lost, leaves an unknown client at the server.
+    // If libcurl repeats the request, or the response is lost, the server has registered a client that
+    // EnrollKit does not know.
     var request = HTTPRequest.post(body, to: endpoint, freshConnection: true)
     request.isFollowedUp = true
     return request

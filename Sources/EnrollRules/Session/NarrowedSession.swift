@@ -16,8 +16,9 @@ extension TokenSet {
     audiences.entries.first { $0.token?.epoch == epoch }?.audience
   }
 
-  /// The scopes that the session lost in a renewal because its refresh token came with a token for an audience, and has
-  /// only that token's scopes; empty if the provider removed scopes for another reason.
+  /// The scopes that a renewal removed from the session because the refresh token that was sent has only the
+  /// scopes of an audience: an earlier renewal for that audience returned it. Empty if the provider removed
+  /// scopes for another reason.
   /// - Parameters:
   ///   - told: the scopes of the response; nil if it has none, which means no change (RFC 6749 §5.1).
   ///   - epoch: the record's epoch when the refresh token was sent.

@@ -46,7 +46,8 @@ final class ConclusionStep: StateChangingStep {
   }
 
   /// Accepts the transaction's answer, exchanges it, and stores the tokens or settles the transaction as failed.
-  /// - Parameter goesOn: whether the transaction may continue in the browser instead.
+  /// - Parameter goesOn: whether the transaction may continue in the browser instead of ending, without
+  ///   `offline_access` or with `prompt=consent`.
   /// - Throws: `.alreadySettled`, and nothing is exchanged; the exchange's error if nothing was sent; the errors of the
   ///   store.
   func conclude(

@@ -95,7 +95,7 @@ public final class TransactionStep: StateChangingStep {
     try store.read(account)?.transactions.named(transactionID)?.isSuperseded ?? false
   }
 
-  /// Updates the state after another process began an exchange for this one.
+  /// Updates the state after another process, which runs steps for this process, began an exchange.
   package func noticeExchange() {
     guard let transactions = try? store.read(account)?.transactions,
       let begun = transactions.last(where: { $0.status == .exchanging })

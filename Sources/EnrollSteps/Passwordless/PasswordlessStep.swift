@@ -160,7 +160,8 @@ public final class PasswordlessStep: StateChangingStep {
     return taken
   }
 
-  /// Takes back a try: nothing is known about the code, because the provider was not asked, or had a problem.
+  /// Uncounts a try, because the provider did not check the code: the request was not sent, or the provider
+  /// had a problem.
   private func giveBackTry(_ transactionID: TransactionID) throws(EnrollError) {
     try store.update(account) { record throws(EnrollError) in
       record.change(transactionID) { transaction in

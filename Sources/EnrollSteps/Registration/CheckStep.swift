@@ -53,7 +53,7 @@ public final class CheckStep: StateChangingStep {
 
   // MARK: B and C
 
-  /// The state if a check must run or has failed; nil if the store's fresh tokens count without one.
+  /// The state if a check must run or has failed; nil if none is required, or it has passed or is postponed.
   func storedState(epoch: UInt64) -> StoredState? {
     guard context.requiresCheck else { return nil }
     let now = clock.instant()

@@ -56,8 +56,8 @@ public final class RegistrationStep: StateChangingStep {
       if let state = check.storedState(epoch: record.accessEpoch ?? record.tokenEpoch) { return state }
       return .known(try apply(.tokenValid))
     }
-    // A sign-in that began before this process started continues (R12). Of a registration only the link is expected:
-    // its browser step ended with the earlier process.
+    // A sign-in that began before this process started continues (R12). A registration only waits for its
+    // link: its browser step ended with the earlier process.
     if state == .starting, let waiting = record.transactions.last(where: { $0.awaitsAnswer(at: moment) }) {
       let step = waiting.isRegistration ? .emailPending : waiting.step
       return .known(try apply(.advanced(transactionID: waiting.id, step: step)))

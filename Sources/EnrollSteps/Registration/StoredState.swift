@@ -5,7 +5,8 @@ public import EnrollRules
 /// The state according to the store, or the step that is needed to find it.
 public enum StoredState: Equatable, Sendable {
   case known(RegistrationState)
-  /// The confirmed token is due or expired: after a renewal the state is C or E.
+  /// The confirmed token is due for renewal, or has expired. The renewal decides between the states `renewed`
+  /// (C) and `renewalFailed` (E).
   case needsRenewal
   /// There are tokens that require the registration check: ``CheckStep/checkSession(cancellation:)``.
   case needsCheck

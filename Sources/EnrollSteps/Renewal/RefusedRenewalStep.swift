@@ -3,7 +3,7 @@
 import EnrollRules
 
 extension RenewalStep {
-  /// Applies the verdict on a refusal.
+  /// Applies the decision of ``RenewalJudgement`` about a refusal.
   /// - Parameter endpoint: the token endpoint that refused.
   func refused(
     by given: EnrollError, _ verdict: RenewalVerdict, _ renewal: Renewal, at endpoint: String, sent: Moment

@@ -117,7 +117,7 @@ struct Logout: EnrollCommand {
     }
   }
 
-  /// What the provider knows, by the messages that still wait.
+  /// Whether the provider was informed, or messages to it are still queued.
   private func waiting(_ client: Client, _ session: CommandSession) throws(Failure) -> ProviderTold {
     (try session.facts(client).queuedMessageCount ?? 0) > 0 ? .queued : .told
   }

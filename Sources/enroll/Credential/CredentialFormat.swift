@@ -10,7 +10,8 @@ struct CredentialFormat: Sendable {
   let name: String
   /// The programs that ask in this way.
   let programs: String
-  /// What to write where, to make the programs ask. A line that begins with a space is printed as it is.
+  /// The settings with which the programs call this command, and where they are. A line that begins with a
+  /// space is printed as it is.
   let setup: String
   /// The name of a link to this program that the other program starts; nil if it can start any program, or has no place
   /// for `--host`.

@@ -40,7 +40,7 @@ struct RenewalNotes {
     hasPrinted(token, within: seconds, of: now) && !isReplacement(token, within: Self.sameTime, of: now)
   }
 
-  /// How many seconds apart programs ask that a server refused at the same time.
+  /// Programs whose token a server refused at the same time ask within this many seconds of each other.
   private static let sameTime: Int64 = 2
 
   /// Whether a renewal gave no id_token after this one, so that another renewal is pointless.

@@ -32,7 +32,8 @@ int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t
 }
 """
 
-# A preloaded library that makes fork fail, which is the second of the two process starts.
+# A preloaded library that makes fork fail. The program is started twice: posix_spawn starts the intermediate
+# process, which then forks the detached process.
 NO_FORK = r"""
 #include <errno.h>
 #include <unistd.h>

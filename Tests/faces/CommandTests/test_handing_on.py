@@ -206,7 +206,7 @@ class Curl(CommandCase):
 
 
 class Git(CommandCase):
-    """The command as git's credential helper (gitcredentials(7)), in its earlier spelling."""
+    """git's credential helper (gitcredentials(7)), called by its old name, `git-credential`."""
 
     def git(self, operation, question, *options):
         helper = f"!'{ENROLL}' git-credential {' '.join(options)}"

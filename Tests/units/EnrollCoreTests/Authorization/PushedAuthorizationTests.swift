@@ -199,7 +199,7 @@ struct PushedAuthorizationStepTests {
     // Keycloak for an unknown client; Spring and Glewlwyd, which deny the endpoint to public clients.
     (401, #"{"error":"invalid_request","error_description":"Authentication failed."}"#, true, true),
     (401, "", false, true), (403, "", false, true),
-    // Keycloak and node-oidc-provider for a redirect URI.
+    // Keycloak and node-oidc-provider refuse a redirect URI that is not registered.
     (400, #"{"error":"invalid_request","error_description":"Invalid parameter: redirect_uri"}"#, true, true),
     (
       400,

@@ -96,7 +96,7 @@ struct DPoPStepTests {
     }
   }
 
-  /// `iat` of the last proof at the token endpoint, minus the date.
+  /// `iat` of the last proof that the token endpoint received, minus the current date of the device.
   private func lastIssued(_ bench: Bench) throws -> Int64? {
     let issued = try proof(bench.provider.requests(.token).last)?.claims["iat"]?.integer
     return issued.map { $0 - bench.clock.wallTime().seconds }

@@ -1,4 +1,5 @@
-// The end of an account, a copy of its data, and the tokens of all forms that change an account.
+// The deletion of an account, the copy of its data, and the tokens against CSRF in all forms that change an
+// account.
 
 import EnrollRules
 import EnrollGatewayStore
