@@ -146,7 +146,7 @@ public final class HTTPServer: Sendable {
   /// - Returns: false if requests were still in work after `seconds`; their answers are dropped.
   @discardableResult
   public func stop(withinSeconds seconds: Int64 = 20) -> Bool {
-    guard shared.drain() else { return true }
+    guard shared.beginStopping() else { return true }
     loops[0].run { [loops] in loops[0].stopListening() }
     for loop in loops { loop.run { loop.roster.drain() } }
     let isEmpty = shared.census.waitUntilEmpty(nanoseconds: min(max(seconds, 0), 86_400) * 1_000_000_000)

@@ -62,19 +62,19 @@ final class HostHTTP: Transport {
     ]),
     errors: [.network, .tls, .timeout, .responseInvalid, .cancelled])
 
-  private let line: any HostConnection
+  private let requester: any HostRequester
   /// The client's handle; nil for a command about a resource.
   private let client: String?
 
-  init(_ line: any HostConnection, for client: String?) {
-    self.line = line
+  init(_ requester: any HostRequester, for client: String?) {
+    self.requester = requester
     self.client = client
   }
 
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
     let limit = min(request.responseLimit, Self.bodyLimit)
     let seconds = request.timeoutSeconds ?? HTTPRequest.totalTimeoutSeconds
-    let answer = line.ask(
+    let answer = requester.ask(
       Self.request, parameters(request, limit, seconds), nanoseconds: seconds * 1_000_000_000,
       cancellation: cancellation)
     switch answer {

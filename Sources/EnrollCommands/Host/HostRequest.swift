@@ -65,7 +65,7 @@ public enum HostAnswer: Sendable {
 }
 
 /// Sends requests to the host. Any method may be called from any thread except the one that receives the answers.
-public protocol HostConnection: AnyObject, Sendable {
+public protocol HostRequester: AnyObject, Sendable {
   /// Sends a request and waits for its answer, for at most this many nanoseconds.
   func ask(_ request: HostRequest, _ parameters: JSON, nanoseconds: Int64, cancellation: (any Cancellation)?)
     -> HostAnswer

@@ -39,12 +39,12 @@ final class HostSecrets: SecretStore {
     gives: .nothing, errors: errors)
   static let requests = [get, set, remove]
 
-  private let line: any HostConnection
+  private let requester: any HostRequester
   /// The client's handle; nil for a command about a store.
   private let client: String?
 
-  init(_ line: any HostConnection, for client: String?) {
-    self.line = line
+  init(_ requester: any HostRequester, for client: String?) {
+    self.requester = requester
     self.client = client
   }
 
@@ -70,7 +70,7 @@ final class HostSecrets: SecretStore {
     _ request: HostRequest, _ name: SecretName, _ more: (String, JSON?)...
   ) throws(EnrollError) -> JSON? {
     let parameters = [("client", client.map { .string($0) }), ("name", .string(name.text))] + more
-    let answer = line.ask(
+    let answer = requester.ask(
       request, .object(parameters),
       nanoseconds: CallTimeout.nanoseconds(atMost: Self.timeoutSeconds * 1_000_000_000),
       cancellation: CallTimeout.cancellation)

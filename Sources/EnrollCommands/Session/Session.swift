@@ -221,7 +221,7 @@ public final class Session: Sendable {
     let timers = TimerQueue()
     let timer = seconds.flatMap { seconds in
       timers.run(at: SystemClock.now().advanced(bySeconds: seconds)) {
-        for opened in open { opened.client.abandon() }
+        for opened in open { opened.client.cancelLastRequests() }
       }
     }
     // For only one client no thread is needed.

@@ -16,7 +16,7 @@ public struct SessionEnvironment: Sendable {
   /// The key provider of a store when none is named.
   let defaultKeys: KeyPlan
   /// nil in an interface that cannot send requests to its host.
-  private(set) var host: (any HostConnection)?
+  private(set) var host: (any HostRequester)?
   /// The log for the clients' lines; nil: there is none.
   private(set) var log: (any LogHandler)?
   /// The clock of every client; nil: the system's.
@@ -32,7 +32,7 @@ public struct SessionEnvironment: Sendable {
   }
 
   /// The same environment with a host that provides HTTP and secrets on request.
-  public func asking(_ host: any HostConnection) -> SessionEnvironment {
+  public func asking(_ host: any HostRequester) -> SessionEnvironment {
     var more = self
     more.host = host
     return more

@@ -46,7 +46,7 @@ final class ServerContext: Sendable {
   var isDraining: Bool { draining.load(ordering: .acquiring) }
 
   /// - Returns: false if the server is already stopping.
-  func drain() -> Bool { !draining.exchange(true, ordering: .acquiringAndReleasing) }
+  func beginStopping() -> Bool { !draining.exchange(true, ordering: .acquiringAndReleasing) }
 
   /// A time of ``SystemClock/monotonic()``, in nanoseconds.
   static func deadline(afterMilliseconds milliseconds: Int64) -> Int64 {

@@ -251,7 +251,7 @@ public final class Client: Sendable {
 
   /// Ends the requests that sent a code or a refresh token, and the wait for a disk that refuses tokens, so
   /// that ``drain(keepsTrying:)`` returns soon. The tokens of these requests may be lost.
-  public func abandon() { phases.abandoned.cancel() }
+  public func cancelLastRequests() { phases.abandoned.cancel() }
 
   /// Whether a thread of the client may be sending a request.
   private var isSending: Bool { threads.isBusy || pool.load.threads > 0 }

@@ -99,7 +99,7 @@ final class ClosingTransport: Transport {
     // Requests of the outbox have this limit already.
     if cancellation === phases.gracePeriod { return try base.send(request, cancellation: cancellation) }
     if phases.closing.isCancelled { throw Self.closed }
-    if request.isFollowedUp {
+    if request.mustAwaitResponse {
       base.becomeReady(cancellation: phases.closing)
       if phases.closing.isCancelled { throw Self.closed }
       if cancellation?.isCancelled ?? false {

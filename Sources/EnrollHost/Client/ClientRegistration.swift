@@ -115,11 +115,13 @@ extension Client {
   }
 
   private func settlement(
-    of url: String, transactionID: TransactionID? = nil, goesOn: Bool = false, until deadline: Instant,
+    of url: String, transactionID: TransactionID? = nil, mayContinueInBrowser: Bool = false,
+    until deadline: Instant,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
     try runOneTimeStep(until: deadline, cancellation) { [self] cancellation throws(EnrollError) in
-      try resumed(url, transactionID, isReported: true, goesOn: goesOn, cancellation)
+      try resumed(
+        url, transactionID, isReported: true, mayContinueInBrowser: mayContinueInBrowser, cancellation)
     } afterwards: { [self] settlement in
       if settlement.nextURL == nil { _ = try? remember(settlement) }
     }
@@ -245,7 +247,8 @@ extension Client {
     }
     let settlement: Settlement
     do throws(EnrollError) {
-      settlement = try self.settlement(of: url, goesOn: true, until: deadline, cancellation: cancellation)
+      settlement = try self.settlement(
+        of: url, mayContinueInBrowser: true, until: deadline, cancellation: cancellation)
     } catch {
       guard error.code == .unsolicited || error.code == .redirectMismatch else { throw error }
       return .unsolicited

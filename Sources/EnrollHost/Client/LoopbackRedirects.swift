@@ -152,7 +152,7 @@ extension Client {
     let settlement: Settlement
     do throws(EnrollError) {
       settlement = try CallTimeout.until(cancellation: cancellation) { () throws(EnrollError) in
-        try resumed(url, isReported: tries == 0, goesOn: true, cancellation)
+        try resumed(url, isReported: tries == 0, mayContinueInBrowser: true, cancellation)
       }
     } catch {
       guard !error.isAboutRedirect, !cancellation.isCancelled else { return .declined }

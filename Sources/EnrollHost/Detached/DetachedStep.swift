@@ -11,7 +11,7 @@ public enum DetachedStep: Sendable {
   /// A renewal of tokens that have these epochs.
   case renewal(epochs: [UInt64], isForced: Bool, audience: TokenAudience?)
   /// The redirect of a transaction.
-  case redirect(url: String, transactionID: TransactionID?, isReported: Bool, goesOn: Bool)
+  case redirect(url: String, transactionID: TransactionID?, isReported: Bool, mayContinueInBrowser: Bool)
   /// A poll of a device transaction.
   case poll(TransactionID)
 
@@ -22,10 +22,10 @@ public enum DetachedStep: Sendable {
         ("step", .string("renewal")), ("epochs", .array(epochs.map { .integer(Int64(bitPattern: $0)) })),
         ("forced", .bool(isForced)), ("audience", audience?.detachedJSON),
       ])
-    case .redirect(let url, let transactionID, let isReported, let goesOn):
+    case .redirect(let url, let transactionID, let isReported, let mayContinueInBrowser):
       .object([
         ("step", .string("redirect")), ("url", .string(url)), ("reported", .bool(isReported)),
-        ("goesOn", .bool(goesOn)),
+        ("mayContinueInBrowser", .bool(mayContinueInBrowser)),
         ("transaction", transactionID.map { .string($0.text) }),
       ])
     case .poll(let transactionID):
@@ -46,7 +46,7 @@ public enum DetachedStep: Sendable {
     case ("redirect"?, let url?, _):
       self = .redirect(
         url: url, transactionID: transactionID, isReported: json["reported"]?.bool ?? false,
-        goesOn: json["goesOn"]?.bool ?? false)
+        mayContinueInBrowser: json["mayContinueInBrowser"]?.bool ?? false)
     case ("poll"?, _, let transactionID?): self = .poll(transactionID)
     default: return nil
     }
@@ -172,7 +172,8 @@ extension Settlement {
     let failure = json["failure"].map { EnrollError(detachedJSON: $0) }
     if let url = json["next"]?.string {
       self.init(
-        TransactionID(text), goesOnAt: url, after: failure ?? EnrollError(.oauth, "the scopes were refused"))
+        TransactionID(text), continuingAt: url,
+        after: failure ?? EnrollError(.oauth, "the scopes were refused"))
       return
     }
     self.init(

@@ -110,19 +110,24 @@ extension DetachedSteps {
 extension Client {
   /// Runs ``SignInStep/resume(_:transactionID:cancellation:)``, in a separate process if the redirect has a code.
   func resumed(
-    _ url: String, _ transactionID: TransactionID? = nil, isReported: Bool, goesOn: Bool = false,
+    _ url: String, _ transactionID: TransactionID? = nil, isReported: Bool,
+    mayContinueInBrowser: Bool = false,
     _ cancellation: any Cancellation
   ) throws(EnrollError) -> Settlement {
     let hasCode = (try? Redirect(parsing: url, configured: configuration.redirectURI))?.hasCode ?? false
     let step = DetachedStep.redirect(
-      url: url, transactionID: transactionID, isReported: isReported, goesOn: goesOn)
+      url: url, transactionID: transactionID, isReported: isReported,
+      mayContinueInBrowser: mayContinueInBrowser)
     if hasCode, let settled = try settled(step, cancellation) { return settled }
     guard isReported else {
       return try engine.signIn.resume(
-        url, transactionID: transactionID, goesOn: goesOn, cancellation: cancellation)
+        url, transactionID: transactionID, mayContinueInBrowser: mayContinueInBrowser,
+        cancellation: cancellation)
     }
     return try engine.backEnd.reporting { () throws(EnrollError) in
-      try engine.signIn.resume(url, transactionID: transactionID, goesOn: goesOn, cancellation: cancellation)
+      try engine.signIn.resume(
+        url, transactionID: transactionID, mayContinueInBrowser: mayContinueInBrowser,
+        cancellation: cancellation)
     }
   }
 
@@ -193,10 +198,12 @@ extension Client {
       case .refused(let error): throw error
       case .deadlinePassed, .cancelled: throw EnrollError(.internal, "a renewal without an end has ended")
       }
-    case .redirect(let url, let transactionID, let isReported, let goesOn):
+    case .redirect(let url, let transactionID, let isReported, let mayContinueInBrowser):
       let settlement = try CallTimeout.until(cancellation: nil, onProgress: onProgress) {
         () throws(EnrollError) in
-        try resumed(url, transactionID, isReported: isReported, goesOn: goesOn, phases.closing)
+        try resumed(
+          url, transactionID, isReported: isReported, mayContinueInBrowser: mayContinueInBrowser,
+          phases.closing)
       }
       if settlement.nextURL == nil { _ = try? remember(settlement) }
       return settlement.detachedJSON

@@ -24,7 +24,7 @@ final class RegistrationTransport: Transport {
   var trust: String { base.trust }
 
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {
-    guard request.isFollowedUp else { return try base.send(request, cancellation: cancellation) }
+    guard request.mustAwaitResponse else { return try base.send(request, cancellation: cancellation) }
     if cancellation?.isCancelled ?? false { throw EnrollError(.cancelled, "the call was cancelled") }
     CallTimeout.commit()
     let end = CancellationFlag()

@@ -47,7 +47,7 @@ public struct HTTPRequest: Sendable {
   /// Whether the response must not be lost, because the request sends a value that works once (a code or a
   /// refresh token), or registers a client. After it was sent, the client waits for its response even if the
   /// call is cancelled (reliability.md, Closing).
-  public var isFollowedUp = false
+  public var mustAwaitResponse = false
   /// Whether the response may have values that are issued only once: then a cut response is also useful (R30).
   public var takesCutAnswer = false
   /// The secrets in the body, which no text of the response may repeat.
@@ -77,10 +77,10 @@ public struct HTTPRequest: Sendable {
     secrets = form.secrets
   }
 
-  /// This request with ``isFollowedUp`` set.
+  /// This request with ``mustAwaitResponse`` set.
   var followedUp: HTTPRequest {
     var request = self
-    request.isFollowedUp = true
+    request.mustAwaitResponse = true
     request.takesCutAnswer = true
     return request
   }

@@ -39,7 +39,7 @@ extension AccountRecord {
   /// Removes the open sign-ins that earlier links of a registration began, because only its newest link may
   /// have one. So a forged link can replace the sign-in of that registration, but no other transaction.
   /// - Parameter origin: the registration.
-  package mutating func forgetAttempts(at origin: TransactionID) {
+  package mutating func removeOpenSignIns(ofRegistration origin: TransactionID) {
     // A transaction is stored after its predecessor.
     var chain = [origin]
     for transaction in transactions {

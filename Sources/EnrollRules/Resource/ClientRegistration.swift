@@ -68,7 +68,7 @@ package struct ClientRegistration: Equatable, Sendable {
     // If libcurl repeats the request, or the response is lost, the server has registered a client that
     // EnrollKit does not know.
     var request = HTTPRequest.post(body, to: endpoint, freshConnection: true)
-    request.isFollowedUp = true
+    request.mustAwaitResponse = true
     return request
   }
 

@@ -52,7 +52,7 @@ extension TokenSet {
 
 extension AccountRecord {
   /// The error for an audience at a provider that narrows sessions; nil for any other provider.
-  package func refusesToAsk(for audience: TokenAudience) -> EnrollError? {
+  package func narrowingError(for audience: TokenAudience) -> EnrollError? {
     guard narrowsSessions else { return nil }
     return EnrollError(
       .unsupported,

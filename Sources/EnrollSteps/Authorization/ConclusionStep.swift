@@ -46,12 +46,13 @@ final class ConclusionStep: StateChangingStep {
   }
 
   /// Accepts the transaction's answer, exchanges it, and stores the tokens or settles the transaction as failed.
-  /// - Parameter goesOn: whether the transaction may continue in the browser instead of ending, without
+  /// - Parameter mayContinueInBrowser: whether the transaction may continue in the browser instead of ending, without
   ///   `offline_access` or with `prompt=consent`.
   /// - Throws: `.alreadySettled`, and nothing is exchanged; the exchange's error if nothing was sent; the errors of the
   ///   store.
   func conclude(
-    _ transaction: TransactionRecord, goesOn: Bool = false, _ cancellation: (any Cancellation)? = nil,
+    _ transaction: TransactionRecord, mayContinueInBrowser: Bool = false,
+    _ cancellation: (any Cancellation)? = nil,
     _ exchange: () throws(EnrollError) -> ReceivedTokens
   ) throws(EnrollError) -> Settlement {
     try beginExchange(of: transaction)
@@ -60,20 +61,20 @@ final class ConclusionStep: StateChangingStep {
       received = try exchange()
     } catch {
       guard !error.isUnsent else { throw try givenBack(transaction, because: error) }
-      if goesOn,
+      if mayContinueInBrowser,
         let next = authorization.leaveOutOfflineAccess(
           of: transaction, after: error, cancellation: cancellation)
       {
-        return Settlement(transaction.id, goesOnAt: next, after: error)
+        return Settlement(transaction.id, continuingAt: next, after: error)
       }
       let isExplained = error.isAboutScopes && transaction.codeRequest != nil
       return try settle(
         transaction, failed: isExplained ? authorization.explained(error, scopes: transaction.scopes) : error)
     }
-    if goesOn,
+    if mayContinueInBrowser,
       let next = authorization.askForConsent(of: transaction, insteadOf: received, cancellation: cancellation)
     {
-      return Settlement(transaction.id, goesOnAt: next, after: AuthorizationStep.lacksRefreshToken)
+      return Settlement(transaction.id, continuingAt: next, after: AuthorizationStep.lacksRefreshToken)
     }
     return try keep(received, of: transaction)
   }

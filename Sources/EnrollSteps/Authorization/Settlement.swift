@@ -18,7 +18,7 @@ public struct Settlement: Equatable, Sendable {
 
   /// The conclusion of a transaction that continues in the browser.
   /// - Parameter error: why the transaction did not end with tokens. The error is not reported.
-  package init(_ transactionID: TransactionID, goesOnAt url: String, after error: EnrollError) {
+  package init(_ transactionID: TransactionID, continuingAt url: String, after error: EnrollError) {
     self.init(transactionID: transactionID, ending: .failed(error))
     nextURL = url
   }

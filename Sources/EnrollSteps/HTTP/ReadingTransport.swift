@@ -68,7 +68,7 @@ final class ReadingTransport: Transport {
     do throws(EnrollError) {
       return try transport.send(request, cancellation: cancellation)
     } catch {
-      throw request.isFollowedUp ? error : error.withoutUnsent()
+      throw request.mustAwaitResponse ? error : error.withoutUnsent()
     }
   }
 }

@@ -9,7 +9,7 @@ public protocol Transport: AnyObject, Sendable {
   var trust: String { get }
 
   /// Returns when the next request can be sent at once, or after `cancellation`: called before a request whose response
-  /// must be awaited (``HTTPRequest/isFollowedUp``).
+  /// must be awaited (``HTTPRequest/mustAwaitResponse``).
   func becomeReady(cancellation: any Cancellation)
 
   /// - Throws: `.network` (not reached, connection lost), `.tls` (final: R19), `.timeout`, `.responseInvalid` (over the

@@ -160,7 +160,7 @@ public final class LinkStep: StateChangingStep {
     let url = try authorization.browserURL(of: request, metadata: metadata, cancellation: cancellation)
     try transactions.remember(transaction) { record throws(EnrollError) in
       try change(&record)
-      if source == .activation { record.forgetAttempts(at: origin) }
+      if source == .activation { record.removeOpenSignIns(ofRegistration: origin) }
     }
     return Transaction(of: transaction, opening: url)
   }

@@ -125,7 +125,7 @@ public final class RenewalStep: EngineStep {
       return .rejected(
         context.withRegistration(refusal.error(at: moment)).advised(by: refusal, record, at: moment))
     }
-    if let error = audience.flatMap({ record.refusesToAsk(for: $0) }) { return .rejected(error) }
+    if let error = audience.flatMap({ record.narrowingError(for: $0) }) { return .rejected(error) }
     if let audience, let refusal = record.refusal(for: audience), refusal.pause.band(at: moment) == .fresh {
       return .rejected(context.withRegistration(refusal.error(at: moment)).concerning(audience))
     }

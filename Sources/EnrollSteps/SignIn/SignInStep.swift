@@ -113,13 +113,13 @@ public final class SignInStep: EngineStep {
   /// Accepts a redirect and completes its transaction.
   /// - Parameter transactionID: the transaction to which the host assigns the redirect; needed only for a return
   ///   without `state` while several are pending (R6).
-  /// - Parameter goesOn: whether the caller opens ``Settlement/nextURL``; if not, a transaction that could continue
+  /// - Parameter mayContinueInBrowser: whether the caller opens ``Settlement/nextURL``; if not, a transaction that could continue
   ///   there ends.
   /// - Throws: if the URL settles nothing: `.redirectMalformed`, `.redirectMismatch`, `.unsolicited`,
   ///   `.alreadySettled`, `.transactionExpired`; or if the provider cannot be reached before the code is sent:
   ///   `.network` and related errors. There is then no side effect (R6), and the transaction stays pending.
   public func resume(
-    _ url: String, transactionID: TransactionID? = nil, goesOn: Bool = false,
+    _ url: String, transactionID: TransactionID? = nil, mayContinueInBrowser: Bool = false,
     cancellation: (any Cancellation)?
   ) throws(EnrollError) -> Settlement {
     try context.requireNative()
@@ -152,12 +152,12 @@ public final class SignInStep: EngineStep {
       // No automatic step after a response without iss, unless the provider does not announce iss (R17).
       let isIdentified =
         redirect.issuer != nil || provider.cachedMetadata?.announcesIssuerInRedirect == false
-      if goesOn, isIdentified,
+      if mayContinueInBrowser, isIdentified,
         let next = authorization.leaveOutOfflineAccess(
           of: transaction, after: error, cancellation: cancellation)
           ?? authorization.askForConsent(of: transaction, after: error, cancellation: cancellation)
       {
-        return Settlement(transaction.id, goesOnAt: next, after: error)
+        return Settlement(transaction.id, continuingAt: next, after: error)
       }
       let fallsBack = transaction.isSilentFallback && error.asksForUser && isIdentified
       var settlement = try conclusion.conclude(
@@ -167,7 +167,8 @@ public final class SignInStep: EngineStep {
       if fallsBack { settlement.silentFallback = transaction }
       return settlement
     case .code(let code):
-      return try conclusion.conclude(transaction, goesOn: goesOn, cancellation) { () throws(EnrollError) in
+      return try conclusion.conclude(transaction, mayContinueInBrowser: mayContinueInBrowser, cancellation) {
+        () throws(EnrollError) in
         if case .bff(let begun) = transaction.flow {
           return try bff.redeem(code, of: begun, asked: transaction.issuer.text, cancellation: cancellation)
         }

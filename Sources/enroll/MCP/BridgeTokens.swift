@@ -90,7 +90,7 @@ final class BridgeTokens {
   }
 
   /// Ends every wait. Renewals continue in their processes.
-  func abandon() { client?.abandon() }
+  func abandon() { client?.cancelLastRequests() }
 
   /// Whether the account has a session now, according to the store.
   var hasSession: Bool {

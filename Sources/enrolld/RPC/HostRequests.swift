@@ -12,7 +12,7 @@ import EnrollJSON
 import EnrollPosix
 
 /// Requests that the host has not answered yet. A class, because threads share it.
-final class HostRequests: HostConnection {
+final class HostRequests: HostRequester {
   private struct Table {
     var open: [UInt64: PendingRequest] = [:]
     var next: UInt64 = 1

@@ -104,7 +104,7 @@ final class CommandFace: Face {
   let log = LogKeeper()
 
   init(_ configuration: JSON, _ zoo: FakeProvider, _ clock: FakeClock) throws(EnrollError) {
-    session = Session(SessionEnvironment.none.asking(HostConnectionToFake(zoo)).timed(by: clock).logging(log))
+    session = Session(SessionEnvironment.none.asking(HostRequesterToFake(zoo)).timed(by: clock).logging(log))
     let opened = try session.call(
       "client.open",
       .object([
@@ -121,7 +121,7 @@ final class CommandFace: Face {
 }
 
 /// A host that sends its clients' HTTP requests to the zoo.
-private final class HostConnectionToFake: HostConnection {
+private final class HostRequesterToFake: HostRequester {
   private let zoo: FakeProvider
   init(_ zoo: FakeProvider) { self.zoo = zoo }
 

@@ -24,14 +24,18 @@ struct OfflineAccessTests {
     let engine = bench.engine()
     let begun = try engine.signIn.begin(SignInOptions(prompt: "login"), cancellation: nil)
     let back = bench.provider.refuse(begun.url, error: "invalid_scope")
-    let next = try #require(try engine.signIn.resume(back, goesOn: true, cancellation: nil).nextURL)
+    let next = try #require(
+      try engine.signIn.resume(back, mayContinueInBrowser: true, cancellation: nil).nextURL)
     expect(scopes(next, bench), is: "openid profile")
     #expect(next.contains("prompt=login"))
     try expect(engine.transactions.transactionStatus(begun.transactionID), is: .pending)
     #expect(bench.seen.reported.isEmpty)
     // An answer to the first request is no longer accepted.
-    expect(code { _ = try engine.signIn.resume(back, goesOn: true, cancellation: nil) }, is: .unsolicited)
-    let settled = try engine.signIn.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
+    expect(
+      code { _ = try engine.signIn.resume(back, mayContinueInBrowser: true, cancellation: nil) },
+      is: .unsolicited)
+    let settled = try engine.signIn.resume(
+      bench.provider.signIn(at: next), mayContinueInBrowser: true, cancellation: nil)
     expect(settled.transactionID, is: begun.transactionID)
     expect(engine.state, is: .active(.confirmed))
   }
@@ -43,10 +47,11 @@ struct OfflineAccessTests {
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.provider.next(.token, .status(status, body: #"{"error":"\#(error)"}"#))
     let settled = try engine.signIn.resume(
-      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+      bench.provider.signIn(at: begun.url), mayContinueInBrowser: true, cancellation: nil)
     let next = try #require(settled.nextURL)
     expect(scopes(next, bench), is: "openid profile")
-    _ = try engine.signIn.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
+    _ = try engine.signIn.resume(
+      bench.provider.signIn(at: next), mayContinueInBrowser: true, cancellation: nil)
     expect(engine.state, is: .active(.confirmed))
   }
 
@@ -93,7 +98,7 @@ struct OfflineAccessTests {
       bench.provider.next(.token, .status(400, body: #"{"error":"\#(error)"}"#))
       let back =
         isCode ? bench.provider.signIn(at: begun.url) : bench.provider.refuse(begun.url, error: error)
-      let settled = try engine.signIn.resume(back, goesOn: true, cancellation: nil)
+      let settled = try engine.signIn.resume(back, mayContinueInBrowser: true, cancellation: nil)
       guard case .failed(let reason) = settled.ending else { throw Unexpected(what: "no failure") }
       #expect(settled.nextURL == nil && reason.message.contains("asked: openid offline_access"))
       #expect(reason.field == "scopes" && !reason.message.contains("the next sign-in"))
@@ -107,9 +112,10 @@ struct OfflineAccessTests {
     let engine = bench.engine()
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let back = bench.provider.refuse(begun.url, error: "invalid_scope")
-    let next = try #require(try engine.signIn.resume(back, goesOn: true, cancellation: nil).nextURL)
+    let next = try #require(
+      try engine.signIn.resume(back, mayContinueInBrowser: true, cancellation: nil).nextURL)
     let refused = bench.provider.refuse(next, error: "invalid_scope")
-    let settled = try engine.signIn.resume(refused, goesOn: true, cancellation: nil)
+    let settled = try engine.signIn.resume(refused, mayContinueInBrowser: true, cancellation: nil)
     #expect(settled.nextURL == nil && engine.state.kind == .registrationFailed)
   }
 

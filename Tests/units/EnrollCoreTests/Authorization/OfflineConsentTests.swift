@@ -31,13 +31,14 @@ struct OfflineConsentTests {
     let begun = try engine.signIn.begin(SignInOptions(prompt: "login"), cancellation: nil)
     expect(prompt(begun.url), is: "login")
     let first = try engine.signIn.resume(
-      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+      bench.provider.signIn(at: begun.url), mayContinueInBrowser: true, cancellation: nil)
     let next = try #require(first.nextURL)
     expect(prompt(next), is: "consent")
     expect(first.transactionID, is: begun.transactionID)
     try expect(engine.transactions.transactionStatus(begun.transactionID), is: .pending)
     #expect(bench.seen.reported.isEmpty)
-    let settled = try engine.signIn.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
+    let settled = try engine.signIn.resume(
+      bench.provider.signIn(at: next), mayContinueInBrowser: true, cancellation: nil)
     expect(settled.nextURL, is: nil)
     #expect(try bench.record.confirmed?.refreshToken != nil)
     // The first tokens are neither kept nor revoked: some providers would end the new ones, too (R35).
@@ -76,16 +77,17 @@ struct OfflineConsentTests {
     let engine = bench.engine()
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let first = try engine.signIn.resume(
-      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+      bench.provider.signIn(at: begun.url), mayContinueInBrowser: true, cancellation: nil)
     let next = try #require(first.nextURL)
     bench.provider.change { $0.tokens = { $0["scope"] = .string("openid profile") } }
-    let second = try engine.signIn.resume(bench.provider.signIn(at: next), goesOn: true, cancellation: nil)
+    let second = try engine.signIn.resume(
+      bench.provider.signIn(at: next), mayContinueInBrowser: true, cancellation: nil)
     #expect(second.nextURL == nil && engine.state == .active(.confirmed))
     try expect(bench.record.offlineConsent, is: .useless)
     try expect(prompt(engine.signIn.begin(SignInOptions(), cancellation: nil).url), is: nil)
     let again = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let third = try engine.signIn.resume(
-      bench.provider.signIn(at: again.url), goesOn: true, cancellation: nil)
+      bench.provider.signIn(at: again.url), mayContinueInBrowser: true, cancellation: nil)
     expect(third.nextURL, is: nil)
   }
 
@@ -96,7 +98,7 @@ struct OfflineConsentTests {
     let engine = bench.engine()
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let settled = try engine.signIn.resume(
-      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+      bench.provider.signIn(at: begun.url), mayContinueInBrowser: true, cancellation: nil)
     #expect(settled.nextURL == nil && engine.state == .active(.confirmed))
   }
 
@@ -109,7 +111,7 @@ struct OfflineConsentTests {
     let engine = bench.engine()
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let settled = try engine.signIn.resume(
-      bench.provider.signIn(at: begun.url), goesOn: true, cancellation: nil)
+      bench.provider.signIn(at: begun.url), mayContinueInBrowser: true, cancellation: nil)
     #expect(settled.nextURL == nil && engine.state == .active(.confirmed))
   }
 
@@ -147,10 +149,11 @@ struct OfflineConsentTests {
     let engine = bench.engine()
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let back = bench.provider.refuse(begun.url, error: error) + description
-    let next = try #require(try engine.signIn.resume(back, goesOn: true, cancellation: nil).nextURL)
+    let next = try #require(
+      try engine.signIn.resume(back, mayContinueInBrowser: true, cancellation: nil).nextURL)
     expect(prompt(next), is: "consent")
     let again = bench.provider.refuse(next, error: error) + description
-    let settled = try engine.signIn.resume(again, goesOn: true, cancellation: nil)
+    let settled = try engine.signIn.resume(again, mayContinueInBrowser: true, cancellation: nil)
     #expect(settled.nextURL == nil && engine.state.kind == .registrationFailed)
   }
 

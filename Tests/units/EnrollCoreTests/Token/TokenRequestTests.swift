@@ -27,7 +27,7 @@ struct TokenRequestTests {
     let request = TokenRequest.refresh(
       refreshToken: Secret("r&1"), configuration: try Fixture.configuration(),
       metadata: try Fixture.metadata())
-    #expect(request.freshConnection && request.isFollowedUp)
+    #expect(request.freshConnection && request.mustAwaitResponse)
     #expect(!request.url.contains("?"))
     #expect(!request.headers.contains { $0.name == "Authorization" })
     expect(
@@ -37,6 +37,6 @@ struct TokenRequestTests {
     expect(
       String(decoding: named.body, as: UTF8.self),
       is: "grant_type=refresh_token&refresh_token=r%261&client_id=client+one")
-    #expect(named.freshConnection && named.isFollowedUp)
+    #expect(named.freshConnection && named.mustAwaitResponse)
   }
 }

@@ -273,7 +273,7 @@ struct ClientTests {
     let log = Lines()
     let (client, disk) = try unsaved(stage, log: log)
     client.close()
-    client.abandon()
+    client.cancelLastRequests()
     client.drain(keepsTrying: false)
     #expect(log.written.withLock { $0.contains { $0.contains("the store refused them") } })
     disk.refuse(.before, times: 0)

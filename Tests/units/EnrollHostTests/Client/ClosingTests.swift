@@ -155,7 +155,7 @@ struct ClosingTests {
       _ = stage.ask(client)
       stage.silence.reached.wait()
       client.close()
-      client.abandon()
+      client.cancelLastRequests()
       client.drain()
       expect(stage.silence.count.withLock { $0 }, is: 1)
     }
