@@ -123,21 +123,24 @@ struct Setup {
   func pages() throws(EnrollError) -> Pages {
     let theme: Theme
     do throws(ThemeError) {
-      let json = settings.theme?.object ?? JSONObject([("product", .string("Your account"))])
-      theme = try Theme(json: json)
+      theme = try Theme(json: settings.theme ?? JSONObject([("product", .string("Your account"))]))
     } catch {
       throw EnrollError(.configuration, "theme: \(error.message)", field: "theme")
     }
     var texts: [[UInt8]] = []
     for path in settings.textFiles {
-      texts.append(try UserDirectories.readConfiguration(at: path, called: path).serialized())
+      do throws(EnrollError) {
+        texts.append(try UserDirectories.readConfiguration(at: path, called: path).serialized())
+      } catch {
+        throw EnrollError(error.code, "textFiles: \(error.message)", field: "textFiles")
+      }
     }
     do throws(CatalogueError) {
       var languages = try Languages()
       for file in texts { try languages.add(json: file) }
       return Pages(theme: theme, languages: languages)
     } catch {
-      throw EnrollError(.configuration, "texts: \(error.message)", field: "texts")
+      throw EnrollError(.configuration, "textFiles: \(error.message)", field: "textFiles")
     }
   }
 
@@ -261,6 +264,15 @@ struct Setup {
         .configuration,
         "metrics: expected a loopback address in numbers and a port, such as 127.0.0.1:9464 or [::1]:9464. "
           + "Metrics have no password: let a proxy of this machine pass them on to others.",
+        field: "metrics")
+    }
+    let listen = try Self.address(settings.listen, "listen")
+    guard
+      listen.port != port
+        || ![address, "0.0.0.0", "::"].contains(where: { ASCII.equals($0, listen.address) })
+    else {
+      throw EnrollError(
+        .configuration, "metrics: expected another port than that of listen, \(settings.listen)",
         field: "metrics")
     }
     var options = ServerSettings(addresses: [address], port: port, publicOrigin: "http://\(text)")

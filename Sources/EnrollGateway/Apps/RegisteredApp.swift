@@ -61,6 +61,9 @@ public struct RegisteredApp: Sendable, Equatable {
 extension RegisteredApp {
   /// - Throws: `.configuration`; `field` is the key within the app's object.
   func check() throws(EnrollError) {
+    guard !title.isEmpty, title.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw EnrollError(.configuration, "expected a name without control characters", field: "title")
+    }
     guard !redirectURIs.isEmpty, redirectURIs.count <= 16 else {
       throw EnrollError(.configuration, "expected 1 to 16 redirect URIs", field: "redirectUris")
     }
@@ -71,6 +74,27 @@ extension RegisteredApp {
     }
     if let fallbackURI, let problem = Self.problem(in: fallbackURI) {
       throw EnrollError(.configuration, problem, field: "fallbackUri")
+    }
+    if let android {
+      guard Self.isName(android.package, firstIsLetter: true, allows: 0x5F) else {
+        throw EnrollError(
+          .configuration, "expected the name of a package, such as com.example.app", field: "android.package")
+      }
+      guard !android.fingerprints.isEmpty else {
+        throw EnrollError(.configuration, "expected at least one fingerprint", field: "android.sha256")
+      }
+    }
+    for id in appleAppIDs {
+      let parts = id.utf8.split(separator: 0x2E, maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, parts[0].count == 10,
+        parts[0].allSatisfy({ ASCII.isDigit($0) || (0x41...0x5A).contains($0) }),
+        Self.isName(String(Substring(parts[1])), firstIsLetter: false, allows: 0x2D)
+      else {
+        throw EnrollError(
+          .configuration,
+          "expected the team's 10 capital letters or digits, a dot and the bundle id, such as "
+            + "ABCDE12345.com.example.app", field: "appleAppIds")
+      }
     }
     for print in android?.fingerprints ?? [] {
       let parts = print.utf8.split(separator: 0x3A, omittingEmptySubsequences: false)
@@ -89,7 +113,19 @@ extension RegisteredApp {
     guard url.kind != .loopbackHTTP || url.isLoopbackLiteral else {
       return "a loopback redirect URI names 127.0.0.1 or [::1], not localhost"
     }
+    guard url.kind != .loopbackHTTP || url.query == nil else { return "a loopback redirect URI has no query" }
     return nil
+  }
+
+  /// Whether the text is a name of a package (Android) or a bundle (Apple): segments with dots between them, at least
+  /// two, each of letters, digits and one other character.
+  private static func isName(_ text: String, firstIsLetter: Bool, allows other: UInt8) -> Bool {
+    let segments = text.utf8.split(separator: 0x2E, omittingEmptySubsequences: false)
+    return segments.count >= 2
+      && segments.allSatisfy { segment in
+        guard let first = segment.first, !firstIsLetter || ASCII.isLetter(first) else { return false }
+        return segment.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == other }
+      }
   }
 
   private static func isHex(_ byte: UInt8) -> Bool {

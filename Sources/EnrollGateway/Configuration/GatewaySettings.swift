@@ -36,8 +36,8 @@ public struct GatewaySettings: Sendable {
   public let registration: RegistrationSettings?
   /// The directory of users who register by e-mail; nil for the gateway's own tables.
   public let directory: DirectorySettings?
-  /// The theme of the pages, as JSON.
-  public let theme: JSON?
+  /// The theme of the pages; nil for the default theme.
+  public let theme: JSONObject?
   /// Files with changed texts, or with the texts of additional languages.
   public let textFiles: [String]
 
@@ -208,7 +208,7 @@ public struct GatewaySettings: Sendable {
         try DirectorySettings(json: json, providers: providers, isDevelopment: isDevelopment)
       } else { nil }
     apps = try Self.apps(maps.apps)
-    theme = maps.theme
+    theme = try Self.theme(maps.theme)
     textFiles = reader.texts("textFiles") ?? []
   }
 }
@@ -224,7 +224,24 @@ extension GatewaySettings {
         "publicUrl: expected an https origin without a path, such as https://id.example; http on this machine needs allowLoopbackHttp",
         field: "publicUrl")
     }
+    // Browsers write origins so, and requests are compared with this one.
+    guard url.port != (url.kind == .https ? 443 : 80),
+      !text.utf8.contains(where: { (0x41...0x5A).contains($0) })
+    else {
+      throw EnrollError(
+        .configuration,
+        "publicUrl: expected the host in lower case and no default port, as browsers write it, got \(text)",
+        field: "publicUrl")
+    }
     return text
+  }
+
+  private static func theme(_ json: JSON?) throws(EnrollError) -> JSONObject? {
+    guard let json else { return nil }
+    guard let object = json.object else {
+      throw EnrollError(.configuration, "theme: expected an object, got \(json.kind)", field: "theme")
+    }
+    return object
   }
 
   private static func number(

@@ -55,6 +55,7 @@ public struct MailSettings: Sendable, Equatable {
       guard text?.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) ?? true else {
         throw Self.refusal(field, "expected a text without control characters")
       }
+      guard text != "" else { throw Self.refusal(field, "expected a text that is not empty") }
     }
     guard (user == nil) == (password == nil) else {
       throw Self.refusal("user", "expected a user with a password, or neither")

@@ -6,7 +6,8 @@ import EnrollJSON
 enum CredentialInput {
   private static let limit = 1 << 20
 
-  /// Reads to the end of the input, or to a limit.
+  /// Reads to the end of the input.
+  /// - Returns: empty for a question above the limit: its beginning alone may name another host.
   static func all() -> [UInt8] { read { _ in false } }
 
   static func text() -> String { String(validating: all(), as: UTF8.self) ?? "" }
@@ -20,11 +21,15 @@ enum CredentialInput {
   private static func read(until isWhole: ([UInt8]) -> Bool) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
-    while bytes.count < limit, !isWhole(bytes), Interrupts.wait(for: STDIN_FILENO) {
+    while !isWhole(bytes), Interrupts.wait(for: STDIN_FILENO) {
       let count = piece.withUnsafeMutableBytes { CPosix.read(STDIN_FILENO, $0.baseAddress, $0.count) }
       if count < 0, [EINTR, EAGAIN].contains(enroll_posix_errno()) { continue }
       guard count > 0 else { break }
       bytes += piece[..<count]
+      guard bytes.count <= limit else {
+        Terminal.errors.say("enroll: the question is longer than \(limit) bytes, so it gets no answer.")
+        return []
+      }
     }
     return bytes
   }

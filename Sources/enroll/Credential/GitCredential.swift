@@ -48,8 +48,10 @@ struct GitQuestion {
   init?(_ bytes: [UInt8]) {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
     // Not by Character: CR and LF together are one.
-    for var line in bytes.split(separator: UInt8(ascii: "\n")) {
+    for var line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       if line.last == UInt8(ascii: "\r") { line.removeLast() }
+      // A blank line ends the question.
+      guard !line.isEmpty else { break }
       guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
       let value = String(decoding: line[(equals + 1)...], as: UTF8.self)
       switch String(decoding: line[..<equals], as: UTF8.self) {

@@ -215,6 +215,18 @@ class Git(Dialogue):
         self.assertEqual(
             self.answer("protocol=https\r\nhost=host.example\r\nusername=me\r\n\r\n")["password"], self.token())
 
+    def test_only_the_lines_before_the_blank_one_are_the_question(self):
+        self.sign_in()
+        self.assertEqual(self.ask("git", given="protocol=https\n\nhost=host.example\n")[0], "")
+
+    def test_a_question_above_the_limit_is_not_answered_from_its_beginning(self):
+        self.sign_in()
+        head = "protocol=https\npath={}\nhost=host.example"
+        given = head.format("x" * ((1 << 20) - len(head.format("")))) + ".evil.example\n\n"
+        output, words = self.ask("git", given=given)
+        self.assertEqual(output, "")
+        self.assertIn("longer than 1048576 bytes", words)
+
     def test_a_push_can_have_a_token_for_a_resource_and_scopes(self):
         self.sign_in()
         output, _ = self.ask("git", options=["--min-lifetime", "100", "--timeout", "20", "--scope", "openid"])

@@ -108,7 +108,7 @@ class Program(unittest.TestCase):
     def test_associations_of_apps(self):
         prints = ":".join(["AB"] * 32)
         gateway = Gateway(apps={"a": {
-            "title": "A", "redirectUris": ["https://id.example/app"], "appleAppIds": ["TEAM.com.example.app"],
+            "title": "A", "redirectUris": ["https://id.example/app"], "appleAppIds": ["ABCDE12345.com.example.app"],
             "android": {"package": "com.example.app", "sha256": [prints]}}})  # fmt: skip
         gateway.settings["apps"]["a"]["redirectUris"] = [f"{gateway.base}/app".replace("http:", "https:"), "com.example.app:/cb"]
         gateway.settings["providers"] = {"a": {"issuer": "https://id.example", "clientId": "x"}}
@@ -118,4 +118,4 @@ class Program(unittest.TestCase):
         android = browser.open("/.well-known/assetlinks.json").json
         self.assertEqual(android[0]["target"]["sha256_cert_fingerprints"], [prints])
         apple = browser.open("/.well-known/apple-app-site-association").json
-        self.assertEqual(apple["applinks"]["details"][0]["appIDs"], ["TEAM.com.example.app"])
+        self.assertEqual(apple["applinks"]["details"][0]["appIDs"], ["ABCDE12345.com.example.app"])

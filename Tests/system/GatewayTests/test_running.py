@@ -162,6 +162,9 @@ class BeforeTheStart(unittest.TestCase):
         for change, key in [
             ({"listen": "localhost:80"}, "listen"), ({"listen": "127.0.0.1:99999"}, "listen"),
             ({"trustedProxies": ["proxy"]}, "trustedProxies"), ({"trustedProxies": ["10.0.0.0/33"]}, "trustedProxies"),
+            ({"listen": "127.0.0.1:9464", "metrics": "127.0.0.1:9464"}, "metrics"),
+            ({"listen": "0.0.0.0:9464", "metrics": "127.0.0.1:9464"}, "metrics"), ({"theme": "Notes"}, "theme"),
+            ({"textFiles": ["/nowhere/texts.json"]}, "textFiles"),
         ]:  # fmt: skip
             with self.subTest(change):
                 before = dict(gateway.settings)

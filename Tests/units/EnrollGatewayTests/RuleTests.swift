@@ -99,6 +99,9 @@ struct RuleTests {
       ("publicUrl", JSON.string("http://gateway.example"), "publicUrl"),
       ("publicUrl", .string("https://gateway.example/path"), "publicUrl"),
       ("publicUrl", .string("https://gateway.example/"), "publicUrl"),
+      ("publicUrl", .string("https://Gateway.example"), "publicUrl"),
+      ("publicUrl", .string("https://gateway.example:443"), "publicUrl"),
+      ("theme", .string("x"), "theme"), ("theme", .array([]), "theme"), ("theme", .null, "theme"),
       ("returnTo", .array([.string("http://app.example/")]), "returnTo"),
       ("listne", .string("x"), "listne"), ("providers", .object([]), "providers"),
       ("providers", .object([("a/b", .object([]))]), "providers"),
@@ -120,6 +123,39 @@ struct RuleTests {
   func settings(key: String, value: JSON, field: String) {
     #expect { try TestGateway.settings([(key, value)]) } throws: {
       ($0 as? EnrollError)?.field?.hasPrefix(field) == true
+    }
+  }
+
+  @Test(
+    "an app that cannot work is refused by the key of its mistake",
+    arguments: [
+      (#"{"title": ""}"#, "title"), (#"{"title": "a\nb"}"#, "title"),
+      (#"{"android": {"package": "http://evil/", "sha256": ["PRINT"]}}"#, "android.package"),
+      (#"{"android": {"package": "app", "sha256": ["PRINT"]}}"#, "android.package"),
+      (#"{"android": {"package": "com.2example", "sha256": ["PRINT"]}}"#, "android.package"),
+      (#"{"android": {"package": "com.example_1", "sha256": ["PRINT"]}}"#, nil),
+      (#"{"android": {"package": "com.example", "sha256": []}}"#, "android.sha256"),
+      (#"{"appleAppIds": ["x"]}"#, "appleAppIds"),
+      (#"{"appleAppIds": ["abcde12345.com.example"]}"#, "appleAppIds"),
+      (#"{"appleAppIds": ["ABCDE12345.com.example-1"]}"#, nil),
+      (#"{"redirectUris": ["http://127.0.0.1/cb?x=y"]}"#, "redirectUris"),
+    ])
+  func apps(changes: String, field: String?) throws {
+    let print = [String](repeating: "AB", count: 32).joined(separator: ":")
+    let text = changes.replacingOccurrences(of: "PRINT", with: print)
+    var app = JSONObject([
+      ("title", .string("A")), ("redirectUris", .array([.string("com.example.app:/cb")])),
+    ])
+    for member in try #require(try JSON.parse(Array(text.utf8)).object).members {
+      app[member.key] = member.value
+    }
+    let settings = [("apps", JSON.object([("a", .object(app))]))]
+    guard let field else {
+      _ = try TestGateway.settings(settings)
+      return
+    }
+    #expect { try TestGateway.settings(settings) } throws: {
+      ($0 as? EnrollError)?.field == "apps.a.\(field)"
     }
   }
 
