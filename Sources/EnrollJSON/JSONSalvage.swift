@@ -1,32 +1,36 @@
 // Reads the usable members of an object that is not acceptable JSON (R37), because of: a duplicate member, NUL in a
-// string, nesting that is too deep, a trailing comma, a byte order mark or a warning before it, other bytes after it,
-// or a missing end. It is for responses that must not be lost as a whole, because a value in them cannot be fetched
-// again (R30). It reads only the members of the outermost object, and returns a value only if the text is unambiguous
-// about it.
+// string, nesting that is too deep, a trailing comma, a byte order mark or a warning before it, other bytes or another
+// object after it, or a missing end. It is for responses that must not be lost as a whole, because a value in them cannot
+// be fetched again (R30). It reads only the members of the outermost objects, and returns a value only if the text is
+// unambiguous about it.
 
 extension JSON {
-  /// The members named `names` whose values are unambiguous: acceptable by themselves (R37), and the same wherever the
+  /// The members named `names` whose values are unambiguous: acceptable by themselves (R37), and the same wherever an
   /// outermost object names them.
   /// - Parameter needed: a member that may be missing, but must not be ambiguous.
   /// - Returns: nil if the text has no complete object, or if `needed` is ambiguous. `needed` is also ambiguous if the
-  ///   text before or after the object names it, unless the text after it only repeats the object.
+  ///   text outside of the complete objects names it.
   public static func salvaged(
     _ names: [String], undoubted needed: String, from text: [UInt8]
   ) -> JSONObject? {
-    var empty: JSONObject?
-    for var salvage in JSONSalvage.candidates(in: text, without: needed) {
-      let found = salvage.members(names)
-      guard salvage.isWhole, !salvage.isFollowed(by: needed) else { continue }
-      guard !found.isEmpty else {
-        empty = JSONObject([])
+    var found: [JSONSalvage.Found] = []
+    var isThere = false
+    var search = JSONSalvage.Search(text)
+    while var object = search.next() {
+      let members = object.members(names)
+      guard object.isWhole else {
+        if search.isExpected(object) { break }
         continue
       }
-      guard !found.contains(where: { $0.value == nil && $0.name.utf8.elementsEqual(needed.utf8) }) else {
-        return nil
-      }
-      return JSONObject(found.map { ($0.name, $0.value) })
+      guard !search.words(before: object, mayName: needed) else { return nil }
+      search.end(object)
+      isThere = true
+      for member in members { JSONSalvage.add(member, to: &found) }
     }
-    return empty
+    guard isThere, !search.rest(mayName: needed),
+      !found.contains(where: { $0.value == nil && $0.name.utf8.elementsEqual(needed.utf8) })
+    else { return nil }
+    return JSONObject(found.map { ($0.name, $0.value) })
   }
 
   /// The member `name` of an object whose end is missing: complete by itself, and named once, or with the same value
@@ -34,64 +38,87 @@ extension JSON {
   /// - Returns: nil also if the object is complete, or broken before the end of the text, or if the text before it names
   ///   the member.
   public static func salvaged(_ name: String, beforeCutIn text: [UInt8]) -> JSON? {
-    for var salvage in JSONSalvage.candidates(in: text, without: name) {
-      let found = salvage.members([name])
-      guard salvage.isCut else { continue }
-      return salvage.isCutBehind(name) ? nil : found.first?.value
+    var search = JSONSalvage.Search(text)
+    while var object = search.next() {
+      let found = object.members([name])
+      guard !search.words(before: object, mayName: name) else { return nil }
+      if object.isCut { return object.isCutBehind(name) ? nil : found.first?.value }
+      guard object.isWhole else {
+        if search.isExpected(object) { return nil }
+        continue
+      }
+      guard found.isEmpty else { return nil }
+      search.end(object)
     }
     return nil
   }
 }
 
-/// Steps through the members of the outermost object without checking their content.
+/// Steps through the members of an object without checking their content.
 private struct JSONSalvage {
+  /// A member, or nil if its value is not acceptable or differs between its occurrences.
+  typealias Found = (name: String, value: JSON?)
+
   private let text: [UInt8]
-  private var at = 0
-  private var isOpen = false
+  private var at: Int
+  private var isOpen = true
   /// Whether the object is complete.
   private(set) var isWhole = false
-  /// Whether the text begins with an object.
-  let isObject: Bool
-  private var start = 0
+  private let start: Int
   /// The position after the last complete member.
-  private var end = 0
+  private var end: Int
   /// The key of the next member, whose value is incomplete.
   private var cutKey: Range<Int>?
 
-  init(_ text: [UInt8]) {
+  /// - Parameter brace: the position of the object's opening brace.
+  private init(_ text: [UInt8], at brace: Int) {
     self.text = text
-    let isMarked = text.starts(with: [0xEF, 0xBB, 0xBF])
-    let first = text.dropFirst(isMarked ? 3 : 0).firstIndex { !Self.isSpace($0) }
-    at = first ?? text.count
-    isObject = first.map { text[$0] == UInt8(ascii: "{") } ?? false
-    isOpen = isObject
-    start = at
-    if isObject { at += 1 }
+    start = brace
+    at = brace + 1
+    end = brace
   }
 
-  /// The most opening braces that are tried, one after the other.
-  private static let longestWords = 16
+  /// Finds the objects in a text: at its start, behind one another, or after a comment or warning. The comment may have
+  /// brackets, for example a log's date or a trace's `{main}`. An object where a value is expected is a part of another
+  /// value, and is not found.
+  struct Search {
+    private let text: [UInt8]
+    private var at = 0
+    /// The position after the last complete object.
+    private var last = 0
+    /// How many more opening braces are tried: each may cost a pass over the text.
+    private var tries = 16
 
-  /// Where the object may begin: at the start of the text, or after a comment or warning that does not name `needed`.
-  /// The comment may have brackets, for example a log's date or a trace's `{main}`. An object where a value is expected
-  /// is a part of another value, and is no candidate.
-  static func candidates(in text: [UInt8], without needed: String) -> [JSONSalvage] {
-    let first = JSONSalvage(text)
-    if first.isObject { return [first] }
-    var found: [JSONSalvage] = []
-    var start = text.startIndex
-    for _ in 1...longestWords {
-      guard let brace = text[start...].firstIndex(of: UInt8(ascii: "{")) else { break }
-      start = brace + 1
-      let words = text[..<brace]
-      guard !mayName(needed, words) else { break }
-      if !isValueExpected(behind: words) { found.append(JSONSalvage(Array(text[brace...]))) }
+    init(_ text: [UInt8]) {
+      self.text = text
+      last = text.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     }
-    return found
+
+    mutating func next() -> JSONSalvage? {
+      while tries > 0, let brace = text[at...].firstIndex(of: UInt8(ascii: "{")) {
+        tries -= 1
+        at = brace + 1
+        if !isValueExpected(behind: text[..<brace]) { return JSONSalvage(text, at: brace) }
+      }
+      return nil
+    }
+
+    /// Continues after a complete object.
+    mutating func end(_ object: JSONSalvage) { (at, last) = (object.at, object.at) }
+
+    /// Whether nothing is between the object and the text's start or the last complete object, so that the brace is not one
+    /// of a comment.
+    func isExpected(_ object: JSONSalvage) -> Bool { text[last..<object.start].allSatisfy { isSpace($0) } }
+
+    func words(before object: JSONSalvage, mayName name: String) -> Bool {
+      JSONSalvage.mayName(name, text[last..<object.start])
+    }
+
+    func rest(mayName name: String) -> Bool { JSONSalvage.mayName(name, text[last...]) }
   }
 
   /// Whether the text ends inside the object, and is correct until there. Ask only after the last step.
-  var isCut: Bool { isObject && !isWhole && at >= text.count }
+  var isCut: Bool { !isWhole && at >= text.count }
 
   /// Whether the text may have been cut inside the member `name`: after the last complete member comes this
   /// key, or a part of it.
@@ -102,35 +129,25 @@ private struct JSONSalvage {
     return key.utf8.elementsEqual(name.utf8)
   }
 
-  /// The members with those names. A member has no value if its value is not acceptable, or differs between its
-  /// occurrences.
-  mutating func members(_ names: [String]) -> [(name: String, value: JSON?)] {
-    var found: [(name: String, value: JSON?)] = []
+  /// The members with those names.
+  mutating func members(_ names: [String]) -> [Found] {
+    var found: [Found] = []
     while let member = next() {
       guard let key = try? JSON.parse(Array(text[member.key])).string,
         names.contains(where: { key.utf8.elementsEqual($0.utf8) })
       else { continue }
-      let value = try? JSON.parse(Array(text[member.value]))
-      if let index = found.firstIndex(where: { $0.name.utf8.elementsEqual(key.utf8) }) {
-        if found[index].value != value { found[index].value = nil }
-      } else {
-        found.append((key, value))
-      }
+      Self.add((key, try? JSON.parse(Array(text[member.value]))), to: &found)
     }
     return found
   }
 
-  /// Whether the text after the object may name a member `name`, perhaps written with escapes. Repetitions of the same
-  /// object do not count.
-  func isFollowed(by name: String) -> Bool {
-    let object = text[start..<at]
-    var rest = text[at...]
-    while true {
-      while let byte = rest.first, Self.isSpace(byte) { rest = rest.dropFirst() }
-      guard rest.starts(with: object) else { break }
-      rest = rest.dropFirst(object.count)
+  /// Adds a member, or a further occurrence of it.
+  static func add(_ member: Found, to found: inout [Found]) {
+    if let index = found.firstIndex(where: { $0.name.utf8.elementsEqual(member.name.utf8) }) {
+      if found[index].value != member.value { found[index].value = nil }
+    } else {
+      found.append(member)
     }
-    return Self.mayName(name, rest)
   }
 
   /// Whether a member's value or an array element would come next: after `"name":`, `[` or `,`. JSON has no single
@@ -144,8 +161,12 @@ private struct JSONSalvage {
 
   /// Whether `bytes` contain `name`, or an escape sequence that may be a part of it.
   static func mayName(_ name: String, _ bytes: ArraySlice<UInt8>) -> Bool {
-    let names = [Array(name.utf8), Array("\\u".utf8)]
-    return bytes.indices.contains { index in names.contains { bytes[index...].starts(with: $0) } }
+    let (name, escape) = (Array(name.utf8), Array("\\u".utf8))
+    return bytes.indices.contains { index in
+      // Most bytes begin neither.
+      guard bytes[index] == name.first || bytes[index] == escape[0] else { return false }
+      return bytes[index...].starts(with: name) || bytes[index...].starts(with: escape)
+    }
   }
 
   /// The next complete member; nil at the end of the object, or where the text is broken.

@@ -10,7 +10,17 @@ public enum CertificateFile {
 
   /// - Throws: `.configuration` with field `caFile` unless the path is a regular file of at most 16 MiB that can be
   ///   opened.
-  public static func check(_ path: String) throws(EnrollError) {
+  public static func check(_ path: String) throws(EnrollError) { try checked(path) { _ in true } }
+
+  /// As ``check(_:)``; also looks for a certificate in the file, for a program that saves the path.
+  /// - Throws: `.configuration` with field `caFile` also for a file without a certificate in PEM.
+  public static func checkContents(_ path: String) throws(EnrollError) {
+    try checked(path) { hasCertificate($0) }
+  }
+
+  private static func checked(
+    _ path: String, _ isUsable: (Int32) throws(EnrollError) -> Bool
+  ) throws(EnrollError) {
     let fd = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
     guard fd >= 0 else {
       let number = enroll_posix_errno()
@@ -23,6 +33,27 @@ public enum CertificateFile {
     guard fstat(fd, &status) == 0, Int32(truncatingIfNeeded: status.st_mode) & Int32(S_IFMT) == Int32(S_IFREG)
     else { throw refusal("it is no regular file") }
     guard status.st_size <= limit else { throw refusal("it is longer than \(limit) bytes") }
+    guard try isUsable(fd) else { throw refusal("it has no line -----BEGIN CERTIFICATE-----") }
+  }
+
+  /// The labels of certificates that OpenSSL reads.
+  private static let labels: [StaticString] = [
+    "-----BEGIN CERTIFICATE-----", "-----BEGIN X509 CERTIFICATE-----", "-----BEGIN TRUSTED CERTIFICATE-----",
+  ]
+  private static let longestLabel = 35
+
+  /// - Throws: `.configuration` if the file cannot be read.
+  private static func hasCertificate(_ fd: Int32) throws(EnrollError) -> Bool {
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    var text: [UInt8] = []
+    while true {
+      let count = piece.withUnsafeMutableBytes { read(fd, $0.baseAddress, $0.count) }
+      guard count >= 0 else { throw refusal(SystemError.message(enroll_posix_errno())) }
+      guard count > 0 else { return false }
+      // A label may begin in one piece and end in the next.
+      text = Array(text.suffix(longestLabel)) + piece.prefix(count)
+      for label in labels where ASCII.contains(text, label) { return true }
+    }
   }
 
   private static func refusal(_ why: String) -> EnrollError {

@@ -168,7 +168,12 @@ struct Setup {
   /// Checks the database, and creates nothing.
   /// - Returns: a remark about a state that is not an error; nil if there is nothing to remark.
   func databaseState() throws(EnrollError) -> String? {
-    if let path = try missingDatabase() { return "\(path) is not there yet; serve makes it" }
+    if let path = try missingDatabase() {
+      do throws(StoreFailure) { try SQLiteStore.checkFolder(Self.folder(of: path), of: path) } catch {
+        throw Self.refusal(error)
+      }
+      return "\(path) is not there yet; serve makes it"
+    }
     let store = try store()
     defer { store.close() }
     return try schemaState(store)

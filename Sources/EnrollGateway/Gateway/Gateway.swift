@@ -114,6 +114,8 @@ public final class Gateway: WebApplication {
       if let kind = route.limit { try limits.count(kind, .client(request.client)) }
       return try route.handler(self, request, path.pattern.parameter(in: request.path))
     } catch {
+      // The method is in the table, but not for this provider.
+      if case .methodNotAllowed = error.failure { return methodNotAllowed(request, path) }
       return answer(error, to: request, route)
     }
   }
@@ -123,8 +125,8 @@ public final class Gateway: WebApplication {
     let part = path.pattern.parameter(in: request.path)
     let routes = path.routes.filter { $0.exists(self, part) }
     guard !routes.isEmpty else {
-      let failure: EnrollGatewayPages.Failure =
-        path.pattern.part == .provider ? .unknownProvider : .notFound
+      let isUnknownProvider = path.pattern.part == .provider && (try? services.provider(part)) == nil
+      let failure: EnrollGatewayPages.Failure = isUnknownProvider ? .unknownProvider : .notFound
       return answer(.failure(failure), to: request, path.routes[0])
     }
     let headers = [HTTPHeader("Allow", routes.map(\.method.allowed).joined(separator: ", "))]

@@ -111,13 +111,15 @@ struct Route: Sendable {
   }
 
   /// A route below `/v1/auth/{provider}`. An unknown provider is a failure.
+  /// - Parameter exists: which providers have the route.
   static func provider(
     _ method: Method, _ path: String, for audience: Audience, waitsFor waiting: Waiting,
-    limit: LimitKind? = nil, _ about: String? = nil, _ step: @escaping @Sendable (Gateway) -> ProviderStep
+    limit: LimitKind? = nil, _ about: String? = nil, at exists: @escaping @Sendable (SignInProvider) -> Bool = { _ in true },
+    _ step: @escaping @Sendable (Gateway) -> ProviderStep
   ) -> Route {
     Route(
       method, path, audience, waiting, limit: limit, about,
-      exists: { gateway, name in (try? gateway.services.provider(name)) != nil }
+      exists: { gateway, name in (try? gateway.services.provider(name)).map(exists) ?? false }
     ) {
       (gateway, request, name) throws(Interruption) in
       try step(gateway)(request, try gateway.services.provider(name))

@@ -116,15 +116,17 @@ extension Route {
     ) { $0.requests.receiveLogout },
     .provider(
       .post, "/v1/auth/{provider}/notifications", for: .programs, waitsFor: .provider,
-      "receives Apple's notice that a user withdrew consent or deleted the account there"
+      "receives Apple's notice that a user withdrew consent or deleted the account there",
+      at: { $0.notificationAudiences != nil }
     ) { $0.requests.receiveNotification },
     .provider(
       .post, "/v1/auth/{provider}/data-deletion", for: .programs, waitsFor: .database,
-      "receives [Facebook's request](docs/gateway/providers.md#facebook) when a user asks there for the deletion of their data"
+      "receives [Facebook's request](docs/gateway/providers.md#facebook) when a user asks there for the deletion of their data",
+      at: { $0.requestSecret != nil }
     ) { $0.requests.deleteData },
     .provider(
       .post, "/v1/auth/{provider}/deauthorize", for: .programs, waitsFor: .database,
-      "receives Facebook's notice that a user removed the app"
+      "receives Facebook's notice that a user removed the app", at: { $0.requestSecret != nil }
     ) { $0.requests.deauthorize },
   ]
 

@@ -54,16 +54,19 @@ public final class Limits: Sendable {
     guard let rule = rules[kind, key.scope] else { return .granted }
     // If SHA-256 fails, no sign-in works either.
     guard let name = Self.name(kind, key) else { return .refused(retryAfterSeconds: rule.seconds) }
-    let (bucket, now) = (LocalBuckets.Key(hash: name), clock.instant())
+    let bucket = LocalBuckets.Key(hash: name)
+    // The clock is read with the lock held: a bucket that had to be full again at an earlier time than that of the request
+    // before would refuse a request that it has room for.
     let (answer, isPaused) = state.withLock { state in
-      (state.buckets.take(bucket, by: rule, at: now), now < state.pausedUntil)
+      let now = clock.instant()
+      return (state.buckets.take(bucket, by: rule, at: now), now < state.pausedUntil)
     }
     switch answer {
     case .refused(let seconds): return refused(kind, key, seconds)
     case .granted(let use):
       guard !isPaused, key.scope == .person || use > Self.quietUse else { return .granted }
       guard case .refused(let seconds) = shared(name, by: rule) else { return .granted }
-      state.withLock { $0.buckets.drain(bucket, by: rule, forSeconds: seconds, at: now) }
+      state.withLock { $0.buckets.drain(bucket, by: rule, forSeconds: seconds, at: clock.instant()) }
       return refused(kind, key, seconds)
     }
   }

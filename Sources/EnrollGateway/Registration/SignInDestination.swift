@@ -1,5 +1,5 @@
 // The destination after a sign-in by e-mail. It is passed through all forms of the sign-in: an app that
-// waits, a URL of the configured list, or the account page. Forms contain it sealed, so that no URL is taken
+// waits, a URL of the configured list, or a page of the account. Forms contain it sealed, so that no URL is taken
 // from a request unchecked, and none is shown. For a mailed link the store keeps it, so that the link works
 // in any browser.
 
@@ -16,7 +16,7 @@ struct SignInDestination: Equatable {
   var app: Attempt.App?
   /// The app that `clientId` names; the browser goes to its fallback URI.
   var clientID: String?
-  /// A URL of the configured `returnTo` list.
+  /// A URL of the configured `returnTo` list, or the path of a page that required a recent sign-in.
   var returnTo: String?
   /// The issuer's authorization request that continues with a session. It was checked when it arrived.
   var fromURI: String?

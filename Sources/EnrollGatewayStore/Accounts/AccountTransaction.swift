@@ -101,7 +101,7 @@ struct AccountTransaction {
           VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (provider, subject) DO NOTHING
           """, values)
       if inserted == 1 {
-        try note(.linked, of: proof.account, identity.provider, at: now)
+        try note(.linked, of: proof.account, identity.providerName, at: now)
         return .linked
       }
       let owner = try connection.first(.accountOfIdentity, [identity.provider, identity.subject]) {
@@ -131,7 +131,7 @@ struct AccountTransaction {
     let ended = try connection.change(by: "DELETE FROM sessions \(whose)", values)
     try connection.change(by: "DELETE FROM identities \(whose)", values)
     if let token = owned.token { try queue(token, of: owned.account, at: now) }
-    try note(.unlinked, of: owned.account, .text(key.provider), at: now)
+    try note(.unlinked, of: owned.account, key.provider, at: now)
     return ended
   }
 
@@ -152,7 +152,7 @@ struct AccountTransaction {
     let ended = try connection.change(by: "DELETE FROM sessions WHERE account = $1", [theirs])
     for text in Self.moves { try connection.change(by: text, [mine, theirs]) }
     try connection.change(by: "DELETE FROM accounts WHERE id = $1", [theirs])
-    try note(.merged, of: proof.account, .text(other.text), at: proof.now)
+    try note(.merged, of: proof.account, other.text, at: proof.now)
     return .merged(endedSessions: ended)
   }
 
@@ -177,7 +177,7 @@ struct AccountTransaction {
     let ended = try connection.change(by: "DELETE FROM sessions WHERE account = $1", [.id(account)])
     // The deletion cascades to the account's other rows.
     try connection.change(by: "DELETE FROM accounts WHERE id = $1", [.id(account)])
-    try note(.deleted, of: account, .null, at: now)
+    try note(.deleted, of: account, nil, at: now)
     return DeletedAccount(
       identities: all.map(\.identity), tokens: all.compactMap(\.token), endedSessions: ended)
   }
@@ -207,7 +207,7 @@ struct AccountTransaction {
     let accounts = try connection.rows(
       of: "DELETE FROM sessions \(whose) RETURNING account", values
     ) { $0.id(0) }
-    for account in Set(accounts) { try note(.providerLogout, of: account, .text(provider), at: now) }
+    for account in Set(accounts) { try note(.providerLogout, of: account, provider, at: now) }
     return accounts.count
   }
 
@@ -222,7 +222,7 @@ struct AccountTransaction {
       // The account is locked now, so it gets no further identity. If one was linked before the lock, the account stays.
       let before = try identities(of: [owner])
       guard let found = before.first(where: { $0.identity.key == key.key }) else { continue }
-      try note(.providerDeletion, of: owner, .text(key.key.provider), at: now)
+      try note(.providerDeletion, of: owner, key.key.provider, at: now)
       let id = owner.text
       guard before.count == 1 else {
         let ended = try remove(found, at: now)
@@ -250,7 +250,7 @@ struct AccountTransaction {
   func drop(_ taken: TakenRevocation, of account: StoredID, at now: UnixTime) throws(SQLFailure) {
     let removed = try connection.change(.removeRevocation, [.integer(taken.id)])
     guard removed == 1 else { return }
-    try note(.revocationDropped, .refused, of: account, .text(taken.provider), at: now)
+    try note(.revocationDropped, .refused, of: account, taken.provider, at: now)
   }
 
   // MARK: Details
@@ -276,15 +276,11 @@ struct AccountTransaction {
 
   /// Writes an audit entry in the same transaction.
   private func note(
-    _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: StoredID, _ detail: SQLValue,
+    _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: StoredID, _ detail: String?,
     at now: UnixTime
   ) throws(SQLFailure) {
-    try connection.change(
-      .appendAudit,
-      [
-        .integer(now.seconds), .text(event.rawValue), .text(outcome.rawValue), .id(account),
-        detail,
-      ] + AuditRow.origin(.current))
+    let entry = AuditEntry(at: now, event, outcome, account: nil, detail: detail, from: .current)
+    try connection.note(entry, of: account)
   }
 
   private func isRecent(_ proof: CheckedProof) throws(SQLFailure) -> Bool {

@@ -1,5 +1,5 @@
-// The sign-ins that PostgreSQL makes in one statement without an explicit transaction: a call needs one round trip, and a call
-// whose answer was lost can be repeated.
+// The sign-ins that PostgreSQL makes in one statement without an explicit transaction, and the ends of single sessions: a call
+// needs one round trip, and a call whose answer was lost can be repeated.
 
 import EnrollRules
 import EnrollGateway
@@ -151,6 +151,21 @@ extension SQLStatement {
     ), \(ending(surplusOf: "SELECT account FROM code", at: "$4", beside: "$5", from: "$11", "$12"))
     SELECT a.id, a.created, a.last_login, \(surplusCount) FROM code JOIN accounts a ON a.id = code.account
     """)
+
+  /// Deletes a session and writes the audit entry. The number of changed rows is that of ended sessions.
+  /// - Parameter first: the number of the first of three parameters: now, the client's address, the request id.
+  private static func ending(sessionWhere condition: String, _ first: Int) -> SQLStatement {
+    SQLStatement(
+      """
+      WITH ended AS (DELETE FROM sessions WHERE \(condition) RETURNING account, id)
+      INSERT INTO audit (\(AuditRow.columns))
+      SELECT $\(first)::bigint, '\(AuditEvent.sessionEnded.rawValue)', 'done', account, id::text, $\(first + 1)::text,
+        $\(first + 2)::text FROM ended
+      """)
+  }
+
+  fileprivate static let endByToken = ending(sessionWhere: "token_hash = $1::bytea", 2)
+  fileprivate static let endByID = ending(sessionWhere: "id = $1::uuid AND account = $2::uuid", 3)
 }
 
 extension PostgreSQLConnection {
@@ -187,6 +202,17 @@ extension PostgreSQLConnection {
       session.id, session.device, session.idleSeconds, session.absoluteExpires, session.expires,
     ]
     return try first(.redeem, values + AuditRow.origin(origin)) { (Account(row: $0), Int($0.integer(3))) }
+  }
+}
+
+extension PostgreSQLConnection {
+  func end(_ session: SessionName, at now: UnixTime, from origin: AuditOrigin) throws(SQLFailure) -> Bool {
+    let statement: SQLStatement =
+      switch session {
+      case .token: .endByToken
+      case .id: .endByID
+      }
+    return try change(statement, session.values + [.integer(now.seconds)] + AuditRow.origin(origin)) > 0
   }
 }
 

@@ -6,6 +6,7 @@ import EnrollGateway
 
 /// An identity whose values both databases can store.
 struct CheckedIdentity {
+  let providerName: String
   let provider: SQLValue
   let subject: SQLValue
   let email: SQLValue
@@ -15,6 +16,7 @@ struct CheckedIdentity {
 
   /// - Throws: `.fault` for a NUL in the provider, subject, e-mail address or provider's session: PostgreSQL stores none.
   init(_ identity: Identity) throws(StoreFailure) {
+    providerName = identity.provider
     provider = try StoredText.exact(identity.provider, "The provider's name")
     subject = try StoredText.exact(identity.subject, "The subject")
     email = if let email = identity.email { try StoredText.exact(email, "The e-mail address") } else { .null }

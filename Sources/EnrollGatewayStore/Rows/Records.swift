@@ -94,10 +94,11 @@ struct CodeRecord {
     providerSession = row.textOrNil(10)
   }
 
-  /// Why the code is refused; nil if it is good. Reuse is checked first: even if the request has other
-  /// faults, a second use of a code means that somebody else has the code (RFC 6749 §4.1.2).
+  /// Why the code is refused; nil if it is good. A second use of a code, which ends the session (RFC 6749 §4.1.2), counts only
+  /// with the app's verifier: otherwise anybody who saw a code in a redirect could end the session that it began. With the
+  /// verifier the session ends even if the request has other faults, because then somebody else has code and verifier.
   func refusal(provider: String, challenge: String, at now: UnixTime) -> Redemption? {
-    if isSpent { return .reused }
+    if isSpent { return challenge == self.challenge ? .reused : .otherVerifier }
     if provider != self.provider { return .otherProvider }
     if now >= expires { return .expired }
     if challenge != self.challenge { return .otherVerifier }

@@ -35,6 +35,12 @@ enum SQLiteFile {
     }
   }
 
+  /// - Throws: `.full` if this user cannot make a file in the folder.
+  static func checkFolder(_ folder: String, of path: String) throws(StoreFailure) {
+    guard access(folder, W_OK | X_OK) != 0 else { return }
+    throw SQLiteFault.notWritable(path, SystemError.message(errnoNow()))
+  }
+
   /// The identity of the database's files when it was opened. If one of the files is ever missing or
   /// replaced, none of them is used again, because the latest changes may be lost.
   final class FileIdentity: Sendable {

@@ -152,6 +152,19 @@ extension SQLiteConnection {
     return (code.account, surplus)
   }
 
+  func end(_ session: SessionName, at now: UnixTime, from origin: AuditOrigin) throws(SQLFailure) -> Bool {
+    let statement: SQLStatement =
+      switch session {
+      case .token: .endSession
+      case .id: .endSessionByID
+      }
+    let ended = try first(statement, session.values) { (account: $0.id(0), id: $0.id(1)) }
+    guard let ended else { return false }
+    let entry = AuditEntry(at: now, .sessionEnded, account: nil, detail: ended.id.text, from: origin)
+    try note(entry, of: ended.account)
+    return true
+  }
+
   // MARK: Links
 
   func keep(_ link: CheckedLink, _ mail: CheckedMail?, replacingOlder: Bool) throws(SQLFailure) {

@@ -1,4 +1,4 @@
-// What the store needs of a database: connections that run statements, and the four changes that PostgreSQL makes in one
+// What the store needs of a database: connections that run statements, and the five changes that PostgreSQL makes in one
 // statement and SQLite in several.
 
 import EnrollRules
@@ -89,6 +89,10 @@ protocol SQLConnection: PooledConnection {
     from origin: AuditOrigin
   ) throws(SQLFailure) -> (account: Account, surplus: Int)?
 
+  /// Ends a session, and writes the audit entry.
+  /// - Returns: false if there is no such session; nothing has changed then.
+  func end(_ session: SessionName, at now: UnixTime, from origin: AuditOrigin) throws(SQLFailure) -> Bool
+
   /// Spends a live link for a sign-in of its owner.
   /// - Returns: nil if the link is not live, or its person does not exist any more; nothing has changed then.
   func spend(
@@ -98,6 +102,20 @@ protocol SQLConnection: PooledConnection {
 
   /// Stores a link and puts its e-mail into the outbox.
   func keep(_ link: CheckedLink, _ mail: CheckedMail?, replacingOlder: Bool) throws(SQLFailure)
+}
+
+/// Which session a call means.
+enum SessionName {
+  case token(hash: [UInt8])
+  /// The session with this id, if it is one of the account.
+  case id(StoredID, account: StoredID)
+
+  var values: [SQLValue] {
+    switch self {
+    case .token(let hash): [.bytes(hash)]
+    case .id(let id, let account): [.id(id), .id(account)]
+    }
+  }
 }
 
 /// A sign-in that has begun a session or code.

@@ -126,7 +126,7 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   public func endSession(
     tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) {
-    let isEnded = try endSession(.endSession, [.bytes(tokenHash)], .repeatable, at: now, from: origin)
+    let isEnded = try endSession(.token(hash: tokenHash), at: now, from: origin)
     observer.ended(isEnded ? 1 : 0, .signedOut)
   }
 
@@ -134,22 +134,18 @@ public class SQLStore: AccountStore, @unchecked Sendable {
     id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool {
     guard let id = StoredID(id), let account = StoredID(account) else { return false }
-    let isEnded = try endSession(
-      .endSessionByID, [.id(id), .id(account)], .once, at: now, from: origin)
+    let isEnded = try endSession(.id(id, account: account), at: now, from: origin)
     observer.ended(isEnded ? 1 : 0, .ended)
     return isEnded
   }
 
   private func endSession(
-    _ statement: SQLStatement, _ values: [SQLValue], _ use: SQLUse, at now: UnixTime, from origin: AuditOrigin
+    _ session: SessionName, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool {
-    try inTransaction(use) { (connection) throws(SQLFailure) in
-      let ended = try connection.first(statement, values) { (account: $0.id(0), id: $0.id(1)) }
-      guard let ended else { return false }
-      let entry = AuditEntry(
-        at: now, .sessionEnded, account: nil, detail: ended.id.text, from: origin)
-      try connection.note(entry, of: ended.account)
-      return true
+    try database.perform(.repeatable) { (connection, isRepeated) throws(SQLFailure) in
+      let isEnded = try connection.end(session, at: now, from: origin)
+      // If the session does not exist any more, the call whose answer was lost has ended it.
+      return isEnded || isRepeated
     }
   }
 

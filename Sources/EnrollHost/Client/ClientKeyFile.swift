@@ -28,7 +28,7 @@ extension Configuration {
   /// Checks the files that the configuration names, for a program that saves it before it sends a request.
   /// - Throws: `.configuration` with field `caFile` or `clientKeyFile` if a file cannot be used.
   package func checkFiles() throws(EnrollError) {
-    if let caFile { try CertificateFile.check(caFile) }
+    if let caFile { try CertificateFile.checkContents(caFile) }
     _ = try ClientKeyFile.reader(clientKey)?()
   }
 }

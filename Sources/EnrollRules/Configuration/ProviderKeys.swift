@@ -72,7 +72,7 @@ extension Configuration {
         $0.tokenEndpointAuthMethod != nil && $0.clientSecret == nil ? "it needs \(key: "clientSecret")" : nil
       },
       ConfigurationKey(
-        "clientKeyFile", or: ["client_key_file"], .text, file: true,
+        "clientKeyFile", property: "clientKey.file", or: ["client_key_file"], .text, file: true,
         "private_key_jwt: the path of the client's private key, instead of clientSecret: PKCS #8 in PEM, or a JWK. For a program that runs where only its owner can read the file. The file is read again for each assertion. A relative path in a profile starts at the profile's folder; in a configuration that a program passes it starts at the current directory of the process."
       ) {
         $0.clientKey = ClientKeySettings(file: $1.text)
@@ -80,7 +80,7 @@ extension Configuration {
         ConfigurationRules.file($0.clientKey?.file)
       },
       ConfigurationKey(
-        "clientKeyId", or: ["client_key_id"], .text,
+        "clientKeyId", property: "clientKey.id", or: ["client_key_id"], .text,
         "private_key_jwt: the name (kid) under which the provider knows the key. A JWK's kid by default."
       ) {
         $0.clientKey?.id = $1.text
@@ -88,12 +88,12 @@ extension Configuration {
         ConfigurationRules.printable($0.clientKey?.id, maximumBytes: 512)
       },
       ConfigurationKey(
-        "clientKeyAlgorithm", or: ["client_key_algorithm", "token_endpoint_auth_signing_alg"],
+        "clientKeyAlgorithm", property: "clientKey.algorithm", or: ["client_key_algorithm", "token_endpoint_auth_signing_alg"],
         signatureAlgorithm,
         "private_key_jwt: the algorithm of the assertions. By default a JWK's alg, otherwise one that the provider announces and that fits the key."
       ) { $0.clientKey?.algorithm = $1.algorithm },
       ConfigurationKey(
-        "clientAssertionAudience", or: ["client_assertion_audience"], .text,
+        "clientAssertionAudience", property: "clientKey.audience", or: ["client_assertion_audience"], .text,
         "private_key_jwt: the audience of the assertions. The issuer by default; some providers require the token endpoint, for which token_endpoint stands."
       ) {
         $0.clientKey?.audience = $1.text

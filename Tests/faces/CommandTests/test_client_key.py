@@ -60,6 +60,11 @@ class ClientKey(CommandCase):
                 self.assertIn(str(missing), words)
                 self.assertIn("No such file", words)
                 self.assertEqual(profile.read_text(), before)
+        request = self.home / "request.pem"
+        request.write_text("-----BEGIN CERTIFICATE REQUEST-----\nMAAA\n-----END CERTIFICATE REQUEST-----\n")
+        _, words = self.run_enroll("login", "--yes", "--set", f"caFile={request}", status=2)
+        self.assertIn("it has no line -----BEGIN CERTIFICATE-----", words)
+        self.assertEqual(profile.read_text(), before)
         self.token("--renew")
 
     def test_a_relative_path_is_refused_where_the_current_directory_was_removed(self):

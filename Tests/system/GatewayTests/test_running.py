@@ -7,10 +7,12 @@ import os
 import pathlib
 import pwd
 import re
+import shutil
 import signal
 import socket
 import sqlite3
 import subprocess
+import tempfile
 import unittest
 
 from crowd import LONG, raise_files
@@ -131,6 +133,24 @@ class BeforeTheStart(unittest.TestCase):
         gateway.start()
         gateway.stop()
         self.assertNotIn("serve", self.check(gateway))
+
+    def test_check_refuses_a_folder_in_which_serve_could_make_no_database(self):
+        # A folder in which another user than root can read the program and the files.
+        with tempfile.TemporaryDirectory() as name:
+            home = pathlib.Path(name)
+            gateway, program = configured(home=home), shutil.copy(PROGRAM, home)
+            gateway.run("keys", "add", "--config", str(gateway.configuration))
+            words = [program, "check", "--offline", "--config", gateway.configuration]
+            user = {}
+            if os.geteuid() == 0:
+                user = {"user": 54321, "group": 54321, "extra_groups": []}
+                for path in (home, *home.iterdir()):
+                    os.chown(path, 54321, 54321)
+            for mode, status, said in ((0o500, 1, "cannot be written (Permission denied)"), (0o700, 0, "serve makes it")):
+                home.chmod(mode)
+                done = subprocess.run(words, capture_output=True, text=True, timeout=60, **user)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(said, done.stdout + done.stderr)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give folders away")
     def test_root_makes_no_database_in_the_folder_of_another_user(self):

@@ -233,11 +233,49 @@ struct PostgreSQLStoreTests {
     let session = Sample.session()
     let account = try store.begin(session, for: Sample.person()).account.id
     let result = try cut("transaction", conninfo, blocking: "SELECT 1 FROM sessions FOR UPDATE") {
-      try store.endSession(id: session.id, ofAccount: account)
+      try store.endSessions(ofAccount: account, exceptTokenHash: nil)
+    }
+    try expect(result.get(), is: 1)
+    try expect(store.count("sessions"), is: 0)
+    try expect(store.number("SELECT count(*) FROM audit WHERE event = 'sessions_ended'"), is: 1)
+  }
+
+  @Test("a session ends in one statement, which writes the audit entry; a lost call is made once more")
+  func oneStatement() throws {
+    let conninfo = try conninfo()
+    let store = try PostgreSQLStore("\(conninfo) application_name=single", connections: 1)
+    _ = try store.migrate()
+    let admin = try connection(conninfo)
+    defer { admin.close() }
+    let (first, second, person) = (Sample.session(), Sample.session(), Sample.person())
+    let account = try store.begin(first, for: person).account.id
+    try store.begin(second, for: person)
+    func lastStatements(_ text: String) throws -> Int64 {
+      try admin.number(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'single' AND query LIKE '\(text)%'")
+    }
+    try store.endSession(tokenHash: first.tokenHash)
+    try expect(lastStatements("WITH ended"), is: 1)
+    let result = try cut("single", conninfo, blocking: "SELECT 1 FROM sessions FOR UPDATE") {
+      try store.endSession(id: second.id, ofAccount: account)
     }
     #expect(try result.get())
+    try expect(lastStatements("WITH ended"), is: 1)
     try expect(store.count("sessions"), is: 0)
-    try expect(store.number("SELECT count(*) FROM audit WHERE event = 'session_ended'"), is: 1)
+    let ended = try store.audit(ofAccount: account, limit: 10).filter { $0.event == .sessionEnded }
+    expect(ended.map(\.detail), is: [second.id, first.id])
+    expect(Set(ended.map(\.origin)), is: [Sample.origin])
+  }
+
+  @Test("a session's use is noted after its connection is free again: one connection is enough")
+  func oneConnection() throws {
+    let store = try PostgreSQLStore(conninfo(), connections: 1, waitMilliseconds: 20)
+    _ = try store.migrate()
+    let session = Sample.session()
+    try store.begin(session, for: Sample.person())
+    let live = try store.session(tokenHash: session.tokenHash, at: Sample.now + 60)
+    expect(live?.lastSeen, is: Sample.now + 60)
+    try expect(store.number("SELECT last_seen FROM sessions"), is: Sample.now.seconds + 60)
   }
 
   @Test("a redemption whose answer was lost is found to be its own")

@@ -322,6 +322,20 @@ struct EmailTests {
       ).status, is: 303)
   }
 
+  @Test("who has to confirm by e-mail that it is them goes on to the page that they wanted")
+  func confirmation() throws {
+    let test = try TestMailing()
+    let browser = TestBrowser(test.gateway)
+    try test.register(browser, "ada@example.org")
+    test.base.clock.advance(seconds: 601)
+    let confirm = try #require(browser.get("/account/delete").header("Location"))
+    let form = try #require(browser.get(confirm).header("Location"))
+    _ = test.fill(browser, form, [("email", "ada@example.org")])
+    let link = try #require(try test.deliver().first?.target)
+    expect(test.fill(browser, link).header("Location"), is: "/account/delete")
+    expect(browser.get("/account/delete").status, is: 200)
+  }
+
   @Test("whose password is replaced while it is compared is not signed in by the one from before")
   func replacedMeanwhile() throws {
     let gate = MomentGate()

@@ -13,10 +13,9 @@ extension EmailSteps {
     let destination = try forms.destination(request.parameters())
     // The directory's provider asks for the address and the password.
     if let directoryProvider, !registration.directory.checksPasswords, destination.app == nil {
-      var query = FormEncoding(.query)
-      if let returnTo = destination.returnTo { query.add("return_to", returnTo) }
       return .redirect(
-        to: "/v1/auth/\(directoryProvider.name)" + (query.bytes.isEmpty ? "" : "?" + query.text))
+        to: try path(
+          "/v1/auth/\(directoryProvider.name)", keeping: SignInDestination(returnTo: destination.returnTo)))
     }
     return try signInForm(request, destination)
   }

@@ -35,11 +35,13 @@ extension IdentityLinking {
     let methods = providers.filter { provider in
       identities.contains { ASCII.equals($0.provider, provider.name) }
     }
-    // A sign-in by e-mail also proves the identity. Afterwards the user continues from the account page.
-    if methods.isEmpty, services.registration != nil { return .redirect(to: "/signin") }
-    let then = Parameters(encoded: request.query)?["then"].flatMap { ConfirmationTarget(rawValue: $0) }
+    let then = Parameters(encoded: request.query)?["then"].flatMap { ConfirmationTarget(rawValue: $0) } ?? .account
+    // A sign-in by e-mail also proves the identity.
+    if methods.isEmpty, services.registration != nil {
+      return .redirect(to: try path("/signin", keeping: SignInDestination(returnTo: then.path)))
+    }
     let formToken = try formToken(hash)
-    return try page(views.confirm(methods, then: then ?? .account, formToken: formToken, for: request))
+    return try page(views.confirm(methods, then: then, formToken: formToken, for: request))
   }
 
   /// `POST /account/confirm/start`

@@ -65,9 +65,7 @@ extension SignInCallback {
   /// - Parameter name: the name of the provider. The callback of a provider that does not answer by form has no POST.
   func handleFormCallback(_ request: WebRequest, _ name: String) throws(Interruption) -> WebResponse {
     let provider = try services.provider(name)
-    guard provider.answersByForm else {
-      return views.failure(.methodNotAllowed, for: request, headers: [HTTPHeader("Allow", "GET")])
-    }
+    guard provider.answersByForm else { throw .failure(.methodNotAllowed) }
     try limits.count(.callback, .client(request.client))
     guard request.query == nil, let form = request.form, let answer = FormPostAnswer(form),
       let cookie = try? Attempt.cookieName(forState: Secret(answer.state))

@@ -436,18 +436,40 @@ struct ConfigurationTests {
     expect(error?.message, is: "graceSeconds: expected 0 to 86400 seconds, got -1")
   }
 
+  @Test("an error about a part of the client's key names the property, or the key that was written")
+  func clientKey() throws {
+    let swift = refusal {
+      try Configuration(issuer: "https://id.example", clientID: "c", redirectURI: "com.example.app:/cb") {
+        $0.clientKey = ClientKeySettings(file: "/key.pem", id: "")
+      }
+    }
+    expect(swift?.field, is: "clientKey.id")
+    expect(swift?.message.hasPrefix("clientKey.id: "), is: true)
+    let both = refusal {
+      try Configuration(issuer: "https://id.example", clientID: "c", redirectURI: "com.example.app:/cb") {
+        $0.clientKey = ClientKeySettings(file: "/key.pem")
+        $0.clientSecret = Secret("s")
+      }
+    }
+    expect(both?.message.contains("proves itself with clientKey.file"), is: true)
+    let written = refusal { try read([("client_key_file", .string("/key.pem")), ("client_key_id", .string(""))]) }
+    expect(written?.field, is: "client_key_id")
+  }
+
   @Test("each property of the table is one of Configuration, and has a reader and a key")
   func properties() throws {
     let configuration = try Configuration(
       issuer: "https://id.example.com", clientID: "native", redirectURI: "com.example.app:/cb")
     let properties = Mirror(reflecting: configuration).children.compactMap(\.label)
-    let parts = ["clientKeyFile", "clientKeyId", "clientKeyAlgorithm", "clientAssertionAudience", "provider"]
     let keys = Configuration.keys.filter { key in
-      !ProviderPreset.partNames.contains(key.name) && !parts.contains(key.name)
+      !ProviderPreset.partNames.contains(key.name) && key.name != "provider"
     }
+    let names = keys.map { $0.property.prefix { $0 != "." } }
     expect(
-      Set(keys.map(\.property)).union(["preset", "isOfServer", "hasDefaultScopes", "clientKey"]),
-      is: Set(properties))
+      Set(names.map { String($0) }).union(["preset", "isOfServer", "hasDefaultScopes"]), is: Set(properties))
+    let parts = Mirror(reflecting: ClientKeySettings(file: "")).children.compactMap(\.label)
+    expect(
+      keys.map(\.property).filter { $0.hasPrefix("clientKey.") }, is: parts.map { "clientKey." + $0 })
     expect(keys.filter { $0.read == nil }.map(\.name), is: ["issuer"])
   }
 

@@ -1,5 +1,6 @@
 import EnrollRules
 import EnrollCrypto
+import EnrollJSON
 import Expectations
 import Testing
 
@@ -148,6 +149,23 @@ struct RefreshAnswerTests {
       return
     }
     expect(token, is: Secret("r2"))
+  }
+
+  @Test(
+    "the tokens of an answer are found in all of its objects (R30)",
+    arguments: [
+      #"{"notice":"x"}{"access_token":"a","token_type":"Bearer","refresh_token":"r2"}"#,
+      #"{"access_token":"a","token_type":"Bearer"} {"refresh_token":"r2"}"#,
+      #"log {main}: {"access_token":"a","token_type":"Bearer"}\#n{"access_token":"a","refresh_token":"r2"}"#,
+    ])
+  func severalObjects(body: String) {
+    guard case .tokens(let response) = RefreshAnswer(processing: Fixture.json(body)) else {
+      Issue.record("the tokens are lost")
+      return
+    }
+    #expect(response.refreshToken == Secret("r2") && response.accessToken == Secret("a"))
+    let code = Fixture.json(body).salvagingTokens()
+    expect((try? JSON.parse(code.body))?["refresh_token"], is: .string("r2"))
   }
 
   @Test(

@@ -33,6 +33,23 @@ private final class SharedCounters: LimitStore {
   func pruneLimits(at now: UnixTime) throws(StoreFailure) -> Int { 0 }
 }
 
+/// A lock for one thread. While a request waits for it, other requests get it first.
+private final class ContendedLock: EnrollSteps.Lock {
+  private let waiting: @Sendable () -> Void
+  private let isFirst = Guarded(true, by: Mutex())
+
+  init(_ waiting: @escaping @Sendable () -> Void) { self.waiting = waiting }
+
+  func lock() {
+    let isFirst = isFirst.withLock { isFirst in
+      defer { isFirst = false }
+      return isFirst
+    }
+    if isFirst { waiting() }
+  }
+  func unlock() {}
+}
+
 @Suite("Limits")
 struct LimitTests {
   private let clock = FakeClock()
@@ -59,6 +76,23 @@ struct LimitTests {
     expect(limits.take(.start, key: .client("192.0.2.1")), is: .refused(retryAfterSeconds: 6))
     clock.advance(seconds: 6)
     expect(granted(limits, .client("192.0.2.1"), of: 1_000), is: 1)
+  }
+
+  @Test("a request that others overtake while it waits for its turn is counted at the time of its turn")
+  func overtaken() {
+    var rules = LimitRules()
+    rules[.start, .client] = LimitRule(requests: 10, seconds: 60)
+    let overtaking = Guarded<(() -> Void)?>(nil, by: Mutex())
+    let limits = Limits(
+      rules, store: store, clock: clock, log: lines,
+      makeLock: { ContendedLock { overtaking.withLock { $0 }?() } })
+    overtaking.withLock {
+      $0 = {
+        clock.advance(seconds: 1)
+        expect(granted(limits, .client("192.0.2.1"), of: 9), is: 9)
+      }
+    }
+    expect(limits.take(.start, key: .client("192.0.2.1")), is: .granted)
   }
 
   @Test("each client has its own bucket; an IPv6 network of 64 bits is one client")

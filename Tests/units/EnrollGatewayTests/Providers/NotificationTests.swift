@@ -156,5 +156,11 @@ struct NotificationTests {
     let request = WebRequest(
       .post, "/v1/auth/github/notifications", body: JSON.object([("payload", .string(jwt))]).serialized())
     expect(github.world.gateway.answer(request).status, is: 404)
+    // A path that the provider does not have has no methods either.
+    for path in ["notifications", "data-deletion", "deauthorize"] {
+      let answer = github.world.gateway.answer(WebRequest(.get, "/v1/auth/github/\(path)"))
+      expect(answer.status, is: 404, "\(path)")
+      expect(answer.header("Allow"), is: nil, "\(path)")
+    }
   }
 }
