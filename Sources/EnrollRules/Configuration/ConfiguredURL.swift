@@ -36,7 +36,7 @@ enum ConfiguredURL {
   private static func server(
     _ text: String, allowsLoopbackHTTP: Bool
   ) throws(ConfigurationFault) -> StrictURL {
-    let url = try parse(text)
+    let url = try parse(text, isServer: true)
     switch url.kind {
     case .https: break
     case .loopbackHTTP:
@@ -82,13 +82,13 @@ enum ConfiguredURL {
   }
 
   private static func parse(
-    _ text: String, configured: String? = nil
+    _ text: String, configured: String? = nil, isServer: Bool = false
   ) throws(ConfigurationFault) -> StrictURL {
     let url: StrictURL
     do throws(StrictURL.Refusal) {
       url = try StrictURL(text, configured: configured)
     } catch {
-      throw ConfigurationFault("\(error.text)")
+      throw ConfigurationFault("\(isServer ? error.serverText : error.text)")
     }
     guard !url.hadFragment else { throw ConfigurationFault("a fragment is not allowed") }
     return url

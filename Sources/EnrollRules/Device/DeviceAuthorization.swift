@@ -80,6 +80,16 @@ package struct DeviceAuthorization {
 }
 
 extension DeviceAuthorization {
+  /// How long before the end of the code the first poll is sent if the interval is longer than the code lives.
+  private static let lastPollSeconds: Int64 = 10
+
+  /// The pause before the first poll: the interval. If the code would expire before that, the only poll is sent shortly before
+  /// the end.
+  package var firstPollSeconds: Int64 {
+    guard intervalSeconds >= lifetimeSeconds else { return intervalSeconds }
+    return max(lifetimeSeconds - Self.lastPollSeconds, lifetimeSeconds / 2)
+  }
+
   private static func address(_ json: JSON?, _ allowsLoopbackHTTP: Bool) -> String? {
     guard let text = json?.string, text.utf8.count <= maximumAddressBytes, let url = try? StrictURL(text)
     else { return nil }

@@ -124,7 +124,9 @@ struct DiscoveryDocument {
     guard let json = object[name], !json.isNull else { return nil }
     guard let text = json.string else { throw wrong(name, "expected a string") }
     let url: StrictURL
-    do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch { throw wrong(name, error.text) }
+    do throws(StrictURL.Refusal) { url = try StrictURL(text) } catch {
+      throw wrong(name, error.serverText)
+    }
     guard !url.hadFragment else { throw wrong(name, "an endpoint has no fragment") }
     switch url.kind {
     case .https: return text

@@ -70,7 +70,7 @@ package struct AuthorizationServer: Equatable, Sendable {
       throw document.wrong("registration_endpoint", "expected a string")
     }
     if let fault = ConfiguredURL.endpoint(text, allowsLoopbackHTTP: allowsLoopbackHTTP) {
-      throw document.wrong("registration_endpoint", "registration_endpoint: \(fault.text(.documented))")
+      throw document.wrong("registration_endpoint", fault.text(.documented))
     }
     registrationEndpoint = text
   }

@@ -106,6 +106,15 @@ extension StrictURL {
 }
 
 extension StrictURL.Refusal {
+  /// As ``text``, for the URL of a server, which has no private scheme.
+  public var serverText: String {
+    switch self {
+    case .scheme, .schemeWithoutDot: "expected a URL that begins with https://"
+    case .slashes: "https and http need two slashes"
+    default: text
+    }
+  }
+
   /// The fault of the URL, for an error text; it contains no part of the URL.
   public var text: String {
     switch self {

@@ -91,7 +91,7 @@ public final class DeviceStep: EngineStep {
       flow: .device(
         .init(
           code: authorization.deviceCode, intervalSeconds: authorization.intervalSeconds,
-          notBefore: Expiry(lifetimeSeconds: authorization.intervalSeconds, from: clock.moment()),
+          notBefore: Expiry(lifetimeSeconds: authorization.firstPollSeconds, from: clock.moment()),
           dpopKey: try requests.newDPoPKey(metadata), codeVerifier: pkce.verifier)))
     try transactions.remember(transaction)
     return Transaction(of: transaction, action: .showDeviceCode(authorization.shown))

@@ -66,6 +66,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
       found.examineModes(of: names, in: folder, system)
       found.decideKeys(keys, path, system)
       found.examineFiles(at: path, names, keys, system)
+      found.examineOwners(of: names, in: folder, system)
       if found.problem == nil { found.problem = StoreWriteCheck.find(in: folder, at: path, names, system) }
       return found
     } catch {
@@ -83,17 +84,29 @@ public struct StoreDiagnosis: Equatable, Sendable {
     }
   }
 
-  /// Skips files that were removed since, or whose status cannot be read.
   private mutating func examineModes(of names: [String], in folder: Int32, _ system: any FileSystem) {
     for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) })
     where wrongModes.count < Self.fileLimit && StoreNames.isOwn(name) {
-      guard
-        let status = try? StoreFault.retrying({ () throws(FileFault) in
-          try system.status(name, in: folder)
-        }), status.kind == .file, status.permissions & 0o777 != 0o600
-      else { continue }
+      guard let status = Self.status(of: name, in: folder, system), status.permissions & 0o777 != 0o600 else {
+        continue
+      }
       wrongModes.append(WrongMode(name: name, permissions: status.permissions))
     }
+  }
+
+  /// Opening the store finds the owners of the files that it reads, but not those of the lock files.
+  private mutating func examineOwners(of names: [String], in folder: Int32, _ system: any FileSystem) {
+    guard problem == nil else { return }
+    for name in names where problem == nil && StoreNames.isOwn(name) {
+      guard let status = Self.status(of: name, in: folder, system) else { continue }
+      problem = StoreFolder.foreignOwner(status, user: system.user, name)
+    }
+  }
+
+  /// nil for a file that was removed since, or whose status cannot be read, and for anything else than a file.
+  private static func status(of name: String, in folder: Int32, _ system: any FileSystem) -> FileStatus? {
+    let status = try? StoreFault.retrying { () throws(FileFault) in try system.status(name, in: folder) }
+    return status?.kind == .file ? status : nil
   }
 
   private mutating func decideKeys(_ keys: KeyPlan, _ path: String, _ system: any FileSystem) {

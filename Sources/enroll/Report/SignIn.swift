@@ -62,6 +62,7 @@ struct SignIn {
     let state = try session.state(client, within: 15, saying: "Looking at the account")
     if again {
       try requireAnswer()
+      try refuseBesideQuestion(state)
     } else if let status = try continued(client, state, saving: saves ? configuration : nil) {
       return status
     }
@@ -141,6 +142,14 @@ struct SignIn {
     made = newer
     session.close(client)
     return try session.open(newer, makesStore: true)
+  }
+
+  /// - Throws: `.notFinished` if an earlier sign-in waits for the user's answer: no other begins before that.
+  private func refuseBesideQuestion(_ state: RegistrationState) throws(Failure) {
+    guard case .awaitingConfirmation(_, let profile) = state else { return }
+    throw Failure(
+      .notFinished, "an earlier sign-in, of \(Shown.person(profile)), waits for your confirmation",
+      advice: "Run \(.login) to confirm or reject it. Then \(.sameAgain) signs in again.")
   }
 
   /// - Throws: `.unreachable` if a session waits for the provider's answer to its renewal: the session may continue.

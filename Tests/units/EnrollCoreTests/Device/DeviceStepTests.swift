@@ -274,6 +274,23 @@ struct DeviceStepTests {
     try expect(engine.registration.readState(), is: .known(.unregistered))
   }
 
+  @Test("a code that lives shorter than the interval is polled once, shortly before its end")
+  func longInterval() throws {
+    let bench = try Bench()
+    bench.provider.change {
+      $0.deviceError = nil
+      $0.deviceAuthorization = {
+        $0["expires_in"] = .integer(60)
+        $0["interval"] = .integer(120)
+      }
+    }
+    let (engine, begun) = try begun(bench)
+    #expect(try poll(engine, begun, bench, after: 49) == nil && polls(bench) == 0)
+    guard case .succeeded = try poll(engine, begun, bench, after: 1)?.ending else {
+      throw Unexpected(what: "\(engine.state)")
+    }
+  }
+
   @Test("another process goes on with it, also after a reboot (R12)")
   func anotherProcess() throws {
     let bench = try Bench()

@@ -222,6 +222,18 @@ struct StoreRefusalTests {
 
   // MARK: Other users
 
+  @Test(
+    "a lock file of another user is a problem of the store",
+    .enabled(if: isRoot, "needs root to give a file to somebody else"), arguments: [".write", "store.lock"])
+  func foreignLock(name: String) throws {
+    try folder.filled()
+    try expect(#require(try StoreDiagnosis.examine(path: folder.store)).problem, is: nil)
+    chown(try folder.only(name), 65534, 65534)
+    let problem = try #require(try StoreDiagnosis.examine(path: folder.store)?.problem)
+    expect(problem.code, is: .storeRefused)
+    #expect(problem.message.contains("belongs to user 65534"))
+  }
+
   @Test("a store of another user is refused", .enabled(if: isRoot, "needs root to become somebody else"))
   func foreignOwner() throws {
     try folder.filled()
