@@ -10,12 +10,14 @@ public enum CertificateFile {
 
   /// - Throws: `.configuration` with field `caFile` unless the path is a regular file of at most 16 MiB that can be
   ///   opened.
-  public static func check(_ path: String) throws(EnrollError) { try checked(path) { _ in true } }
+  public static func check(_ path: String) throws(EnrollError) {
+    try checked(path) { (_) throws(EnrollError) in true }
+  }
 
   /// As ``check(_:)``; also looks for a certificate in the file, for a program that saves the path.
   /// - Throws: `.configuration` with field `caFile` also for a file without a certificate in PEM.
   public static func checkContents(_ path: String) throws(EnrollError) {
-    try checked(path) { hasCertificate($0) }
+    try checked(path) { (fd) throws(EnrollError) in try hasCertificate(fd) }
   }
 
   private static func checked(

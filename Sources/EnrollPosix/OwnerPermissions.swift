@@ -28,8 +28,10 @@ public enum OwnerPermissions {
   /// - Parameter path: absolute.
   /// - Returns: the path of a folder that cannot be made, and errno; nil if all exist.
   public static func makeFolders(_ path: String) -> (path: String, number: Int32)? {
-    guard access(path, F_OK) != 0, let slash = path.utf8.lastIndex(of: 0x2F) else { return nil }
-    if let fault = makeFolders(String(path[..<slash])) { return fault }
+    guard access(path, F_OK) != 0, !path.isEmpty else { return nil }
+    if let slash = path.utf8.lastIndex(of: 0x2F), let fault = makeFolders(String(path[..<slash])) {
+      return fault
+    }
     guard mkdir(path, 0o700) == 0 || enroll_posix_errno() == EEXIST else {
       return (path, enroll_posix_errno())
     }

@@ -21,7 +21,10 @@ extension Client {
   /// The facts that a program acts on, without a request.
   public func facts() throws(EnrollError) -> ClientFacts {
     try requireOpen()
-    return engine.diagnostics.facts()
+    var facts = engine.diagnostics.facts()
+    facts.revocationRefusal = engine.outbox.revocationRefusal
+    facts.hasUnqueuedMessages = engine.outbox.hasUnqueuedMessages
+    return facts
   }
 
   /// Whether this transaction brought tokens, or another one did while this one was open. A renewal does not count.

@@ -48,9 +48,14 @@ extension [OutboxEntry] {
 }
 
 extension OutboxEntry {
-  /// Whether both entries are the same message to the same server.
+  /// Whether both entries are the same message to the same server. Revocations of one token are the same, whatever proves
+  /// them: an audience's token is in the stored tokens and in renewed ones that could not be stored, each with its own bearer.
   func isTwin(of other: OutboxEntry) -> Bool {
-    message == other.message && sender == other.sender && issuer == other.issuer
+    guard sender == other.sender, issuer == other.issuer else { return false }
+    guard case .revocation(let own) = message, case .revocation(let others) = other.message else {
+      return message == other.message
+    }
+    return own.token == others.token && own.clientID == others.clientID && own.user == others.user
   }
 }
 

@@ -132,6 +132,13 @@ public final class OutboxStep: EngineStep {
   /// The last messages that servers accepted or refused, in any thread.
   var delivered: [OutboxProgress.Delivered] { progress.delivered }
 
+  /// Why the provider did not take the last revocation that it answered; nil if it took it, or answered none.
+  package var revocationRefusal: String? {
+    let last = delivered.last { $0.entry.revokedToken != nil }
+    if case .refused(let reason) = last?.delivery { return reason }
+    return nil
+  }
+
   /// A sign-in that another account has begun does not delay the revocation of these tokens.
   func noteSignedOut(_ tokens: [Secret]) { progress.addSignedOut(tokens) }
 

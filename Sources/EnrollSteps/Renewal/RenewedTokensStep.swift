@@ -30,8 +30,9 @@ public final class RenewedTokensStep: EngineStep {
   static let pauseBetweenSaves: Int64 = 200_000_000
 
   /// Stores the tokens. If the user logged out in the meantime, they are revoked and not stored (R35). If
-  /// another store has replaced the store in which the renewal began, the user did not log out: the tokens
-  /// wait in memory for the first store.
+  /// another store without the session has replaced the store in which the renewal began, the user did not log out: the tokens
+  /// wait in memory for the first store. A copy of that store has the session: it gets the tokens, because other processes use
+  /// it now, and would send the spent refresh token.
   func keep(_ renewed: RenewedTokens) throws(EnrollError) -> RenewalResult {
     unsaved.keep(renewed)
     let epoch: UInt64?

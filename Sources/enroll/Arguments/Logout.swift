@@ -104,22 +104,27 @@ struct Logout: EnrollCommand {
         told = revocation.providerTold ?? told
       }
       guard wasSignedIn else { return }
-      if let told { one.providerTold = told } else { one.providerTold = try waiting(client, session) }
+      if let told { one.providerTold = told } else { one.providerTold = try self.told(client, session) }
       ended.append(one)
     } catch {
       guard error.ending == .interrupted, wasSignedIn else { throw error }
       let now = try session.read(client)
       if !now.isSignedIn, now.waiting == nil {
-        one.providerTold = try waiting(client, session)
+        one.providerTold = try told(client, session)
         ended.append(one)
       }
       throw error
     }
   }
 
-  /// Whether the provider was informed, or messages to it are still queued.
-  private func waiting(_ client: Client, _ session: CommandSession) throws(Failure) -> ProviderTold {
-    (try session.facts(client).queuedMessageCount ?? 0) > 0 ? .queued : .told
+  /// What the provider knows of a sign-out whose result did not arrive, or that had nothing to revoke.
+  private func told(_ client: Client, _ session: CommandSession) throws(Failure) -> ProviderTold {
+    let facts = try session.facts(client)
+    if let reason = facts.revocationRefusal { return .notPossible(reason: reason) }
+    if facts.hasUnqueuedMessages {
+      return .notPossible(reason: "the command was stopped, and the store could not keep the revocation")
+    }
+    return (facts.queuedMessageCount ?? 0) > 0 ? .queued : .told
   }
 
   /// - Parameter failure: why the command ended early, or why an account could not be signed out.
@@ -160,11 +165,6 @@ struct Logout: EnrollCommand {
     terminal.say("To end the browser's session, open this address:")
     terminal.say(address: address)
   }
-}
-
-extension AccountSnapshot {
-  /// Whether the account has data of a session.
-  fileprivate var isSignedIn: Bool { accessToken != nil || profile != nil || idToken != nil }
 }
 
 /// An account whose user was signed out.

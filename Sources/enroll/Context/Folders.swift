@@ -6,10 +6,13 @@ import EnrollHost
 import EnrollPosix
 
 enum Folders {
+  /// The directory of a path: `.` for a relative path without a directory.
   static func parent(of path: String) -> String {
     var parts = path.split(separator: "/", omittingEmptySubsequences: true)
     _ = parts.popLast()
-    return "/" + parts.joined(separator: "/")
+    let parent = parts.joined(separator: "/")
+    guard !path.hasPrefix("/") else { return "/" + parent }
+    return parent.isEmpty ? "." : parent
   }
 
   /// - Parameter failure: makes the error if it is unclear whether the file exists.

@@ -14,6 +14,8 @@ struct PlaceOptions {
   var passphraseFD: Int32?
   var pinFD: Int32?
   var json = false
+  /// The resource to which ``profile`` belongs; nil if the user named the configuration.
+  var resource: String?
   /// Whether the command names a provider that may have no profile yet.
   var namesProvider = false
 

@@ -65,6 +65,7 @@ extension PlaceOptions {
     else { return self }
     var options = self
     options.profile = ResourceProfile.name(of: resource)
+    options.resource = resource
     return options
   }
 }

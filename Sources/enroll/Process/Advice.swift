@@ -61,24 +61,27 @@ enum HintedCommand: CaseIterable {
   func line(_ said: Said) -> String {
     let words: [String] =
       switch self {
-      case .login: ["login"] + said.place + said.provider
-      case .loginAgain: ["login", "--again"] + said.place + said.provider
+      case .login: ["login"] + said.signIn
+      case .loginAgain: ["login", "--again"] + said.signIn
       case .loginAsSomebodyElse:
         // Many providers refuse `select_account` (Keycloak, Ory Hydra, node-oidc-provider).
-        ["login", "--again", "--prompt", "login"] + said.place + said.provider
-      case .loginForBearer: ["login", "--again"] + said.place + said.provider + ["--set", "dpop=never"]
-      case .loginByDevice: ["login", "--device"] + said.attemptByDevice + said.place + said.provider
+        ["login", "--again", "--prompt", "login"] + said.signIn
+      case .loginForBearer: ["login", "--again"] + said.signIn + ["--set", "dpop=never"]
+      case .loginByDevice: ["login", "--device"] + said.attemptByDevice + said.signIn
       case .firstLogin where said.resource != nil: ["login"] + said.atResource
       case .firstLogin: ["login"] + said.place + ["--issuer", "URL", "--client-id", "ID"]
-      case .loginAtResource: ["login"] + said.place + said.atResource
-      case .loginWithClient: ["login"] + said.place + said.atResource + ["--client-id", "ID"]
+      case .loginAtResource: ["login"] + said.placeBesideResource + said.atResource
+      case .loginWithClient: ["login"] + said.placeBesideResource + said.atResource + ["--client-id", "ID"]
       case .logout: ["logout"] + said.place
       case .registerAgain:
-        ["login", "--again", "--register-again"] + said.place
+        ["login", "--again", "--register-again"] + said.placeBesideResource
           + (said.registration.isEmpty ? said.atResource : said.registration)
+      case .sameAgain where ["login", "register", "doctor"].contains(said.attempt.first): said.attempt + said.signIn
       case .sameAgain: said.attempt + said.place + said.provider
+      case .token where said.resourceOfPlace != nil:
+        ["token"] + said.placeBesideResource + ArgumentWords.option("--resource", said.resourceOfPlace ?? "")
       case .token: ["token"] + said.place
-      case .doctor: ["doctor"] + said.place + said.provider
+      case .doctor: ["doctor"] + said.signIn
       case .accounts: ["accounts"] + said.place
       case .help: ["--help"]
       case .loginHelp: ["login", "--help"]
@@ -91,6 +94,10 @@ enum HintedCommand: CaseIterable {
 /// it.
 struct Said {
   var place: [String] = []
+  /// The resource to which the profile in ``place`` belongs; nil if the user named the configuration.
+  var resourceOfPlace: String?
+  /// ``place`` without that profile, for a command that names the resource.
+  var placeBesideResource: [String] = []
   var provider: [String] = []
   /// The resource that the user named.
   var resource: String?
@@ -101,6 +108,9 @@ struct Said {
 
   init(_ request: CommandRequest) {
     place = request.place.words()
+    var beside = request.place
+    if beside.resource != nil { beside.profile = nil }
+    (resourceOfPlace, placeBesideResource) = (beside.resource, beside.words())
     attempt = request.attempt
     resource = request.resource
     // Read when the hint is printed, because the profile may have been saved in the meantime.
@@ -117,6 +127,13 @@ struct Said {
     let alone = request.provider?.resourceAlone
     guard provider.isEmpty || alone != nil && alone == attempted.resource else { return }
     provider = attempt.options.isEmpty ? ProviderOptions.words(attempted) : attempt.options
+  }
+
+  /// The options for a sign-in, or a check of it, by the same user at the same provider.
+  fileprivate var signIn: [String] {
+    guard resourceOfPlace != nil else { return place + provider }
+    let isNamed = provider.contains { $0 == "--resource" || $0.hasPrefix("--resource=") }
+    return placeBesideResource + (isNamed ? [] : atResource) + provider
   }
 
   /// The options of the last sign-in, without those that need a browser on this machine.
@@ -145,6 +162,7 @@ struct Said {
 
   init(place: [String] = [], provider: [String] = [], attempt: [String] = ["login"]) {
     self.place = place
+    placeBesideResource = place
     self.provider = provider
     self.attempt = attempt
   }

@@ -37,7 +37,9 @@ enum CommandStatus: Int32, CaseIterable {
   }
 
   /// The exit status for an error of the library.
-  init(_ code: EnrollError.Code) {
+  init(_ error: EnrollError) { self = error.isAboutMetadata ? .refused : CommandStatus(error.code) }
+
+  private init(_ code: EnrollError.Code) {
     self =
       switch code.category {
       case .usage: .usage

@@ -4,6 +4,14 @@ import EnrollCommands
 import EnrollRules
 import EnrollJSON
 
+extension EnrollError {
+  /// Whether the provider's or the resource's metadata is unusable. The error's field is then the member, and members have
+  /// underscores; the keys of a configuration have none.
+  var isAboutMetadata: Bool {
+    code == .unsupported && (field?.utf8.contains(UInt8(ascii: "_")) ?? false)
+  }
+}
+
 /// The failure that ends a command.
 struct Failure: Error {
   var ending: CommandStatus
@@ -24,7 +32,7 @@ struct Failure: Error {
 
   /// An error of the library.
   init(_ error: EnrollError, advice: Advice? = nil) {
-    ending = CommandStatus(error.code)
+    ending = CommandStatus(error)
     message = error.message
     self.advice = advice ?? Self.advice(error) ?? ending.advice
     self.error = error
@@ -78,6 +86,9 @@ struct Failure: Error {
     case _ where error.field == EnrollError.registrationField: Self.registration
     case .oauth where error.oauthError == "invalid_client":
       "Check the client id. If the provider gave this client a secret, it may be missing, wrong or expired: pass --client-secret-file at the first sign-in, or correct clientSecret in the profile. A client with a private key needs --client-key-file, or clientKeyFile in the profile. If the profile has tokenEndpointAuthMethod, remove it: both ways to send the secret are then tried."
+    case _ where error.isAboutMetadata: "\(.doctor) shows what the provider announces. Only its operator can change that."
+    case .unsupported where error.field == "kind":
+      "Run \(.login) to sign in with a browser; only the provider's operator can allow other devices."
     case .tls where ASCII.contains(error.message, "caFile"):
       "Add --set caFile=PATH to the sign-in, with the file of the provider's certificate authority."
     case .storeKey where ASCII.contains(error.message, "passphrase is not the store's"):

@@ -18,7 +18,7 @@ struct AccountList {
     var configuration: ConfigurationDocument?
     var problem: Failure?
 
-    var isSignedIn: Bool { kept?.profile != nil || kept?.expiresAt != nil }
+    var isSignedIn: Bool { kept?.isSignedIn ?? false }
     /// Whether a sign-in waits for the user's confirmation.
     var waits: Bool { kept?.waiting != nil }
 
@@ -103,4 +103,9 @@ struct AccountList {
     }
     return waiting ?? row
   }
+}
+
+extension AccountSnapshot {
+  /// Whether the account has a session: its token, or the data of its user.
+  var isSignedIn: Bool { accessToken != nil || expiresAt != nil || profile != nil || idToken != nil }
 }

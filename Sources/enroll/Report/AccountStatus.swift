@@ -57,13 +57,16 @@ struct AccountStatus {
         token = "cannot be renewed: \(reason)"
         (advice, colour) = (CommandStatus.signInNeeded.advice, .bad)
       case .retry, .wait:
-        let cause = CommandStatus(failure.error.code)
-        let status = cause.isOfThisMachine ? cause : .unreachable
+        let cause = CommandStatus(failure.error)
+        // As for a token: without the provider's own error code, an intermediary may have answered.
+        let isRefused = failure.error.code == .oauth && failure.error.oauthError != nil
+        let status: CommandStatus = cause.isOfThisMachine ? cause : isRefused ? .refused : .unreachable
         ending = failure.isTokenUsable ? .done : status
         headline = signedIn
         token =
           "\(failure.isTokenUsable ? "still works" : "expired"), and could not be renewed: \(reason)"
-        (advice, colour) = (status.advice, .warning)
+        let isForgotten = failure.error.field == EnrollError.registrationField
+        (advice, colour) = (isForgotten ? Failure.registration : status.advice, .warning)
       }
     case .registrationFailed(let error):
       ending = .signInNeeded

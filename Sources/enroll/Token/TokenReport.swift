@@ -45,7 +45,7 @@ struct TokenReport {
   private static func unavailable(_ reason: EnrollError) -> CommandStatus {
     // Nothing was sent, so the provider is not to blame.
     if reason.code == .deadlineExceeded, reason.isUnsent { return .busy }
-    let status = CommandStatus(reason.code)
+    let status = CommandStatus(reason)
     return status.isOfThisMachine ? status : .unreachable
   }
 

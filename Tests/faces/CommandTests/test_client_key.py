@@ -20,7 +20,7 @@ class ClientKey(CommandCase):
         configuration = self.sandbox.configuration()
         return ["--issuer", configuration["issuer"], "--client-id", configuration["clientId"], "--allow-loopback-http"]
 
-    def sign_in_from(self, folder, *arguments):
+    def sign_in_from(self, folder, *arguments, profile=None):
         """The exchange of the code runs in a process with another current directory."""
         child = subprocess.Popen(
             [ENROLL, "login", "--yes", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -29,7 +29,7 @@ class ClientKey(CommandCase):
         self.come_back(self.opened())
         _, words = child.communicate(timeout=TIMEOUT)
         self.assertEqual(child.returncode, 0, words)
-        return json.loads((self.profiles / "default.json").read_text())
+        return json.loads((profile or self.profiles / "default.json").read_text())
 
     def unusable(self):
         """Keys that cannot be used, each with a word of its error."""
@@ -125,6 +125,12 @@ class ClientKey(CommandCase):
             folder, "--set", "caFile=ca.pem", "--set", "clientKeyFile=client.jwk", *self.given())
         self.assertEqual(saved["caFile"], str(folder / "ca.pem"))
         self.assertEqual(saved["clientKeyFile"], str(folder / "client.jwk"))
+
+    def test_a_profile_is_saved_in_a_new_folder_of_the_current_directory(self):
+        folder = workspace("relative")
+        saved = self.sign_in_from(
+            folder, "--config", "new/mine.json", *self.given(), profile=folder / "new/mine.json")
+        self.assertEqual(saved["issuer"], self.sandbox.issuer)
 
     def test_a_file_that_does_not_stay_is_refused_at_once(self):
         given = self.given()

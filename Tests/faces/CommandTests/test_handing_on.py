@@ -381,6 +381,16 @@ class IDTokens(CommandCase):
             self.assertIn("at the sign-in alone", self.run_enroll("token", "--id-token", status=5)[1])
         self.assertEqual(self.renewals(), 1)
 
+    def test_the_old_one_is_not_printed_where_a_new_one_is_wanted(self):
+        self.assertNotEqual(self.run_enroll("token", "--id-token", "--renew")[0].strip(), self.first)
+        for fault, status, words in (("serverError", 4, ""), ("omitIDToken", 5, "at the sign-in alone")):
+            with self.subTest(fault):
+                self.sandbox.control("fault", fault=fault, endpoint="token")
+                output, said = self.run_enroll("token", "--id-token", "--renew", "--timeout", "1", status=status)
+                self.assertEqual(output, "")
+                self.assertIn(words, said)
+                self.sandbox.control("clearFaults")
+
     def test_the_old_one_is_printed_while_it_works(self):
         self.sandbox.control("fault", fault="serverError", endpoint="token")
         self.set_clock(self.lifetime - 50)

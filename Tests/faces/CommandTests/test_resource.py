@@ -273,12 +273,12 @@ class AtAResource(CommandCase):
         self.assertEqual(self.token(), default)
         self.run_enroll("token", "--resource", self.resource.origin + "/other", status=3)
 
-    def test_the_second_sign_in_asks_the_resource_nothing_and_other_commands_name_the_profile(self):
+    def test_the_second_sign_in_asks_the_resource_nothing_and_hints_name_the_resource(self):
         self.sign_in(*self.arguments)
         asked = len(self.resource.asked)
         _, words = self.run_enroll("login", "--yes", *self.arguments)
         self.assertIn("already signed in", words)
-        self.assertIn("enroll login --again --profile 127.0.0.1-", words)
+        self.assertIn(f"`enroll login --again --resource {self.resource.url} --allow-loopback-http`", words)
         self.assertEqual(len(self.resource.asked), asked)
 
     def test_a_token_that_is_there_is_never_sent_to_a_resource(self):

@@ -172,3 +172,10 @@ class Secrets(CommandCase):
         self.assertIn("Signed in as Alice", terminal.text)
         self.assertNotIn("4711", terminal.raw)
         self.assertIn("PIN", self.run_enroll("accounts")[0])
+        # An account that stays locked keeps no other one signed in.
+        self.sign_in("--account", "work", user="bob")
+        _, words = self.run_enroll("logout", "--all", status=6)
+        self.assertIn("signed out Bob Builder", words)
+        self.assertRegex(words, r"enroll: default: .*PIN")
+        self.run_enroll("token", "--account", "work", status=3)
+        self.assertTrue(self.with_descriptor("--pin-fd", "4711\n", "token")[0])

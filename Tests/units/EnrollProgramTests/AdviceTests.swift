@@ -104,6 +104,24 @@ struct AdviceTests {
         == ["enroll", "login", "--device", "--config", "/c.json"])
   }
 
+  @Test("a hint about a resource names the resource, unless the user named a profile")
+  func resource() throws {
+    let url = "https://api.example/mcp"
+    let line = ["login", "--account", "b", "--resource", url]
+    let said = Said(try #require(try request(line)))
+    let rest = " --account b --resource \(url)"
+    for (command, words) in [
+      (HintedCommand.login, "login"), (.loginAgain, "login --again"), (.sameAgain, "login"), (.token, "token"),
+      (.loginAtResource, "login"), (.doctor, "doctor"), (.loginByDevice, "login --device"),
+    ] {
+      #expect(command.line(said) == "enroll " + words + rest)
+    }
+    let token = Said(try #require(try request(["token", "--account", "b", "--resource", url])))
+    #expect(HintedCommand.login.line(token).hasPrefix("enroll login --account b"))
+    let named = Said(try #require(try request(line + ["--profile", "work"])))
+    #expect(HintedCommand.login.line(named) == "enroll login --profile work" + rest)
+  }
+
   @Test("a value that begins with a dash follows its option's equals sign")
   func dashes() throws {
     let said = try said(["login", "--login-hint=-h", "--prompt=-p", "--scope=-a", "--account=-x"])

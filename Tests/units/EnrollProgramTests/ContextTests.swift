@@ -20,6 +20,13 @@ struct PlaceTests {
   /// The account that `enroll switch` chose.
   private var chosen: CurrentChoice?
 
+  @Test(
+    "the folder of a relative path is relative",
+    arguments: [
+      ("/a/b.json", "/a"), ("/b.json", "/"), ("a/b.json", "a"), ("b.json", "."), ("../b.json", ".."), ("/a//b/", "/a"),
+    ])
+  func parents(path: String, parent: String) { #expect(Folders.parent(of: path) == parent) }
+
   @Test("what was chosen counts where nothing of the place is named")
   func choice() throws {
     var tests = PlaceTests()

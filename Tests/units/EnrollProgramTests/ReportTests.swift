@@ -64,6 +64,13 @@ struct ReportTests {
         .storeUnusable,
         "Signed in as Al"
       ),
+      (
+        Sample.renewalFailed(
+          .wait, isTokenUsable: false, EnrollError(.oauth, "no", oauthError: "invalid_client")),
+        .refused, "Signed in as Al"
+      ),
+      // Without an error code of the provider, an intermediary may have answered.
+      (Sample.renewalFailed(.wait, isTokenUsable: false, EnrollError(.oauth, "no")), .unreachable, "Signed in as Al"),
       (.registrationFailed(Sample.error), .signInNeeded, "The last sign-in failed"),
     ] as [(RegistrationState, CommandStatus, String)])
   func standing(state: RegistrationState, ending: CommandStatus, headline: String) {
@@ -197,6 +204,22 @@ struct ReportTests {
       #expect(failure.advice != nil || [.failed, .interrupted].contains(failure.ending), "\(code)")
     }
     #expect(Set(CommandStatus.allCases.map { $0.rawValue }).count == CommandStatus.allCases.count)
+  }
+
+  @Test("unusable metadata is a fault of the provider, not of the command line")
+  func metadata() {
+    for field in ["code_challenge_methods_supported", "authorization_servers"] {
+      let error = EnrollError(.unsupported, "x", field: field)
+      let failure = Failure(error)
+      #expect(failure.ending == .refused)
+      let advice = failure.advice?.text(Said()) ?? ""
+      #expect(advice.contains("`enroll doctor`") && !advice.contains("--help"))
+      let outcome = AccessOutcome.expired(offlineSince: nil, retryAfterSeconds: nil, reason: error)
+      #expect(TokenReport(outcome, mustBeNew: false).ending == .unreachable)
+    }
+    #expect(Failure(EnrollError(.unsupported, "x", field: "prompt")).ending == .usage)
+    let device = Failure(EnrollError(.unsupported, "x", field: "kind")).advice?.text(Said())
+    #expect(device?.contains("Run `enroll login` to sign in with a browser") == true)
   }
 
   @Test(

@@ -131,6 +131,20 @@ struct ProviderMetadataTests {
   }
 
   @Test(
+    "an endpoint that is not https is told so, and nothing about the schemes of apps",
+    arguments: ["id.example.com/t", "/t", "ftp://id.example.com/t", "com.example.app:/t", "app:/t"])
+  func endpointWords(text: String) throws {
+    let configuration = try configuration()
+    let error = refusal {
+      try ProviderMetadata(
+        processing: document([("token_endpoint", .string(text))]), configuration: configuration)
+    }
+    let message = error?.message ?? ""
+    #expect(message.contains("expected") && message.contains("https"), "\(message)")
+    #expect(!message.contains("private"), "\(message)")
+  }
+
+  @Test(
     "an optional member that cannot be used counts as not announced",
     arguments: [
       ("userinfo_endpoint", .string("/u")), ("revocation_endpoint", .bool(true)),

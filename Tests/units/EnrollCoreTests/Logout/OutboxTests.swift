@@ -96,6 +96,26 @@ struct OutboxTests {
     try expect(told(ending, bench.signedIn()), is: .queued)
   }
 
+  @Test("a token has one message, whatever bearer proves it")
+  func oneMessage() throws {
+    let bench = try Bench()
+    func entry(_ bearer: String, of user: String? = "alice") -> OutboxEntry {
+      OutboxEntry(
+        issuer: Issuer(bench.provider.issuer), endpoint: nil,
+        message: .revocation(
+          .init(
+            clientID: "native", token: Secret("t"), hint: "access_token", user: user, bearer: Secret(bearer))),
+        queued: bench.clock.wallTime())
+    }
+    var outbox: [OutboxEntry] = []
+    outbox.add([entry("a"), entry("b")])
+    outbox.add([entry("c")])
+    expect(outbox, is: [entry("a")])
+    // Whether it may be sent depends on its user.
+    outbox.add([entry("a", of: nil)])
+    expect(outbox.count, is: 2)
+  }
+
   @Test("a sign-out whose message another thread was quicker to send tells how that went")
   func quicker() throws {
     let bench = try Bench()

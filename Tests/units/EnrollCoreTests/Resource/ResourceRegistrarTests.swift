@@ -280,6 +280,16 @@ struct ResourceRegistrarTests {
     try expect(register { $0.clientID = "mine" }.origin, is: .configured)
   }
 
+  @Test("an unusable registration endpoint is named once")
+  func unusableEndpoint() throws {
+    web.publish(
+      Published.server,
+      Published.serverMetadata().replacing(Published.registration, with: "http://id.example/register"))
+    let error = try failure()
+    expect(error.field, is: "registration_endpoint")
+    expect(error.message.ranges(of: "registration_endpoint").count, is: 1, "\(error.message)")
+  }
+
   @Test(
     "the way of authentication is one that the server announces",
     arguments: [
