@@ -8,7 +8,7 @@ public struct SandboxOptions: Sendable {
   /// The port; with 0, the system chooses one.
   public var port: UInt16 = 0
   public var users: [User] = [.alice, .bob]
-  public var clients: [Client] = [.sample]
+  public var clients: [SandboxClient] = [.sample]
   /// The algorithms that have a key in the key set; the first one signs.
   public var algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases
   public var accessLifetimeSeconds: Int64 = 300

@@ -13,7 +13,7 @@ enum SandboxArguments {
   static let users = Parameter.repeated(
     "user", value: "name", help: "One more user; the password is NAME-password. Repeatable.")
   static let clientID = Parameter.option(
-    "client-id", value: "id", help: "The client's id.", default: Client.sample.id)
+    "client-id", value: "id", help: "The client's id.", default: SandboxClient.sample.id)
   static let redirectURIs = Parameter.repeated(
     "redirect-uri", value: "uri",
     help: "A redirect URI instead of the sample client's. Repeatable; a loopback one matches any port.")
@@ -94,7 +94,7 @@ enum SandboxArguments {
     options.port = UInt16(values[port])
     options.users += values[users].filter { name in !options.users.contains { $0.name == name } }
       .map { User($0) }
-    var client = Client.sample
+    var client = SandboxClient.sample
     client.id = values[clientID]
     client.secret = values[clientSecret]
     if !values[redirectURIs].isEmpty { client.redirectURIs = values[redirectURIs] }

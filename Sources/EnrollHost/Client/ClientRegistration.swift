@@ -35,13 +35,13 @@ extension Client {
   ) throws(EnrollError) -> RegistrationState {
     let stored = try CallTimeout.until(deadline, by: clock, cancellation: cancellation) {
       () throws(EnrollError) in
-      try engine.registration.readState()
+      try engine.registration.adoptStoredState()
     }
     switch stored {
     case .known(let state): return state
     case .needsRenewal:
       _ = try access(minimumLifetimeSeconds: 0, until: deadline, cancellation: cancellation)
-      guard case .needsCheck = try engine.registration.readState() else { return engine.state }
+      guard case .needsCheck = try engine.registration.adoptStoredState() else { return engine.state }
       return try checked(until: deadline, cancellation: cancellation)
     case .needsCheck: return try checked(until: deadline, cancellation: cancellation)
     }

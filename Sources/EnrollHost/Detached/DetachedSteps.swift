@@ -159,7 +159,7 @@ extension Client {
 
   private func settlement(detachedJSON answer: JSON) throws(EnrollError) -> Settlement? {
     var state = engine.state
-    if case .known(let known) = try engine.registration.readState() { state = known }
+    if case .known(let known) = try engine.registration.adoptStoredState() { state = known }
     return Settlement(detachedJSON: answer, state: state)
   }
 }

@@ -45,7 +45,7 @@ extension Provider {
       let userName = try otherApp.complete(id, artefactID: artefactID, now: now)
       let scopes = ["openid", "profile", "email", "offline_access"]
       let family = grants.open(
-        Grant(
+        UserGrant(
           userName: userName, clientID: appOfOtherApp.id,
           scopes: otherApp.answer == .withoutIDToken ? ["profile", "email", "offline_access"] : scopes,
           nonce: nil, authTime: now, contextClass: .twoFactors, sessionID: Encoding.randomToken()),
@@ -80,7 +80,7 @@ extension Provider {
     return Misbehaviour.location(otherAppReturn, form, effects: effects)
   }
 
-  private var appOfOtherApp: Client { options.clients.first ?? .sample }
+  private var appOfOtherApp: SandboxClient { options.clients.first ?? .sample }
 
   /// The app's link to which the other app returns.
   private var otherAppReturn: String {

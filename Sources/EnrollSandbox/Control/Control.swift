@@ -147,7 +147,7 @@ extension Provider {
     let answer: SandboxAnswer
     do {
       let request = try authorizationRequest(form)
-      let session = SignedIn(
+      let session = BrowserSession(
         userName: user.name, authTime: now, contextClass: .twoFactors, sessionID: Encoding.randomToken())
       if let error {
         answer = refuse(

@@ -9,8 +9,8 @@ private struct Memory: Codable {
   var deviceCodes: DeviceCodes
   var otherApp: OtherAppSessions
   var passwordless: Passwordless
-  var accounts: [String: Gateway.Account]
-  var activations: [String: Gateway.Activation]
+  var accounts: [String: SandboxGateway.Account]
+  var activations: [String: SandboxGateway.Activation]
 }
 
 extension Provider {

@@ -32,9 +32,9 @@ struct GatewayContext {
 
 extension Provider {
   /// The gateway as a client: it signs users in with a separate code flow.
-  var gatewayClient: Client {
-    Client(
-      id: Gateway.clientID, name: "Gateway", redirectURIs: [issuer + Gateway.path],
+  var gatewayClient: SandboxClient {
+    SandboxClient(
+      id: SandboxGateway.clientID, name: "Gateway", redirectURIs: [issuer + SandboxGateway.path],
       postLogoutRedirectURIs: [])
   }
 
@@ -203,13 +203,13 @@ extension Provider {
     let (token, state, verifier) = (
       Encoding.randomToken(), Encoding.randomToken(), Encoding.randomToken()
     )
-    gateway.sessionTokens[token] = Gateway.SessionToken(
+    gateway.sessionTokens[token] = SandboxGateway.SessionToken(
       userName: user.name, expiresAt: now + options.codeLifetimeSeconds)
-    gateway.logins[state] = Gateway.Login(
+    gateway.logins[state] = SandboxGateway.Login(
       verifier: verifier, key: context.key, clientID: context.clientID, begunAt: now)
     let request = Form([
-      ("client_id", Gateway.clientID), ("response_type", "code"), ("scope", "openid"), ("prompt", "none"),
-      ("redirect_uri", issuer + Gateway.path), ("state", state), ("sessionToken", token),
+      ("client_id", SandboxGateway.clientID), ("response_type", "code"), ("scope", "openid"), ("prompt", "none"),
+      ("redirect_uri", issuer + SandboxGateway.path), ("state", state), ("sessionToken", token),
       ("code_challenge", PKCE.challenge(for: verifier) ?? ""), ("code_challenge_method", "S256"),
     ])
     return .redirect(to: Endpoint.authorize.path + "?" + request.encoded)
@@ -222,7 +222,7 @@ extension Provider {
       user(session.userName) != nil
     else { return nil }
     let browserID = Encoding.randomToken()
-    signedIn[browserID] = SignedIn(
+    signedIn[browserID] = BrowserSession(
       userName: session.userName, authTime: now, contextClass: .password, sessionID: Encoding.randomToken())
     return browserID
   }
@@ -236,7 +236,7 @@ extension Provider {
     }
     do throws(OAuthRefusal) {
       let family = try grants.redeem(
-        code, clientID: Gateway.clientID, redirectURI: issuer + Gateway.path, verifier: login.verifier,
+        code, clientID: SandboxGateway.clientID, redirectURI: issuer + SandboxGateway.path, verifier: login.verifier,
         refreshExpiresAt: nil, now: now)
       // The gateway needs only the session, not the tokens.
       grants.finish(family.id, .ended)

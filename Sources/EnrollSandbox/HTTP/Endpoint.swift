@@ -95,7 +95,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
     case .register: "/register"
     case .emailSent: "/register/email-sent"
     case .welcome: "/welcome/{token}"
-    case .gatewayCallback: Gateway.path
+    case .gatewayCallback: SandboxGateway.path
     case .inbox: "/inbox"
     case .assetLinks: "/.well-known/assetlinks.json"
     case .appSiteAssociation: "/.well-known/apple-app-site-association"

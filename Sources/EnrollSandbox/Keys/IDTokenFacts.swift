@@ -6,7 +6,7 @@ import EnrollJSON
 struct IDTokenFacts: Sendable {
   var issuer: String
   var user: User
-  var grant: Grant
+  var grant: UserGrant
   /// nil on refresh (Core §12.2).
   var nonce: String?
   var accessToken: String

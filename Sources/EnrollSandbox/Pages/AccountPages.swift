@@ -6,7 +6,7 @@ extension Page {
   ///   - problem: why the last try failed. It is shown as an alert and linked to both fields.
   ///   - asksCode: whether the second factor is also required (`acr_values`).
   static func signIn(
-    _ interaction: Interaction, client: Client, users: [User], name: String, problem: String? = nil,
+    _ interaction: Interaction, client: SandboxClient, users: [User], name: String, problem: String? = nil,
     asksCode: Bool = false
   ) -> Page {
     let failed = problem != nil
@@ -45,7 +45,7 @@ extension Page {
   }
 
   static func createAccount(
-    _ interaction: Interaction, client: Client, typed: Form = Form(), problems: [NewAccount.Problem] = []
+    _ interaction: Interaction, client: SandboxClient, typed: Form = Form(), problems: [NewAccount.Problem] = []
   ) -> Page {
     func field(_ id: String, _ label: String, _ hint: String, _ attributes: HTML) -> HTML {
       let problem = problems.first { $0.field == id }
@@ -89,7 +89,7 @@ extension Page {
         """, formTargets: interaction.formTargets)
   }
 
-  static func chooseAccount(_ interaction: Interaction, client: Client, user: User) -> Page {
+  static func chooseAccount(_ interaction: Interaction, client: SandboxClient, user: User) -> Page {
     Page(
       title: "Choose an account",
       main: """

@@ -1,7 +1,7 @@
 // The page on which a user allows the scopes that a client requests.
 
 extension Page {
-  static func consent(_ interaction: Interaction, client: Client, user: User) -> Page {
+  static func consent(_ interaction: Interaction, client: SandboxClient, user: User) -> Page {
     let items: [HTML] = interaction.request.scopes.map { scope in
       let words = scopeWords[scope] ?? (scope, "A scope that the sandbox knows nothing about.")
       return "<li><strong>\(words.title)</strong><span class=\"soft\">\(words.detail)</span></li>\n"

@@ -10,7 +10,7 @@ struct Letter {
   var link: String?
   var at: Int64
 
-  init(_ mail: Gateway.Mail) {
+  init(_ mail: SandboxGateway.Mail) {
     (to, subject, text, link, at) = (mail.to, mail.subject, mail.text, mail.link, mail.at)
   }
 
@@ -48,7 +48,7 @@ extension Page {
 }
 
 extension Page {
-  static func openLink(ticket: String, address: String, client: Client, request: AuthorizationRequest) -> Page
+  static func openLink(ticket: String, address: String, client: SandboxClient, request: CheckedAuthorization) -> Page
   {
     Page(
       title: "Sign in with the link",

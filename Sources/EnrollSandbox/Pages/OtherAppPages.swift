@@ -2,7 +2,7 @@
 
 extension Page {
   static func otherApp(
-    _ session: OtherAppSessions.Session, client: Client, users: [User], returnTo: String
+    _ session: OtherAppSessions.Session, client: SandboxClient, users: [User], returnTo: String
   ) -> Page {
     let people: [HTML] = users.map {
       """

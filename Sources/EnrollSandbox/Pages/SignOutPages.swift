@@ -2,7 +2,7 @@
 
 extension Page {
   /// - Parameter returnTo: the URL to which the browser returns afterwards; it is registered for the client.
-  static func signOut(user: User, client: Client?, parameters: Form, returnTo: String?) -> Page {
+  static func signOut(user: User, client: SandboxClient?, parameters: Form, returnTo: String?) -> Page {
     let fields: [HTML] = parameters.pairs.map {
       "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">\n"
     }

@@ -9,8 +9,8 @@ extension Provider {
       return Page.error("The parameters cannot be read.").answer()
     }
     if let key = form["okta_key"] { return resumeWaiting(key, http, effects: effects) }
-    let request: AuthorizationRequest
-    do throws(AuthorizationRequest.Refusal) {
+    let request: CheckedAuthorization
+    do throws(CheckedAuthorization.Refusal) {
       request = try authorizationRequest(form)
     } catch {
       switch error {
@@ -22,7 +22,7 @@ extension Provider {
     if let code = Misbehaviour.oauthError(effects) {
       return refuse(code, redirectURI: request.redirectURI, state: request.state, effects: effects)
     }
-    if request.clientID == Gateway.clientID, let token = form["sessionToken"] {
+    if request.clientID == SandboxGateway.clientID, let token = form["sessionToken"] {
       guard let browserID = spendSessionToken(token) else {
         return refuse(
           OAuthRefusal("login_required", "the session token is not good"), redirectURI: request.redirectURI,
@@ -36,7 +36,7 @@ extension Provider {
   }
 
   private func begin(
-    _ request: AuthorizationRequest, browser: (id: String, isNew: Bool), effects: [Fault.Effect]
+    _ request: CheckedAuthorization, browser: (id: String, isNew: Bool), effects: [Fault.Effect]
   ) -> SandboxAnswer {
     forgetOldInteractions()
     let interaction = Interaction(request, id: Encoding.randomToken(), browserID: browser.id, now: now)
@@ -65,10 +65,10 @@ extension Provider {
   }
 
   /// Redirects the browser to the client with a code.
-  func grant(_ request: AuthorizationRequest, to session: SignedIn, effects: [Fault.Effect]) -> SandboxAnswer
+  func grant(_ request: CheckedAuthorization, to session: BrowserSession, effects: [Fault.Effect]) -> SandboxAnswer
   {
     let code = Encoding.randomToken()
-    let grant = Grant(
+    let grant = UserGrant(
       userName: session.userName, clientID: request.clientID, scopes: request.scopes, nonce: request.nonce,
       authTime: session.authTime, contextClass: session.contextClass, sessionID: session.sessionID)
     grants.add(
@@ -102,8 +102,8 @@ extension Provider {
       signedIn: session, hasConsented: hasConsented(session, to: interaction.request), now: now)
   }
 
-  private func hasConsented(_ session: SignedIn?, to request: AuthorizationRequest) -> Bool {
-    guard options.asksConsent, request.clientID != Gateway.clientID else { return true }
+  private func hasConsented(_ session: BrowserSession?, to request: CheckedAuthorization) -> Bool {
+    guard options.asksConsent, request.clientID != SandboxGateway.clientID else { return true }
     guard let session else { return false }
     return consents[[session.userName, request.clientID], default: []].isSuperset(of: request.scopes)
   }

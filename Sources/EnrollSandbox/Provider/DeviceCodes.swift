@@ -5,7 +5,7 @@
 struct DeviceRequest: Codable, Sendable {
   enum Decision: Codable, Sendable {
     case none, denied
-    case allowed(Grant)
+    case allowed(UserGrant)
   }
 
   let userCode: String
@@ -46,7 +46,7 @@ struct DeviceCodes: Codable, Sendable {
 
   /// Handles one poll.
   /// - Returns: the grant that the user allowed; the code is then used up.
-  mutating func poll(_ deviceCode: String, clientID: String, now: Int64) throws(OAuthRefusal) -> Grant {
+  mutating func poll(_ deviceCode: String, clientID: String, now: Int64) throws(OAuthRefusal) -> UserGrant {
     guard var request = requests[deviceCode] else { throw .invalidGrant("the device code is not known") }
     guard request.clientID == clientID else { throw .invalidGrant("the device code is another client's") }
     guard now < request.expiresAt else { throw OAuthRefusal("expired_token", "the device code expired") }

@@ -54,7 +54,7 @@ extension Provider {
   ) -> SandboxAnswer {
     forgetOldInteractions()
     var interaction = Interaction(
-      AuthorizationRequest(
+      CheckedAuthorization(
         clientID: request.clientID, redirectURI: "", scopes: request.scopes, state: nil, nonce: nil,
         codeChallenge: "", prompts: [], maxAgeSeconds: nil, loginHint: nil, acrValues: []),
       id: Encoding.randomToken(), browserID: browser.id, now: now)
@@ -68,7 +68,7 @@ extension Provider {
   }
 
   /// Stores the user's decision: the device gets the grant, or an error.
-  func finishDevice(_ deviceCode: String, _ request: AuthorizationRequest, session: SignedIn?)
+  func finishDevice(_ deviceCode: String, _ request: CheckedAuthorization, session: BrowserSession?)
     -> SandboxAnswer
   {
     guard let session else {
@@ -78,7 +78,7 @@ extension Provider {
     deviceCodes.decide(
       deviceCode,
       .allowed(
-        Grant(
+        UserGrant(
           userName: session.userName, clientID: request.clientID, scopes: request.scopes, nonce: nil,
           authTime: session.authTime, contextClass: session.contextClass, sessionID: session.sessionID)))
     return Page.deviceAllowed.answer()
@@ -103,7 +103,7 @@ extension Provider {
     deviceCodes.decide(
       deviceCode,
       .allowed(
-        Grant(
+        UserGrant(
           userName: user.name, clientID: request.clientID, scopes: request.scopes, nonce: nil, authTime: now,
           contextClass: .password, sessionID: Encoding.randomToken())))
   }

@@ -3,7 +3,7 @@
 // random texts are arguments.
 
 /// The access that a user granted to a client.
-struct Grant: Codable, Sendable, Equatable {
+struct UserGrant: Codable, Sendable, Equatable {
   var userName: String
   var clientID: String
   var scopes: [String]
@@ -18,7 +18,7 @@ struct Family: Codable, Sendable, Equatable {
   enum End: String, Codable, Sendable { case reuse, codeReuse, revoked, signedOut, ended }
 
   let id: String
-  let grant: Grant
+  let grant: UserGrant
   /// How many families began before it.
   let number: Int
   /// The generation of the current refresh token; 0 if there was never one.
@@ -34,7 +34,7 @@ struct Family: Codable, Sendable, Equatable {
 
 struct Grants: Codable, Sendable {
   struct Code: Codable, Sendable {
-    var grant: Grant
+    var grant: UserGrant
     var redirectURI: String
     var codeChallenge: String
     /// The thumbprint of the key to which the code is bound.
@@ -101,7 +101,7 @@ struct Grants: Codable, Sendable {
   ///   - thumbprint: the thumbprint of the key in the request's proof.
   ///   - refreshExpiresAt: nil if no refresh token is issued.
   mutating func open(
-    _ grant: Grant, thumbprint: String?, refreshExpiresAt: Int64?, now: Int64
+    _ grant: UserGrant, thumbprint: String?, refreshExpiresAt: Int64?, now: Int64
   ) -> Family {
     var family = Family(
       id: Encoding.randomToken(), grant: grant, number: families.count, rotatedAt: now,
@@ -166,7 +166,7 @@ struct Grants: Codable, Sendable {
   }
 
   /// The grant of a valid access token.
-  func grant(ofAccessToken text: String, now: Int64) -> Grant? {
+  func grant(ofAccessToken text: String, now: Int64) -> UserGrant? {
     guard let token = accessTokens[text], !token.isRevoked, now < token.expiresAt else { return nil }
     guard let family = families[token.familyID], family.end == nil else { return nil }
     return family.grant

@@ -3,7 +3,7 @@
 /// A pending authorization request, bound to one browser.
 struct Interaction: Sendable {
   let id: String
-  let request: AuthorizationRequest
+  let request: CheckedAuthorization
   /// The cookie value of the browser in which it began.
   var browserID: String
   let begunAt: Int64
@@ -19,7 +19,7 @@ struct Interaction: Sendable {
 
   enum Step: String, Sendable { case create, signIn, choose, consent, done }
 
-  init(_ request: AuthorizationRequest, id: String, browserID: String, now: Int64) {
+  init(_ request: CheckedAuthorization, id: String, browserID: String, now: Int64) {
     self.request = request
     self.id = id
     self.browserID = browserID
@@ -38,7 +38,7 @@ struct Interaction: Sendable {
   /// - Parameters:
   ///   - signedIn: the session in this browser.
   ///   - hasConsented: whether its user has allowed these scopes to this client before.
-  func nextStep(signedIn: SignedIn?, hasConsented: Bool, now: Int64) -> Step {
+  func nextStep(signedIn: BrowserSession?, hasConsented: Bool, now: Int64) -> Step {
     if mustCreate { return .create }
     guard let signedIn else { return .signIn }
     if mustChoose { return .choose }
@@ -52,7 +52,7 @@ struct Interaction: Sendable {
 }
 
 /// The session in one browser.
-struct SignedIn: Sendable {
+struct BrowserSession: Sendable {
   var userName: String
   var authTime: Int64
   var contextClass: ContextClass

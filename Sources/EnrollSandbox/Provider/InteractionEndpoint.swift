@@ -23,7 +23,7 @@ extension Provider {
     return submit(form, interaction, client: client)
   }
 
-  private func submit(_ form: Form, _ old: Interaction, client: Client) -> SandboxAnswer {
+  private func submit(_ form: Form, _ old: Interaction, client: SandboxClient) -> SandboxAnswer {
     var interaction = old
     switch (form["step"].flatMap(Interaction.Step.init), form["action"]) {
     case (_, "cancel"):
@@ -56,7 +56,7 @@ extension Provider {
     return next(interaction, client: client, afterForm: true)
   }
 
-  private func signIn(_ form: Form, _ interaction: Interaction, client: Client) -> SandboxAnswer {
+  private func signIn(_ form: Form, _ interaction: Interaction, client: SandboxClient) -> SandboxAnswer {
     let asksCode = interaction.contextClass == .twoFactors
     let typed = user(form["username"])
     guard let typed, typed.password == form["password"],
@@ -71,7 +71,7 @@ extension Provider {
     return enter(typed, interaction, client: client)
   }
 
-  private func createAccount(_ form: Form, _ interaction: Interaction, client: Client) -> SandboxAnswer {
+  private func createAccount(_ form: Form, _ interaction: Interaction, client: SandboxClient) -> SandboxAnswer {
     let (made, problems) = NewAccount.check(form) { user($0) != nil }
     guard let made else {
       return Page.createAccount(interaction, client: client, typed: form, problems: problems).answer()
@@ -81,7 +81,7 @@ extension Provider {
   }
 
   /// Starts a session under a new cookie, so that a cookie that somebody else knows becomes useless.
-  private func enter(_ user: User, _ old: Interaction, client: Client) -> SandboxAnswer {
+  private func enter(_ user: User, _ old: Interaction, client: SandboxClient) -> SandboxAnswer {
     var interaction = old
     let before = signedIn.removeValue(forKey: interaction.browserID)
     interaction.browserID = Encoding.randomToken()
@@ -89,7 +89,7 @@ extension Provider {
     interaction.mustCreate = false
     interaction.mustChoose = false
     interaction.signedInHere = true
-    signedIn[interaction.browserID] = SignedIn(
+    signedIn[interaction.browserID] = BrowserSession(
       userName: user.name, authTime: now, contextClass: interaction.contextClass,
       sessionID: before?.userName == user.name ? before?.sessionID ?? "" : Encoding.randomToken())
     interactions[interaction.id] = interaction
@@ -100,7 +100,7 @@ extension Provider {
 
   /// The page of the next step, or the redirect if there is none. A submitted form is answered with a redirect to the page, so
   /// that going back or reloading repeats nothing.
-  private func next(_ interaction: Interaction, client: Client, afterForm: Bool = false) -> SandboxAnswer {
+  private func next(_ interaction: Interaction, client: SandboxClient, afterForm: Bool = false) -> SandboxAnswer {
     let step = nextStep(interaction)
     let session = signedIn[interaction.browserID]
     let user = user(session?.userName)

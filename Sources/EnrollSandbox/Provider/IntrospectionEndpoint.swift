@@ -44,7 +44,7 @@ extension Provider {
   }
 
   private func facts(
-    _ grant: Grant, scopes: [String]?, type: String?, expiresAt: Int64
+    _ grant: UserGrant, scopes: [String]?, type: String?, expiresAt: Int64
   ) -> [(String, JSON?)] {
     [
       ("active", .bool(true)), ("scope", .string((scopes ?? grant.scopes).joined(separator: " "))),

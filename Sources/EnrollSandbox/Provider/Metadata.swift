@@ -40,7 +40,7 @@ extension Provider {
       ("revocation_endpoint_auth_methods_supported", list(clientMethods)),
       ("subject_types_supported", list(["public"])),
       ("id_token_signing_alg_values_supported", list(options.algorithms.map(\.rawValue))),
-      ("prompt_values_supported", list(AuthorizationRequest.Prompt.allCases.map(\.rawValue))),
+      ("prompt_values_supported", list(CheckedAuthorization.Prompt.allCases.map(\.rawValue))),
       ("acr_values_supported", list(ContextClass.allCases.map(\.rawValue))),
       (
         "claims_supported",
@@ -77,7 +77,7 @@ extension Provider {
 
   /// The grant of the request's access token. A token that is bound to a key needs a proof that covers it, and is refused as a
   /// Bearer token (RFC 9449 §7).
-  func shown(_ http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> Grant {
+  func shown(_ http: SandboxRequest, at endpoint: Endpoint) throws(OAuthRefusal) -> UserGrant {
     guard let (scheme, text) = http.credentials, let token = grants.accessTokens[text],
       let grant = grants.grant(ofAccessToken: text, now: now)
     else { throw Self.invalidToken }

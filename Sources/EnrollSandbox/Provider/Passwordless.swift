@@ -11,7 +11,7 @@ struct Passwordless: Codable, Sendable {
 
   struct Link: Sendable {
     var address: String
-    var request: AuthorizationRequest
+    var request: CheckedAuthorization
     var expiresAt: Int64
   }
 
@@ -49,7 +49,7 @@ struct Passwordless: Codable, Sendable {
   }
 
   mutating func sendLink(
-    to address: String, request: AuthorizationRequest, ticket: String, at page: String, now: Int64
+    to address: String, request: CheckedAuthorization, ticket: String, at page: String, now: Int64
   ) {
     links = links.filter { $0.value.expiresAt > now && $0.value.address != address }
     links[ticket] = Link(

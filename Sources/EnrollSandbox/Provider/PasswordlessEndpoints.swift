@@ -28,7 +28,7 @@ extension Provider {
     var realm: String
     var address: String
     /// The authorization request that the link continues; nil for a code.
-    var authorization: AuthorizationRequest?
+    var authorization: CheckedAuthorization?
   }
 
   private func wish(_ http: SandboxRequest) throws(OAuthRefusal) -> Wish {
@@ -56,13 +56,13 @@ extension Provider {
     }
   }
 
-  private func authorization(_ parameters: JSON?, _ client: Client) throws(OAuthRefusal)
-    -> AuthorizationRequest
+  private func authorization(_ parameters: JSON?, _ client: SandboxClient) throws(OAuthRefusal)
+    -> CheckedAuthorization
   {
     var form = Form([("client_id", client.id)])
     for member in parameters?.object?.members ?? [] { form.append(member.key, member.value.string) }
-    do throws(AuthorizationRequest.Refusal) {
-      return try AuthorizationRequest.read(form, clients: options.clients)
+    do throws(CheckedAuthorization.Refusal) {
+      return try CheckedAuthorization.read(form, clients: options.clients)
     } catch {
       switch error {
       case .page(let reason): throw .invalidRequest(reason)
@@ -82,7 +82,7 @@ extension Provider {
     try passwordless.redeem(code, of: address, realm: realm, clientID: clientID, now: now)
     let scopes = form.words("scope")
     return open(
-      Grant(
+      UserGrant(
         userName: member(address, realm: realm).name, clientID: clientID,
         scopes: scopes.isEmpty ? ["openid"] : scopes, nonce: nil, authTime: now, contextClass: .password,
         sessionID: Encoding.randomToken()), key: key, effects: effects)
@@ -100,7 +100,7 @@ extension Provider {
         .answer()
     }
     passwordless.useUp(ticket)
-    let session = SignedIn(
+    let session = BrowserSession(
       userName: member(link.address, realm: "email").name, authTime: now, contextClass: .password,
       sessionID: Encoding.randomToken())
     return grant(link.request, to: session, effects: [])

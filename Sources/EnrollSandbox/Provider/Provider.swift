@@ -17,12 +17,12 @@ public actor Provider {
   var passwordless = Passwordless()
   var interactions: [String: Interaction] = [:]
   /// The browser sessions, by the value of the cookie.
-  var signedIn: [String: SignedIn] = [:]
+  var signedIn: [String: BrowserSession] = [:]
   /// The scopes that a user granted to a client, by user name and client id.
   var consents: [[String]: Set<String>] = [:]
   /// Effects on the redirect that were struck when the page was requested, by interaction, browser or other-app request.
   var redirectEffects: [String: [Fault.Effect]] = [:]
-  var gateway: Gateway
+  var gateway: SandboxGateway
   var plan = FaultPlan()
   var clockShiftSeconds: Int64 = 0
   var counts: [Endpoint: Int] = [:]
@@ -30,7 +30,7 @@ public actor Provider {
   /// The messages that the host's back end received.
   var messages: [ReceivedMessage] = []
   /// The clients that registered themselves.
-  var registeredClients: [Client] = []
+  var registeredClients: [SandboxClient] = []
   /// Users whom the host's back end does not know.
   var unknownUsers: Set<String> = []
 
@@ -39,7 +39,7 @@ public actor Provider {
     self.options = options
     self.issuer = issuer
     users = options.users
-    gateway = Gateway(settings: options.gateway)
+    gateway = SandboxGateway(settings: options.gateway)
     keys = try SigningKeys(options.algorithms)
   }
 
@@ -114,9 +114,9 @@ public actor Provider {
   }
 
   /// The configured and the registered clients, and the sandbox's own.
-  var clients: [Client] { options.clients + registeredClients + [gatewayClient] }
+  var clients: [SandboxClient] { options.clients + registeredClients + [gatewayClient] }
 
-  func client(_ id: String?) -> Client? { clients.first { $0.id == id } }
+  func client(_ id: String?) -> SandboxClient? { clients.first { $0.id == id } }
 
   func user(_ name: String?) -> User? { users.first { $0.name == name } }
 }

@@ -49,8 +49,8 @@ extension Provider {
 
   /// Checks a pushed request with the same rules as one in a browser.
   private func check(_ form: Form) throws(OAuthRefusal) {
-    do throws(AuthorizationRequest.Refusal) {
-      _ = try AuthorizationRequest.read(form, clients: clients)
+    do throws(CheckedAuthorization.Refusal) {
+      _ = try CheckedAuthorization.read(form, clients: clients)
     } catch {
       switch error {
       case .page(let reason): throw .invalidRequest(reason)
@@ -61,12 +61,12 @@ extension Provider {
 
   /// The authorization request of the browser: its own parameters, or the parameters of a pushed request,
   /// which cannot be used again.
-  func authorizationRequest(_ form: Form) throws(AuthorizationRequest.Refusal) -> AuthorizationRequest {
+  func authorizationRequest(_ form: Form) throws(CheckedAuthorization.Refusal) -> CheckedAuthorization {
     guard options.pushedRequests != .off, let name = form["request_uri"],
       name.hasPrefix(PushedRequest.namePrefix)
     else {
-      let request = try AuthorizationRequest.read(form, clients: clients)
-      guard options.pushedRequests != .required || request.clientID == Gateway.clientID else {
+      let request = try CheckedAuthorization.read(form, clients: clients)
+      guard options.pushedRequests != .required || request.clientID == SandboxGateway.clientID else {
         throw .redirect(
           to: request.redirectURI, state: request.state,
           .invalidRequest("only pushed authorization requests are taken"))
@@ -79,6 +79,6 @@ extension Provider {
     guard pushed.clientID == form["client_id"] else {
       throw .page("The request_uri is another client's.")
     }
-    return try AuthorizationRequest.read(pushed.form, clients: clients)
+    return try CheckedAuthorization.read(pushed.form, clients: clients)
   }
 }

@@ -46,7 +46,7 @@ extension Provider {
     guard registeredClients.count < 1000 else {
       return Self.refusal("invalid_client_metadata", "too many clients")
     }
-    var client = Client(
+    var client = SandboxClient(
       id: Encoding.randomToken(), name: body["client_name"]?.string ?? "An app", redirectURIs: uris,
       postLogoutRedirectURIs: [])
     client.scopes = body["scope"]?.string?.split(separator: " ").map(String.init)

@@ -102,7 +102,7 @@ extension Provider {
   }
 
   /// Issues the first tokens of a grant that did not begin with an authorization code, such as a device grant.
-  func open(_ grant: Grant, key: String?, effects: [Fault.Effect]) -> SandboxAnswer {
+  func open(_ grant: UserGrant, key: String?, effects: [Fault.Effect]) -> SandboxAnswer {
     let isOffline = grant.scopes.contains("offline_access")
     let family = grants.open(
       grant, thumbprint: key, refreshExpiresAt: isOffline ? now + options.refreshLifetimeSeconds : nil,

@@ -2,7 +2,7 @@
 
 import EnrollRules
 
-/// Changed by the check, by a confirmation, and when the session that was checked has gone.
+/// The result of the check of the current session. The check and a confirmation note it; a sign-in and a logout forget it.
 struct CheckProgress: Sendable {
   private let fields: Guarded<CheckState>
 
@@ -12,6 +12,6 @@ struct CheckProgress: Sendable {
 
   func note(_ state: CheckState) { fields.withLock { $0 = state } }
 
-  /// The session starts without a result.
+  /// Call this when the session ends or another one begins: the result was about the earlier session.
   func forget() { fields.withLock { $0 = .none } }
 }

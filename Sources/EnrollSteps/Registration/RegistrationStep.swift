@@ -28,7 +28,7 @@ public final class RegistrationStep: StateChangingStep {
   }
 
   /// Reads the store and sets the state machine to the state that follows from it. Sends no request.
-  public func readState() throws(EnrollError) -> StoredState {
+  public func adoptStoredState() throws(EnrollError) -> StoredState {
     guard context.isNative else { return .known(try apply(.standInUsed)) }
     let record = try store.read(account) ?? AccountRecord()
     let moment = clock.moment()
@@ -71,7 +71,7 @@ public final class RegistrationStep: StateChangingStep {
 
   /// Runs the check if the state C requires it. Call this after a renewal.
   public func checkIfNeeded(cancellation: (any Cancellation)? = nil) {
-    guard context.requiresCheck, case .needsCheck? = try? readState() else { return }
+    guard context.requiresCheck, case .needsCheck? = try? adoptStoredState() else { return }
     _ = try? check.checkSession(cancellation: cancellation)
   }
 
@@ -170,7 +170,7 @@ public final class RegistrationStep: StateChangingStep {
 
   /// Sets the state that follows from the store.
   func settleBesideSession(cancellation: (any Cancellation)? = nil) throws(EnrollError) -> RegistrationState {
-    switch try readState() {
+    switch try adoptStoredState() {
     case .known(let state): return state
     // A due token: the session exists, and the next caller that needs the token renews it.
     case .needsRenewal: return try apply(.tokenValid)

@@ -84,9 +84,9 @@ struct IDTokenRequest {
     let token: BearerToken
     /// The access token that was stored with it.
     let accessToken: Secret?
-    /// Whether it lasts as long as the caller wants, and has not reached the margin in which it is due.
+    /// Whether it is printed without a renewal: it is not due for one yet, and lasts as long as the caller wants.
     let lasts: Bool
-    /// Whether it lasts as long as the caller wants.
+    /// Whether it is printed if a renewal gives no other: it may be due for one, but lasts as long as the caller wants.
     let isValid: Bool
   }
 

@@ -38,7 +38,7 @@ import Testing
     try await withSandbox {
       $0.pushedRequests = .offered
       $0.clients.append(
-        Client(id: "other-app", name: "Other", redirectURIs: [], postLogoutRedirectURIs: []))
+        SandboxClient(id: "other-app", name: "Other", redirectURIs: [], postLogoutRedirectURIs: []))
     } _: { client async throws in
       let foreign = client.naming(try await client.push()).replacingOccurrences(
         of: "sample-app", with: "other-app")

@@ -36,7 +36,7 @@ import Testing
   func refused(_ change: [String: String?], _ error: String) async throws {
     try await withSandbox {
       $0.clients.append(
-        Client(id: "other-app", name: "Other", redirectURIs: [], postLogoutRedirectURIs: []))
+        SandboxClient(id: "other-app", name: "Other", redirectURIs: [], postLogoutRedirectURIs: []))
     } _: { client async throws in
       let reply = try await client.redeem(client.code(), change)
       #expect(reply.json["error"] == .string(error))

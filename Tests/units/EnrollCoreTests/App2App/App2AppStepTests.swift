@@ -107,7 +107,7 @@ struct App2AppStepTests {
     let begun = try bench.begin(bench.engine())
     let second = bench.engine()
     try expect(
-      second.registration.readState(),
+      second.registration.adoptStoredState(),
       is: .known(.authenticating(transactionID: begun.transactionID, step: .otherApp)))
     bench.gateway.next(Self.tokens)
     try expect(second.failure(of: bench.answer()), is: nil)

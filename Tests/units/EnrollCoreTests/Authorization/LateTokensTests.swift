@@ -61,7 +61,7 @@ struct LateTokensTests {
     #expect(try !bench.record.hasTokens)
     engine.outbox.sendOutbox(cancellation: nil)
     #expect(bench.provider.revoked.contains { $0.hasPrefix("refresh-") })
-    try expect(engine.registration.readState(), is: .known(.unregistered))
+    try expect(engine.registration.adoptStoredState(), is: .known(.unregistered))
   }
 
   @Test(
@@ -74,7 +74,7 @@ struct LateTokensTests {
     bench.provider.change { $0.claims = { $0["nonce"] = .string("another") } }
     bench.provider.next(.token, .during { Self.end(ending, bench) })
     try expect(engine.failure(of: url), is: .cancelled)
-    try expect(engine.registration.readState(), is: .known(.unregistered))
+    try expect(engine.registration.adoptStoredState(), is: .known(.unregistered))
     #expect(bench.seen.reported.isEmpty)
   }
 

@@ -63,10 +63,10 @@ struct BFFStepTests {
     _ = try engine.signIn.resume(bench.answer("code=once", to: bench.begin(engine)), cancellation: nil)
     bench.clock.advance(seconds: 590)
     try expect(engine.token(), is: "session-1", "due, and nothing renews it: it serves to its end")
-    try expect(engine.registration.readState(), is: .known(.active(.confirmed)))
+    try expect(engine.registration.adoptStoredState(), is: .known(.active(.confirmed)))
     bench.clock.advance(seconds: 20)
-    guard case .known(.renewalFailed(let failure)) = try engine.registration.readState() else {
-      throw Unexpected(what: "\(try engine.registration.readState())")
+    guard case .known(.renewalFailed(let failure)) = try engine.registration.adoptStoredState() else {
+      throw Unexpected(what: "\(try engine.registration.adoptStoredState())")
     }
     #expect(failure.remedy == .registerAgain && !failure.isTokenUsable)
     expect(failure.error.code, is: .reauthenticate)

@@ -271,7 +271,7 @@ struct DeviceStepTests {
     #expect(try poll(engine, begun, bench, after: 90) == nil && polls(bench) == 0)
     expect(
       code { _ = try engine.transactions.transactionStatus(begun.transactionID) }, is: .transactionExpired)
-    try expect(engine.registration.readState(), is: .known(.unregistered))
+    try expect(engine.registration.adoptStoredState(), is: .known(.unregistered))
   }
 
   @Test("a code that lives shorter than the interval is polled once, shortly before its end")
@@ -300,7 +300,7 @@ struct DeviceStepTests {
     bench.provider.change { $0.deviceError = nil }
     let later = bench.engine()
     try expect(
-      later.registration.readState(),
+      later.registration.adoptStoredState(),
       is: .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
     guard case .succeeded = try later.device.pollDevice(begun.transactionID)?.ending else {
       throw Unexpected(what: "\(later.state)")

@@ -169,7 +169,7 @@ struct ProviderDirectoryTests {
     try expect(engine.token(), is: "access-3")
     expect(bench.provider.count(.keys), is: 2)
     try expect(bench.record.confirmed.map { $0.unprovenIDToken == nil }, is: true)
-    try expect(engine.registration.readState(), is: .known(.active(.renewed)))
+    try expect(engine.registration.adoptStoredState(), is: .known(.active(.renewed)))
 
     // The rule also holds at a sign-in.
     let other = try Bench()

@@ -100,7 +100,7 @@ struct RegistrationLinkTests {
     let waiting = RegistrationState.authenticating(transactionID: begun.transactionID, step: .emailPending)
     try expect(engine.registration.cancel(transactionID: begun.transactionID), is: waiting)
     try expect(engine.registration.cancel(transactionID: nil), is: waiting, "the hint may come again")
-    try expect(engine.registration.readState(), is: .known(waiting))
+    try expect(engine.registration.adoptStoredState(), is: .known(waiting))
     try expect(engine.finish(bench.provider.signIn(at: begun.url)), is: .active(.confirmed))
   }
 
@@ -110,15 +110,15 @@ struct RegistrationLinkTests {
     let begun = try bench.engine().signIn.begin(SignInOptions(kind: .register), cancellation: nil)
     let waiting = RegistrationState.authenticating(transactionID: begun.transactionID, step: .emailPending)
     try expect(
-      bench.engine().registration.readState(), is: .known(waiting), "the browser was left with the process")
+      bench.engine().registration.adoptStoredState(), is: .known(waiting), "the browser was left with the process")
     bench.clock.advance(seconds: 43_200)
     bench.clock.reboot(bootID: "boot-2")
     let later = bench.engine()
-    try expect(later.registration.readState(), is: .known(waiting))
+    try expect(later.registration.adoptStoredState(), is: .known(waiting))
     bench.clock.advance(seconds: 43_100)
-    try expect(later.registration.readState(), is: .known(waiting))
+    try expect(later.registration.adoptStoredState(), is: .known(waiting))
     bench.clock.advance(seconds: 200)
-    try expect(later.registration.readState(), is: .known(.unregistered))
+    try expect(later.registration.adoptStoredState(), is: .known(.unregistered))
     try expect(later.refused(link), is: .expired)
   }
 
@@ -132,7 +132,7 @@ struct RegistrationLinkTests {
     #expect(!begun.survivesProcess)
     let later = bench.engine()
     try expect(
-      later.registration.readState(),
+      later.registration.adoptStoredState(),
       is: .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
     var asked: TransactionID?
     let outcome = try later.links.handleLink(
@@ -176,7 +176,7 @@ struct RegistrationLinkTests {
   func unsolicited() throws {
     let bench = try Bench()
     let engine = bench.engine()
-    _ = try engine.registration.readState()
+    _ = try engine.registration.adoptStoredState()
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     let before = try bench.record
     let requests = bench.provider.count(.discovery)
@@ -260,7 +260,7 @@ struct RegistrationLinkTests {
     _ = try engine.waiting()
     let signIn = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     try expect(engine.finish(bench.provider.signIn(at: signIn.url)), is: .active(.confirmed))
-    try expect(bench.engine().registration.readState(), is: .known(.active(.valid)))
+    try expect(bench.engine().registration.adoptStoredState(), is: .known(.active(.valid)))
   }
 
   @Test("the tab of an activation was closed, or it took too long: the wait for a link is the state again")
@@ -273,7 +273,7 @@ struct RegistrationLinkTests {
     try expect(engine.registration.cancel(transactionID: first.transactionID), is: waiting)
     _ = try engine.began("https://app.example/welcome/token-2")
     bench.clock.advance(seconds: 601)
-    try expect(engine.registration.readState(), is: .known(waiting))
+    try expect(engine.registration.adoptStoredState(), is: .known(waiting))
     // The redirect of a cancelled transaction may still succeed.
     let third = try engine.began("https://app.example/welcome/token-3")
     _ = try engine.registration.cancel(transactionID: third.transactionID)
@@ -288,8 +288,8 @@ struct RegistrationLinkTests {
     let engine = try bench.signedIn()
     let begun = try engine.signIn.begin(SignInOptions(kind: .register), cancellation: nil)
     try expect(engine.registration.cancel(transactionID: begun.transactionID), is: .active(.confirmed))
-    try expect(engine.registration.readState(), is: .known(.active(.confirmed)))
-    try expect(bench.engine().registration.readState(), is: .known(.active(.valid)))
+    try expect(engine.registration.adoptStoredState(), is: .known(.active(.confirmed)))
+    try expect(bench.engine().registration.adoptStoredState(), is: .known(.active(.valid)))
     let next = try engine.began(link)
     try expect(engine.finish(bench.provider.signIn(at: next.url)), is: .active(.confirmed))
   }
@@ -300,7 +300,7 @@ struct RegistrationLinkTests {
     let engine = bench.engine()
     _ = try engine.waiting()
     try expect(engine.registration.retry(cancellation: nil), is: .unregistered)
-    try expect(bench.engine().registration.readState(), is: .known(.unregistered))
+    try expect(bench.engine().registration.adoptStoredState(), is: .known(.unregistered))
     _ = try engine.began(link)
     try expect(engine.logout.clear(), is: .unregistered)
     try expect(engine.refused("https://app.example/welcome/token-2"), is: .unsolicited)

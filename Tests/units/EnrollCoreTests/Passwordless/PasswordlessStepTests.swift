@@ -242,7 +242,7 @@ struct PasswordlessStepTests {
     bench.clock.advance(seconds: 20_000)
     let engine = bench.engine()
     try expect(
-      engine.registration.readState(),
+      engine.registration.adoptStoredState(),
       is: .known(.authenticating(transactionID: begun.transactionID, step: .emailPending)))
     expect(
       code {

@@ -11,8 +11,8 @@ import Testing
 extension Engine {
   /// The state that a host gets; renews the tokens and runs the registration check first, if necessary.
   fileprivate func settled() throws -> RegistrationState {
-    if try registration.readState() == .needsRenewal { _ = try access() }
-    guard try registration.readState() == .needsCheck else { return state }
+    if try registration.adoptStoredState() == .needsRenewal { _ = try access() }
+    guard try registration.adoptStoredState() == .needsCheck else { return state }
     return try check.checkSession(cancellation: nil)
   }
 }
@@ -39,7 +39,7 @@ struct CheckStepTests {
     expect(bench.provider.count(.registrationCheck), is: 1)
 
     let next = bench.engine()
-    try expect(next.registration.readState(), is: .needsCheck)
+    try expect(next.registration.adoptStoredState(), is: .needsCheck)
     expect(next.state, is: .starting)
     try expect(next.settled(), is: .active(.valid))
     try expect(next.settled(), is: .active(.valid))
@@ -144,7 +144,7 @@ struct CheckStepTests {
     expect(failed.kind, is: .registrationFailed)
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-2"))
-    try expect(engine.registration.readState(), is: .known(failed))
+    try expect(engine.registration.adoptStoredState(), is: .known(failed))
   }
 
   @Test("an unknown account is passed on: G stays, and the user confirms again once there is one")
@@ -189,7 +189,7 @@ struct CheckStepTests {
     expect(code { _ = try engine.registration.confirm() }, is: .oauth)
     let failed = engine.state
     expect(failed.kind, is: .renewalFailed)
-    try expect(engine.registration.readState(), is: .known(failed))
+    try expect(engine.registration.adoptStoredState(), is: .known(failed))
     try expect(bench.record.provisional?.refreshToken, is: Secret("refresh-3"))
     try expect(engine.registration.retry(cancellation: nil), is: .unregistered)
     #expect(bench.provider.revoked.contains("refresh-3"))
@@ -254,7 +254,7 @@ struct CheckStepTests {
     bench.provider.next(.registrationCheck, .unreachable)
     try expect(engine.registration.confirm(), is: .active(.confirmed))
     expect(bench.seen.reported.map(\.code), is: [.network])
-    try expect(bench.engine().registration.readState(), is: .known(.active(.valid)))
+    try expect(bench.engine().registration.adoptStoredState(), is: .known(.active(.valid)))
     let other = try arrived(bench)
     bench.provider.change { $0.checkAnswer = { $0["sub"] = .string("mallory") } }
     expect(code { _ = try other.registration.confirm() }, is: .profileMismatch)
@@ -335,7 +335,7 @@ struct CheckStepTests {
 }
 
 @Suite("What the back end is told (flows.md §7)")
-struct TellStepTests {
+struct BackEndProfileTests {
   private func outbox(_ bench: Bench) throws -> [OutboxEntry] { try bench.store.updateOutbox { _ in } }
 
   @Test("after H the profile is sent with the access token, once")

@@ -41,7 +41,7 @@ struct RefreshExpiryTests {
   @Test("a process that starts then renews at once")
   func standing() throws {
     bench.clock.advance(seconds: 1750)
-    try expect(bench.engine().registration.readState(), is: .needsRenewal)
+    try expect(bench.engine().registration.adoptStoredState(), is: .needsRenewal)
   }
 
   @Test("in the background it is renewed before that")

@@ -87,7 +87,7 @@ struct RejectionTests {
     #expect(isReauthenticate(refreshed))
     try expect(engine.renewal.planRenewal(ahead: true, jitter: 0), is: .nothing)
     expect(engine.state.kind, is: .renewalFailed)
-    guard case .known(let elsewhere) = try bench.engine().registration.readState() else {
+    guard case .known(let elsewhere) = try bench.engine().registration.adoptStoredState() else {
       throw Unexpected(what: "asks")
     }
     expect(elsewhere.kind, is: .renewalFailed)

@@ -26,7 +26,7 @@ struct RenewalStepTests {
     let bench = try Bench()
     let engine = try bench.signedIn()
     due(bench)
-    try expect(engine.registration.readState(), is: .needsRenewal)
+    try expect(engine.registration.adoptStoredState(), is: .needsRenewal)
     try expect(engine.token(), is: "access-3")
     try expect(engine.token(), is: "access-3")
     expect(bench.provider.count(.token), is: 2)
@@ -114,7 +114,7 @@ struct RenewalStepTests {
     _ = try engine.token()
     let sent = bench.provider.requests(.token).dropFirst().map { String(decoding: $0.body, as: UTF8.self) }
     #expect(sent.count == 2 && sent[0] == sent[1])
-    try expect(engine.registration.readState(), is: .known(.active(.renewed)))
+    try expect(engine.registration.adoptStoredState(), is: .known(.active(.renewed)))
   }
 
   @Test(
@@ -371,7 +371,7 @@ struct RenewalStepTests {
     try expect(engine.access(), is: .reauthenticate(reason: "no user is signed in"))
     #expect(try !bench.record.hasTokens)
     #expect(bench.provider.revoked.contains("refresh-3"))
-    try expect(engine.registration.readState(), is: .known(.unregistered))
+    try expect(engine.registration.adoptStoredState(), is: .known(.unregistered))
   }
 
   @Test("tokens that arrive for confirmation, and a retry, leave a renewal of the session alone")

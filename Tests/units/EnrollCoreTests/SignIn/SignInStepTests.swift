@@ -13,7 +13,7 @@ struct SignInStepTests {
   func whole() throws {
     let bench = try Bench(requiresConfirmation: true)
     let engine = bench.engine()
-    try expect(engine.registration.readState(), is: .known(.unregistered))
+    try expect(engine.registration.adoptStoredState(), is: .known(.unregistered))
     let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     #expect(begun.url.contains("code_challenge_method=S256"))
     expect(engine.state, is: .authenticating(transactionID: begun.transactionID, step: .browser))
@@ -60,7 +60,7 @@ struct SignInStepTests {
     let begun = try bench.engine().signIn.begin(SignInOptions(), cancellation: nil)
     let second = bench.engine()
     try expect(
-      second.registration.readState(),
+      second.registration.adoptStoredState(),
       is: .known(.authenticating(transactionID: begun.transactionID, step: .browser)))
     try expect(second.failure(of: bench.provider.signIn(at: begun.url)), is: nil)
     try expect(second.token(), is: "access-2")
@@ -171,7 +171,7 @@ struct SignInStepTests {
     expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .alreadySettled)
     #expect(bench.seen.names.contains("error.reported"))
     // The state F remains until the next sign-in begins.
-    try expect(engine.registration.readState(), is: .known(engine.state))
+    try expect(engine.registration.adoptStoredState(), is: .known(engine.state))
     _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
   }
 
@@ -425,7 +425,7 @@ struct SignInStepTests {
     expect(
       code { _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil) },
       is: .transactionExpired)
-    try expect(engine.registration.readState(), is: .known(.unregistered))
+    try expect(engine.registration.adoptStoredState(), is: .known(.unregistered))
   }
 
   @Test("a step-up that fails leaves the session as it was (flows.md §6)")
@@ -448,7 +448,7 @@ struct SignInStepTests {
         if before != .confirmed { engine = bench.engine() }
         if before == .renewed || before == .renewalFailed { bench.clock.advance(seconds: 3550) }
         if before == .renewalFailed { bench.provider.next(.token, .unreachable, .unreachable) }
-        if try engine.registration.readState() == .needsRenewal { _ = try engine.access() }
+        if try engine.registration.adoptStoredState() == .needsRenewal { _ = try engine.access() }
         let stood = engine.state
         expect(stood.kind, is: before)
         let begun = try engine.signIn.begin(SignInOptions(prompt: "login"), cancellation: nil)
@@ -486,16 +486,16 @@ struct SignInStepTests {
     let engine = try bench.signedIn()
     _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 601)
-    try expect(engine.registration.readState(), is: .known(.active(.confirmed)))
+    try expect(engine.registration.adoptStoredState(), is: .known(.active(.confirmed)))
     _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 3000)
-    try expect(engine.registration.readState(), is: .needsRenewal)
+    try expect(engine.registration.adoptStoredState(), is: .needsRenewal)
     expect(engine.state, is: .active(.confirmed))
     bench.provider.endSessions()
     _ = try engine.access()
     _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
     bench.clock.advance(seconds: 601)
-    guard case .known(.renewalFailed) = try engine.registration.readState() else {
+    guard case .known(.renewalFailed) = try engine.registration.adoptStoredState() else {
       throw Unexpected(what: "\(engine.state)")
     }
   }
@@ -600,7 +600,7 @@ struct SignInStepTests {
   func notNative() throws {
     let bench = try Bench(isNative: false)
     let engine = bench.engine()
-    try expect(engine.registration.readState(), is: .known(.active(.notNative)))
+    try expect(engine.registration.adoptStoredState(), is: .known(.active(.notNative)))
     try expect(engine.token(), is: "stand-in")
     expect(code { _ = try engine.signIn.begin(SignInOptions(), cancellation: nil) }, is: .illegalState)
   }

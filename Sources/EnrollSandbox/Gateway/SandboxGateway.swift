@@ -18,7 +18,7 @@ public struct GatewayOptions: Sendable {
 }
 
 /// The gateway's data.
-struct Gateway: Sendable {
+struct SandboxGateway: Sendable {
   /// The status of a user in the provider's terms.
   enum Status: String, Codable, Sendable {
     case staged = "STAGED", provisioned = "PROVISIONED", active = "ACTIVE"
@@ -83,7 +83,7 @@ struct Gateway: Sendable {
   var waiting: [String: Interaction] = [:]
 }
 
-extension Gateway {
+extension SandboxGateway {
 
   /// Registers an address: STAGED, then PROVISIONED with a token by e-mail. A user without a password gets another token. A
   /// user who has an account gets an e-mail that says so; the page is the same in both cases.

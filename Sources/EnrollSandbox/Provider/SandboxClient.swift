@@ -4,7 +4,7 @@
 import Foundation
 
 /// A registered app.
-public struct Client: Sendable, Equatable {
+public struct SandboxClient: Sendable, Equatable {
   public var id: String
   /// The client's secret, accepted in the body or in the header (RFC 6749 §2.3.1); nil for a public client.
   public var secret: String?
@@ -30,7 +30,7 @@ public struct Client: Sendable, Equatable {
     self.postLogoutRedirectURIs = postLogoutRedirectURIs
   }
 
-  public static let sample = Client(
+  public static let sample = SandboxClient(
     id: "sample-app", name: "Sample App",
     redirectURIs: [
       "http://127.0.0.1/callback", "http://[::1]/callback", "com.example.app:/callback",

@@ -2,7 +2,7 @@
 // flow but the code flow, a missing or `plain` challenge, repeated parameters.
 
 /// A checked request of a client.
-struct AuthorizationRequest: Sendable, Equatable {
+struct CheckedAuthorization: Sendable, Equatable {
   var clientID: String
   var redirectURI: String
   var scopes: [String]
@@ -27,7 +27,7 @@ struct AuthorizationRequest: Sendable, Equatable {
     case redirect(to: String, state: String?, OAuthRefusal)
   }
 
-  static func read(_ form: Form, clients: [Client]) throws(Refusal) -> AuthorizationRequest {
+  static func read(_ form: Form, clients: [SandboxClient]) throws(Refusal) -> CheckedAuthorization {
     let single = ["client_id", "redirect_uri"]
     if let name = form.repeatedName, single.contains(name) {
       throw .page("The parameter \(name) occurs twice.")
@@ -52,8 +52,8 @@ struct AuthorizationRequest: Sendable, Equatable {
   }
 
   private static func read(
-    _ form: Form, _ client: Client, redirectURI: String
-  ) throws(OAuthRefusal) -> AuthorizationRequest {
+    _ form: Form, _ client: SandboxClient, redirectURI: String
+  ) throws(OAuthRefusal) -> CheckedAuthorization {
     if let name = form.repeatedName { throw .invalidRequest("\(name) occurs twice") }
     for name in ["request", "request_uri"] where form[name] != nil {
       throw OAuthRefusal(name + "_not_supported", "\(name) is not supported")
@@ -89,7 +89,7 @@ struct AuthorizationRequest: Sendable, Equatable {
     if let thumbprint = form["dpop_jkt"], !PKCE.isChallenge(thumbprint) {
       throw .invalidRequest("dpop_jkt must be 43 characters of base64url")
     }
-    return AuthorizationRequest(
+    return CheckedAuthorization(
       clientID: client.id, redirectURI: redirectURI, scopes: scopes, state: form["state"],
       nonce: form["nonce"], codeChallenge: challenge, prompts: prompts, maxAgeSeconds: maxAge,
       loginHint: form["login_hint"], acrValues: form.words("acr_values"),
