@@ -42,10 +42,21 @@ public enum UserDirectories {
     return try configurations() + "/\(name).json"
   }
 
+  /// The member of a configuration's file that only the command line reads: the hosts that get a token. It is no key of
+  /// a configuration, so every program removes it before it opens a client.
+  public static let credentialHosts = "credentialHosts"
+
+  /// The configuration in a file's JSON.
+  public static func configuration(in file: JSON) -> JSON {
+    guard var members = file.object, members[credentialHosts] != nil else { return file }
+    members[credentialHosts] = nil
+    return .object(members)
+  }
+
   /// The configuration with that name, not validated yet. Relative paths of files start at ``configurations()``.
   /// - Throws: as ``configurationPath(_:)`` and ``readConfiguration(at:called:)``.
   public static func configuration(_ name: String) throws(EnrollError) -> JSON {
-    let read = try readConfiguration(at: configurationPath(name), called: name)
+    let read = configuration(in: try readConfiguration(at: configurationPath(name), called: name))
     return try Configuration.resolvingFiles(of: read) { path throws(EnrollError) in
       try configurations() + "/" + path
     }
@@ -161,10 +172,21 @@ public enum UserDirectories {
   /// paths are ignored, as the specification requires.
   private static func own(_ variable: String, _ fallback: String) throws(EnrollError) -> String {
     if let path = try value(variable), path.utf8.first == UInt8(ascii: "/") { return "\(path)/enrollkit" }
-    if let home = try value("HOME"), home.utf8.first == UInt8(ascii: "/") {
+    let home = try value("HOME") ?? homeOfPasswordDatabase
+    if let home, home.utf8.first == UInt8(ascii: "/") {
       return "\(home)\(fallback)/enrollkit"
     }
     throw EnrollError(.notFound, "neither \(variable) nor HOME names an absolute path")
+  }
+
+  /// The home of the user in the password database, for a program that is started without HOME.
+  package static var homeOfPasswordDatabase: String? {
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: 16_384)
+    guard getpwuid_r(getuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil, let home = entry.pw_dir
+    else { return nil }
+    return String(validatingCString: home)
   }
 
   /// The certificate file that OpenSSL's variable `SSL_CERT_FILE` names; nil if it is unset or not an absolute path.

@@ -10,7 +10,7 @@ struct CompletionRequest {
   let words: [String]
 
   /// A line for each candidate: the word, a tab, its meaning. Or one line with an instruction for the shell: `:files`,
-  /// `:files EXTENSION`, `:folders`.
+  /// `:files EXTENSION`, `:folders`, `:command` for the words after `--`, which are another command line.
   var answer: String {
     guard let current = words.last else { return "" }
     var before = words.dropLast()
@@ -65,6 +65,7 @@ struct CompletionRequest {
     case .none: ""
     case .files(let ending): ":files" + (ending.map { " " + $0 } ?? "") + "\n"
     case .folders: ":folders\n"
+    case .commandLine: ":command\n"
     case .words(let words): Self.lines(words.map { (prefix + $0, "") }, current)
     case .found(let find): Self.lines(find(words.dropLast()).map { (prefix + $0, "") }, current)
     }

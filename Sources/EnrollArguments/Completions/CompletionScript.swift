@@ -49,6 +49,16 @@ private enum CompletionScript {
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$line")
         ;;
+      :command)
+        for ((i = 1; i < COMP_CWORD; i++)); do [[ ${COMP_WORDS[i]} == -- ]] && break; done
+        if declare -F _comp_command_offset >/dev/null; then
+          _comp_command_offset $((i + 1))
+        elif declare -F _command_offset >/dev/null; then
+          _command_offset $((i + 1))
+        else
+          mapfile -t COMPREPLY < <(compgen -c -f -- "$line")
+        fi
+        ;;
       ?*)
         COMPREPLY=("${answer[@]%%$'\t'*}")
         COMPREPLY=("${COMPREPLY[@]#"${words[-1]%"$line"}"}")
@@ -66,7 +76,7 @@ private enum CompletionScript {
     #compdef \#(program)
     \#(function)() {
       local -a answer offered open
-      local line word
+      local line word i
       answer=("${(@f)$(\#(program) \#(CompletionRequest.word) "${(Q@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
       case $answer[1] in
       :files*)
@@ -77,6 +87,12 @@ private enum CompletionScript {
       :folders)
         compset -P '--*='
         _files -/
+        ;;
+      :command)
+        i=${words[(i)--]}
+        shift $i words
+        (( CURRENT -= i ))
+        _normal
         ;;
       ?*)
         for line in $answer; do
@@ -120,6 +136,12 @@ private enum CompletionScript {
           for line in (__fish_complete_directories "$typed")
             printf '%s%s\n' "$prefix" "$line"
           end
+        case ':command'
+          while test "$words[1]" != --
+            set -e words[1]
+          end
+          set -e words[1]
+          complete -C (string join ' ' -- (string escape -- $words) "$current")
         case '*'
           printf '%s\n' $answer
       end

@@ -77,6 +77,8 @@ package enum Completion: Sendable {
   case files(extension: String?)
   case folders
   case words([String])
+  /// Another command line, from this word on: the shell completes it as if it stood alone.
+  case commandLine
   /// The program finds the values when the shell asks, from the words before the word to complete.
   case found(@Sendable ([String]) -> [String])
 }

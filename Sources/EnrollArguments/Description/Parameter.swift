@@ -62,10 +62,12 @@ extension Parameter where Value == [String] {
 
   /// Every word after `--`, at least one.
   /// - Parameter whenMissing: the error message if there is none.
-  package static func rest(_ name: String, help: String, whenMissing: String) -> Self {
+  package static func rest(
+    _ name: String, help: String, whenMissing: String, completion: Completion = .files(extension: nil)
+  ) -> Self {
     Self(
       argument: Argument(
-        .rest, name, help: help, isRepeatable: true, isRequired: true, completion: .files(extension: nil),
+        .rest, name, help: help, isRepeatable: true, isRequired: true, completion: completion,
         whenMissing: whenMissing)
     ) { $0 }
   }

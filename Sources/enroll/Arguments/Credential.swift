@@ -1,16 +1,14 @@
 // `enroll credential FORMAT`: programs that ask a command for a credential get a token, for the hosts that a command-line
-// option names.
+// option or a profile names.
 
 import EnrollArguments
-import EnrollCrypto
-import EnrollHost
 import EnrollRules
 
 struct Credential {
-  private static let allowedHosts = Parameter.repeated(
+  static let allowedHosts = Parameter.repeated(
     "host", value: "host",
     help:
-      "A host that receives the token, with its port if it has one, or a URL such as smtp://mail.example:587. Repeatable."
+      "A host that receives the token, with its port if it has one, or a URL such as smtp://mail.example:587. Repeatable. Without it the hosts that the profiles name in credentialHosts."
   )
   private static let defaultUsername = Parameter.option(
     "username", value: "name", help: "The user name to return if the program names none.", default: "oauth2")
@@ -20,8 +18,8 @@ struct Credential {
   static let command = Command(
     "credential", "Give a valid access token to a program that asks a command for a credential.",
     discussion: """
-      Each format is a protocol of other programs. The token goes only to the hosts that you name; for any other host the \
-      program gets its own word for no credential. If there is no token, standard error and the exit status say why, as \
+      Each format is a protocol of other programs. The token goes only to the hosts that you name, by --host or in \
+      credentialHosts of a profile; for any other host the program gets its own word for no credential. If there is no token, standard error and the exit status say why, as \
       for enroll token.
       """,
     subcommands: CredentialFormat.all.map { command($0.name, "For \($0.programs).", $0) })
@@ -36,109 +34,46 @@ struct Credential {
       arguments: [allowedHosts.argument] + (format.hasUsername ? [defaultUsername.argument] : [])
         + [loopbackHTTP.argument] + LastingToken.arguments + format.arguments,
       groups: [ContextOptions.group]
-    ) { values throws(UsageError) in
-      let credential = try Credential(values, format, name)
-      return Run.perform(credential.request) { session throws(Failure) in try credential.perform(session) }
-    }
+    ) { values throws(UsageError) in try answering(values, format, name).run() }
   }
 
-  private let format: CredentialFormat
-  private let call: CredentialCall
-  private let token: TokenCommand
-  private let name: String
-
-  private init(_ values: Values, _ format: CredentialFormat, _ name: String) throws(UsageError) {
-    self.format = format
-    self.name = name
-    token = LastingToken.command(values, at: try ContextOptions.read(values))
-    let hosts = values[Self.allowedHosts]
-    let username = values[Self.defaultUsername]
-    if hosts.isEmpty {
-      throw UsageError("No host is named. The token goes to those alone that --host names.")
-    }
-    if let host = hosts.first(where: { NamedHost($0) == nil }) {
-      throw UsageError(
-        "--host expects a host as git names it, such as git.example or git.example:8443, or with a protocol, such as smtp://mail.example:587; got \(PrintableText.bounded(host, maximumBytes: 100))."
-      )
-    }
+  private static func answering(
+    _ values: Values, _ format: CredentialFormat, _ name: String
+  ) throws(UsageError) -> CredentialAnswering {
+    let place = try ContextOptions.read(values)
+    let username = values[defaultUsername]
     if username.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       throw UsageError("--username must be one line of text.")
     }
-    call = CredentialCall(
-      words: format.arguments.flatMap { values.words($0) },
-      hosts: CredentialHosts(
-        named: hosts.compactMap { NamedHost($0) }, allowsLoopbackHTTP: values[Self.loopbackHTTP]),
-      username: username)
-  }
-
-  private var request: CommandRequest {
-    var request = token.request
-    request.attempt = [name]
-    return request
-  }
-
-  private func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
-    let question = try format.read(call)
-    if case .none = question.wish { return say(question.nothing) }
-    if !question.isAboutAllHosts {
-      guard let target = question.target else { return say(question.nothing) }
-      switch call.hosts.answer(target) {
-      case .allowed: break
-      case .foreign: return say(question.nothing)
-      case .refused(let words):
-        var nothing = question.nothing
-        nothing.words = words
-        return say(nothing)
+    let named = try hosts(values)
+    var profiles: ProfileHosts?
+    var failure: Failure?
+    if named == nil {
+      do throws(Failure) { profiles = try ProfileHosts(place, for: format.name) } catch { failure = error }
+      // A program that starts a link asks about any host, and gets its word for no credential.
+      if let profiles, profiles.all.isEmpty, !ProgramName.isLink {
+        throw UsageError(
+          "No host is named. The token goes to those alone that --host names, or credentialHosts in a profile.")
       }
     }
-    do throws(Failure) {
-      switch question.wish {
-      case .token, .none: try answer(question, session)
-      case .another:
-        try replace(session)
-        try answer(question, session)
-      case .rejected(let refused): try reject(refused, session, try session.open())
+    return CredentialAnswering(
+      format: format, words: format.arguments.flatMap { values.words($0) }, named: named, profiles: profiles,
+      failure: failure, username: username, token: LastingToken.command(values, at: place), name: name)
+  }
+
+  /// The hosts of `--host`; nil for none.
+  private static func hosts(_ values: Values) throws(UsageError) -> CredentialHosts? {
+    var hosts: [NamedHost] = []
+    for text in values[allowedHosts] {
+      guard var host = NamedHost(text) else {
+        throw UsageError(
+          "--host expects a host as git names it, such as git.example or git.example:8443, or with a protocol, such as smtp://mail.example:587; got \(PrintableText.bounded(text, maximumBytes: 100))."
+        )
       }
-      return .done
-    } catch {
-      Output.write(question.failed(error), to: 1)
-      guard question.failsInWords else { throw error }
-      Terminal.errors.tell(error, session.said)
-      return .done
+      host.allowsLoopbackHTTP = values[loopbackHTTP]
+      hosts.append(host)
     }
-  }
-
-  private func answer(_ question: CredentialQuestion, _ session: CommandSession) throws(Failure) {
-    Output.write(question.answer(try token.require(session).token), to: 1)
-  }
-
-  /// The host rejected the token, so the next token will be a new one.
-  private func reject(_ refused: String, _ session: CommandSession, _ client: Client) throws(Failure) {
-    _ = try session.run { cancellation throws(EnrollError) in
-      try client.rejected(Secret(refused), until: client.usualDeadline, cancellation: cancellation)
-    }
-  }
-
-  /// Rejects the present token, unless it has just replaced a rejected one: then a third would not help. The library
-  /// has the same rule, but each question of a program is a process of its own.
-  private func replace(_ session: CommandSession) throws(Failure) {
-    let notes = RenewalNotes()
-    let client = try session.open()
-    guard let present = try session.read(client).accessToken?.reveal(),
-      !notes.isReplacement(present, within: Self.secondsBetweenRenewals, of: session.now)
-    else { return }
-    try reject(present, session, client)
-    if let next = try session.read(client).accessToken?.reveal(), next != present {
-      notes.add(replacement: next, at: session.now)
-    }
-  }
-
-  private static let secondsBetweenRenewals: Int64 = 60
-
-  private func say(_ answer: CredentialAnswer) -> CommandStatus {
-    Output.write(answer.output, to: 1)
-    if let words = answer.words { Terminal.errors.say("enroll: \(words)", in: .bad) }
-    return answer.status
+    return hosts.isEmpty ? nil : CredentialHosts(named: hosts)
   }
 }
 
@@ -154,12 +89,13 @@ private enum LastingToken {
 
   static let arguments = [
     lifetime.argument, wait.argument, WantedToken.resource.argument, WantedToken.scope.argument,
+    WantedToken.login.argument,
   ]
 
   static func command(_ values: Values, at place: PlaceOptions) -> TokenCommand {
     TokenCommand(
       minimumLifetime: values[lifetime] ?? 0, lastsHalf: values[lifetime] == nil, timeout: values[wait],
       isTimeoutNamed: values.has(wait), resource: values[WantedToken.resource],
-      scope: values[WantedToken.scope], place: place)
+      scope: values[WantedToken.scope], signsIn: values[WantedToken.login], place: place)
   }
 }

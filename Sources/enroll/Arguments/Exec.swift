@@ -10,7 +10,8 @@ struct Exec: EnrollCommand {
     "variable", value: "name", help: "The name of the environment variable.", default: "ACCESS_TOKEN")
   private static let program = Parameter.rest(
     "command", help: "After --: the program and its arguments.",
-    whenMissing: "No program is named. Write it behind two dashes: enroll exec -- COMMAND.")
+    whenMissing: "No program is named. Write it behind two dashes: enroll exec -- COMMAND.",
+    completion: .commandLine)
 
   static let command = Command(
     "exec", "Run a program with a valid access token in its environment.",

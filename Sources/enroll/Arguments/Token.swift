@@ -29,22 +29,30 @@ struct Token: EnrollCommand {
   private static let idToken = Parameter.flag(
     "id-token", help: "Print the id_token instead, for example for a Kubernetes API server.")
 
+  private static let role = Parameter.option(
+    "role", value: "arn", help: "With --format aws: the ARN of the role.")
+  private static let sts = Parameter.option(
+    "sts", value: "url",
+    help: "With --format aws: the URL of the Security Token Service, by default AWS's own in AWS_REGION.")
+
   static let command = Command(
     "token", "Print a valid access token, and nothing else.",
     discussion: """
-      Renews the token when it is due, once for all concurrent calls. Never prompts. Without a token it prints \
+      Renews the token when it is due, once for all concurrent calls. Never prompts without --login. Without a token it prints \
       nothing on standard output, standard error says what to do, and the exit status says why: 3 sign in, \
       4 provider unreachable, 5 refused, 6 store locked, 7 busy.
       """,
     arguments: [
       lifetime.argument, wait.argument, renew.argument, renewAgain.argument, WantedToken.resource.argument,
-      WantedToken.scope.argument, output.argument, idToken.argument,
+      WantedToken.scope.argument, WantedToken.login.argument, output.argument, idToken.argument,
+      role.argument, sts.argument,
     ], groups: [ContextOptions.group], action: run)
 
   /// The request for an access token.
   let token: TokenCommand
   private let format: TokenFormat
   private let isIDToken: Bool
+  private let aws: AWSCredentials?
 
   init(_ values: Values) throws(UsageError) {
     token = TokenCommand(
@@ -52,9 +60,13 @@ struct Token: EnrollCommand {
       isTimeoutNamed: values.has(Self.wait), renew: values[Self.renew],
       renewsIfAskedWithin: values[Self.renewAgain],
       resource: values[WantedToken.resource], scope: values[WantedToken.scope],
-      place: try ContextOptions.read(values))
+      signsIn: values[WantedToken.login], place: try ContextOptions.read(values))
     format = values[Self.output]
     isIDToken = values[Self.idToken] || format.isForIDToken
+    guard (format == .aws) == values.has(Self.role), format == .aws || !values.has(Self.sts) else {
+      throw UsageError("--format aws needs --role, and only it takes --role and --sts.")
+    }
+    aws = values[Self.role].map { AWSCredentials(role: $0, service: values[Self.sts]) }
     if isIDToken, token.resource != nil || token.scope != nil {
       let cause = format.isForIDToken ? "--format \(format.rawValue)" : "--id-token"
       throw UsageError("\(cause) takes no --resource and no --scope: an id_token is for the client.")
@@ -74,7 +86,12 @@ struct Token: EnrollCommand {
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     guard isIDToken || format != .text else { return try token.perform(session) }
     do throws(Failure) {
-      Output.line(format.words(try printed(session), isIDToken: isIDToken))
+      let found = try printed(session)
+      if let aws {
+        Output.line(try aws.document(found.text, session).text)
+      } else {
+        Output.line(format.words(found, isIDToken: isIDToken))
+      }
     } catch {
       if let words = format.words(for: error) { Output.line(words) }
       throw error
@@ -88,6 +105,8 @@ struct Token: EnrollCommand {
       minimumLifetime: token.minimumLifetime, timeout: token.timeout,
       isTimeoutNamed: token.isTimeoutNamed, renews: token.renew,
       renewsIfAskedWithin: token.renewsIfAskedWithin, isQuiet: format.readsErrors)
-    return try wanted.perform(try session.open(), session)
+    return try LoginOnDemand.around(session, request, isWanted: token.signsIn) { () throws(Failure) in
+      try wanted.perform(try session.open(), session)
+    }
   }
 }

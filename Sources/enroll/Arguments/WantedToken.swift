@@ -17,13 +17,21 @@ struct WantedToken {
     "scope", value: "scopes",
     help: "The scopes that the token should have, separated by spaces, out of those granted at the sign-in.")
 
-  static let arguments = [lifetime.argument, wait.argument, resource.argument, scope.argument]
+  static let login = Parameter.flag(
+    "login",
+    help:
+      "If nobody is signed in, sign in with the browser first. Commands that ask at the same time open one browser.")
+
+  static let arguments = [
+    lifetime.argument, wait.argument, resource.argument, scope.argument, login.argument,
+  ]
 
   private let minimumLifetime: Int64
   private let timeout: Int64
   private let isTimeoutNamed: Bool
   let resource: String?
   private let scope: String?
+  private let signsIn: Bool
 
   init(_ values: Values) {
     minimumLifetime = values[Self.lifetime]
@@ -31,11 +39,12 @@ struct WantedToken {
     isTimeoutNamed = values.has(Self.wait)
     resource = values[Self.resource]
     scope = values[Self.scope]
+    signsIn = values[Self.login]
   }
 
   func command(at place: PlaceOptions) -> TokenCommand {
     TokenCommand(
       minimumLifetime: minimumLifetime, timeout: timeout, isTimeoutNamed: isTimeoutNamed,
-      resource: resource, scope: scope, place: place)
+      resource: resource, scope: scope, signsIn: signsIn, place: place)
   }
 }

@@ -3,9 +3,10 @@
 
 import EnrollRules
 import EnrollJSON
+import EnrollPosix
 
 struct ConfigurationDocument: Equatable {
-  /// An object, unless the file contains something else.
+  /// An object, unless the file contains something else. It can have ``credentialHosts``.
   private(set) var json: JSON
 
   private enum Key: String {
@@ -19,7 +20,20 @@ struct ConfigurationDocument: Equatable {
   init(_ json: JSON) { self.json = json }
 
   /// - Throws: `.configuration` for a document that is no valid configuration.
-  func checked() throws(EnrollError) -> Configuration { try Configuration(json: json) }
+  func checked() throws(EnrollError) -> Configuration { try Configuration(json: forLibrary) }
+
+  /// The document without the member that only this program reads.
+  var forLibrary: JSON { UserDirectories.configuration(in: json) }
+
+  /// The hosts that get a token from `enroll credential` without `--host` (``ProfileHost``).
+  var credentialHosts: JSON? {
+    get { json[UserDirectories.credentialHosts] }
+    set {
+      guard var members = json.object else { return }
+      members[UserDirectories.credentialHosts] = newValue
+      json = .object(members)
+    }
+  }
 
   // MARK: Keys, by their documented names
 

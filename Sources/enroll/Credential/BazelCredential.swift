@@ -7,22 +7,25 @@ extension CredentialFormat {
   static let bazel = CredentialFormat(
     name: "bazel", programs: "Bazel, and other clients of the credential helper specification",
     setup: """
-      Write a program tools/enroll-bazel-credential, because Bazel passes no arguments:
+      Bazel passes no arguments. Link the program as enroll-bazel-credential in a folder of PATH:
 
-        #!/bin/sh
-        exec enroll credential bazel --host cache.example "$@"
+        ln -s "$(command -v enroll)" ~/.local/bin/enroll-bazel-credential
 
-      and name it in .bazelrc:
+      name the host in the profile:
 
-        common --credential_helper=cache.example=%workspace%/tools/enroll-bazel-credential
+        "credentialHosts": [{"host": "cache.example", "for": ["bazel"]}]
+
+      and the program in .bazelrc:
+
+        common --credential_helper=cache.example=enroll-bazel-credential
       """,
-    alias: nil,
+    alias: "enroll-bazel-credential",
     arguments: [
       Parameter.operand(
         "operation", help: "The operation: get. Bazel adds it.", completion: .words(["get"])
       ).argument
     ], hasUsername: false
-  ) { call throws(Failure) in
+  ) { call in
     guard call.word(0) == "get" else {
       return CredentialQuestion(wish: .none, nothing: .unknown(call.word(0), of: "get"))
     }
@@ -31,7 +34,7 @@ extension CredentialFormat {
     let shown = Shown.text(String(url.prefix { $0 != "?" && $0 != "#" }))
     return CredentialQuestion(
       wish: .token, target: CredentialTarget(url: url),
-      answer: { token in
+      answer: { token, _ in
         let headers = JSON.object([("Authorization", .array([.string("Bearer \(token.text)")]))])
         let end = token.askAgainAt.map { JSON.string(TokenFormat.date($0)) }
         return JSON.object([("headers", headers), ("expires", end)]).text + "\n"

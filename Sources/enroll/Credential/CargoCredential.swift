@@ -13,12 +13,15 @@ extension CredentialFormat {
         [registries.example]
         index = "sparse+https://cargo.example/index/"
         credential-provider = ["enroll", "credential", "cargo", "--host", "cargo.example"]
+
+      enroll setup cargo cargo.example writes the last line. "cargo-credential-enroll", a link to enroll, needs no arguments for \
+      the hosts that the profile names in credentialHosts.
       """,
     alias: "cargo-credential-enroll",
     arguments: [
       Parameter.flag(CargoRequest.flagName, help: "Cargo adds it.").argument
     ], hasUsername: false
-  ) { _ throws(Failure) in
+  ) { _ in
     let request: CargoRequest
     if let first = CargoRequest.first {
       request = first
@@ -77,12 +80,17 @@ struct CargoRequest {
   }
 
   private var target: CredentialTarget? {
-    guard var url = json?["registry"]?["index-url"]?.string else { return nil }
+    json?["registry"]?["index-url"]?.string.flatMap { Self.target($0) }
+  }
+
+  /// The host of an index.
+  static func target(_ index: String) -> CredentialTarget? {
+    var url = index
     for prefix in ["sparse+", "registry+"] where url.hasPrefix(prefix) { url.removeFirst(prefix.count) }
     return CredentialTarget(url: url)
   }
 
-  private static func answer(_ token: BearerToken) -> String {
+  private static func answer(_ token: BearerToken, _ username: String) -> String {
     let members: [(String, JSON?)] = [
       ("kind", .string("get")), ("token", .string("Bearer \(token.text)")),
       ("cache", .string(token.askAgainAt == nil ? "session" : "expires")),

@@ -13,15 +13,15 @@ struct CredentialFormat: Sendable {
   /// The settings with which the programs call this command, and where they are. A line that begins with a
   /// space is printed as it is.
   let setup: String
-  /// The name of a link to this program that the other program starts; nil if it can start any program, or has no place
-  /// for `--host`.
+  /// The name of a link to this program that the other program starts without `--host`; nil if it can start any program
+  /// with arguments.
   let alias: String?
   /// What the program adds to the command line.
   let arguments: [Argument]
   /// Whether the program gets a password that is not sent as a Bearer token.
   let hasUsername: Bool
   /// Reads the question.
-  let read: @Sendable (CredentialCall) throws(Failure) -> CredentialQuestion
+  let read: @Sendable (CredentialCall) -> CredentialQuestion
 
   static let all: [CredentialFormat] = [.git, .docker, .bazel, .cargo, .go, .terraform, .keyring]
 }
@@ -31,8 +31,6 @@ struct CredentialCall {
   /// The words that the program added.
   let words: [String]
   let hosts: CredentialHosts
-  /// The user name of the option `--username`.
-  let username: String
 
   func word(_ index: Int) -> String { words.indices.contains(index) ? words[index] : "" }
 }
@@ -55,8 +53,8 @@ struct CredentialQuestion {
   var target: CredentialTarget?
   /// Whether the question is about all hosts that the user named.
   var isAboutAllHosts = false
-  /// The answer with a token.
-  var answer: (BearerToken) -> String = { _ in "" }
+  /// The answer with a token, and with the user name for a program that names none.
+  var answer: (_ token: BearerToken, _ username: String) -> String = { _, _ in "" }
   /// The answer for a host that nobody named.
   var nothing = CredentialAnswer()
   /// The answer on standard output if there is no token, although the host is named.

@@ -89,6 +89,8 @@ struct CredentialTarget {
 struct NamedHost {
   let text: String
   let host: CredentialHost
+  /// Whether a server of this machine may be asked without encryption.
+  var allowsLoopbackHTTP = false
   private let scheme: String?
 
   /// nil for text that is no host, and for a scheme that needs no name.
@@ -114,8 +116,8 @@ struct NamedHost {
 /// The hosts that the user named.
 struct CredentialHosts {
   let named: [NamedHost]
-  /// Whether a server of this machine may be asked without encryption.
-  let allowsLoopbackHTTP: Bool
+  /// Where they are named: the option `--host`, or the member of a profile.
+  var source = "--host"
 
   enum Answer {
     case allowed
@@ -125,26 +127,30 @@ struct CredentialHosts {
     case refused(String)
   }
 
+  /// What allows http to this machine.
+  private var loopbackKey: String { isOption ? "--allow-loopback-http" : "allowLoopbackHTTP" }
+  private var isOption: Bool { source.hasPrefix("-") }
+
   func answer(_ target: CredentialTarget) -> Answer {
     let place = Shown.text("\(target.scheme)://\(target.host.text)")
     let hosts = named.filter { $0.host.isSameHost(as: target.host) }
     guard let near = hosts.first else { return .foreign }
     let ports = hosts.filter { $0.host.isSame(as: target.host, usualPorts: target.usualPorts) }
     guard let other = ports.first else {
-      return .refused("\(place) gets no token: --host names \(Shown.text(near.text)), which is another port")
+      return .refused("\(place) gets no token: \(source) names \(Shown.text(near.text)), which is another port")
     }
     let allowed = ports.filter { $0.allows(scheme: target.scheme) }
     guard !allowed.isEmpty else {
       return .refused(
-        "\(place) gets no token: --host names \(Shown.text(other.text)), which is another protocol")
+        "\(place) gets no token: \(source) names \(Shown.text(other.text)), which is another protocol")
     }
     switch target.transport {
-    case .plain where !(allowsLoopbackHTTP && target.host.isLoopback):
-      let advice = target.host.isLoopback ? "; --allow-loopback-http allows it" : ""
+    case .plain where !(target.host.isLoopback && allowed.contains { $0.allowsLoopbackHTTP }):
+      let advice = target.host.isLoopback ? "; \(loopbackKey) allows it" : ""
       return .refused("\(place) gets no token, because the connection is not encrypted\(advice)")
     case .configured where !allowed.contains(where: { $0.isForOneProtocol }):
       return .refused(
-        "\(place) gets no token, because the connection may not be encrypted; --host \(place) allows it")
+        "\(place) gets no token, because the connection may not be encrypted; \(isOption ? "--host \(place)" : "the host \(place) in \(source)") allows it")
     case .encrypted, .configured, .plain: return .allowed
     }
   }

@@ -10,25 +10,32 @@ extension CredentialFormat {
   static let docker = CredentialFormat(
     name: "docker", programs: "Docker, Podman, Helm, skopeo, crane, oras",
     setup: """
-      Write a program docker-credential-enroll into a folder of PATH, because these programs pass no arguments:
+      These programs pass no arguments. This writes everything that they need, and shows it first:
 
-        #!/bin/sh
-        exec enroll credential docker --host registry.example "$@"
+        enroll setup docker registry.example
 
-      and name it in ~/.docker/config.json:
+      By hand: link the program as docker-credential-enroll in a folder of PATH:
+
+        ln -s "$(command -v enroll)" ~/.local/bin/docker-credential-enroll
+
+      name the registry in the profile:
+
+        "credentialHosts": [{"host": "registry.example", "for": ["docker"]}]
+
+      and in ~/.docker/config.json:
 
         {"credHelpers": {"registry.example": "enroll"}}
       """,
-    alias: nil,
+    alias: "docker-credential-enroll",
     arguments: [
       Parameter.operand(
         "operation", help: "Docker's operation: get, list, store, erase or version. Docker adds it.",
         completion: .words(["get", "list", "store", "erase", "version"])
       ).argument
     ], hasUsername: true
-  ) { call throws(Failure) in
+  ) { call in
     switch call.word(0) {
-    case "get": return DockerRegistry(CredentialInput.text()).question(call)
+    case "get": return DockerRegistry(CredentialInput.text()).question
     case "list": return CredentialQuestion(wish: .none, nothing: CredentialAnswer(output: "{}\n"))
     case "version":
       let line = "docker-credential-enroll (enroll) v\(LibraryVersion.string)\n"
@@ -61,12 +68,12 @@ private struct DockerRegistry {
     CredentialTarget(url: ASCII.contains(text, "://") ? text : "https://\(text)")
   }
 
-  func question(_ call: CredentialCall) -> CredentialQuestion {
+  var question: CredentialQuestion {
     CredentialQuestion(
       wish: .token, target: target,
-      answer: { token in
+      answer: { token, username in
         let answer = JSON.object([
-          ("ServerURL", .string(text)), ("Username", .string(call.username)), ("Secret", .string(token.text)),
+          ("ServerURL", .string(text)), ("Username", .string(username)), ("Secret", .string(token.text)),
         ])
         return answer.text + "\n"
       },

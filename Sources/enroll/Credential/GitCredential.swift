@@ -7,6 +7,8 @@ extension CredentialFormat {
   static let git = CredentialFormat(
     name: "git", programs: "git over https, git-lfs, git send-email, git imap-send",
     setup: """
+      enroll setup git git.example writes these lines, and shows them first:
+
         git config --global credential.https://git.example.helper ''
         git config --global --add credential.https://git.example.helper '!enroll credential git --host git.example'
 
@@ -27,7 +29,7 @@ extension CredentialFormat {
         completion: .words(["get", "store", "erase"])
       ).argument
     ], hasUsername: true
-  ) { call throws(Failure) in
+  ) { call in
     GitQuestion(CredentialInput.all())?.question(call) ?? CredentialQuestion(wish: .none)
   }
 }
@@ -74,9 +76,8 @@ struct GitQuestion {
     }
     switch call.word(0) {
     case "get":
-      let name = username ?? call.username
       return CredentialQuestion(
-        wish: .token, target: target, answer: { answer($0, name) },
+        wish: .token, target: target, answer: { answer($0, username ?? $1) },
         // git asks no other helper and no person: they have no password for this host.
         failed: { _ in "quit=1\n" })
     case "erase":

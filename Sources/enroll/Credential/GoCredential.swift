@@ -15,19 +15,19 @@ extension CredentialFormat {
     arguments: [
       Parameter.optionalOperand("url", help: "The URL that was refused. go adds it after a refusal.").argument
     ], hasUsername: false
-  ) { call throws(Failure) in
+  ) { call in
     guard !call.word(0).isEmpty else {
       return CredentialQuestion(
         wish: .token, isAboutAllHosts: true,
-        answer: {
-          answer($0, call.hosts.named.filter { $0.allows(scheme: "https") }.map { $0.host.text })
+        answer: { token, _ in
+          answer(token, call.hosts.named.filter { $0.allows(scheme: "https") }.map { $0.host.text })
         })
     }
     let target = CredentialTarget(url: call.word(0))
     let isRefused = isUnauthorized(CredentialInput.text())
     return CredentialQuestion(
       wish: isRefused ? .another : .token, target: target,
-      answer: { answer($0, target.map { [$0.host.text] } ?? []) })
+      answer: { token, _ in answer(token, target.map { [$0.host.text] } ?? []) })
   }
 
   /// Whether the response has the status 401. Other statuses, such as 404, say nothing about the token.

@@ -26,16 +26,15 @@ extension CredentialFormat {
         whenMissing: "The arguments of keyring are missing. Write them behind two dashes."
       ).argument
     ], hasUsername: true
-  ) { call throws(Failure) in
+  ) { call in
     let line = KeyringLine(call.words)
     switch line.operands.first {
     case "get":
-      let name = line.operand(2) ?? call.username
       return CredentialQuestion(
         // A host without a scheme is not answered: pip asks for the URL first, and then for the host alone, also if the
         // URL is one of http.
         wish: .token, target: CredentialTarget(url: line.operand(1) ?? ""),
-        answer: { line.answer($0, name) }, nothing: CredentialAnswer(status: .failed))
+        answer: { line.answer($0, line.operand(2) ?? $1) }, nothing: CredentialAnswer(status: .failed))
     case "set", "del": return CredentialQuestion(wish: .none, nothing: .storesNothing())
     default:
       return CredentialQuestion(

@@ -5,13 +5,16 @@ import EnrollPosix
 
 enum ProgramName {
   private static let bearer = "enroll-bearer"
+  /// Whether another program started this one by the name of a credential format. Written once, before the first thread.
+  nonisolated(unsafe) private(set) static var isLink = false
 
   /// The words of the command line, with the command that the program's name means.
   /// - Parameter given: the arguments of this process.
   static func words(_ given: [String]) -> [String] {
-    if let words = CargoRequest.words(given) { return words }
-    let name = ProcessArguments.pointers()?.first.map { String(cString: $0) } ?? ""
-    return words(given, of: name.split(separator: "/").last.map { String($0) } ?? "")
+    let path = ProcessArguments.pointers()?.first.map { String(cString: $0) } ?? ""
+    let name = path.split(separator: "/").last.map { String($0) } ?? ""
+    isLink = CredentialFormat.all.contains { $0.alias == name }
+    return CargoRequest.words(given) ?? words(given, of: name)
   }
 
   static func words(_ given: [String], of name: String) -> [String] {

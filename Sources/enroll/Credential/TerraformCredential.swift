@@ -17,6 +17,10 @@ extension CredentialFormat {
         credentials_helper "enroll" {
           args = ["--host", "registry.example"]
         }
+
+      The hosts can be in the profile instead; enroll setup terraform registry.example does that, with args left out:
+
+        "credentialHosts": [{"host": "registry.example", "for": ["terraform"]}]
       """,
     alias: "terraform-credentials-enroll",
     arguments: [
@@ -26,12 +30,12 @@ extension CredentialFormat {
       ).argument,
       Parameter.operand("hostname", help: "The host. Terraform adds it.").argument,
     ], hasUsername: false
-  ) { call throws(Failure) in
+  ) { call in
     switch call.word(0) {
     case "get":
       return CredentialQuestion(
         wish: .token, target: CredentialTarget(scheme: "https", host: call.word(1)),
-        answer: { JSON.object([("token", .string($0.text))]).text + "\n" },
+        answer: { token, _ in JSON.object([("token", .string(token.text))]).text + "\n" },
         nothing: CredentialAnswer(output: "{}\n"))
     case "store", "forget": return CredentialQuestion(wish: .none, nothing: .storesNothing())
     case let word:

@@ -27,7 +27,7 @@ struct SignInPlace {
   fileprivate var text: String { path }
 
   /// Takes the lock, which the system releases when the process ends.
-  fileprivate func lock() -> Int32? {
+  func lock() -> Int32? {
     let descriptor = enroll_posix_open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

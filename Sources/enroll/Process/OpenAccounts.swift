@@ -159,7 +159,7 @@ extension CommandSession {
     -> Client
   {
     let account = DetachedOrder.Account(
-      configuration: configuration.json, store: place.store, keys: keys ?? .automatic, name: name)
+      configuration: configuration.forLibrary, store: place.store, keys: keys ?? .automatic, name: name)
     let steps = OrderedSteps(account)
     let client = try run { _ throws(EnrollError) in
       try Self.checkIsObject(account.configuration)

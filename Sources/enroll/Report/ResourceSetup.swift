@@ -82,6 +82,7 @@ final class ResourceSetup {
     var configuration = try registered(
       found, redirectURI: redirectURI, again: again, instead: hasMoved ? issuer : nil)
     configuration.prompt = profile.prompt
+    configuration.credentialHosts = profile.credentialHosts
     return configuration
   }
 

@@ -2,6 +2,7 @@
 
 import CPosix
 import EnrollJSON
+import EnrollRules
 
 enum Output {
   /// False after a failed write: the reader is gone, or the disk is full.
@@ -9,9 +10,33 @@ enum Output {
 
   static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
+  /// Members of an id_token that are about the token, not about the user (OpenID Connect Core §2, §3.1.3.6).
+  private static let tokenClaims = [
+    "aud", "exp", "iat", "nbf", "nonce", "azp", "jti", "sid", "at_hash", "c_hash", "s_hash",
+  ]
+
+  /// The value, with only the user's claims in each profile.
+  private static func withoutTokenClaims(_ value: JSON) -> JSON {
+    switch value {
+    case .array(let values): return .array(values.map { withoutTokenClaims($0) })
+    case .object(let object):
+      var changed = object
+      for member in object.members {
+        var inner = withoutTokenClaims(member.value)
+        if ASCII.equals(member.key, "profile"), var claims = inner.object {
+          for claim in tokenClaims { claims[claim] = nil }
+          inner = .object(claims)
+        }
+        changed[member.key] = inner
+      }
+      return .object(changed)
+    case .null, .bool, .integer, .number, .string: return value
+    }
+  }
+
   /// Writes JSON with every control and format character escaped: a value from a provider must not move the cursor, and
   /// the JSON stays equal.
-  static func json(_ value: JSON) { line(Shown.escaped(value.text)) }
+  static func json(_ value: JSON) { line(Shown.escaped(withoutTokenClaims(value).text)) }
 
   /// Writes to stdout or stderr; a failed write to stderr is ignored.
   static func write(_ text: String, to descriptor: Int32) {

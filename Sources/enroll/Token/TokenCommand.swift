@@ -53,6 +53,8 @@ struct TokenCommand {
   var resource: String?
   /// The scopes, separated by spaces.
   var scope: String?
+  /// Whether a user who is not signed in is asked to sign in.
+  var signsIn = false
   var place = PlaceOptions()
 
   var request: CommandRequest {
@@ -75,6 +77,18 @@ struct TokenCommand {
   /// Requests the token.
   /// - Returns: the outcome, the message about it, and the client that was used.
   func ask(
+    _ session: CommandSession
+  ) throws(Failure) -> (report: TokenReport, words: Failure?, client: Client) {
+    guard signsIn else { return try askStored(session) }
+    return try LoginOnDemand.around(session, request, isWanted: true) { () throws(Failure) in
+      let found = try askStored(session)
+      guard found.report.token == nil, found.report.ending == .signInNeeded else { return found }
+      session.close(found.client)
+      throw found.words ?? Failure(.signInNeeded, "nobody is signed in")
+    }
+  }
+
+  private func askStored(
     _ session: CommandSession
   ) throws(Failure) -> (report: TokenReport, words: Failure?, client: Client) {
     try requireSignIn(session)
@@ -144,7 +158,7 @@ struct TokenCommand {
   }
 
   /// The audience of the option `--scope`; nil for the session's own token.
-  private func audience(_ client: Client) throws(Failure) -> TokenAudience? {
+  func audience(_ client: Client) throws(Failure) -> TokenAudience? {
     guard let scope else { return nil }
     return try Failure.wrapping { () throws(EnrollError) in
       try TextLimits.check(scope, "scope", TextLimits.scopes)

@@ -5,7 +5,7 @@ import CPosix
 import EnrollJSON
 
 enum TokenFormat: String, CaseIterable {
-  case text, header, bearer, headers, google, kubernetes, env
+  case text, header, bearer, headers, google, kubernetes, aws, env
 
   /// What is printed, and for which programs.
   var summary: String {
@@ -16,6 +16,7 @@ enum TokenFormat: String, CaseIterable {
     case .headers: "one JSON object of headers, for MCP clients"
     case .google: "the id_token for Google's client libraries, as executable-sourced credentials"
     case .kubernetes: "the ExecCredential that kubectl reads"
+    case .aws: "temporary credentials of AWS for the id_token, with --role, as credential_process"
     case .env: "variables for eval in a shell"
     }
   }
@@ -23,7 +24,7 @@ enum TokenFormat: String, CaseIterable {
   static let list = allCases.map { "\($0.rawValue) (\($0.summary))" }.joined(separator: ", ")
 
   /// Whether the program always wants the id_token.
-  var isForIDToken: Bool { self == .google }
+  var isForIDToken: Bool { self == .google || self == .aws }
 
   /// Whether the program reads standard error as a part of the answer.
   var readsErrors: Bool { self == .google }
@@ -35,6 +36,8 @@ enum TokenFormat: String, CaseIterable {
     case .bearer: "Bearer \(token.text)"
     case .headers: JSON.object([("Authorization", .string("Bearer \(token.text)"))]).text
     case .google: Self.google(token).text
+    // AWSCredentials.swift makes the document, by a request.
+    case .aws: token.text
     case .kubernetes: Self.execCredential(token, environment).text
     case .env: Self.variables(token, isIDToken ? "ID_TOKEN" : "ACCESS_TOKEN")
     }

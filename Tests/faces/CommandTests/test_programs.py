@@ -32,17 +32,19 @@ class Guarded(http.server.BaseHTTPRequestHandler):
             user, _, value = base64.b64decode(value).decode().partition(":")
         self.server.seen.append((self.path, scheme, user))
         path = self.server.folder / self.path.partition("?")[0].strip("/")
-        if value not in self.server.tokens or scheme not in self.server.schemes:
+        is_known = value in self.server.tokens if self.server.refused is None else value != self.server.refused
+        if not is_known or scheme not in self.server.schemes:
             self.answer(401, b"", "WWW-Authenticate", f'{self.server.schemes[0]} realm="test"')
         elif (path / "index").is_file():
             kind = "application/vnd.pypi.simple.v1+json" if "simple" in self.path else "application/json"
-            self.answer(200, (path / "index").read_bytes(), "Content-Type", kind)
+            status = 207 if self.command == "PROPFIND" else 200
+            self.answer(status, (path / "index").read_bytes(), "Content-Type", kind)
         elif path.is_file():
             self.answer(200, path.read_bytes(), "Content-Type", "application/octet-stream")
         else:
             self.answer(404, b"", "X-Test", "none")
 
-    do_HEAD = do_GET
+    do_HEAD = do_PROPFIND = do_GET
 
     def answer(self, status, body, name, value):
         self.send_response(status)
@@ -115,6 +117,8 @@ class ProgramCase(CommandCase):
         server.folder = self.home / "served"
         server.folder.mkdir()
         server.schemes, server.seen, server.tokens = schemes, [], [self.token()]
+        #: The one token that the server refuses; None if it takes those of `tokens` alone.
+        server.refused = None
         if encrypted:
             key, certificate = self.home / "key.pem", self.home / "certificate.pem"
             self.run_program(

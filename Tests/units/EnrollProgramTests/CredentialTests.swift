@@ -9,7 +9,11 @@ struct CredentialTests {
   private func answer(_ url: String, _ named: String..., allowsHTTP: Bool = false) -> String {
     guard let target = CredentialTarget(url: url) else { return "none" }
     let hosts = CredentialHosts(
-      named: named.compactMap { NamedHost($0) }, allowsLoopbackHTTP: allowsHTTP)
+      named: named.compactMap { text in
+        var host = NamedHost(text)
+        host?.allowsLoopbackHTTP = allowsHTTP
+        return host
+      })
     switch hosts.answer(target) {
     case .allowed: return "allowed"
     case .foreign: return "foreign"

@@ -1,0 +1,99 @@
+// `enroll setup TOOL HOST`: writes the lines that make a tool ask this program for a token.
+
+import EnrollArguments
+import EnrollJSON
+import EnrollRules
+
+struct Setup {
+  private static let host = Parameter.operand(
+    "host", help: "The host that gets the token, with its port if it has one.")
+  private static let prints = Parameter.flag("print", help: "Only show the changes.")
+  private static let removes = Parameter.flag("remove", help: "Undo the changes.")
+  private static let confirmed = Parameter.flag(
+    "yes", letter: "y", help: "For scripts: make the changes without asking.")
+  private static let username = Parameter.option(
+    "username", value: "name", help: "The user name to return if the tool names none.")
+
+  static let command = Command(
+    "setup", "Make another program get its token from enroll.",
+    discussion: """
+      Shows what it will change, asks, and changes it: the tool's configuration, by the tool's own command if it has one, and \
+      the profile if the tool passes no arguments. A second run changes nothing. What it cannot change without touching \
+      other lines it leaves alone, and says what to write by hand. enroll credential and enroll help FORMAT describe what is \
+      written.
+      """,
+    subcommands: SetupTool.all.map { command($0) })
+
+  private static func command(_ tool: SetupTool) -> Command {
+    Command(
+      tool.name, tool.summary,
+      arguments: [
+        host.argument, prints.argument, removes.argument, confirmed.argument, username.argument,
+        WantedToken.resource.argument,
+      ], groups: [ContextOptions.group]
+    ) { values throws(UsageError) in
+      let setup = try Setup(values, tool)
+      return Run.perform(setup.request) { session throws(Failure) in try setup.perform(session) }
+    }
+  }
+
+  private let tool: SetupTool
+  private let host: NamedHost
+  private let values: (prints: Bool, removes: Bool, isConfirmed: Bool)
+  private let username: String?
+  private let resource: String?
+  private let place: PlaceOptions
+
+  private init(_ values: Values, _ tool: SetupTool) throws(UsageError) {
+    self.tool = tool
+    guard let host = NamedHost(values[Self.host]) else {
+      throw UsageError(
+        "HOST is a host, such as git.example or git.example:8443; got \(PrintableText.bounded(values[Self.host], maximumBytes: 100))."
+      )
+    }
+    self.host = host
+    self.values = (values[Self.prints], values[Self.removes], values[Self.confirmed])
+    username = values[Self.username]
+    resource = values[WantedToken.resource]
+    place = try ContextOptions.read(values)
+    if place.passphraseFD != nil || place.pinFD != nil {
+      throw UsageError("--passphrase-fd and --pin-fd are for one command: the tool's later commands have none.")
+    }
+    if place.json { throw UsageError("--json has no meaning here: --print shows the changes as text.") }
+  }
+
+  private var request: CommandRequest {
+    CommandRequest(
+      place: place.at(resource, mustExist: true), mayAsk: false, resource: resource,
+      attempt: ["setup", tool.name, host.text] + (values.removes ? ["--remove"] : []))
+  }
+
+  private func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
+    var options = place.words()
+    if let resource { options += ArgumentWords.option("--resource", resource) }
+    let request = SetupRequest(host: host, options: options, username: username, session: session)
+    let plan = try values.removes ? tool.remove(request) : tool.add(request)
+    guard !plan.steps.isEmpty else {
+      Terminal.errors.say("\(Terminal.errors.signs.good) There is nothing to change.", in: .good)
+      return .done
+    }
+    for line in plan.lines { Output.line(Shown.message(line)) }
+    for note in plan.notes { Terminal.errors.say("! \(Shown.message(note))", in: .warning) }
+    guard !values.prints else { return .done }
+    if !values.isConfirmed {
+      guard Terminal.hasPerson else {
+        throw Failure(
+          .usage, "there is no terminal to ask at, and nothing was changed",
+          advice: "--yes makes the changes without asking.")
+      }
+      switch Prompt.choice("Make these changes?", default: true, session.waits) {
+      case .yes: break
+      case .no: throw Failure(.notFinished, "nothing was changed")
+      case .interrupted: throw Failure(.interrupted, "interrupted; nothing was changed")
+      }
+    }
+    try plan.perform()
+    Terminal.errors.say("\(Terminal.errors.signs.good) Done.", in: .good)
+    return .done
+  }
+}

@@ -1,0 +1,145 @@
+// The answer to a program's question: finds out whose token is meant, gets it, and says why there is none.
+
+import EnrollCrypto
+import EnrollHost
+
+/// A question to `enroll credential`, with the hosts that may get a token.
+struct CredentialAnswering {
+  let format: CredentialFormat
+  /// The words that the program added.
+  let words: [String]
+  /// The hosts of the option `--host`; nil if the profiles name them.
+  let named: CredentialHosts?
+  let profiles: ProfileHosts?
+  /// Why the profiles' hosts could not be read.
+  var failure: Failure?
+  let username: String
+  let token: TokenCommand
+  /// The command's name, for advice to run it again.
+  let name: String
+
+  /// What to do about a question.
+  private enum Decision {
+    case say(CredentialAnswer)
+    case answer(TokenCommand, username: String)
+  }
+
+  /// - Returns: the exit status, one of ``CommandStatus``.
+  func run() -> Int32 {
+    let hosts = named ?? profiles?.hosts ?? CredentialHosts(named: [])
+    let question = format.read(CredentialCall(words: words, hosts: hosts))
+    var token = token
+    let decision: Result<Decision, Failure>
+    do throws(Failure) {
+      if let failure { throw failure }
+      let decided = try decide(question, hosts)
+      if case .answer(let chosen, _) = decided { token = chosen }
+      decision = .success(decided)
+    } catch {
+      decision = .failure(error)
+    }
+    var request = token.request
+    request.attempt = [name]
+    return Run.perform(request) { session throws(Failure) in
+      do throws(Failure) {
+        switch try decision.get() {
+        case .say(let answer): return say(answer)
+        case .answer(let token, let username):
+          try CredentialRun(question: question, token: token, username: username, session: session).perform()
+          return .done
+        }
+      } catch {
+        Output.write(question.failed(error), to: 1)
+        guard question.failsInWords else { throw error }
+        Terminal.errors.tell(error, session.said)
+        return .done
+      }
+    }
+  }
+
+  private func decide(
+    _ question: CredentialQuestion, _ hosts: CredentialHosts
+  ) throws(Failure) -> Decision {
+    if case .none = question.wish { return .say(question.nothing) }
+    var nothing = question.nothing
+    if question.isAboutAllHosts {
+      guard !hosts.named.isEmpty else { return .say(nothing) }
+    } else {
+      guard let target = question.target else { return .say(nothing) }
+      switch hosts.answer(target) {
+      case .allowed: break
+      case .foreign:
+        nothing.words = profiles?.unread ?? nothing.words
+        return .say(nothing)
+      case .refused(let words):
+        nothing.words = words
+        return .say(nothing)
+      }
+    }
+    guard let profiles else { return .answer(token, username: username) }
+    let target = question.isAboutAllHosts ? nil : question.target
+    guard let host = try profiles.only(target, format.name) else { return .say(nothing) }
+    return .answer(token.at(host), username: host.username ?? username)
+  }
+
+  private func say(_ answer: CredentialAnswer) -> CommandStatus {
+    Output.write(answer.output, to: 1)
+    if let words = answer.words { Terminal.errors.say("enroll: \(words)", in: .bad) }
+    return answer.status
+  }
+}
+
+/// A question that gets a token, or is about a token.
+private struct CredentialRun {
+  let question: CredentialQuestion
+  let token: TokenCommand
+  let username: String
+  let session: CommandSession
+
+  func perform() throws(Failure) {
+    switch question.wish {
+    case .token, .none: try answer()
+    case .another:
+      try replace()
+      try answer()
+    case .rejected(let refused): try reject(refused, try session.open())
+    }
+  }
+
+  private func answer() throws(Failure) {
+    Output.write(question.answer(try token.require(session).token, username), to: 1)
+  }
+
+  /// The host rejected the token, so the next token will be a new one.
+  private func reject(_ refused: String, _ client: Client) throws(Failure) {
+    let audience = try token.audience(client)
+    _ = try session.run { cancellation throws(EnrollError) in
+      try client.rejected(
+        Secret(refused), for: audience, until: client.usualDeadline, cancellation: cancellation)
+    }
+  }
+
+  /// Rejects the present token, unless it has just replaced a rejected one: then a third would not help. The library
+  /// has the same rule, but each question of a program is a process of its own.
+  private func replace() throws(Failure) {
+    let notes = RenewalNotes()
+    let client = try session.open()
+    guard let present = try present(client),
+      !notes.isReplacement(present, within: Self.secondsBetweenRenewals, of: session.now)
+    else { return }
+    try reject(present, client)
+    if let next = try self.present(client), next != present {
+      notes.add(replacement: next, at: session.now)
+    }
+  }
+
+  /// The token that the program has; nil if there is none.
+  private func present(_ client: Client) throws(Failure) -> String? {
+    guard token.scope != nil else { return try session.read(client).accessToken?.reveal() }
+    var token = token
+    (token.minimumLifetime, token.lastsHalf) = (0, false)
+    return try token.ask(session).report.token
+  }
+
+  private static let secondsBetweenRenewals: Int64 = 60
+}

@@ -1,0 +1,154 @@
+// The hosts that a profile names in `credentialHosts`. Some programs start a credential helper without arguments: then
+// there is no `--host`, and the profile says which hosts get its token.
+
+import EnrollArguments
+import EnrollJSON
+import EnrollPosix
+import EnrollRules
+
+/// One object of `credentialHosts`.
+struct ProfileHost {
+  let host: NamedHost
+  /// The names of the credential formats.
+  let formats: [String]
+  let username: String?
+  /// The resource of the token, which may have a profile of its own.
+  let resource: String?
+  let account: String?
+  /// The name of the profile.
+  let profile: String
+
+  private enum Key: String, CaseIterable {
+    case host, username, resource, account
+    case formats = "for"
+  }
+
+  /// The objects of a profile's file.
+  /// - Throws: `.usage` if one of them is invalid.
+  static func all(of document: ConfigurationDocument, _ profile: String) throws(Failure) -> [ProfileHost] {
+    guard let list = document.credentialHosts else { return [] }
+    guard let objects = list.array else { throw refusal(profile, "", "a list of objects") }
+    var hosts: [ProfileHost] = []
+    for (index, object) in objects.enumerated() {
+      hosts.append(try ProfileHost(object, "[\(index)]", document, profile))
+    }
+    return hosts
+  }
+
+  private init(
+    _ json: JSON, _ at: String, _ document: ConfigurationDocument, _ profile: String
+  ) throws(Failure) {
+    guard let members = json.object?.members else { throw Self.refusal(profile, at, "an object") }
+    for member in members where Key(rawValue: member.key) == nil {
+      throw Self.refusal(profile, at, "the keys \(Key.allCases.map { $0.rawValue }.joined(separator: ", "))")
+    }
+    func text(_ key: Key) throws(Failure) -> String? {
+      guard let value = json[key.rawValue] else { return nil }
+      guard let text = value.string, !text.isEmpty, !text.unicodeScalars.contains(where: { $0.value < 0x20 })
+      else { throw Self.refusal(profile, "\(at).\(key.rawValue)", "one line of text") }
+      return text
+    }
+    guard var host = try text(.host).flatMap({ NamedHost($0) }) else {
+      throw Self.refusal(profile, "\(at).host", "a host, such as git.example or git.example:8443")
+    }
+    let names = CredentialFormat.all.map { $0.name }
+    let formats = json[Key.formats.rawValue]?.array?.map { $0.string ?? "" } ?? []
+    guard !formats.isEmpty, formats.allSatisfy({ names.contains($0) }) else {
+      throw Self.refusal(profile, "\(at).for", "a list with some of \(names.joined(separator: ", "))")
+    }
+    host.allowsLoopbackHTTP = document.allowsLoopbackHTTP
+    self.host = host
+    self.formats = formats
+    username = try text(.username)
+    resource = try text(.resource)
+    account = try text(.account)
+    self.profile = profile
+  }
+
+  private static func refusal(_ profile: String, _ at: String, _ expected: String) -> Failure {
+    Failure(
+      .usage, "the profile \(profile): \(UserDirectories.credentialHosts)\(at): expected \(expected)",
+      advice: "Correct the profile. docs/other-programs.md describes this member.")
+  }
+
+  /// Whether the two get the same token.
+  func isSame(as other: ProfileHost) -> Bool {
+    profile == other.profile && resource == other.resource && account == other.account
+  }
+}
+
+/// The hosts of all profiles, or of the profile that the user named.
+struct ProfileHosts {
+  let all: [ProfileHost]
+  /// Why a profile could not be read; nil if all could. Such a profile names no host.
+  let unread: String?
+
+  /// - Throws: `.usage` for an invalid member, and if the named profile cannot be read.
+  init(_ place: PlaceOptions, for format: String, _ environment: Environment = .process) throws(Failure) {
+    let names = ["ENROLL_CONFIG", "ENROLL_PROFILE"]
+    var unread: String?
+    var found: [ProfileHost] = []
+    if place.config != nil || place.profile != nil || names.contains(where: { environment[$0] != nil }) {
+      let context = try Context(place)
+      found = try ProfileHost.all(of: try context.configuration(), context.configurationName)
+    } else {
+      for name in Candidates.allProfiles {
+        let file: JSON
+        do throws(EnrollError) {
+          file = try UserDirectories.readConfiguration(
+            at: try UserDirectories.configurationPath(name), called: name)
+        } catch {
+          unread = error.message
+          continue
+        }
+        found += try ProfileHost.all(of: ConfigurationDocument(file), name)
+      }
+    }
+    all = found.filter { $0.formats.contains(format) }
+    self.unread = unread
+  }
+
+  var hosts: CredentialHosts {
+    CredentialHosts(named: all.map { $0.host }, source: UserDirectories.credentialHosts)
+  }
+
+  /// The one of them that names the target.
+  /// - Parameter target: nil for all hosts.
+  /// - Throws: `.usage` if several name it: then it is not clear whose token is meant.
+  func only(_ target: CredentialTarget?, _ format: String) throws(Failure) -> ProfileHost? {
+    let near = all.filter { entry in
+      guard let target else { return true }
+      if case .allowed = CredentialHosts(named: [entry.host]).answer(target) { return true }
+      return false
+    }
+    guard let first = near.first else { return nil }
+    guard let other = near.first(where: { !$0.isSame(as: first) }) else { return first }
+    let place = target.map { Shown.text($0.host.text) } ?? "hosts"
+    throw Failure(
+      .usage,
+      first.profile == other.profile
+        ? "the profile \(first.profile) names \(place) twice for \(format)"
+        : "the profiles \(first.profile) and \(other.profile) both name \(place) for \(format)",
+      advice: "Name a host once for each format, or choose the profile by --profile.")
+  }
+}
+
+extension TokenCommand {
+  /// This command for the token of a profile.
+  func at(_ host: ProfileHost) -> TokenCommand {
+    var command = self
+    command.resource = resource ?? host.resource
+    command.place.account = place.account ?? host.account
+    guard place.config == nil, place.profile == nil, Environment.process["ENROLL_CONFIG"] == nil,
+      Environment.process["ENROLL_PROFILE"] == nil
+    else { return command }
+    // A resource that another profile serves has its own profile.
+    if let resource = command.resource, let file = try? UserDirectories.configuration(host.profile),
+      !ResourceProfile.serves(ConfigurationDocument(file), resource)
+    {
+      return command
+    }
+    command.place.profile = host.profile
+    return command
+  }
+}

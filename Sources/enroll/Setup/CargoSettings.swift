@@ -1,0 +1,101 @@
+// The registries of one host in Cargo's configuration. Cargo has no command that changes its configuration, so the file is
+// changed by lines; everything else in it stays as it is.
+
+/// The lines of `config.toml`.
+struct CargoSettings {
+  private static let key = "credential-provider"
+  private var lines: [String]
+  private let host: NamedHost
+
+  init(_ text: String, _ host: NamedHost) {
+    lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    self.host = host
+  }
+
+  var text: String { lines.joined(separator: "\n") }
+
+  /// The line that names the credential provider.
+  static func line(_ words: [String]) -> String {
+    "\(key) = [\(words.map { quoted($0) }.joined(separator: ", "))]"
+  }
+
+  /// A basic string (TOML 1.0).
+  private static func quoted(_ word: String) -> String {
+    var text = ""
+    for letter in word.unicodeScalars {
+      if letter == "\"" || letter == "\\" { text += "\\" }
+      text.unicodeScalars.append(letter)
+    }
+    return "\"\(text)\""
+  }
+
+  /// Adds the line to each registry of the host.
+  /// - Returns: false if there is none, or if one has another provider.
+  mutating func add(_ line: String) -> Bool {
+    let tables = self.tables
+    guard !tables.isEmpty,
+      tables.allSatisfy({ table in table.provider.map { lines[$0] == line || isOwn(lines[$0]) } ?? true })
+    else { return false }
+    for table in tables.reversed() {
+      if let provider = table.provider { lines[provider] = line } else { lines.insert(line, at: table.index + 1) }
+    }
+    return true
+  }
+
+  /// Removes the lines that ``add(_:)`` has added.
+  mutating func remove() {
+    for table in tables.reversed() {
+      if let provider = table.provider, isOwn(lines[provider]) { lines.remove(at: provider) }
+    }
+  }
+
+  private func isOwn(_ line: String) -> Bool {
+    guard let words = Self.value(of: Self.key, in: line) else { return false }
+    let parts = words.split(separator: "\"").map { String($0) }
+    return parts.contains("credential") && parts.contains(CredentialFormat.cargo.name)
+  }
+
+  /// The lines of a registry's table: of its index, and of its provider.
+  private var tables: [(index: Int, provider: Int?)] {
+    var found: [(index: Int, provider: Int?)] = []
+    var isRegistry = false
+    var index: Int?
+    var provider: Int?
+    func end() {
+      if isRegistry, let index { found.append((index, provider)) }
+      (index, provider) = (nil, nil)
+    }
+    for (number, line) in lines.enumerated() {
+      let text = line.drop { $0 == " " || $0 == "\t" }
+      if text.hasPrefix("[") {
+        end()
+        isRegistry = text.hasPrefix("[registries.")
+      } else if let url = Self.value(of: "index", in: line), isOfHost(url) {
+        index = number
+      } else if Self.value(of: Self.key, in: line) != nil {
+        provider = number
+      }
+    }
+    end()
+    return found
+  }
+
+  private func isOfHost(_ quotedURL: String) -> Bool {
+    guard let request = quotedURL.split(separator: quotedURL.hasPrefix("'") ? "'" : "\"").first else {
+      return false
+    }
+    guard let target = CargoRequest.target(String(request)) else { return false }
+    if case .allowed = CredentialHosts(named: [host]).answer(target) { return true }
+    return false
+  }
+
+  /// The text behind `key =`; nil for another line.
+  private static func value(of key: String, in line: String) -> String? {
+    let text = line.drop { $0 == " " || $0 == "\t" }
+    guard text.hasPrefix(key) else { return nil }
+    let rest = text.dropFirst(key.count).drop { $0 == " " || $0 == "\t" }
+    guard rest.hasPrefix("=") else { return nil }
+    return String(rest.dropFirst().drop { $0 == " " || $0 == "\t" })
+  }
+}

@@ -1,0 +1,94 @@
+// kubectl, by `kubectl config`: a user of the kubeconfig file that runs `enroll`, in each context of the host's cluster.
+
+import EnrollJSON
+
+extension SetupTool {
+  static let kubectl = SetupTool(
+    name: "kubectl", summary: "Make kubectl get the id_token for the cluster at a host.",
+    add: { request throws(Failure) in
+      let settings = try KubernetesSettings(request)
+      let contexts = settings.contexts
+      guard !contexts.isEmpty else {
+        throw Failure(
+          .failed, "kubectl has no context of a cluster at \(request.host.text)",
+          advice: "Add the cluster first, with kubectl config set-cluster and set-context.")
+      }
+      var plan = SetupPlan()
+      let words = request.tokenWords
+      if settings.words != words {
+        let arguments = words.dropFirst().map { "--exec-arg=\($0)" }
+        plan.steps.append(
+          .run(
+            ["kubectl", "config", "set-credentials", settings.user, "--exec-command=\(words[0])"] + arguments + [
+              "--exec-api-version=client.authentication.k8s.io/v1", "--exec-interactive-mode=Never",
+            ]))
+      }
+      for context in contexts where context.user != settings.user {
+        plan.steps.append(
+          .run(["kubectl", "config", "set-context", context.name, "--user=\(settings.user)"]))
+        if !context.user.isEmpty {
+          plan.notes.append("The user of the context \(context.name) was \(context.user).")
+        }
+      }
+      return plan
+    },
+    remove: { request throws(Failure) in
+      let settings = try KubernetesSettings(request)
+      var plan = SetupPlan()
+      for context in settings.contexts where context.user == settings.user {
+        plan.steps.append(.run(["kubectl", "config", "set-context", context.name, "--user="]))
+        plan.notes.append("The context \(context.name) has no user then.")
+      }
+      if settings.hasUser {
+        plan.steps.append(.run(["kubectl", "config", "delete-user", settings.user]))
+      }
+      return plan
+    })
+}
+
+extension SetupRequest {
+  /// The command line that prints an ExecCredential.
+  fileprivate var tokenWords: [String] {
+    [OwnProgram.word, "token", "--format", TokenFormat.kubernetes.rawValue, "--id-token"] + options
+  }
+}
+
+/// The part of a kubeconfig file that is about one host.
+private struct KubernetesSettings {
+  /// The name of the user that runs this program.
+  let user: String
+  /// The contexts whose cluster is at the host.
+  let contexts: [(name: String, user: String)]
+  /// The command line of ``user``; empty if there is none.
+  let words: [String]
+  let hasUser: Bool
+
+  init(_ request: SetupRequest) throws(Failure) {
+    user = "enroll-\(request.host.text)"
+    let command = ["kubectl", "config", "view", "--output=json"]
+    guard let ending = ToolRun.run(command), ending.status == 0,
+      let json = try? JSON.parse(Array(ending.output.utf8))
+    else {
+      throw Failure(.failed, "\(command.joined(separator: " ")) failed", advice: "Install kubectl.")
+    }
+    func list(_ name: String) -> [JSON] { json[name]?.array ?? [] }
+    let hosts = CredentialHosts(named: [request.host])
+    let clusters = list("clusters").filter { cluster in
+      guard let server = cluster["cluster"]?["server"]?.string, let target = CredentialTarget(url: server),
+        case .allowed = hosts.answer(target)
+      else { return false }
+      return true
+    }.compactMap { $0["name"]?.string }
+    contexts = list("contexts").compactMap { context in
+      guard let name = context["name"]?.string, let cluster = context["context"]?["cluster"]?.string,
+        clusters.contains(cluster)
+      else { return nil }
+      return (name, context["context"]?["user"]?.string ?? "")
+    }
+    let own = list("users").first { [user] in $0["name"]?.string == user }
+    let exec = own?["user"]?["exec"]
+    hasUser = own != nil
+    words =
+      (exec?["command"]?.string).map { [$0] + (exec?["args"]?.array ?? []).compactMap { $0.string } } ?? []
+  }
+}

@@ -1,0 +1,133 @@
+// Adds and removes one member in the text of a JSON document, and keeps every other byte: other programs and people
+// write the same file.
+
+import EnrollJSON
+
+/// A JSON document that is an object, as its bytes.
+struct MemberText {
+  private(set) var bytes: [UInt8]
+
+  private struct Member {
+    let key: String
+    /// From the quote of the key to the end of the value.
+    let whole: Range<Int>
+    let value: Int
+  }
+
+  /// nil for text that is no JSON object.
+  init?(_ text: String) {
+    bytes = Array(text.utf8)
+    guard (try? JSON.parse(bytes))?.object != nil else { return nil }
+  }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  private var json: JSON { (try? JSON.parse(bytes)) ?? .null }
+
+  /// The text of a member of an object; nil if there is none.
+  func value(_ key: String, in object: String) -> String? { json[object]?[key]?.string }
+
+  /// Sets a text in an object of the document, which is made if it is missing.
+  /// - Returns: false, with nothing changed, if that member is no object, or has another value.
+  mutating func add(_ value: String, as key: String, in object: String) -> Bool {
+    let before = json
+    if let present = before[object]?[key] { return present.string == value }
+    let member = "\(JSON.string(key).text): \(JSON.string(value).text)"
+    guard let found = members(of: start).first(where: { $0.key == object }) else {
+      guard before[object] == nil else { return false }
+      insert("\(JSON.string(object).text): {\(member)}", after: start)
+      return json[object]?[key]?.string == value
+    }
+    guard bytes[found.value] == UInt8(ascii: "{") else { return false }
+    insert(member, after: found.value)
+    return json[object]?[key]?.string == value
+  }
+
+  /// Removes a member of an object, and the object if it is empty then.
+  mutating func remove(_ key: String, in object: String) {
+    guard let found = members(of: start).first(where: { $0.key == object }),
+      bytes[found.value] == UInt8(ascii: "{")
+    else { return }
+    remove(key, from: found.value)
+    if members(of: found.value).isEmpty { remove(object, from: start) }
+  }
+
+  /// The brace with which the document begins.
+  private var start: Int { bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0 }
+
+  private mutating func insert(_ member: String, after brace: Int) {
+    let first = members(of: brace).first
+    // The same blanks as before the member that follows.
+    let blanks = first.map { Array(bytes[(brace + 1)..<$0.whole.lowerBound]) } ?? []
+    bytes.insert(contentsOf: blanks + Array(member.utf8) + (first == nil ? [] : [UInt8(ascii: ",")]), at: brace + 1)
+    if blanks.isEmpty, first != nil {
+      bytes.insert(UInt8(ascii: " "), at: brace + 2 + member.utf8.count)
+    }
+  }
+
+  private mutating func remove(_ key: String, from brace: Int) {
+    let all = members(of: brace)
+    guard let index = all.firstIndex(where: { $0.key == key }) else { return }
+    let member = all[index].whole
+    if index + 1 < all.count {
+      bytes.removeSubrange(member.lowerBound..<all[index + 1].whole.lowerBound)
+    } else if index > 0 {
+      bytes.removeSubrange(all[index - 1].whole.upperBound..<member.upperBound)
+    } else {
+      bytes.removeSubrange(member)
+    }
+  }
+
+  /// The members of the object whose brace is at `brace`. The document is JSON, so each has its colon and its end.
+  private func members(of brace: Int) -> [Member] {
+    var found: [Member] = []
+    var at = brace + 1
+    while true {
+      at = skippingBlanks(at)
+      guard at < bytes.count, bytes[at] == UInt8(ascii: "\"") else { return found }
+      let begin = at
+      at = endOfText(at)
+      let key = (try? JSON.parse(Array(bytes[begin..<at])))?.string ?? ""
+      let value = skippingBlanks(skippingBlanks(at) + 1)
+      at = endOfValue(value)
+      found.append(Member(key: key, whole: begin..<at, value: value))
+      at = skippingBlanks(at)
+      guard at < bytes.count, bytes[at] == UInt8(ascii: ",") else { return found }
+      at += 1
+    }
+  }
+
+  private func skippingBlanks(_ at: Int) -> Int {
+    bytes[min(at, bytes.count)...].firstIndex { !" \t\r\n".utf8.contains($0) } ?? bytes.count
+  }
+
+  private func endOfText(_ quote: Int) -> Int {
+    var at = quote + 1
+    while at < bytes.count, bytes[at] != UInt8(ascii: "\"") {
+      at += bytes[at] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return min(at + 1, bytes.count)
+  }
+
+  private func endOfValue(_ begin: Int) -> Int {
+    var at = begin
+    var depth = 0
+    while at < bytes.count {
+      switch bytes[at] {
+      case UInt8(ascii: "\""):
+        at = endOfText(at)
+        if depth == 0 { return at }
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth <= 0 { return depth < 0 ? at : at + 1 }
+      case UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"):
+        if depth == 0 { return at }
+      default: break
+      }
+      at += 1
+    }
+    return at
+  }
+}

@@ -1,0 +1,223 @@
+// The table of the tools that `enroll setup` knows: for each the changes that make it ask `enroll`, and their removal.
+
+import EnrollArguments
+import EnrollJSON
+import EnrollPosix
+import EnrollRules
+
+/// A tool, and what is changed for it.
+struct SetupTool: Sendable {
+  /// The word on the command line.
+  let name: String
+  /// What the command does, as a sentence for the help.
+  let summary: String
+  let add: @Sendable (SetupRequest) throws(Failure) -> SetupPlan
+  let remove: @Sendable (SetupRequest) throws(Failure) -> SetupPlan
+
+  static let all: [SetupTool] = [.git, .docker, .kubectl, .cargo, .terraform]
+}
+
+/// The host, and the token's options, for the lines that are written.
+struct SetupRequest {
+  let host: NamedHost
+  /// Options of `enroll credential` and `enroll token`: context, resource, user name.
+  let options: [String]
+  let username: String?
+  let session: CommandSession
+
+  /// The command line of a credential helper.
+  func helper(_ format: String) -> [String] {
+    [OwnProgram.word, "credential", format, "--host", host.text] + options
+      + (username.map { ArgumentWords.option("--username", $0) } ?? [])
+  }
+
+  func profile(_ format: String) -> ProfileSetup {
+    ProfileSetup(session: session, host: host, format: format, username: username)
+  }
+
+  /// A folder or a file in the user's home, unless a variable names it.
+  func path(_ variable: String?, _ below: String) throws(Failure) -> String {
+    if let variable, variable.hasPrefix("/") { return variable }
+    let known = Environment.process["HOME"] ?? UserDirectories.homeOfPasswordDatabase
+    guard let home = known, home.hasPrefix("/") else {
+      throw Failure(.failed, "HOME names no folder, so the tool's configuration is unknown")
+    }
+    return "\(home)/\(below)"
+  }
+
+  /// Links this program under the name that a tool starts, unless there is such a program.
+  func link(_ path: String, isThere: Bool, _ plan: inout SetupPlan) {
+    guard !isThere else { return }
+    plan.steps.append(.link(path: path, to: OwnProgram.path))
+    let folder = Folders.parent(of: path)
+    if folder.hasSuffix("/bin"), !OwnProgram.folders.contains(folder) {
+      plan.notes.append("\(folder) is not in PATH: add it, or the tool does not find the link.")
+    }
+  }
+}
+
+extension SetupTool {
+  /// git, by `git config`. The empty helper comes first, so that git gives the token to no other helper.
+  static let git = SetupTool(
+    name: "git", summary: "Make git get the token for a host over https.",
+    add: { request throws(Failure) in
+      let (key, helper) = gitHelper(request)
+      let present = gitValues(key)
+      guard present != ["", helper] else { return SetupPlan() }
+      var plan = SetupPlan(steps: [
+        .run(["git", "config", "--global", "--replace-all", key, ""]),
+        .run(["git", "config", "--global", "--add", key, helper]),
+      ])
+      let others = present.filter { !$0.isEmpty && !isGitHelper($0) }
+      if !others.isEmpty { plan.notes.append("This replaces \(others.joined(separator: ", ")).") }
+      return plan
+    },
+    remove: { request throws(Failure) in
+      let (key, _) = gitHelper(request)
+      let present = gitValues(key)
+      guard present.contains(where: { isGitHelper($0) }) else { return SetupPlan() }
+      let pattern = "^$|^!.*enroll'? credential git "
+      return SetupPlan(steps: [.run(["git", "config", "--global", "--unset-all", key, pattern])])
+    })
+
+  private static func gitHelper(_ request: SetupRequest) -> (key: String, helper: String) {
+    let url = ASCII.contains(request.host.text, "://") ? request.host.text : "https://\(request.host.text)"
+    let words = request.helper("git").map { ShellWord.quoted($0) }.joined(separator: " ")
+    return ("credential.\(url).helper", "!\(words)")
+  }
+
+  private static func isGitHelper(_ value: String) -> Bool {
+    value.hasPrefix("!") && ASCII.contains(value, "enroll") && ASCII.contains(value, " credential git ")
+  }
+
+  private static func gitValues(_ key: String) -> [String] {
+    guard let ending = ToolRun.run(["git", "config", "--global", "--null", "--get-all", key]),
+      ending.status == 0
+    else { return [] }
+    return ending.output.utf8.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Docker, Podman and others: they name a helper for each registry, and start it without arguments.
+  static let docker = SetupTool(
+    name: "docker", summary: "Make Docker, Podman and others get the token for a registry.",
+    add: { request throws(Failure) in
+      let path = try dockerFile(request)
+      let old = try SetupFile.read(path)
+      var plan = SetupPlan()
+      if let step = try request.profile("docker").added() { plan.steps.append(step) }
+      request.link(
+        try request.path(nil, ".local/bin/\(dockerProgram)"), isThere: OwnProgram.inPath(dockerProgram) != nil,
+        &plan)
+      let byHand = JSON.object([("credHelpers", .object([(request.host.text, .string(OwnProgram.name))]))]).text
+      guard var text = MemberText(old ?? "{}"),
+        text.add(OwnProgram.name, as: request.host.text, in: "credHelpers")
+      else {
+        throw Failure(
+          .failed, "\(path) is not changed: it is no JSON object, or names another helper for \(request.host.text)",
+          advice: "Write this into it: \(byHand)")
+      }
+      let new = old == nil ? byHand + "\n" : text.text
+      if new != old { plan.steps.append(.write(path: path, old: old, new: new)) }
+      return plan
+    },
+    remove: { request throws(Failure) in
+      var plan = SetupPlan()
+      let path = try dockerFile(request)
+      if let old = try SetupFile.read(path), var text = MemberText(old) {
+        if text.value(request.host.text, in: "credHelpers") == OwnProgram.name {
+          text.remove(request.host.text, in: "credHelpers")
+          plan.steps.append(.write(path: path, old: old, new: text.text))
+        }
+      }
+      let profile = request.profile("docker")
+      if let step = try profile.removed() { plan.steps.append(step) }
+      let link = try request.path(nil, ".local/bin/\(dockerProgram)")
+      if try !profile.isNeeded(), isOwnLink(link) { plan.steps.append(.unlink(link)) }
+      return plan
+    })
+
+  private static let dockerProgram = "docker-credential-enroll"
+
+  private static func dockerFile(_ request: SetupRequest) throws(Failure) -> String {
+    let folder = Environment.process["DOCKER_CONFIG"]
+    return try request.path(folder.map { "\($0)/config.json" }, ".docker/config.json")
+  }
+
+  /// Cargo, for each registry of its configuration that has the host.
+  static let cargo = SetupTool(
+    name: "cargo", summary: "Make Cargo get the token for a registry that its configuration names.",
+    add: { request throws(Failure) in
+      let path = try cargoFile(request)
+      let old = try SetupFile.read(path) ?? ""
+      let line = CargoSettings.line(request.helper("cargo"))
+      var settings = CargoSettings(old, request.host)
+      guard settings.add(line) else {
+        throw Failure(
+          .failed, "\(path) names no registry of \(request.host.text), or one with another credential-provider",
+          advice: "Write this into [registries.NAME], below its index: \(line)")
+      }
+      return settings.text == old
+        ? SetupPlan() : SetupPlan(steps: [.write(path: path, old: old, new: settings.text)])
+    },
+    remove: { request throws(Failure) in
+      let path = try cargoFile(request)
+      guard let old = try SetupFile.read(path) else { return SetupPlan() }
+      var settings = CargoSettings(old, request.host)
+      settings.remove()
+      return settings.text == old
+        ? SetupPlan() : SetupPlan(steps: [.write(path: path, old: old, new: settings.text)])
+    })
+
+  private static func cargoFile(_ request: SetupRequest) throws(Failure) -> String {
+    let folder = Environment.process["CARGO_HOME"]
+    return try request.path(folder.map { "\($0)/config.toml" }, ".cargo/config.toml")
+  }
+
+  /// Terraform and OpenTofu: they have one helper for all hosts, so the profile names the hosts.
+  static let terraform = SetupTool(
+    name: "terraform", summary: "Make Terraform get the token for a host.",
+    add: { request throws(Failure) in
+      let path = try terraformFile(request)
+      let old = try SetupFile.read(path)
+      var plan = SetupPlan()
+      if let step = try request.profile("terraform").added() { plan.steps.append(step) }
+      let link = try request.path(nil, terraformProgram)
+      request.link(link, isThere: SetupFile.exists(link), &plan)
+      if ASCII.contains(old ?? "", terraformBlock) { return plan }
+      guard !ASCII.contains(old ?? "", "credentials_helper") else {
+        throw Failure(
+          .failed, "\(path) is not changed: it has a credentials_helper, and Terraform takes one",
+          advice: "Write this instead of it: \(terraformBlock)")
+      }
+      let begin = old.map { $0.isEmpty || $0.hasSuffix("\n") ? $0 : $0 + "\n" } ?? ""
+      plan.steps.append(.write(path: path, old: old, new: begin + terraformBlock + "\n"))
+      return plan
+    },
+    remove: { request throws(Failure) in
+      var plan = SetupPlan()
+      let profile = request.profile("terraform")
+      if let step = try profile.removed() { plan.steps.append(step) }
+      guard try !profile.isNeeded() else { return plan }
+      let path = try terraformFile(request)
+      if let old = try SetupFile.read(path) {
+        let new = old.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+          .filter { !$0.elementsEqual(terraformBlock.utf8) }
+          .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+        if new != old { plan.steps.append(.write(path: path, old: old, new: new)) }
+      }
+      let link = try request.path(nil, terraformProgram)
+      if isOwnLink(link) { plan.steps.append(.unlink(link)) }
+      return plan
+    })
+
+  private static let terraformProgram = ".terraform.d/plugins/terraform-credentials-enroll"
+  private static let terraformBlock = "credentials_helper \"enroll\" {}"
+
+  private static func terraformFile(_ request: SetupRequest) throws(Failure) -> String {
+    try request.path(Environment.process["TF_CLI_CONFIG_FILE"], ".terraformrc")
+  }
+
+  /// Whether the path is a link to this program.
+  private static func isOwnLink(_ path: String) -> Bool { SetupFile.linkTarget(path) == OwnProgram.path }
+}

@@ -1,0 +1,72 @@
+// Runs a program to the end, and reads what it prints: the tools that change their own configuration.
+
+import CPosix
+import EnrollPosix
+
+enum ToolRun {
+  /// The end of a program.
+  struct Ending {
+    let status: Int32
+    /// Its standard output.
+    let output: String
+  }
+
+  private static let limit = 1 << 20
+
+  /// - Parameters:
+  ///   - words: the program, which is searched in PATH, and its arguments. Its errors are this program's errors.
+  ///   - atTerminal: whether it gets this program's input, and prints to standard error.
+  /// - Returns: nil if it cannot be started, or prints something that is not UTF-8.
+  static func run(_ words: [String], atTerminal: Bool = false) -> Ending? {
+    var ends: [Int32] = [-1, -1]
+    guard enroll_posix_pipe(&ends) == 0 else { return nil }
+    defer { close(ends[0]) }
+    guard let child = start(words, output: atTerminal ? STDERR_FILENO : ends[1], atTerminal) else {
+      close(ends[1])
+      return nil
+    }
+    close(ends[1])
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = piece.withUnsafeMutableBytes { read(ends[0], $0.baseAddress, $0.count) }
+      if count < 0, [EINTR, EAGAIN].contains(enroll_posix_errno()) {
+        var source = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+        _ = poll(&source, 1, -1)
+        continue
+      }
+      guard count > 0 else { break }
+      if bytes.count < limit { bytes += piece[..<count] }
+    }
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0, enroll_posix_errno() == EINTR {}
+    guard let output = String(validating: bytes, as: UTF8.self) else { return nil }
+    // WIFEXITED and WEXITSTATUS, which are macros.
+    return Ending(status: status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F), output: output)
+  }
+
+  private static func start(_ words: [String], output: Int32, _ atTerminal: Bool) -> pid_t? {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    var usual = sigset_t()
+    sigemptyset(&usual)
+    sigaddset(&usual, SIGPIPE)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &usual)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    var files = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&files)
+    defer { posix_spawn_file_actions_destroy(&files) }
+    if !atTerminal { posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) }
+    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO)
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+    defer { for argument in arguments { free(argument) } }
+    arguments.append(nil)
+    var child = pid_t()
+    return posix_spawnp(&child, words[0], &files, &attributes, arguments, enroll_posix_environment()) == 0
+      ? child : nil
+  }
+}

@@ -1,0 +1,95 @@
+// Temporary credentials of AWS for the id_token: one unsigned request AssumeRoleWithWebIdentity to the Security Token
+// Service (AWS STS API Reference), and the document that AWS programs read from `credential_process`. It refuses answers
+// without an expiry.
+
+import EnrollHost
+import EnrollJSON
+import EnrollRules
+
+struct AWSCredentials {
+  /// The ARN of the role.
+  let role: String
+  /// The URL of the Security Token Service.
+  let service: String
+
+  /// - Parameter service: nil for AWS's own, in the region of the environment.
+  init(role: String, service: String?, _ environment: Environment = .process) {
+    self.role = role
+    let region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"]
+    self.service = service ?? "https://sts.\(region.map { "\($0)." } ?? "")amazonaws.com/"
+  }
+
+  /// - Throws: `.refused` if the service refuses, with its words; `.unreachable`.
+  func document(_ idToken: String, _ session: CommandSession) throws(Failure) -> JSON {
+    let document = try session.configuration()
+    let transport = CurlTransport(
+      .init(allowsLoopbackHTTP: document.allowsLoopbackHTTP, caFile: document.certificateFile))
+    let request = HTTPRequest(
+      .post, service, headers: [HTTPHeader("Content-Type", FormEncoding.contentType)],
+      body: FormEncoding.encode([
+        ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", role),
+        ("RoleSessionName", "enroll"), ("WebIdentityToken", idToken),
+      ]))
+    let response = try session.run(saying: "Asking AWS for credentials") { cancellation throws(EnrollError) in
+      try transport.send(request, cancellation: cancellation)
+    }
+    return try Self.document(response.status, String(decoding: response.body, as: UTF8.self))
+  }
+
+  /// The document for the answer of the service.
+  static func document(_ status: Int, _ answer: String) throws(Failure) -> JSON {
+    func text(_ name: String) -> String? { element(name, in: answer) }
+    if let code = text("Code") {
+      let words = text("Message").map { ": \(Shown.message($0))" } ?? ""
+      let isRetried = status >= 500 || code == "IDPCommunicationError" || code == "Throttling"
+      throw Failure(
+        isRetried ? .unreachable : .refused, "AWS gave no credentials (\(Shown.text(code)))\(words)",
+        advice: isRetried ? "Try again later." : "Check the role's trust policy: it names the provider and the client id.")
+    }
+    guard status == 200, let key = text("AccessKeyId"), let secret = text("SecretAccessKey"),
+      let token = text("SessionToken"), let expiration = text("Expiration")
+    else {
+      throw Failure(
+        status >= 500 ? .unreachable : .refused,
+        "the Security Token Service sent no credentials (status \(status))", advice: "Check the URL of --sts.")
+    }
+    return .object([
+      ("Version", .integer(1)), ("AccessKeyId", .string(key)), ("SecretAccessKey", .string(secret)),
+      ("SessionToken", .string(token)), ("Expiration", .string(expiration)),
+    ])
+  }
+
+  /// The text of the first element of this name (XML 1.0), which has no elements and no attributes.
+  private static func element(_ name: String, in answer: String) -> String? {
+    let bytes = Array(answer.utf8)
+    guard let begin = place(of: "<\(name)>", in: bytes, from: 0),
+      let end = place(of: "</\(name)>", in: bytes, from: begin)
+    else { return nil }
+    let first = begin + name.utf8.count + 2
+    let text = String(decoding: bytes[first..<end], as: UTF8.self)
+    return unescaped(text)
+  }
+
+  private static func place(of text: String, in bytes: [UInt8], from begin: Int) -> Int? {
+    let wanted = Array(text.utf8)
+    guard bytes.count >= begin + wanted.count else { return nil }
+    return (begin...(bytes.count - wanted.count)).first { bytes[$0..<($0 + wanted.count)].elementsEqual(wanted) }
+  }
+
+  private static let entities = [("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("amp", "&")]
+
+  /// The text with the predefined entities of XML replaced.
+  private static func unescaped(_ text: String) -> String {
+    var parts = text.split(separator: "&", omittingEmptySubsequences: false).map { String($0) }[...]
+    var result = parts.popFirst() ?? ""
+    for part in parts {
+      let name = part.prefix { $0 != ";" }
+      guard name.count < part.count, let entity = entities.first(where: { $0.0 == name }) else {
+        result += "&" + part
+        continue
+      }
+      result += entity.1 + part.dropFirst(name.count + 1)
+    }
+    return result
+  }
+}
