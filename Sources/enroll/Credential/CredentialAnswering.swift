@@ -2,6 +2,7 @@
 
 import EnrollCrypto
 import EnrollHost
+import EnrollRules
 
 /// A question to `enroll credential`, with the hosts that may get a token.
 struct CredentialAnswering {

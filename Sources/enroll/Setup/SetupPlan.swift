@@ -104,6 +104,13 @@ enum SetupFile {
     return text
   }
 
+  /// The path without links; nil if there is no such file.
+  static func realPath(_ path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
   /// Whether there is a file, or a link, also one that leads nowhere.
   static func exists(_ path: String) -> Bool {
     var status = stat()
@@ -112,16 +119,14 @@ enum SetupFile {
 
   /// nil if the path is no link.
   static func linkTarget(_ path: String) -> String? {
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = bytes.withUnsafeMutableBytes { readlink(path, $0.baseAddress, $0.count) }
-    return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    var letters = [CChar](repeating: 0, count: 4096)
+    let count = readlink(path, &letters, letters.count)
+    return count > 0 ? String(decoding: letters[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
   }
 
   /// Replaces the file atomically, with the mode that it has. A link stays one: its target is replaced.
   static func write(_ text: String, to path: String) throws(Failure) {
-    let real = realpath(path, nil)
-    defer { free(real) }
-    let target = real.map { String(cString: $0) } ?? path
+    let target = realPath(path) ?? path
     var status = stat()
     let mode = stat(target, &status) == 0 ? status.st_mode & 0o7777 : nil
     try Folders.make(Folders.parent(of: target))
@@ -140,9 +145,7 @@ enum OwnProgram {
   /// The path for a link: the one that stays the same when the program is replaced by a newer one.
   static var path: String {
     if let path = inPath(name) { return path }
-    let real = enroll_posix_program().flatMap { realpath($0, nil) }
-    defer { free(real) }
-    return real.map { String(cString: $0) } ?? name
+    return enroll_posix_program().flatMap { SetupFile.realPath(String(cString: $0)) } ?? name
   }
 
   /// The path of a program in PATH.

@@ -106,9 +106,9 @@ extension SetupTool {
       let old = try SetupFile.read(path)
       var plan = SetupPlan()
       if let step = try request.profile("docker").added() { plan.steps.append(step) }
+      let link = try request.path(nil, ".local/bin/\(dockerProgram)")
       request.link(
-        try request.path(nil, ".local/bin/\(dockerProgram)"), isThere: OwnProgram.inPath(dockerProgram) != nil,
-        &plan)
+        link, isThere: OwnProgram.inPath(dockerProgram) != nil || SetupFile.exists(link), &plan)
       let byHand = JSON.object([("credHelpers", .object([(request.host.text, .string(OwnProgram.name))]))]).text
       guard var text = MemberText(old ?? "{}"),
         text.add(OwnProgram.name, as: request.host.text, in: "credHelpers")
@@ -184,7 +184,7 @@ extension SetupTool {
       if let step = try request.profile("terraform").added() { plan.steps.append(step) }
       let link = try request.path(nil, terraformProgram)
       request.link(link, isThere: SetupFile.exists(link), &plan)
-      if ASCII.contains(old ?? "", terraformBlock) { return plan }
+      if lines(old ?? "").contains(terraformBlock) { return plan }
       guard !ASCII.contains(old ?? "", "credentials_helper") else {
         throw Failure(
           .failed, "\(path) is not changed: it has a credentials_helper, and Terraform takes one",
@@ -201,9 +201,7 @@ extension SetupTool {
       guard try !profile.isNeeded() else { return plan }
       let path = try terraformFile(request)
       if let old = try SetupFile.read(path) {
-        let new = old.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-          .filter { !$0.elementsEqual(terraformBlock.utf8) }
-          .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+        let new = lines(old).filter { $0 != terraformBlock }.joined(separator: "\n")
         if new != old { plan.steps.append(.write(path: path, old: old, new: new)) }
       }
       let link = try request.path(nil, terraformProgram)
@@ -213,6 +211,11 @@ extension SetupTool {
 
   private static let terraformProgram = ".terraform.d/plugins/terraform-credentials-enroll"
   private static let terraformBlock = "credentials_helper \"enroll\" {}"
+
+  private static func lines(_ text: String) -> [String] {
+    text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
 
   private static func terraformFile(_ request: SetupRequest) throws(Failure) -> String {
     try request.path(Environment.process["TF_CLI_CONFIG_FILE"], ".terraformrc")

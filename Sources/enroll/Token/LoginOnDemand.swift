@@ -4,7 +4,7 @@
 
 import CPosix
 import EnrollPosix
-import EnrollSteps
+import EnrollRules
 
 struct LoginOnDemand {
   private static let seconds: Int64 = 180

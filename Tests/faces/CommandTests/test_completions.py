@@ -54,6 +54,22 @@ class Completions(CommandCase):
             "bash", "--norc", "-c", f". /usr/share/bash-completion/bash_completion; . {self.script('bash')}; complete -p enroll")
         self.assertIn("enroll", offered)
 
+    def other_program(self):
+        """A program in PATH."""
+        program = self.home / "bin/otherprogram"
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+
+    def test_after_exec_the_other_command_line_is_completed(self):
+        self.other_program()
+        self.assertEqual(self.bash("enroll", "exec", "--", "otherpro"), ["otherprogram"])
+        self.assertEqual(self.fish("enroll exec -- otherpro"), {"otherprogram"})
+        self.zsh("enroll exec -- otherpro").shows("enroll exec -- otherprogram ")
+        # The other program's own completion.
+        self.assertEqual(self.bash("enroll", "exec", "--min-lifetime", "5", "--", "enroll", "tok"), ["token"])
+        self.assertEqual(self.fish("enroll exec --min-lifetime 5 -- enroll tok"), {"token"})
+        self.zsh("enroll exec -- enroll tok").shows("enroll exec -- enroll token ")
+
     def zsh(self, line):
         """The output of zsh for the line, in a separate terminal."""
         rc = self.home / ".zshrc"

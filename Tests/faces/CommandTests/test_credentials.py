@@ -233,6 +233,15 @@ class Git(Dialogue):
         self.assertIn("password=", output)
         self.ask("git", options=["--resource", "https://nobody.example/"], status=3)
 
+    def test_erase_renews_the_token_of_the_scopes(self):
+        self.sign_in()
+        options = ["--scope", "openid"]
+        before = self.found("git", self.ask("git", options=options)[0])
+        self.assertNotEqual(before, self.token())
+        refused = f"protocol=https\nhost=host.example\npassword={before}\n"
+        self.ask("git", options=options, words=["erase"], given=refused)
+        self.assertNotEqual(self.found("git", self.ask("git", options=options)[0]), before)
+
 
 class Cargo(Dialogue):
     REQUEST = json.loads(DIALOGUES["cargo"][1].format("host.example"))

@@ -1,12 +1,15 @@
 """The hosts that profiles name in `credentialHosts`, for programs that start a link to `enroll` without arguments."""
 
 import json
+import os
 import subprocess
 
 from cases import ENROLL, CommandCase
+from processes import TOP
 from terminal import TIMEOUT
 from test_credentials import DIALOGUES, Cargo
 
+ENROLLD = os.environ.get("ENROLLD") or str(TOP / "build/bin/enrolld")
 HOST = "host.example"
 #: For each link: its format, the words that the program adds, its input, its word for no credential.
 LINKS = {
@@ -139,9 +142,9 @@ class ProfileHosts(CommandCase):
     def test_the_daemon_opens_a_profile_that_names_hosts(self):
         self.name_hosts({"host": HOST, "for": ["git"]})
         daemon = subprocess.run(
-            [str(ENROLL) + "d"], capture_output=True, text=True, env=self.environment, timeout=TIMEOUT,
+            [ENROLLD], capture_output=True, text=True, env=self.environment, timeout=TIMEOUT,
             input=json.dumps({
-                "jsonrpc": "2.0", "id": 1, "method": "session.open",
+                "jsonrpc": "2.0", "id": 1, "method": "client.open",
                 "params": {"configurationName": "default", "account": "default"}}) + "\n")
         self.assertNotIn("credentialHosts", daemon.stdout)
         self.assertIn('"result"', daemon.stdout)

@@ -15,6 +15,9 @@ class Setup(ProgramCase):
         super().setUp()
         (self.bin / "enroll").unlink()
         (self.bin / "enroll").symlink_to(ENROLL)
+        # The tools' files of the user who runs the tests stay as they are.
+        for name in ("TF_CLI_CONFIG_FILE", "DOCKER_CONFIG", "CARGO_HOME", "KUBECONFIG", "GIT_CONFIG_GLOBAL"):
+            self.environment.pop(name, None)
         self.environment.update(GIT_CONFIG_NOSYSTEM="1", GIT_TERMINAL_PROMPT="0")
         self.profile = self.profiles / "default.json"
 
@@ -110,7 +113,6 @@ class Setup(ProgramCase):
         settings.parent.mkdir()
         text = f'# mine\n[registries.a]\nindex = "sparse+https://other.example/"\n\n[registries.b]\nindex = "sparse+https://{HOST}/i/"\n[net]\nretry = 1\n'
         settings.write_text(text)
-        self.environment.pop("CARGO_HOME", None)
         self.assertDone("cargo", HOST)
         line = f'credential-provider = ["enroll", "credential", "cargo", "--host", "{HOST}"]\n'
         self.assertEqual(settings.read_text(), text.replace("[net]", f"{line}[net]"))

@@ -2,6 +2,8 @@
 
 import fcntl
 import json
+import os
+import pwd
 import signal
 import subprocess
 import time
@@ -362,8 +364,11 @@ class Words(CommandCase):
                 self.assertIn(said, output + words)
 
     def test_nobodys_home(self):
+        # Without HOME the password database names the home; a HOME that is no absolute path is an error.
         environment = {name: value for name, value in self.environment.items() if name != "HOME"}
-        _, words = self.run_enroll("token", status=2, environment=environment)
+        _, words = self.run_enroll("token", "--profile", "nobody-has-it", status=2, environment=environment)
+        self.assertIn(f"{pwd.getpwuid(os.getuid()).pw_dir}/.config/enrollkit/nobody-has-it.json", words)
+        _, words = self.run_enroll("token", status=2, environment={**environment, "HOME": "here"})
         self.assertIn("HOME names an absolute path", words)
         self.run_enroll("--version", environment=environment)
 
