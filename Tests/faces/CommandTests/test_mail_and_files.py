@@ -62,7 +62,8 @@ class Mailbox(ProgramCase):
         for folder in (self.home, *self.home.parents):
             if folder.owner() == pwd.getpwuid(os.getuid()).pw_name and folder != Path("/"):
                 folder.chmod(folder.stat().st_mode | 0o011)
-        self.port = free_port()
+        self.port, self.encrypted_port = free_port(), free_port()
+        key, certificate = self.certify()
         (place / "oauth2.conf").write_text(f"""introspection_mode = auth
 introspection_url = {self.sandbox.issuer}/userinfo
 username_attribute = sub
@@ -70,7 +71,9 @@ username_attribute = sub
         (place / "dovecot.conf").write_text(f"""base_dir = {place}/run
 log_path = {place}/log
 protocols = imap
-ssl = no
+ssl = yes
+ssl_cert = <{certificate}
+ssl_key = <{key}
 disable_plaintext_auth = no
 auth_mechanisms = oauthbearer xoauth2
 default_login_user = {own.pw_name}
@@ -96,14 +99,15 @@ service imap-login {{
     port = {self.port}
   }}
   inet_listener imaps {{
-    port = 0
+    address = 127.0.0.1
+    port = {self.encrypted_port}
+    ssl = yes
   }}
 }}
 service anvil {{
   chroot =
 }}
 """)
-        self.log = place / "log"
         child = Child([DOVECOT, "-F", "-c", place / "dovecot.conf"], place / "stderr")
         self.addCleanup(child.stop)
         child.wait_for(lambda: is_listening(self.port), "Dovecot listens")
@@ -139,19 +143,23 @@ Sync Pull
         self.run_enroll("logout")
         self.assertIn("enroll login", self.run_program("mbsync", "-c", settings, "-a", status=1)[1])
 
-    def test_neomutt_shows_the_mail(self):
+    def test_mutt_shows_the_mail(self):
         settings = self.home / "muttrc"
         settings.write_text(f"""set imap_oauth_refresh_command="enroll token"
-set imap_authenticators="oauthbearer"
 set ssl_starttls=no
 set ssl_force_tls=no
-set folder="imap://{self.user}@127.0.0.1:{self.port}/"
+set imap_authenticators="oauthbearer"
+set imap_user="{self.user}"
+set folder="imaps://127.0.0.1:{self.encrypted_port}/"
 set spoolfile="+INBOX"
 set header_cache=""
+set certificate_file="{self.home}/certificate.pem"
 """)
-        terminal = Terminal(["/usr/bin/neomutt", "-F", str(settings)], self.environment)
-        self.addCleanup(terminal.close)
-        terminal.shows("a letter")
+        for program in ("mutt", "neomutt"):
+            with self.subTest(program):
+                terminal = Terminal([shutil.which(program), "-F", str(settings)], self.environment)
+                self.addCleanup(terminal.close)
+                terminal.shows("a letter")
 
 
 class Rclone(ProgramCase):

@@ -120,14 +120,19 @@ class ProgramCase(CommandCase):
         #: The one token that the server refuses; None if it takes those of `tokens` alone.
         server.refused = None
         if encrypted:
-            key, certificate = self.home / "key.pem", self.home / "certificate.pem"
-            self.run_program(
-                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
-                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate)
+            key, certificate = self.certify()
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate, key)
             server.socket = context.wrap_socket(server.socket, server_side=True)
         return server, self.start_server(server)
+
+    def certify(self):
+        """A key and a certificate for 127.0.0.1, as files."""
+        key, certificate = self.home / "key.pem", self.home / "certificate.pem"
+        self.run_program(
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+            "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate)
+        return key, certificate
 
     def start_server(self, server):
         Thread(target=server.serve_forever, daemon=True).start()
