@@ -53,7 +53,8 @@ struct Credential {
       // A program that starts a link asks about any host, and gets its word for no credential.
       if let profiles, profiles.all.isEmpty, !ProgramName.isLink {
         throw UsageError(
-          "No host is named. The token goes to those alone that --host names, or credentialHosts in a profile.")
+          "No host is named. The token goes to those alone that --host names, or credentialHosts in a profile."
+        )
       }
     }
     return CredentialAnswering(

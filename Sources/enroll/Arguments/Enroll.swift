@@ -21,7 +21,8 @@ enum Enroll {
         """,
       subcommands: [
         Login.command, Register.command, Token.command, Exec.command, Curl.command, Credential.command,
-        Credential.gitCredential, Setup.command, MCP.command, Status.command, Accounts.command, Switch.command,
+        Credential.gitCredential, Setup.command, MCP.command, Status.command, Accounts.command,
+        Switch.command,
         Logout.command, Doctor.command, Completions.command,
       ]),
     version: LibraryVersion.string, usageStatus: CommandStatus.usage.rawValue)

@@ -30,7 +30,7 @@ struct Setup {
       arguments: [
         host.argument, prints.argument, removes.argument, confirmed.argument, username.argument,
         WantedToken.resource.argument,
-      ], groups: [ContextOptions.group]
+      ] + (tool.hasCommandLine ? [WantedToken.login.argument] : []), groups: [ContextOptions.group]
     ) { values throws(UsageError) in
       let setup = try Setup(values, tool)
       return Run.perform(setup.request) { session throws(Failure) in try setup.perform(session) }
@@ -39,7 +39,7 @@ struct Setup {
 
   private let tool: SetupTool
   private let host: NamedHost
-  private let values: (prints: Bool, removes: Bool, isConfirmed: Bool)
+  private let values: (prints: Bool, removes: Bool, isConfirmed: Bool, signsIn: Bool)
   private let username: String?
   private let resource: String?
   private let place: PlaceOptions
@@ -52,12 +52,16 @@ struct Setup {
       )
     }
     self.host = host
-    self.values = (values[Self.prints], values[Self.removes], values[Self.confirmed])
+    self.values = (
+      values[Self.prints], values[Self.removes], values[Self.confirmed],
+      tool.hasCommandLine && values[WantedToken.login]
+    )
     username = values[Self.username]
     resource = values[WantedToken.resource]
     place = try ContextOptions.read(values)
     if place.passphraseFD != nil || place.pinFD != nil {
-      throw UsageError("--passphrase-fd and --pin-fd are for one command: the tool's later commands have none.")
+      throw UsageError(
+        "--passphrase-fd and --pin-fd are for one command: the tool's later commands have none.")
     }
     if place.json { throw UsageError("--json has no meaning here: --print shows the changes as text.") }
   }
@@ -71,6 +75,7 @@ struct Setup {
   private func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     var options = place.words()
     if let resource { options += ArgumentWords.option("--resource", resource) }
+    if values.signsIn { options.append("--login") }
     let request = SetupRequest(host: host, options: options, username: username, session: session)
     let plan = try values.removes ? tool.remove(request) : tool.add(request)
     guard !plan.steps.isEmpty else {

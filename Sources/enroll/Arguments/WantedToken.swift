@@ -20,7 +20,8 @@ struct WantedToken {
   static let login = Parameter.flag(
     "login",
     help:
-      "If nobody is signed in, sign in with the browser first. Commands that ask at the same time open one browser.")
+      "If nobody is signed in, sign in with the browser first. Commands that ask at the same time open one browser."
+  )
 
   static let arguments = [
     lifetime.argument, wait.argument, resource.argument, scope.argument, login.argument,

@@ -137,7 +137,8 @@ struct CredentialHosts {
     guard let near = hosts.first else { return .foreign }
     let ports = hosts.filter { $0.host.isSame(as: target.host, usualPorts: target.usualPorts) }
     guard let other = ports.first else {
-      return .refused("\(place) gets no token: \(source) names \(Shown.text(near.text)), which is another port")
+      return .refused(
+        "\(place) gets no token: \(source) names \(Shown.text(near.text)), which is another port")
     }
     let allowed = ports.filter { $0.allows(scheme: target.scheme) }
     guard !allowed.isEmpty else {
@@ -150,7 +151,8 @@ struct CredentialHosts {
       return .refused("\(place) gets no token, because the connection is not encrypted\(advice)")
     case .configured where !allowed.contains(where: { $0.isForOneProtocol }):
       return .refused(
-        "\(place) gets no token, because the connection may not be encrypted; \(isOption ? "--host \(place)" : "the host \(place) in \(source)") allows it")
+        "\(place) gets no token, because the connection may not be encrypted; \(isOption ? "--host \(place)" : "the host \(place) in \(source)") allows it"
+      )
     case .encrypted, .configured, .plain: return .allowed
     }
   }

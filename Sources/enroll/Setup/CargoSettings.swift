@@ -38,7 +38,11 @@ struct CargoSettings {
       tables.allSatisfy({ table in table.provider.map { lines[$0] == line || isOwn(lines[$0]) } ?? true })
     else { return false }
     for table in tables.reversed() {
-      if let provider = table.provider { lines[provider] = line } else { lines.insert(line, at: table.index + 1) }
+      if let provider = table.provider {
+        lines[provider] = line
+      } else {
+        lines.insert(line, at: table.index + 1)
+      }
     }
     return true
   }

@@ -5,6 +5,7 @@ import EnrollJSON
 extension SetupTool {
   static let kubectl = SetupTool(
     name: "kubectl", summary: "Make kubectl get the id_token for the cluster at a host.",
+    hasCommandLine: true,
     add: { request throws(Failure) in
       let settings = try KubernetesSettings(request)
       let contexts = settings.contexts
@@ -19,9 +20,10 @@ extension SetupTool {
         let arguments = words.dropFirst().map { "--exec-arg=\($0)" }
         plan.steps.append(
           .run(
-            ["kubectl", "config", "set-credentials", settings.user, "--exec-command=\(words[0])"] + arguments + [
-              "--exec-api-version=client.authentication.k8s.io/v1", "--exec-interactive-mode=Never",
-            ]))
+            ["kubectl", "config", "set-credentials", settings.user, "--exec-command=\(words[0])"] + arguments
+              + [
+                "--exec-api-version=client.authentication.k8s.io/v1", "--exec-interactive-mode=Never",
+              ]))
       }
       for context in contexts where context.user != settings.user {
         plan.steps.append(

@@ -59,7 +59,8 @@ struct MemberText {
     let first = members(of: brace).first
     // The same blanks as before the member that follows.
     let blanks = first.map { Array(bytes[(brace + 1)..<$0.whole.lowerBound]) } ?? []
-    bytes.insert(contentsOf: blanks + Array(member.utf8) + (first == nil ? [] : [UInt8(ascii: ",")]), at: brace + 1)
+    bytes.insert(
+      contentsOf: blanks + Array(member.utf8) + (first == nil ? [] : [UInt8(ascii: ",")]), at: brace + 1)
     if blanks.isEmpty, first != nil {
       bytes.insert(UInt8(ascii: " "), at: brace + 2 + member.utf8.count)
     }

@@ -58,7 +58,8 @@ struct SetupPlan {
       switch step {
       case .run(let words):
         guard let ending = ToolRun.run(words) else {
-          throw Failure(.failed, "\(words[0]) cannot be started", advice: "Install it, or write the lines by hand.")
+          throw Failure(
+            .failed, "\(words[0]) cannot be started", advice: "Install it, or write the lines by hand.")
         }
         guard ending.status == 0 else {
           throw Failure(.failed, "\(words.map { ShellWord.quoted($0) }.joined(separator: " ")) failed")

@@ -11,6 +11,8 @@ struct SetupTool: Sendable {
   let name: String
   /// What the command does, as a sentence for the help.
   let summary: String
+  /// Whether the tool's configuration has a command line, with the options of the token.
+  var hasCommandLine = false
   let add: @Sendable (SetupRequest) throws(Failure) -> SetupPlan
   let remove: @Sendable (SetupRequest) throws(Failure) -> SetupPlan
 
@@ -59,7 +61,7 @@ struct SetupRequest {
 extension SetupTool {
   /// git, by `git config`. The empty helper comes first, so that git gives the token to no other helper.
   static let git = SetupTool(
-    name: "git", summary: "Make git get the token for a host over https.",
+    name: "git", summary: "Make git get the token for a host over https.", hasCommandLine: true,
     add: { request throws(Failure) in
       let (key, helper) = gitHelper(request)
       let present = gitValues(key)
@@ -109,12 +111,14 @@ extension SetupTool {
       let link = try request.path(nil, ".local/bin/\(dockerProgram)")
       request.link(
         link, isThere: OwnProgram.inPath(dockerProgram) != nil || SetupFile.exists(link), &plan)
-      let byHand = JSON.object([("credHelpers", .object([(request.host.text, .string(OwnProgram.name))]))]).text
+      let byHand = JSON.object([("credHelpers", .object([(request.host.text, .string(OwnProgram.name))]))])
+        .text
       guard var text = MemberText(old ?? "{}"),
         text.add(OwnProgram.name, as: request.host.text, in: "credHelpers")
       else {
         throw Failure(
-          .failed, "\(path) is not changed: it is no JSON object, or names another helper for \(request.host.text)",
+          .failed,
+          "\(path) is not changed: it is no JSON object, or names another helper for \(request.host.text)",
           advice: "Write this into it: \(byHand)")
       }
       let new = old == nil ? byHand + "\n" : text.text
@@ -147,6 +151,7 @@ extension SetupTool {
   /// Cargo, for each registry of its configuration that has the host.
   static let cargo = SetupTool(
     name: "cargo", summary: "Make Cargo get the token for a registry that its configuration names.",
+    hasCommandLine: true,
     add: { request throws(Failure) in
       let path = try cargoFile(request)
       let old = try SetupFile.read(path) ?? ""
@@ -154,7 +159,8 @@ extension SetupTool {
       var settings = CargoSettings(old, request.host)
       guard settings.add(line) else {
         throw Failure(
-          .failed, "\(path) names no registry of \(request.host.text), or one with another credential-provider",
+          .failed,
+          "\(path) names no registry of \(request.host.text), or one with another credential-provider",
           advice: "Write this into [registries.NAME], below its index: \(line)")
       }
       return settings.text == old

@@ -44,14 +44,16 @@ struct AWSCredentials {
       let isRetried = status >= 500 || code == "IDPCommunicationError" || code == "Throttling"
       throw Failure(
         isRetried ? .unreachable : .refused, "AWS gave no credentials (\(Shown.text(code)))\(words)",
-        advice: isRetried ? "Try again later." : "Check the role's trust policy: it names the provider and the client id.")
+        advice: isRetried
+          ? "Try again later." : "Check the role's trust policy: it names the provider and the client id.")
     }
     guard status == 200, let key = text("AccessKeyId"), let secret = text("SecretAccessKey"),
       let token = text("SessionToken"), let expiration = text("Expiration")
     else {
       throw Failure(
         status >= 500 ? .unreachable : .refused,
-        "the Security Token Service sent no credentials (status \(status))", advice: "Check the URL of --sts.")
+        "the Security Token Service sent no credentials (status \(status))", advice: "Check the URL of --sts."
+      )
     }
     return .object([
       ("Version", .integer(1)), ("AccessKeyId", .string(key)), ("SecretAccessKey", .string(secret)),
@@ -73,7 +75,9 @@ struct AWSCredentials {
   private static func place(of text: String, in bytes: [UInt8], from begin: Int) -> Int? {
     let wanted = Array(text.utf8)
     guard bytes.count >= begin + wanted.count else { return nil }
-    return (begin...(bytes.count - wanted.count)).first { bytes[$0..<($0 + wanted.count)].elementsEqual(wanted) }
+    return (begin...(bytes.count - wanted.count)).first {
+      bytes[$0..<($0 + wanted.count)].elementsEqual(wanted)
+    }
   }
 
   private static let entities = [("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("amp", "&")]

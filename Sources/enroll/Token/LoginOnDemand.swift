@@ -33,7 +33,8 @@ struct LoginOnDemand {
   private func perform(_ place: SignInPlace, instead failure: Failure) throws(Failure) {
     let before = place.record
     if let rested = before?.failure, !place.isBusy, (0..<Self.restSeconds).contains(session.now - rested.at) {
-      throw Failure(.signInNeeded, "\(failure.message); the last sign-in failed: \(Shown.message(rested.message))")
+      throw Failure(
+        .signInNeeded, "\(failure.message); the last sign-in failed: \(Shown.message(rested.message))")
     }
     if !place.isBusy, Browser().commands.isEmpty {
       guard Terminal.hasPerson else { throw failure }
@@ -41,7 +42,9 @@ struct LoginOnDemand {
     }
     var start: Instant?
     if !place.isBusy {
-      guard SignInHelper.start(place, login: words + ["--yes", "--json"], challenge: nil) else { throw failure }
+      guard SignInHelper.start(place, login: words + ["--yes", "--json"], challenge: nil) else {
+        throw failure
+      }
       start = session.instant
     }
     Terminal.errors.say("enroll: nobody is signed in; sign in with the browser that opens.")
@@ -51,7 +54,9 @@ struct LoginOnDemand {
       if place.isBusy { continue }
       let record = place.record
       guard record != before else {
-        guard let begun = start, session.instant < begun.advanced(bySeconds: Self.startingSeconds) else { return }
+        guard let begun = start, session.instant < begun.advanced(bySeconds: Self.startingSeconds) else {
+          return
+        }
         continue
       }
       if let failed = record?.failure {

@@ -45,7 +45,7 @@ def options():
     for command in commands():
         parts.append(f"**{command['name']}**: {command['abstract']}\n")
         if "commands" in command:
-            parts.append(formats(command["commands"]))
+            parts.append((tools if command["name"] == "setup" else formats)(command["commands"]))
             continue
         if command["name"] == "git-credential":
             parts.append("The options of `credential git`.\n")
@@ -73,6 +73,13 @@ def formats(commands):
         programs = command["abstract"].removeprefix("For ").removesuffix(".")
         rows.append(f"| `{command['name']}` | {programs} | {', '.join(f'`{word}`' for word in added)} |")
     return table(shared) + "\n" + "\n".join(rows) + "\n"
+
+
+def tools(commands):
+    """The options of `enroll setup`, in one table, and its tools."""
+    rows = ["| tool | what it does |", "| --- | --- |"]
+    rows += [f"| `{command['name']}` | {command['abstract']} |" for command in commands]
+    return table(max(map(own, commands), key=len)) + "\n" + "\n".join(rows) + "\n"
 
 
 def token_formats():

@@ -63,6 +63,15 @@ class Status(CommandCase):
         check(refused["error"], manifest()["error"])
         self.assertEqual((refused["error"]["status"], refused["exitStatus"]), ("configuration", 2))
 
+    def test_a_profile_has_the_claims_of_the_user_alone(self):
+        said = json.loads(self.sign_in("--json")[0].splitlines()[-1])
+        whole = [said, self.json("status"), self.json("accounts")["accounts"][0], self.json("logout")["loggedOut"][0]]
+        for one in whole:
+            self.assertEqual((one["profile"]["sub"], one["profile"]["email"]), ("user-alice", "alice@example.com"))
+            found = {"aud", "exp", "iat", "nonce", "at_hash", "azp", "sid"} & set(one["profile"])
+            self.assertEqual(found, set())
+            self.assertNotIn("nonce", json.dumps(one.get("state")))
+
     def test_nobody(self):
         _, words = self.run_enroll("status", status=3)
         self.assertIn("no user is signed in", words)

@@ -1,0 +1,79 @@
+// The texts that `enroll setup` changes: what it adds is what it removes, and every other byte stays.
+
+import EnrollJSON
+import Testing
+
+@testable import enroll
+
+@Suite("Texts of other programs")
+struct SetupTests {
+  @Test(
+    "a member is added where it belongs, and removed without a trace",
+    arguments: [
+      ("{}", #"{"credHelpers": {"h:5": "enroll"}}"#),
+      ("{ }\n", #"{"credHelpers": {"h:5": "enroll"} }"# + "\n"),
+      (#"{"a":[{"credHelpers":{}}]}"#, #"{"credHelpers": {"h:5": "enroll"}, "a":[{"credHelpers":{}}]}"#),
+      ("{\n\t\"a\": \"}\\\"{\"\n}", "{\n\t\"credHelpers\": {\"h:5\": \"enroll\"},\n\t\"a\": \"}\\\"{\"\n}"),
+      (
+        #"{"a": 1.50, "credHelpers" : {"x": "y"}, "b": null}"#,
+        #"{"a": 1.50, "credHelpers" : {"h:5": "enroll", "x": "y"}, "b": null}"#
+      ),
+    ])
+  func members(_ before: String, _ after: String) throws {
+    var text = try #require(MemberText(before))
+    #expect(text.add("enroll", as: "h:5", in: "credHelpers"))
+    #expect(text.text == after)
+    #expect(text.add("enroll", as: "h:5", in: "credHelpers"))
+    #expect(text.text == after)
+    text.remove("h:5", in: "credHelpers")
+    #expect(try JSON.parse(Array(text.text.utf8)) == JSON.parse(Array(before.utf8)))
+    #expect(text.text == before)
+  }
+
+  @Test(
+    "a document that has something else there is not changed",
+    arguments: [#"{"credHelpers": {"h:5": "other"}}"#, #"{"credHelpers": []}"#, #"{"credHelpers": "x"}"#])
+  func occupied(_ before: String) throws {
+    var text = try #require(MemberText(before))
+    #expect(!text.add("enroll", as: "h:5", in: "credHelpers"))
+    #expect(text.text == before)
+  }
+
+  @Test("what is no object is no document", arguments: ["", "[]", "{", "1", "{} {}"])
+  func noDocument(_ text: String) { #expect(MemberText(text) == nil) }
+
+  @Test("the last and the only member of an object are removed with their comma")
+  func removal() throws {
+    var text = try #require(MemberText(#"{"credHelpers":{"a":"b" , "h":"enroll"},"z":1}"#))
+    text.remove("h", in: "credHelpers")
+    #expect(text.text == #"{"credHelpers":{"a":"b"},"z":1}"#)
+    text.remove("a", in: "credHelpers")
+    #expect(text.text == #"{"z":1}"#)
+  }
+
+  @Test(
+    "a registry of Cargo is found by the host of its index",
+    arguments: [
+      ("[registries.a]\nindex = \"sparse+https://c.example/i/\"\n", true),
+      ("[registries.a]\n  index='https://C.example:443/i'  # mine\n[net]\n", true),
+      ("[registries.a]\nindex = \"sparse+https://c.example.evil.example/i/\"\n", false),
+      ("[registry]\nindex = \"sparse+https://c.example/i/\"\n", false),
+      (
+        "[registries.a]\nindex = \"sparse+https://c.example/i/\"\ncredential-provider = \"cargo:token\"\n",
+        false
+      ),
+      ("", false),
+    ])
+  func registries(_ before: String, _ isFound: Bool) throws {
+    let host = try #require(NamedHost("c.example"))
+    var settings = CargoSettings(before, host)
+    let line = CargoSettings.line(["enroll", "credential", "cargo", "--username", #"a"\b"#])
+    #expect(line == #"credential-provider = ["enroll", "credential", "cargo", "--username", "a\"\\b"]"#)
+    #expect(settings.add(line) == isFound)
+    #expect((settings.text != before) == isFound)
+    if isFound {
+      settings.remove()
+      #expect(settings.text == before)
+    }
+  }
+}
