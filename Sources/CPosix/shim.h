@@ -60,6 +60,7 @@ static inline int enroll_posix_own(int fd) {
 #endif
 
 #include "clock.h"
+#include "file-lock.h"
 
 // A descriptor that can be written to never has a number from 0 to 2, not even briefly. Otherwise a line that the host writes
 // to a closed stream would reach a file or a connection, or kill the host (SIGPIPE). Meanwhile unwritable descriptors occupy

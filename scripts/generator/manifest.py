@@ -21,9 +21,9 @@ class Refused(Exception):
 
 def words(name):
     """The words of a name: `otherAppMissing`, `registration.state` and `handleURL` are split at the start of each
-    word."""
-    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return [word for word in re.split(r"[._\- ]", split) if word]
+    word. `DPoP` is one word."""
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.replace("DPoP", "_Dpop_"))
+    return [word.replace("Dpop", "DPoP") for word in re.split(r"[._\- ]", split) if word]
 
 
 def pascal(name):

@@ -9,8 +9,10 @@ package struct Parameter<Value>: Sendable {
 }
 
 extension Parameter where Value == Bool {
-  package static func flag(_ name: String, letter: String? = nil, help: String) -> Self {
-    Self(argument: Argument(.flag, name, letter: letter, help: help)) { !$0.isEmpty }
+  package static func flag(
+    _ name: String, letter: String? = nil, help: String, isHidden: Bool = false
+  ) -> Self {
+    Self(argument: Argument(.flag, name, letter: letter, help: help, isHidden: isHidden)) { !$0.isEmpty }
   }
 }
 

@@ -44,7 +44,7 @@ extension CommandTable {
           "scopes",
           Schema(
             .list(.text("A scope."), maximumCount: 64),
-            "The scopes to request. By default those of challenge, or else those that the resource lists; in addition offline_access and openid if the server lists them."
+            "The scopes to request; if challenge has insufficient_scope, its scopes are added. By default those of challenge, or else those that the resource lists; in addition offline_access and openid if the server lists them."
           )),
         .optional(
           "clientId",

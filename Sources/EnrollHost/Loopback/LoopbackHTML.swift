@@ -38,15 +38,15 @@ enum LoopbackHTML {
     return bytes
   }
 
-  private static func element(_ opening: String, _ name: String, _ text: String, to bytes: inout [UInt8]) {
+  static func element(_ opening: String, _ name: String, _ text: String, to bytes: inout [UInt8]) {
     bytes += "<\(opening)>".utf8
     append(text, to: &bytes)
     bytes += "</\(name)>\n".utf8
   }
 
   /// Escaped for text and attributes.
-  private static func append(_ text: String, to bytes: inout [UInt8]) {
-    for byte in text.utf8.prefix(LoopbackPage.longestText) {
+  static func append(_ text: String, to bytes: inout [UInt8], most: Int = LoopbackPage.longestText) {
+    for byte in text.utf8.prefix(most) {
       switch byte {
       case UInt8(ascii: "&"): bytes += "&amp;".utf8
       case UInt8(ascii: "<"): bytes += "&lt;".utf8

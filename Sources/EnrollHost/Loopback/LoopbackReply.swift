@@ -63,7 +63,7 @@ enum LoopbackResponse {
     return Array((text + always).utf8)
   }
 
-  private static let always =
+  static let always =
     "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
     + "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
 

@@ -118,7 +118,7 @@ enum ConfigurationRules {
     if let problem = CustomParameters.problem(in: configuration.authorizeParameters) { return "\(problem)" }
     let parameter = configuration.resourceParameter.rawValue
     let isTwice =
-      !configuration.requestedResources.isEmpty
+      !configuration.requestedResources.isEmpty && configuration.resourceParameter != .unsent
       && configuration.authorizeParameters.contains { ASCII.equals($0.0, parameter) }
     return isTwice ? "\(parameter) is given twice: the configuration has a key for it" : nil
   }

@@ -230,7 +230,7 @@ extension Configuration {
         .named(
           "ResourceParameter", "The parameter that names the APIs that tokens are for.",
           .oneOf(ResourceParameter.allCases.map { $0.rawValue })),
-        "The parameter that carries resource and resources: resource (RFC 8707), or audience, for Hydra and Authelia. resource by default."
+        "The parameter that carries resource and resources: resource (RFC 8707), audience, for Hydra and Authelia, or none, for providers that refuse both, such as Microsoft Entra. resource by default."
       ) { $0.resourceParameter = ResourceParameter(rawValue: $1.text) ?? .resource },
     ]
   }

@@ -27,7 +27,7 @@ public struct ResourceIdentifier: Equatable, Sendable {
   /// - Throws: `.invalidArgument` if the host's own parameters include `name`, which would change what the tokens are
   ///   for.
   static func requireUnset(_ name: String, _ configuration: Configuration) throws(EnrollError) {
-    guard !configuration.requestedResources.isEmpty,
+    guard !configuration.requestedResources.isEmpty, configuration.resourceParameter != .unsent,
       ASCII.equals(name, configuration.resourceParameter.rawValue)
     else { return }
     throw EnrollError(
@@ -72,6 +72,9 @@ public enum ResourceParameter: String, Sendable, CaseIterable {
   case resource
   /// One parameter with all resources, separated by spaces, in the authorization request (Hydra, Authelia).
   case audience
+  /// No parameter: the scopes say what the tokens are for, and the provider refuses requests with a resource (Microsoft
+  /// Entra).
+  case unsent = "none"
 }
 
 extension Configuration {
@@ -87,6 +90,7 @@ extension Configuration {
     switch resourceParameter {
     case .resource: for text in texts { form.add(resourceParameter.rawValue, text) }
     case .audience: if !texts.isEmpty { form.add(resourceParameter.rawValue, Scopes.joined(texts)) }
+    case .unsent: break
     }
   }
 
@@ -94,6 +98,7 @@ extension Configuration {
   /// parameter.
   /// - Parameter other: a resource to use instead of the configured one.
   func addResource(_ other: String? = nil, to form: inout FormEncoding) {
+    guard resourceParameter != .unsent else { return }
     let own = resourceParameter == .resource ? resource : nil
     if let text = other ?? own { form.add(resourceParameter.rawValue, text) }
   }

@@ -10,6 +10,8 @@ package struct ResourceChallenge: Equatable, Sendable {
   package let scopes: [String]?
   /// `error=insufficient_scope`: the token is valid, and the request needs more scopes.
   package let isForMoreScopes: Bool
+  /// Whether the resource asks for a token that is bound to a key, and offers no other way (RFC 9449 §7.1).
+  package let requiresDPoP: Bool
 
   /// - Parameter header: the value of `WWW-Authenticate`; several headers are joined by commas (RFC 9110 §5.3).
   /// - Throws: `.invalidArgument` for a value that is not a list of challenges.
@@ -26,10 +28,11 @@ package struct ResourceChallenge: Equatable, Sendable {
   /// - Throws: `.responseInvalid` for a header that breaks the grammar, and for two URLs of metadata.
   package init(_ response: HTTPResponse) throws(EnrollError) {
     var (location, scopes): (String?, [String]?)
-    var isForMoreScopes = false
+    var (isForMoreScopes, takesBearer, takesDPoP) = (false, false, false)
     for challenge in try AuthenticationChallenge.all(in: response) {
-      let isForTokens = ["Bearer", "DPoP"].contains { ASCII.equalsIgnoringCase(challenge.scheme, $0) }
-      guard isForTokens else { continue }
+      let isBound = ASCII.equalsIgnoringCase(challenge.scheme, "DPoP")
+      guard isBound || ASCII.equalsIgnoringCase(challenge.scheme, "Bearer") else { continue }
+      if isBound { takesDPoP = true } else { takesBearer = true }
       if let named = challenge.parameter("resource_metadata") {
         guard location.map({ ASCII.equals($0, named) }) ?? true else {
           throw Self.wrong("its challenge names two addresses of its metadata")
@@ -48,6 +51,7 @@ package struct ResourceChallenge: Equatable, Sendable {
     metadataURI = location
     self.scopes = scopes
     self.isForMoreScopes = isForMoreScopes
+    requiresDPoP = takesDPoP && !takesBearer
   }
 
   /// The URL of the metadata, which must be at the resource's own origin.

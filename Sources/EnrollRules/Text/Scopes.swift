@@ -30,6 +30,11 @@ public enum Scopes {
     contains(scope, in: scopes) ? scopes : scopes + [scope]
   }
 
+  /// The scopes of the first list, then those that only the second one has.
+  package static func union(_ scopes: [String], _ more: [String]) -> [String] {
+    more.reduce(scopes) { adding($1, to: $0) }
+  }
+
   /// The fault of a list of scopes; nil if it is valid.
   public static func problem(in scopes: [String]) -> String? {
     guard scopes.count <= maximumCount else {

@@ -39,7 +39,7 @@ public struct ResourceDirectory: Sendable {
       return ResourceDiscovery(
         url: resource.text, resource: resource.text, metadataURI: nil, name: nil,
         authorizationServers: [server.metadata.issuer.text], scopes: search.challenge?.scopes,
-        requiresDPoP: false, server: server)
+        requiresDPoP: search.challenge?.requiresDPoP ?? false, server: server)
     }
     let chosen = try choose(issuer, among: metadata.servers)
     guard let server = try server(chosen, isNamedByResource: true, &documents) else {
@@ -48,8 +48,8 @@ public struct ResourceDirectory: Sendable {
     return ResourceDiscovery(
       url: resource.text, resource: metadata.resource, metadataURI: location, name: metadata.name,
       authorizationServers: metadata.servers.map { $0.text },
-      scopes: search.challenge?.scopes ?? metadata.scopes, requiresDPoP: metadata.requiresDPoP,
-      server: server)
+      scopes: search.challenge?.scopes ?? metadata.scopes,
+      requiresDPoP: metadata.requiresDPoP || search.challenge?.requiresDPoP ?? false, server: server)
   }
 
   /// A server that the resource does not list is refused (R42).

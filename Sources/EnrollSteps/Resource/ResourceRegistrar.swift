@@ -67,7 +67,7 @@ public struct ResourceRegistrar: Sendable {
       found.server.keys + [
         ("clientId", .string("-")), ("redirectUri", .string(request.redirectURI)),
         ("resource", .string(found.resource)), ("scopes", .strings(scopes)),
-        ("dpop", found.requiresDPoP ? .string("always") : nil),
+        ("dpop", found.requiresDPoP || challenge?.requiresDPoP ?? false ? .string("always") : nil),
         ("allowLoopbackHTTP", directory.allowsLoopbackHTTP ? .bool(true) : nil),
         ("caFile", caFile.map { .string($0) }),
       ])
@@ -123,20 +123,21 @@ public struct ResourceRegistrar: Sendable {
     _ before: Before, for request: ResourceRequest, _ challenge: ResourceChallenge?
   ) throws(EnrollError) -> ResourceClient? {
     guard before.client.isUsable(at: clock.wallTime()), var keys = before.client.keys else { return nil }
-    if let scopes = request.scopes {
-      guard before.client.serves(scopes) else { return nil }
-      keys["scopes"] = .strings(scopes)
-    } else if let challenge {
-      let scopes = challenge.scopes(after: before.client.scopes)
-      guard before.client.serves(scopes) else { return nil }
-      if scopes != before.client.scopes {
-        keys["scopes"] = .strings(scopes)
-        let text = String(decoding: JSON.object(keys).serialized(), as: UTF8.self)
-        try store.updateRegisteredClient(before.name) {
-          if $0?.clientID == before.client.clientID { $0?.configuration = text }
-        }
+    let (named, earlier) = (Self.named(request, challenge), before.client.scopes)
+    let scopes = named ?? challenge?.scopes(after: earlier) ?? earlier
+    guard before.client.serves(scopes) else { return nil }
+    let isBound =
+      challenge?.requiresDPoP ?? false && keys["dpop"]?.string.map { !ASCII.equals($0, "always") } ?? true
+    let isOther = named == nil && scopes != earlier
+    if isBound { keys["dpop"] = .string("always") }
+    if isOther { keys["scopes"] = .strings(scopes) }
+    if isBound || isOther {
+      let text = String(decoding: JSON.object(keys).serialized(), as: UTF8.self)
+      try store.updateRegisteredClient(before.name) {
+        if $0?.clientID == before.client.clientID { $0?.configuration = text }
       }
     }
+    if named != nil { keys["scopes"] = .strings(scopes) }
     keys["allowLoopbackHTTP"] = directory.allowsLoopbackHTTP ? .bool(true) : nil
     keys["caFile"] = caFile.map { .string($0) }
     Self.name(&keys, before.client)
@@ -161,13 +162,19 @@ public struct ResourceRegistrar: Sendable {
       client.clientSecret == nil ? nil : client.secretMethod.map { .string($0.rawValue) }
   }
 
+  /// The scopes that the host names, with those for which the resource has refused the session; nil if it names none.
+  private static func named(_ request: ResourceRequest, _ challenge: ResourceChallenge?) -> [String]? {
+    guard let scopes = request.scopes, let challenge, challenge.isForMoreScopes else { return request.scopes }
+    return challenge.scopes(after: scopes)
+  }
+
   /// The scopes that the resource needs. If the server lists them, also `offline_access`, for a refresh token, and
   /// `openid`, so that the confirmation at the end of the sign-in can name the user.
   private func scopes(
     _ request: ResourceRequest, _ found: ResourceDiscovery, _ challenge: ResourceChallenge?,
     _ before: RegisteredClient?
   ) -> [String] {
-    if let scopes = request.scopes { return scopes }
+    if let scopes = Self.named(request, challenge) { return scopes }
     if let before, let challenge, challenge.isForMoreScopes { return challenge.scopes(after: before.scopes) }
     let metadata = found.server.metadata
     return AuthorizationServer.ownScopes.reduce(found.scopes ?? []) { scopes, scope in

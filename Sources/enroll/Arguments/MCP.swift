@@ -4,6 +4,7 @@ import CPosix
 import EnrollArguments
 import EnrollCommands
 import EnrollHost
+import EnrollJSON
 import EnrollMCP
 import EnrollRules
 
@@ -23,6 +24,12 @@ struct MCP: EnrollCommand {
     "scope", value: "scope", help: "A scope to request besides those that the server asks for. Repeatable.")
   private static let resourceURI = Parameter.option(
     "resource", value: "uri", help: "The resource of the tokens, if it is not the URL of the server.")
+  private static let noResource = Parameter.flag(
+    "no-resource",
+    help: "Send no parameter resource, for servers that refuse it, such as Microsoft Entra.")
+  private static let authorizeParameter = Parameter.repeated(
+    "authorize", value: "name=value",
+    help: "A further parameter of the authorization request, such as audience=notes. Repeatable.")
   private static let headerFile = Parameter.option(
     "header-file", value: "path",
     help: "A file with further headers for the server: a line Name: value for each.",
@@ -37,8 +44,8 @@ struct MCP: EnrollCommand {
   private static let policy = Parameter.choice(
     "sign-in", value: "when",
     help:
-      "If nobody is signed in: auto opens the browser once for all bridges; never answers with the command to run.",
-    default: BridgeOptions.SignInPolicy.auto)
+      "If nobody is signed in: ask opens the browser once for all bridges, and asks there before the first sign-in at an authorization server; auto does not ask; never answers with the command to run.",
+    default: BridgeOptions.SignInPolicy.ask)
   private static let wait = Parameter.option(
     "wait", value: "seconds",
     help: "How long a request waits for a sign-in or a token. Most hosts wait 60 seconds for an answer.",
@@ -66,7 +73,8 @@ struct MCP: EnrollCommand {
     arguments: [
       serverURL.argument, checks.argument, host.argument, policy.argument, wait.argument, device.argument,
       noBrowser.argument, client.argument, secretFile.argument, metadataDocument.argument, scope.argument,
-      resourceURI.argument, headerFile.argument, headerVariable.argument, loopbackHTTP.argument,
+      resourceURI.argument, noResource.argument, authorizeParameter.argument, headerFile.argument,
+      headerVariable.argument, loopbackHTTP.argument,
     ], groups: [ContextOptions.group], action: run)
 
   let place: PlaceOptions
@@ -122,14 +130,26 @@ struct MCP: EnrollCommand {
     own.add("--client-metadata", values[Self.metadataDocument])
     own.add("--allow-loopback-http", allowsHTTP)
     for scope in values[Self.scope] { own.add("--scope", scope) }
-    options.signInWords = own.list
+    let sendsResource = !values[Self.noResource]
+    guard sendsResource || values[Self.resourceURI] == nil else {
+      throw UsageError("--no-resource and --resource exclude each other.")
+    }
+    let parameters = values[Self.authorizeParameter]
+    try Self.check(parameters, sendsResource: sendsResource)
+    // They are keys of the profile that the sign-in saves.
+    var login = own
+    if !sendsResource { login.add("--set", "resourceParameter=none") }
+    for parameter in parameters { login.add("--set", "authorizeParameters.\(parameter)") }
+    options.signInWords = login.list
     self.options = options
     isCheck = values[Self.checks]
     self.snippet = snippet
     words = own.list
     var host = ArgumentWords()
     host.add("--resource", values[Self.resourceURI])
-    if options.policy != .auto { host.add("--sign-in", options.policy.rawValue) }
+    host.add("--no-resource", !sendsResource)
+    for parameter in parameters { host.add("--authorize", parameter) }
+    if options.policy != .ask { host.add("--sign-in", options.policy.rawValue) }
     if options.waitSeconds != BridgeOptions.usualWaitSeconds { host.add("--wait", "\(options.waitSeconds)") }
     host.add("--device", options.usesDevice)
     host.add("--no-browser", !options.opensBrowser)
@@ -137,6 +157,32 @@ struct MCP: EnrollCommand {
     for variable in values[Self.headerVariable] { host.add("--header-env", variable) }
     hostWords = host.list
     if isCheck, snippet != nil { throw UsageError("--check and --snippet exclude each other.") }
+  }
+
+  /// - Throws: for a parameter that the sign-in would refuse.
+  private static func check(_ parameters: [String], sendsResource: Bool) throws(UsageError) {
+    var members = JSONObject()
+    for parameter in parameters {
+      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[0].isEmpty else {
+        throw UsageError("--authorize: expected NAME=VALUE, such as access_type=offline.")
+      }
+      let name = String(parts[0])
+      guard members[name] == nil else { throw UsageError("--authorize: \(Shown.text(name)) is given twice.") }
+      members[name] = .string(String(parts[1]))
+    }
+    do throws(EnrollError) {
+      _ = try Configuration(
+        json: .object([
+          ("issuer", .string("https://id.example")), ("clientId", .string("-")),
+          ("redirectUri", .string(ProviderSetup.redirectURI)),
+          ("resource", .string("https://resource.example")),
+          ("resourceParameter", sendsResource ? nil : .string("none")),
+          ("authorizeParameters", .object(members)),
+        ]))
+    } catch {
+      throw UsageError("--authorize: \(error.message).")
+    }
   }
 
   var resource: String? { options.resource }

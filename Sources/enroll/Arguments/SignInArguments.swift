@@ -17,11 +17,17 @@ struct SignInArguments {
   private static let connectionName = Parameter.option(
     "connection", value: "name", help: "The provider's name for the connection to use.")
   private static let scope = Parameter.repeated(
-    "scope", value: "scope", help: "A scope to request, instead of the configured ones. Repeatable.")
+    "scope", value: "scope",
+    help:
+      "A scope to request, instead of the configured ones; with --resource, besides those of the sign-in before. Repeatable."
+  )
   /// The time before the hint about a sign-in that takes long; tests shorten it.
   private static let redirectHint = Parameter.option(
     "long-wait", value: "seconds", help: "Seconds without a redirect before a hint is shown.",
     in: 0...86_400, default: RedirectHint.usualSeconds, isHidden: true)
+  /// For a sign-in without a terminal, which a bridge starts.
+  private static let browserQuestion = Parameter.flag(
+    "ask-in-browser", help: "Ask in the browser whether to trust a provider of --resource.", isHidden: true)
   private static let anotherClient = Parameter.flag(
     "register-again",
     help: "With --resource: register again, because the provider has forgotten the client.")
@@ -30,6 +36,7 @@ struct SignInArguments {
     [
       browserless.argument, confirmed.argument, anew.argument, address.argument, promptWord.argument,
       connectionName.argument, scope.argument, redirectHint.argument, anotherClient.argument,
+      browserQuestion.argument,
     ] + ProviderArguments.arguments
 
   let noBrowser: Bool
@@ -41,6 +48,7 @@ struct SignInArguments {
   let scopes: [String]
   let redirectHintSeconds: Int64
   let registerAgain: Bool
+  let asksInBrowser: Bool
   let provider: ProviderArguments
 
   init(_ values: Values) throws(UsageError) {
@@ -53,6 +61,7 @@ struct SignInArguments {
     scopes = values[Self.scope]
     redirectHintSeconds = values[Self.redirectHint]
     registerAgain = values[Self.anotherClient]
+    asksInBrowser = values[Self.browserQuestion]
     provider = try ProviderArguments(values)
     if registerAgain, provider.resource == nil { throw UsageError("--register-again needs --resource.") }
     if registerAgain, provider.clientID != nil {

@@ -11,7 +11,7 @@ struct ConfigurationDocument: Equatable {
 
   private enum Key: String {
     case issuer, provider, resource, scopes, prompt, caFile, clientId, clientSecret, redirectUri
-    case tokenEndpointAuthMethod, pushedRequests, allowLoopbackHTTP
+    case tokenEndpointAuthMethod, pushedRequests, allowLoopbackHTTP, dpop
   }
 
   /// The keys that a registration of a client sets.
@@ -54,6 +54,12 @@ struct ConfigurationDocument: Equatable {
   var prompt: String? {
     get { self[.prompt]?.string }
     set { self[.prompt] = newValue.map { .string($0) } }
+  }
+
+  /// Whether tokens have to be bound to a key.
+  var requiresDPoP: Bool {
+    get { self[.dpop]?.string == "always" }
+    set { self[.dpop] = newValue ? .string("always") : nil }
   }
 
   /// The part of a preset, such as its domain.

@@ -38,6 +38,16 @@ enum ResourceProfile {
     } ?? false
   }
 
+  /// Whether a profile of the user is for this authorization server: then the user has signed in there before.
+  static func names(_ issuer: String) -> Bool {
+    Candidates.allProfiles.contains { name in
+      guard let document = try? UserDirectories.configuration(name),
+        let known = ConfigurationDocument(document).shownIssuer
+      else { return false }
+      return ASCII.equals(known, issuer)
+    }
+  }
+
   /// Whether a configuration is for this resource, or for its whole host.
   static func serves(_ configuration: ConfigurationDocument, _ resource: String) -> Bool {
     guard let named = configuration.resource else { return false }

@@ -1,48 +1,86 @@
-// Allows one sign-in at a time for each resource: its redirect URI has a fixed port, and a second browser tab for one
-// session is useless.
+// One sign-in at a time for each account, because a second browser tab for one session is useless: the second sign-in
+// waits for the first, and takes its result. Also one at a time for each redirect URI with a port.
 
 import CPosix
+import EnrollJSON
 import EnrollPosix
+import EnrollRules
 
-/// The lock that lets this process sign in. The system releases it when the process ends.
+/// The locks with which this process signs in.
 struct SignInTurn {
-  private let descriptor: Int32
-  /// Whether another process had the turn before.
-  let wasWaitedFor: Bool
+  private let account: SignInLock
+  private var redirect: SignInLock?
+  /// The scopes of the sign-in for which this process has waited; nil if it waited for none, or if that one signed
+  /// nobody in.
+  let servedScopes: [String]?
 
-  /// Waits until the sign-in of another process ends.
-  /// - Returns: nil if no lock file can be created: then other processes are not excluded.
+  /// Waits until the sign-ins of other processes at this account end.
+  /// - Returns: nil if no lock file can be made: then other processes are not excluded.
   /// - Throws: `.interrupted` by Ctrl-C.
   static func acquire(_ session: CommandSession) throws(Failure) -> SignInTurn? {
+    guard let lock = try take(session.place.signInLabel, session, saying: "to this account") else {
+      return nil
+    }
+    let scopes = lock.wasAwaited ? scopes(in: lock.0.note) : nil
+    // What this process does not find out by itself is not true any more.
+    if scopes == nil { lock.0.write([]) }
+    return SignInTurn(account: lock.0, servedScopes: scopes)
+  }
+
+  /// Waits until no other process listens at the port of a redirect URI.
+  /// - Throws: `.interrupted` by Ctrl-C.
+  mutating func awaitRedirect(_ uri: String, _ session: CommandSession) throws(Failure) {
+    guard redirect == nil, let url = try? StrictURL(uri), url.kind == .loopbackHTTP, let port = url.port
+    else {
+      return
+    }
+    redirect = try Self.take("port-\(port)", session, saying: "with the same redirect URI")?.0
+  }
+
+  /// Tells the processes that wait that a user has signed in.
+  /// - Parameter scopes: those that were requested.
+  func succeeded(_ scopes: [String]) {
+    account.write(JSON.object([("scopes", .array(scopes.map { .string($0) }))]).serialized())
+  }
+
+  func end() {
+    redirect?.end()
+    account.end()
+  }
+
+  private static func scopes(in note: [UInt8]) -> [String]? {
+    (try? JSON.parse(note))?["scopes"]?.array?.compactMap { $0.string }
+  }
+
+  /// - Returns: the lock, and whether another process had it before.
+  private static func take(
+    _ label: String, _ session: CommandSession, saying what: String
+  ) throws(Failure) -> (SignInLock, wasAwaited: Bool)? {
     guard let folder = try? UserDirectories.state(), (try? Folders.make(folder)) != nil else { return nil }
-    let path = "\(folder)/sign-in-\(session.place.configurationName.replacingSlashes).lock"
-    let descriptor = enroll_posix_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { return nil }
+    let path = "\(folder)/sign-in-\(label).lock"
     var isTold = false
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let number = enroll_posix_errno()
-      guard number == EWOULDBLOCK || number == EINTR else {
-        close(descriptor)
-        return nil
-      }
-      if !isTold {
-        isTold = true
-        Terminal.errors.say("Another sign-in at this resource is in progress; waiting for it to end.")
+    while true {
+      switch SignInLock.take(path) {
+      case .taken(let lock): return (lock, isTold)
+      case .impossible: return nil
+      case .held(let process):
+        if !isTold {
+          isTold = true
+          let name = process.map { "Process \($0)" } ?? "Another process"
+          Terminal.errors.say("\(name) is signing in \(what); waiting for it to end.")
+        }
       }
       do throws(Failure) { try session.pause(milliseconds: 200) } catch {
-        close(descriptor)
         throw Failure(.interrupted, "stopped; nothing has changed")
       }
     }
-    return SignInTurn(descriptor: descriptor, wasWaitedFor: isTold)
   }
-
-  func end() { close(descriptor) }
 }
 
-extension String {
-  /// A file name made from a path or a name.
-  fileprivate var replacingSlashes: String {
-    String(suffix(120).map { $0 == "/" ? "-" : $0 })
+extension Context {
+  /// A label for the files about the sign-ins of this account, the same in each process.
+  var signInLabel: String {
+    let path = (try? Self.absolute(configurationPath)) ?? configurationPath
+    return String(ResourceProfile.label("\(path)\n\(store)\n\(account)"), radix: 16)
   }
 }

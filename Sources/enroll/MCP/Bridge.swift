@@ -3,7 +3,6 @@
 // server, and for tokens, all at once.
 
 import CPosix
-import EnrollCrypto
 import EnrollHost
 import EnrollMCP
 import EnrollPosix
@@ -20,8 +19,8 @@ final class Bridge {
   /// How long the end of the session at the server may take.
   private static let closingNanoseconds: Int64 = 1_000_000_000
   /// How often the bridge looks after a sign-in, in nanoseconds: one that a process runs, and one at a terminal.
-  private static let tick: Int64 = 200_000_000
-  private static let slowTick: Int64 = 1_000_000_000
+  static let tick: Int64 = 200_000_000
+  static let slowTick: Int64 = 1_000_000_000
 
   let options: BridgeOptions
   let session: CommandSession
@@ -31,8 +30,10 @@ final class Bridge {
   var legacy = LegacySession()
   /// The version that the last message of 2026-07-28 or later named.
   var modernVersion: String?
-  /// The last fresh token that the server refused, and when, in nanoseconds.
-  var refusedFresh: (token: Secret, at: Int64)?
+  /// The server's last nonce for the proofs of a bound token.
+  var proofNonce: String?
+  /// When to look after the sign-in again, in nanoseconds.
+  var nextLook: Int64 = 0
   private var http: StreamingExchanges?
   private var exchanges: [Exchange] = []
   private var lines = HostLines(limit: Bridge.longestMessage)
@@ -225,6 +226,10 @@ final class Bridge {
       self.http = http
     }
     exchange.restart()
+    var headers = headers
+    if let token = exchange.token {
+      headers += try tokens.headers(token, for: method, options.url, nonce: proofNonce)
+    }
     exchange.running = try http.start(method, options.url, headers: headers, body: body, receiver: exchange)
     exchange.phase = .running
   }
@@ -237,8 +242,7 @@ final class Bridge {
     for exchange in exchanges {
       switch exchange.phase {
       case .resting(let until): next = min(next ?? until, until)
-      case .awaitingSignIn:
-        next = min(next ?? .max, now + (signIn.hasProcess ? Self.tick : Self.slowTick))
+      case .awaitingSignIn: next = min(next ?? .max, nextLook)
       case .held, .needsToken, .awaitingToken, .awaitingSession, .running: break
       }
     }
@@ -260,6 +264,13 @@ extension Exchange {
     SignInNeed(
       challenge: challenge.flatMap { $0.isEmpty ? nil : $0 }, again: needsMoreScopes || isClientForgotten,
       needsMoreScopes: needsMoreScopes, ended: endedSession)
+  }
+  /// Whether the server wants the proof of the token's key again, with its nonce (RFC 9449 §9).
+  var lacksNonce: Bool {
+    guard let token, BridgeTokens.isBound(token), !hasNonce, header("DPoP-Nonce") != nil else { return false }
+    let answer = HTTPResponse(status: status, headers: headers)
+    let challenges = (try? AuthenticationChallenge.all(in: answer)) ?? []
+    return challenges.contains { $0.parameter("error") == "use_dpop_nonce" }
   }
   var isHeld: Bool { if case .held = phase { true } else { false } }
   var isWaitingForUser: Bool { if case .awaitingSignIn = phase { true } else { false } }

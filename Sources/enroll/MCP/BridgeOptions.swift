@@ -5,6 +5,8 @@ import EnrollRules
 struct BridgeOptions {
   /// How a missing session is answered.
   enum SignInPolicy: String, CaseIterable {
+    /// Opens the browser, and asks there before the first sign-in at an authorization server.
+    case ask
     /// Opens the browser.
     case auto
     /// The error names the command.
@@ -19,7 +21,7 @@ struct BridgeOptions {
   var resource: String
   /// What the server is called in messages: its host.
   var serverName: String
-  var policy = SignInPolicy.auto
+  var policy = SignInPolicy.ask
   var opensBrowser = true
   var usesDevice = false
   /// How long a request waits for a token, in seconds.

@@ -33,7 +33,9 @@ extension Bridge {
   /// The answer to a request for a token.
   func receive(_ answer: TokenAnswer, for exchange: Exchange) {
     switch answer {
-    case .token(let token): send(exchange, token)
+    case .token(let token):
+      send(exchange, token)
+      if exchange.kind == .message { listenAgain() }
     case .none(let ended, let isForgotten):
       exchange.endedSession = ended
       exchange.isClientForgotten = isForgotten
@@ -105,7 +107,6 @@ extension Bridge {
 
   private func withToken(_ exchange: Exchange, _ headers: [HTTPHeader]) -> [HTTPHeader] {
     headers + options.headers
-      + (exchange.token.map { [HTTPHeader("Authorization", "Bearer " + $0.value.reveal())] } ?? [])
   }
 
   private func resumption(_ exchange: Exchange) -> [HTTPHeader] {
@@ -120,23 +121,23 @@ extension Bridge {
   /// 401: a renewal if a token was sent, else a sign-in.
   func unauthorized(_ exchange: Exchange) {
     guard exchange.kind != .closing else { return drop(exchange) }
+    if exchange.lacksNonce {
+      exchange.hasNonce = true
+      return advance(exchange)
+    }
     if let token = exchange.token?.value {
       if exchange.hasFreshToken {
-        if exchange.kind != .listening { refusedFresh = (token, now) }
+        if exchange.kind != .listening { signIn.rememberRefused(token) }
         return fail(exchange, freshTokenRefused)
       }
       // Another token of the same server would not do either.
-      if let refusedFresh, refusedFresh.token == token, now - refusedFresh.at < Self.refusedFreshNanoseconds {
-        return fail(exchange, freshTokenRefused)
-      }
+      if signIn.isRefused(token) { return fail(exchange, freshTokenRefused) }
     }
     exchange.challenge = exchange.header("WWW-Authenticate") ?? ""
     exchange.refusedToken = exchange.token?.value
     exchange.hasFreshToken = exchange.token != nil
     advance(exchange)
   }
-
-  private static let refusedFreshNanoseconds: Int64 = 600_000_000_000
 
   private var freshTokenRefused: ErrorAnswer {
     ErrorAnswer(
@@ -174,6 +175,7 @@ extension Bridge {
 
   private func awaitSignIn(_ exchange: Exchange) {
     // The background needs no more scopes than the host's requests.
+    if exchange.kind == .listening { legacy.lostStream = .init(lastEventID: exchange.lastEventID) }
     if exchange.kind == .listening || exchange.kind == .closing { return drop(exchange) }
     // No browser opens for anything but a request of the host, and what belongs to the beginning of its session.
     let isAsked = exchange.kind == .message && (!exchange.openIDs.isEmpty || exchange.isFirst)
@@ -188,7 +190,8 @@ extension Bridge {
   /// Looks after the sign-in that exchanges wait for.
   func lookAtSignIn() {
     let waiting = all { $0.isWaitingForUser }
-    guard let first = waiting.first else { return }
+    guard let first = waiting.first, now >= nextLook else { return }
+    nextLook = now + (signIn.hasProcess ? Self.tick : Self.slowTick)
     let progress = signIn.progress(first.signInNeed) {
       tokens.reopen()
       return tokens.storedToken.map { $0 != first.tokenBefore } ?? false
@@ -206,7 +209,11 @@ extension Bridge {
         advance(exchange)
       }
       // The server's own messages come to whom the token is for.
-      if legacy.version != nil, !all(where: { $0.kind == .listening }).isEmpty { listen() }
+      if let stream = all(where: { $0.kind == .listening }).first {
+        legacy.lostStream = .init(lastEventID: stream.lastEventID)
+        drop(stream)
+      }
+      listenAgain()
     case .failed(let answer):
       signIn.end()
       for exchange in waiting { fail(exchange, answer) }

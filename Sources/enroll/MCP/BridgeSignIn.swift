@@ -6,6 +6,7 @@ import EnrollHost
 import EnrollMCP
 import EnrollPosix
 import EnrollRules
+import EnrollSteps
 
 /// What a request needs a sign-in for.
 struct SignInNeed {
@@ -63,7 +64,7 @@ struct BridgeSignIn {
   /// Begins to wait for a sign-in, and starts it if nobody has.
   /// - Returns: an error if no sign-in can be awaited.
   mutating func begin(_ need: SignInNeed) -> ErrorAnswer? {
-    guard options.policy == .auto, let place else { return required(opened: false, need) }
+    guard options.policy != .never, let place else { return required(opened: false, need) }
     let record = place.record
     if let answer = remembered(record, need, isBusy: place.isBusy) { return answer }
     guard !isAwaited else { return nil }
@@ -85,7 +86,9 @@ struct BridgeSignIn {
 
   private mutating func start(_ place: SignInPlace) {
     startedAt = SystemClock.now().nanoseconds
-    if SignInHelper.start(place, login: arguments, challenge: need.challenge) {
+    let isStarted = SignInHelper.start(
+      place, login: arguments, challenge: need.challenge, after: before, passphrase: session.keys?.passphrase)
+    if isStarted {
       Terminal.errors.say("enroll mcp: a sign-in for \(options.serverName) begins.")
     }
   }
@@ -117,23 +120,23 @@ struct BridgeSignIn {
     guard isAwaited, let place else { return .settled }
     if !options.opensBrowser, !options.usesDevice { return hasNewSession() ? .settled : .waiting }
     let isBusy = place.isBusy
-    let record = place.record
-    let isNew = record != nil && record != before
     if isBusy {
-      guard let device = record?.deviceCode, isNew || startedAt == nil else { return .waiting }
+      guard let device = place.present?.deviceCode else { return .waiting }
       return .failed(
         ErrorAnswer(
           .signInRequired,
           "To use \(options.serverName), open \(device.url) and type \(device.code). Then try again."))
     }
     if hasNewSession() { return .settled }
-    if isNew, let record, record.failure != nil {
+    let record = place.record
+    if let record, record != before, record.failure != nil {
       return .failed(failed(record, need))
     }
     if let startedAt, SystemClock.now().nanoseconds - startedAt < Self.startingNanoseconds { return .waiting }
     guard startedAt == nil else {
       return .failed(ErrorAnswer(.signInRequired, "The sign-in did not end.", command: command(need)))
     }
+    before = record
     start(place)
     return .waiting
   }
@@ -147,6 +150,20 @@ struct BridgeSignIn {
   }
 
   mutating func end() { (isAwaited, before, startedAt) = (false, nil, nil) }
+
+  // MARK: Tokens that the server refuses
+
+  /// How long a token that the server has refused is not sent again, in seconds.
+  private static let refusedSeconds: Int64 = 600
+
+  /// Remembers that the server has refused a fresh token, so that no bridge opens a tab for it.
+  func rememberRefused(_ token: Secret) { place?.rememberRefused(token, at: session.now) }
+
+  /// Whether the server has refused this token although it was fresh.
+  func isRefused(_ token: Secret) -> Bool {
+    guard let at = place?.refused(token) else { return false }
+    return (0..<Self.refusedSeconds).contains(session.now - at)
+  }
 
   private func failed(_ record: SignInRecord, _ need: SignInNeed) -> ErrorAnswer {
     let words = Shown.message(record.failure?.message ?? "")
@@ -177,6 +194,7 @@ struct BridgeSignIn {
 
   private func login(_ need: SignInNeed) -> [String] {
     var words = ["--resource", options.resource, "--yes", "--json"] + options.signInWords
+    if options.policy == .ask, !options.usesDevice { words.append("--ask-in-browser") }
     if need.again { words.append("--again") }
     if let challenge = need.challenge { words.append("--challenge=\(challenge)") }
     if options.usesDevice { words.append("--device") }

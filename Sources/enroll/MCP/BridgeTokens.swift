@@ -146,6 +146,22 @@ final class BridgeTokens {
 
   func forget(_ exchange: Exchange) { waiting.removeAll { $0.exchange === exchange } }
 
+  /// Whether each request needs a proof of the token's key (RFC 9449).
+  static func isBound(_ token: AccessToken) -> Bool { ASCII.equalsIgnoringCase(token.tokenType, "DPoP") }
+
+  /// The headers with which a request carries the token.
+  /// - Parameter nonce: the last one that the server has sent.
+  func headers(
+    _ token: AccessToken, for method: HTTPRequest.Method, _ url: String, nonce: String?
+  ) throws(EnrollError) -> [HTTPHeader] {
+    guard Self.isBound(token), let client else {
+      return [HTTPHeader("Authorization", "Bearer " + token.value.reveal())]
+    }
+    let proof = try client.dpopProof(
+      method: method.rawValue, url: url, nonce: nonce, accessToken: token.value)
+    return [HTTPHeader("Authorization", "DPoP " + token.value.reveal()), HTTPHeader("DPoP", proof)]
+  }
+
   // MARK: Outcomes
 
   private static func answer(
@@ -168,12 +184,10 @@ final class BridgeTokens {
   private static func answer(_ outcome: AccessOutcome) -> TokenAnswer {
     switch outcome {
     case .valid(let token), .stale(let token, _):
-      guard ASCII.equalsIgnoringCase(token.tokenType, "Bearer") else {
+      guard isBound(token) || ASCII.equalsIgnoringCase(token.tokenType, "Bearer") else {
         return .refused(
           ErrorAnswer(
-            .refused,
-            "The token is bound to a key (\(Shown.text(token.tokenType))), and the bridge sends Bearer tokens only. Sign in with: enroll login --again --set dpop=never"
-          ))
+            .refused, "The token has a type that the bridge cannot send: \(Shown.text(token.tokenType))."))
       }
       return .token(token)
     case .expired(_, let seconds, let reason): return .later(reason, seconds: seconds ?? 2)

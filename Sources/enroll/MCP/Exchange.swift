@@ -57,6 +57,8 @@ final class Exchange: ExchangeReceiver {
   /// Whether its last token came from a renewal or a sign-in for it.
   var hasFreshToken = false
   var hasSteppedUp = false
+  /// Whether it was sent again with the server's nonce.
+  var hasNonce = false
   var isRepeated = false
   /// The challenge of the 401 or 403 that it waits for.
   var challenge: String?
@@ -121,6 +123,9 @@ final class Exchange: ExchangeReceiver {
   /// Whether the last attempt had a stream that was of use, so that the next one may follow soon.
   var hasStreamed: Bool { isStream && (hasEvents || bridge.now - startedAt >= Self.lifeNanoseconds) }
 
+  /// Continues a stream after the event with this id.
+  func resume(after id: [UInt8]?) { lastEventID = id }
+
   /// Forgets the response before the next attempt.
   func restart() {
     (status, headers, collected, isStream, isTooLarge, hasEvents) = (0, [], [], false, false, false)
@@ -133,6 +138,7 @@ final class Exchange: ExchangeReceiver {
   func receivedHead(status: Int, headers: [HTTPHeader]) {
     self.status = status
     self.headers = headers
+    if let nonce = header("DPoP-Nonce") { bridge.proofNonce = nonce }
     let type = header("Content-Type").map { Array($0.utf8.prefix(17)) } ?? []
     isStream =
       (200...299).contains(status)

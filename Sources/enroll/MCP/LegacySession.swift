@@ -16,6 +16,13 @@ struct LegacySession {
   /// The version that the server chose; nil before its answer.
   private(set) var version: Revision?
 
+  /// The stream of the server's own messages, which ended for lack of a token.
+  struct LostStream {
+    var lastEventID: [UInt8]?
+  }
+  /// nil if the stream is open, or the server has none.
+  var lostStream: LostStream?
+
   /// The host begins, or begins anew.
   mutating func begin(with opening: [UInt8]) { self = LegacySession(opening: opening) }
 
@@ -49,6 +56,15 @@ extension Bridge {
   func listen() {
     for earlier in all(where: { $0.kind == .listening }) { drop(earlier) }
     advance(exchange(.listening, [], Message(), ids: []))
+  }
+
+  /// Opens the stream again that ended for lack of a token.
+  func listenAgain() {
+    guard let lost = legacy.lostStream, legacy.version != nil else { return }
+    legacy.lostStream = nil
+    let stream = exchange(.listening, [], Message(), ids: [])
+    stream.resume(after: lost.lastEventID)
+    advance(stream)
   }
 
   /// Opens the stream again, unless the server has none.

@@ -17,9 +17,7 @@ struct SignInPlace {
   /// nil if there is no folder for them.
   init?(_ context: Context) {
     guard let folder = try? UserDirectories.state(), (try? Folders.make(folder)) != nil else { return nil }
-    let place = "\(context.configurationPath)\n\(context.store)\n\(context.account)"
-    let label = String(ResourceProfile.label(place), radix: 16)
-    path = "\(folder)/mcp-\(label)"
+    path = "\(folder)/mcp-\(context.signInLabel)"
   }
 
   fileprivate init(path: String) { self.path = path }
@@ -27,22 +25,20 @@ struct SignInPlace {
   fileprivate var text: String { path }
 
   /// Takes the lock, which the system releases when the process ends.
-  func lock() -> Int32? {
-    let descriptor = enroll_posix_open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { return nil }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
-      return nil
-    }
-    return descriptor
+  func lock() -> SignInLock? {
+    if case .taken(let lock) = SignInLock.take("\(path).lock") { lock } else { nil }
   }
 
+  /// The process that signs in now; nil if none does.
+  var holder: Int32? { SignInLock.holder("\(path).lock") }
+
   /// Whether a sign-in is in progress.
-  var isBusy: Bool {
-    let descriptor = enroll_posix_open("\(path).lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+  var isBusy: Bool { holder != nil }
+
+  /// The record of the sign-in that is in progress; nil if it has not begun its record yet.
+  var present: SignInRecord? {
+    guard let holder, let record else { return nil }
+    return holder < 0 || record.process == Int64(holder) ? record : nil
   }
 
   /// A new file for what the sign-in prints.
@@ -52,14 +48,37 @@ struct SignInPlace {
   }
 
   /// The last sign-in; nil if there was none.
-  var record: SignInRecord? {
-    let descriptor = enroll_posix_open("\(path).json", O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+  var record: SignInRecord? { Self.read("\(path).json").flatMap { SignInRecord($0[...]) } }
+
+  private static func read(_ path: String) -> [UInt8]? {
+    let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 256 << 10)
-    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-    guard count > 0 else { return nil }
-    return SignInRecord(bytes[..<count])
+    let count = bytes.withUnsafeMutableBytes { CPosix.read(descriptor, $0.baseAddress, $0.count) }
+    return count > 0 ? Array(bytes[..<count]) : nil
+  }
+
+  // MARK: The token that the server refuses
+
+  /// Remembers, for all bridges, that the server has refused this token although it was fresh.
+  func rememberRefused(_ token: Secret, at now: Int64) {
+    guard let label = Self.label(token) else { return }
+    let text = JSON.object([("at", .integer(now)), ("token", .string(label))]).text
+    try? Folders.write(text + "\n", to: "\(path).refused")
+  }
+
+  /// When the server has refused this fresh token, in seconds since 1970; nil if it has not.
+  func refused(_ token: Secret) -> Int64? {
+    guard let bytes = Self.read("\(path).refused"), let json = try? JSON.parse(bytes),
+      let known = json["token"]?.string, let label = Self.label(token), ASCII.equals(known, label)
+    else { return nil }
+    return json["at"]?.integer
+  }
+
+  /// Tells a token from others, and says nothing about it.
+  private static func label(_ token: Secret) -> String? {
+    (try? Digest.sha256.hash(Array(token.reveal().utf8))).map { Base64URL.encode($0) }
   }
 }
 
@@ -100,6 +119,9 @@ struct SignInRecord: Equatable {
     }
   }
 
+  /// Tells this sign-in from others.
+  var name: String { "\(beganAt) \(process)" }
+
   static func == (left: SignInRecord, right: SignInRecord) -> Bool {
     left.beganAt == right.beganAt && left.process == right.process
       && (left.failure == nil) == (right.failure == nil)
@@ -114,12 +136,18 @@ enum SignInHelper {
   private static let runningSeconds: Int32 = 600
 
   /// Starts a sign-in, unless one is in progress.
-  /// - Parameter login: the arguments of `enroll login`.
+  /// - Parameters:
+  ///   - login: the arguments of `enroll login`.
+  ///   - last: the record of the last sign-in. If another one has ended since, none is begun.
+  ///   - passphrase: opens the store.
   /// - Returns: false if no process could be started.
-  static func start(_ place: SignInPlace, login: [String], challenge: String?) -> Bool {
+  static func start(
+    _ place: SignInPlace, login: [String], challenge: String?, after last: SignInRecord?, passphrase: Secret?
+  ) -> Bool {
     let order = JSON.object([
       ("place", .string(place.text)), ("words", .array(login.map { .string($0) })),
-      ("challenge", challenge.map { .string($0) }),
+      ("challenge", challenge.map { .string($0) }), ("last", last.map { .string($0.name) }),
+      ("passphrase", passphrase.map { .string($0.reveal()) }),
     ])
     guard let answers = DetachedProcess.start([name] + words, input: order.serialized()) else { return false }
     DetachedProcess.close(answers)
@@ -137,14 +165,23 @@ enum SignInHelper {
       let json = try? JSON.parse(order), let path = json["place"]?.string
     else { return CommandStatus.usage.rawValue }
     let place = SignInPlace(path: path)
-    guard place.lock() != nil else { return CommandStatus.busy.rawValue }
+    // Bridges that start one at the same time start one each.
+    guard let lock = place.lock(), place.record?.name == json["last"]?.string else {
+      return CommandStatus.busy.rawValue
+    }
+    defer { lock.end() }
     let record = place.openRecord()
     guard record >= 0, dup2(record, STDOUT_FILENO) >= 0 else { return CommandStatus.failed.rawValue }
     let beginning = JSON.object([
       ("at", .integer(now)), ("process", .integer(Int64(getpid()))), ("challenge", json["challenge"]),
     ])
     Output.json(beginning)
-    let login = json["words"]?.array?.compactMap { $0.string } ?? []
+    var login = json["words"]?.array?.compactMap { $0.string } ?? []
+    if let passphrase = json["passphrase"]?.string,
+      let descriptor = try? OtherProgram.descriptor(containing: passphrase)
+    {
+      login += ["--passphrase-fd", "\(descriptor)"]
+    }
     let status = Enroll.program.run(
       ["login"] + login, width: nil, output: { _ in },
       errors: { text in fail(String(text.split(separator: "\n").first ?? ""), CommandStatus.usage.rawValue) })

@@ -1,5 +1,5 @@
-// A sign-in at a resource: finds the authorization server of the resource, shows it to the user, and registers a client
-// there. Every sign-in asks the resource again, because it may name another server now.
+// A sign-in at a resource: finds the authorization server of the resource, lets the user agree to it, and registers a
+// client there. Every sign-in asks the resource again, because it may name another server now.
 
 import EnrollSteps
 import EnrollCommands
@@ -10,10 +10,12 @@ import EnrollJSON
 
 /// A class, because it holds the port of the redirect URI from before the registration until the sign-in listens there.
 final class ResourceSetup {
-  private let way: SignInArguments
-  private let resource: String
-  private let session: CommandSession
+  let way: SignInArguments
+  let resource: String
+  let session: CommandSession
   private var port: LoopbackListener?
+  /// The browser's tab in which the user has agreed to the server.
+  var page: ConsentPage?
 
   init(_ way: SignInArguments, _ resource: String, _ session: CommandSession) {
     self.way = way
@@ -32,9 +34,20 @@ final class ResourceSetup {
       if let named = way.provider.redirectURI { try holding(named) } else { try ownRedirect() }
     let found = try discovered(issuer: way.provider.issuer)
     try agree(to: found, instead: nil)
-    var configuration = try registered(found, redirectURI: redirectURI, again: way.registerAgain)
+    var configuration = try registered(
+      found, redirectURI: redirectURI, scopes: firstScopes(found), again: way.registerAgain)
     if let prompt = way.lastingPrompt { configuration.prompt = prompt }
     return configuration
+  }
+
+  /// The scopes of the command line; with a challenge, besides those that the resource asks for.
+  /// - Returns: nil if the command line names none.
+  private func firstScopes(_ found: ResourceDiscovery) -> [String]? {
+    guard !way.scopes.isEmpty else { return nil }
+    guard way.provider.challenge != nil else { return way.scopes }
+    let listed = found.server.metadata.scopes ?? []
+    let own = AuthorizationServer.ownScopes.filter { Scopes.contains($0, in: listed) }
+    return Scopes.union(Scopes.union(found.scopes ?? [], own), way.scopes)
   }
 
   /// Frees the port, so that the sign-in can listen there.
@@ -79,8 +92,10 @@ final class ResourceSetup {
     if hasMoved { try agree(to: found, instead: issuer) }
     let redirectURI = profile.redirectURI ?? ResourceProfile.redirectURI(of: resource)
     if port == nil { _ = try? holding(redirectURI) }
+    // Another server has other scopes.
+    let scopes = hasMoved ? firstScopes(found) : try scopes(after: profile)
     var configuration = try registered(
-      found, redirectURI: redirectURI, again: again, instead: hasMoved ? issuer : nil)
+      found, redirectURI: redirectURI, scopes: scopes, again: again, instead: hasMoved ? issuer : nil)
     configuration.prompt = profile.prompt
     configuration.credentialHosts = profile.credentialHosts
     return configuration
@@ -93,17 +108,22 @@ final class ResourceSetup {
     _ profile: ConfigurationDocument, isOwn: Bool, _ found: ResourceDiscovery
   ) throws(Failure) -> ConfigurationDocument? {
     var changed = profile
-    if let header = way.provider.challenge {
-      changed.scopes = try scopes(of: header, after: profile.scopes ?? [])
-    }
-    let wanted = way.scopes.reduce(changed.scopes ?? []) { all, scope in
-      all.contains(scope) ? all : all + [scope]
-    }
-    if isOwn, profile.scopes != wanted {
-      let client = try registered(found, redirectURI: profile.redirectURI ?? "", scopes: wanted)
+    if let scopes = try scopes(after: profile) { changed.scopes = scopes }
+    if found.requiresDPoP { changed.requiresDPoP = true }
+    if isOwn, profile.scopes != changed.scopes {
+      let client = try registered(found, redirectURI: profile.redirectURI ?? "", scopes: changed.scopes)
       changed = changed.withClient(of: client)
     }
     return changed == profile ? nil : changed
+  }
+
+  /// The scopes of the sign-in before, with those of the challenge and of the command line.
+  /// - Returns: nil if there are none.
+  private func scopes(after profile: ConfigurationDocument) throws(Failure) -> [String]? {
+    var scopes = profile.scopes ?? []
+    if let header = way.provider.challenge { scopes = try self.scopes(of: header, after: scopes) }
+    scopes = Scopes.union(scopes, way.scopes)
+    return scopes.isEmpty ? nil : scopes
   }
 
   /// The origin of the client, according to the store and to the server's answer to the last renewal.
@@ -216,11 +236,10 @@ final class ResourceSetup {
   ) throws(Failure) -> ConfigurationDocument {
     try session.place.makeStoreParent()
     let provider = way.provider
-    let scopes = scopes ?? way.scopes
     var request = ResourceRequest(resource: resource, issuer: found.issuer, redirectURI: redirectURI)
     request.discovery = found
     request.clientName = "enroll"
-    request.scopes = scopes.isEmpty ? nil : scopes
+    request.scopes = scopes
     request.clientID = provider.clientID
     request.clientSecret = try provider.clientSecret().map { Secret($0) }
     request.clientMetadataURI = provider.clientMetadata
@@ -290,41 +309,5 @@ final class ResourceSetup {
       )
     }
     return redirectURI
-  }
-
-  // MARK: The question
-
-  /// Asks the user to trust a server that nobody has configured.
-  /// - Parameter before: the server of the existing profile; only the user replaces it with another one.
-  private func agree(to found: ResourceDiscovery, instead before: String?) throws(Failure) {
-    let issuer = Shown.text(found.issuer)
-    if let before, way.provider.issuer == nil, way.yes || !Terminal.hasPerson {
-      throw Failure(
-        .usage,
-        "the resource names the authorization server \(issuer) now; the profile \(session.place.configurationName) is for \(Shown.text(before))",
-        advice: "If you trust the new one, name it by --issuer.")
-    }
-    let errors = Terminal.errors
-    if found.metadataURI != nil {
-      errors.say("The resource \(Shown.text(resource)) names this authorization server:")
-    } else {
-      errors.say("The resource \(Shown.text(resource)) names no authorization server; this one is used:")
-    }
-    errors.say(address: issuer)
-    if let before {
-      errors.say("The profile \(session.place.configurationName) is for another one: \(Shown.text(before))")
-    }
-    // A user who named the server by --issuer has agreed to it; another server was refused.
-    guard way.provider.issuer == nil, !way.yes else { return }
-    guard Terminal.hasPerson else {
-      throw Failure(
-        .usage, "there is no terminal to confirm the authorization server \(issuer) at",
-        advice: "Name it by --issuer, or accept any that the resource names by --yes.")
-    }
-    switch Prompt.choice("Sign in there?", default: true, session.waits) {
-    case .yes: return
-    case .no: throw Failure(.notFinished, "not confirmed: nothing was registered or sent")
-    case .interrupted: throw Failure(.interrupted, "stopped; nothing has changed")
-    }
   }
 }

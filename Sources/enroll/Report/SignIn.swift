@@ -16,6 +16,8 @@ struct SignIn {
   private var made: ConfigurationDocument?
   /// The saved profile, if this sign-in uses another client or server.
   private var former: ConfigurationDocument?
+  /// The scopes of the sign-in that this command has completed; nil if it has completed none.
+  private var requested: [String]?
   let kind: Kind
   let session: CommandSession
   let errors = Terminal.errors
@@ -44,13 +46,35 @@ struct SignIn {
 
   /// - Throws: also as ``ResourceSetup/first()``.
   mutating func run() throws(Failure) -> CommandStatus {
-    guard let resource else { return try signIn(again: way.again) }
-    let turn = try SignInTurn.acquire(session)
-    defer { turn?.end() }
+    var turn = try SignInTurn.acquire(session)
+    defer {
+      if let requested { turn?.succeeded(requested) }
+      turn?.end()
+    }
+    if kind != .device, let uri = knownRedirectURI { try turn?.awaitRedirect(uri, session) }
+    // Another sign-in, for which this one has waited, may have done what this one is for.
+    let isServed = turn?.servedScopes.map { done in wantedScopes.allSatisfy { done.contains($0) } } ?? false
+    let again = way.registerAgain || way.again && !isServed
+    guard let resource else { return try signIn(again: again) }
+    defer { resource.endQuestion() }
     made = try resource.first()
-    // This sign-in waited for another one, which has signed the user in.
-    let isServed = turn?.wasWaitedFor ?? false
-    return try signIn(again: way.registerAgain || way.again && !isServed)
+    return try signIn(again: again)
+  }
+
+  /// The redirect URI, as far as it is known before the provider is asked.
+  private var knownRedirectURI: String? {
+    if let named = way.provider.redirectURI { return named }
+    // A file that the user named may be a pipe, which can be read once.
+    let isProfile = session.place.configurationName != session.place.configurationPath
+    if isProfile, let uri = (try? session.place.configuration())?.redirectURI { return uri }
+    return way.provider.resource.map { ResourceProfile.redirectURI(of: $0) }
+      ?? setup?.configuration.redirectURI
+  }
+
+  /// The scopes that the command line asks for.
+  private var wantedScopes: [String] {
+    let challenged = way.provider.challenge.flatMap { try? ResourceChallenge(header: $0) }?.scopes ?? []
+    return way.scopes + challenged
   }
 
   private mutating func signIn(again: Bool) throws(Failure) -> CommandStatus {
@@ -96,6 +120,7 @@ struct SignIn {
       status = try welcome(client, result)
     }
     if let former { try replace(former, with: configuration) }
+    requested = scopes(client)
     return status
   }
 
@@ -254,7 +279,7 @@ struct SignIn {
   }
 
   private func begin(_ client: Client) throws(Failure) -> Transaction {
-    var options = SignInOptions(kind: kind.transaction, scopes: way.scopes.isEmpty ? nil : way.scopes)
+    var options = SignInOptions(kind: kind.transaction, scopes: way.scopes.isEmpty ? nil : scopes(client))
     options.loginHint = way.loginHint
     options.prompt = way.prompt
     options.connection = way.connection
@@ -263,6 +288,14 @@ struct SignIn {
     try Failure.wrapping { () throws(EnrollError) in try Self.check(checked) }
     resource?.releasePort()
     return try session.beginSignIn(client, options)
+  }
+
+  /// The scopes of the sign-in. A resource keeps those of the sign-in before: a session without them would lose what
+  /// the user has allowed.
+  private func scopes(_ client: Client) -> [String] {
+    let earlier = client.configuration.scopes
+    guard resource != nil else { return way.scopes.isEmpty ? earlier : way.scopes }
+    return Scopes.union(earlier, way.scopes)
   }
 
   private static func check(_ options: SignInOptions) throws(EnrollError) {

@@ -16,7 +16,8 @@ extension SignIn {
     var opener: Opener?
     switch begun.action {
     case .showDeviceCode(let code): ShownDeviceCode(code).show()
-    case .openURL(let url), .openOtherApp(let url): opener = try openBrowser(url, begun, client)
+    case .openURL(let url), .openOtherApp(let url):
+      if !(resource?.goOn(to: url) ?? false) { opener = try openBrowser(url, begun, client) }
     case .enterCode, .awaitLink: opener = try openBrowser("", begun, client)
     }
     var redirectHint = kind == .device ? nil : try redirectHint(begun, client)

@@ -110,7 +110,7 @@ class Registered(CommandCase):
         first = self.start("login", "--yes", *self.arguments)
         url = self.opened()
         second = self.start("login", "--yes", "--again", *self.arguments)
-        self.assertIn("Another sign-in at this resource is in progress", second.stderr.readline())
+        self.assertIn(f"Process {first.pid} is signing in to this account", second.stderr.readline())
         self.come_back(url)
         self.assertEqual(first.wait(60), 0)
         _, words = second.communicate(timeout=60)
@@ -126,6 +126,68 @@ class Registered(CommandCase):
         first.kill()
         self.come_back(self.opened(2))
         self.assertEqual(second.wait(60), 0)
+
+    def second(self, first_words=(), second_words=(), **wish):
+        """Two sign-ins again at once, of a user who is signed in. Returns the second after the first has ended."""
+        self.sign_in(*self.arguments)
+        first = self.start("login", "--yes", "--again", *self.arguments, *first_words)
+        url = self.opened(2)
+        second = self.start("login", "--yes", "--again", *self.arguments, *second_words)
+        self.assertIn(f"Process {first.pid} is signing in", second.stderr.readline())
+        self.come_back(url, **wish)
+        first.wait(60)
+        return second
+
+    def test_a_session_from_before_is_not_the_result_of_a_sign_in_that_was_declined(self):
+        second = self.second(error="access_denied")
+        self.come_back(self.opened(3))
+        self.assertEqual(second.wait(60), 0)
+
+    def test_the_sign_in_of_another_account_is_waited_for_and_is_no_result(self):
+        second = self.second(second_words=["--account", "work"])
+        self.come_back(self.opened(3), user="bob")
+        self.assertEqual(second.wait(60), 0)
+        self.assertNotEqual(
+            self.token("--resource", self.notes), self.token("--resource", self.notes, "--account", "work"))
+
+    def test_a_sign_in_for_other_scopes_is_no_result(self):
+        second = self.second(second_words=["--scope", "address"])
+        url = self.opened(3)
+        self.assertIn("address", self.scopes(url))
+        self.come_back(url)
+        self.assertEqual(second.wait(60), 0)
+
+    def scopes(self, url):
+        return urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)["scope"][0].split()
+
+    def test_a_named_scope_is_added_to_those_of_the_session(self):
+        self.sign_in(*self.arguments)
+        first = self.configuration["scopes"]
+        self.sign_in("--again", *self.arguments, "--scope", "address")
+        self.assertEqual(self.scopes(self.opened(2)), [*first, "address"])
+        self.sign_in("--again", *self.arguments, "--scope", "phone", "--challenge", 'Bearer error="insufficient_scope", scope="email"')
+        self.assertEqual(self.scopes(self.opened(3)), [*first, "address", "email", "phone"])
+        self.sign_in("--again", *self.arguments)
+        self.assertEqual(self.scopes(self.opened(4)), [*first, "address", "email", "phone"])
+        # So does a client that replaces one that is forgotten.
+        self.sandbox.control("forgetClients")
+        self.run_enroll("token", "--renew", "--resource", self.notes, status=5)
+        self.sign_in("--again", *self.arguments)
+        self.assertEqual(self.scopes(self.opened(5)), [*first, "address", "email", "phone"])
+
+    def test_named_scopes_are_those_of_a_first_sign_in_with_those_of_the_challenge(self):
+        self.sign_in(*self.arguments, "--scope", "address", "--challenge", 'Bearer scope="email"')
+        self.assertEqual(set(self.scopes(self.opened())), {"address", "email", "openid", "offline_access"})
+
+    def test_a_challenge_for_a_bound_token_is_understood(self):
+        self.sandbox = self.own_sandbox("--open-registration", "--dpop", "offered")
+        self.notes = self.sandbox.issuer + "/notes"
+        self.arguments = ["--resource", self.notes, "--allow-loopback-http", "--issuer", self.sandbox.issuer]
+        self.sign_in(*self.arguments)
+        self.assertNotEqual(self.configuration.get("dpop"), "always")
+        self.sign_in("--again", *self.arguments, "--challenge", 'DPoP algs="ES256"')
+        self.assertEqual(self.configuration["dpop"], "always")
+        self.assertIn("bound to a key", self.run_enroll("token", "--resource", self.notes)[1])
 
     def test_a_port_that_another_program_has_is_not_registered(self):
         self.sign_in(*self.arguments)

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 from cases import CommandCase
 from person import Person
@@ -40,6 +41,34 @@ class InATerminal(CommandCase):
         self.assertIn(f"✓ signed in as {ALICE}", terminal.text)
         self.assertTrue(self.token())
         self.assertEqual(self.sessions(), [None])
+
+    def test_a_second_sign_in_of_the_account_waits_for_the_first(self):
+        for number, error in enumerate(({}, {"error": "access_denied"})):
+            first = self.start("login", "--yes", "--again")
+            url = self.opened(1 + number)
+            second = self.start("login", "--yes", "--again")
+            self.assertIn(f"Process {first.pid} is signing in to this account", second.stderr.readline())
+            self.come_back(url, **error)
+            self.assertEqual(first.wait(TIMEOUT), 9 if error else 0)
+            if error:
+                self.come_back(self.opened(3))
+            self.assertEqual(second.wait(TIMEOUT), 0)
+        self.assertEqual(len(Path(f"{self.browser}.opened").read_text().splitlines()), 3)
+
+    def test_accounts_sign_in_at_once_unless_they_share_a_port(self):
+        for number, port in enumerate(("", f":{free_port()}")):
+            self.configure(redirectUri=f"http://127.0.0.1{port}/callback")
+            first = self.start("login", "--yes", "--again")
+            url = self.opened(1 + 2 * number)
+            second = self.start("login", "--yes", "--again", "--account", "work")
+            if port:
+                self.assertIn(f"Process {first.pid} is signing in with the same redirect", second.stderr.readline())
+                self.come_back(url)
+            other = self.opened(2 + 2 * number)
+            if not port:
+                self.come_back(url)
+            self.come_back(other, user="bob")
+            self.assertEqual((first.wait(TIMEOUT), second.wait(TIMEOUT)), (0, 0))
 
     def test_no_gives_the_tokens_back(self):
         terminal = self.terminal("login")

@@ -18,11 +18,11 @@ META = {
 
 
 class Host:
-    def __init__(self, environment, *arguments, log):
+    def __init__(self, environment, *arguments, log, pass_fds=()):
         self.log = open(log, "ab")
         self.process = subprocess.Popen(
             [ENROLL, "mcp", *arguments, "--allow-loopback-http"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, env=environment)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, env=environment, pass_fds=pass_fds)
         self.lines = queue.Queue()
         #: Messages that no call waited for.
         self.others = []

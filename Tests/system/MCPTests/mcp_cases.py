@@ -43,8 +43,8 @@ def open_server():
 
 
 class BridgeCase(CommandCase):
-    def host(self, url, *arguments, **variables):
-        host = Host({**self.environment, **variables}, url, *arguments, log=self.home / "bridge.log")
+    def host(self, url, *arguments, pass_fds=(), **variables):
+        host = Host({**self.environment, **variables}, url, *arguments, log=self.home / "bridge.log", pass_fds=pass_fds)
         self.addCleanup(host.close)
         return host
 

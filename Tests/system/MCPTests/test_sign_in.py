@@ -1,7 +1,13 @@
 """The token of the bridge: sign-in, renewal, further scopes, and what may go wrong with them. Several bridges share one
 session."""
 
+import base64
+import hashlib
+import html
+import http.client
 import json
+import os
+import re
 import shlex
 import signal
 import time
@@ -18,16 +24,57 @@ def scopes(url):
     return set(urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)["scope"][0].split())
 
 
+class Page:
+    """The page on which the user is asked about an authorization server."""
+
+    def __init__(self, url):
+        self.url = urllib.parse.urlsplit(url)
+        _, self.headers, text = self.send("GET", self.url.path)
+        self.forms = re.findall(r'<form method="post" action="([^"]*)"><button>(.*?)</button>', text)
+        self.text = html.unescape(text)
+
+    def send(self, method, path, **headers):
+        connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=60)
+        connection.putrequest(method, path, skip_host="Host" in headers)
+        for name, value in {"Content-Length": "0", **headers}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, dict(answer.getheaders()), text
+
+    def press(self, button):
+        (path,) = (path for path, name in self.forms if name == button)
+        return self.send("POST", path)
+
+    def agree(self):
+        """Returns the address at which the tab goes on."""
+        status, _, text = self.press("Continue")
+        return html.unescape(re.search(r'http-equiv="refresh" content="0; url=([^"]*)"', text)[1])
+
+
 class SignInCase(BridgeCase):
     OPTIONS: tuple = ()
 
     def provide(self):
+        #: The authorization requests of the tabs in which the user has agreed to the server.
+        self.agreed = {}
         self.peer = Peer()
         self.addCleanup(self.peer.stop)
         sandbox = Sandbox("--open-registration", "--device-interval", "1", "--resource", self.peer.url, *self.OPTIONS)
         self.addCleanup(sandbox.stop)
         self.peer.protect(sandbox.issuer)
         return sandbox
+
+    def opened(self, count=1):
+        """The authorization request of this tab. A user who is asked about the server agrees."""
+        url = super().opened(count)
+        if url.startswith(self.sandbox.issuer):
+            return url
+        if url not in self.agreed:
+            self.agreed[url] = Page(url).agree()
+        return self.agreed[url]
 
     def configure(self, name="default", **changes):
         """There is no profile: the bridge needs none."""
@@ -157,6 +204,141 @@ class OneSignIn(SignInCase):
         self.assertEqual(self.registrations, 0)
 
 
+class TheQuestion(SignInCase):
+    """The page before the first sign-in at an authorization server."""
+
+    def begin(self, *arguments):
+        self.peer.metadata["resource_name"] = "Notes <script>alert(1)</script>"
+        host = self.bridges(1, *arguments)[0]
+        return host, Page(BridgeCase.opened(self))
+
+    def test_names_both_and_sends_nothing_before_the_answer(self):
+        host, page = self.begin()
+        place, issuer = (urllib.parse.urlsplit(url).netloc for url in (self.peer.url, self.sandbox.issuer))
+        words = f"Notes <script>alert(1)</script> (not verified) at {place} wants you to sign in at {issuer}"
+        self.assertIn(words, page.text)
+        self.assertNotIn("<script>", page.send("GET", page.url.path)[2])
+        policy = page.headers["Content-Security-Policy"]
+        for directive in ("default-src 'none'", "form-action 'self'", "frame-ancestors 'none'"):
+            self.assertIn(directive, policy)
+        self.assertNotIn("unsafe", policy)
+        self.assertEqual(self.registrations, 0)
+        self.come_back(page.agree())
+        self.assertIn("result", host.answer(host.hello))
+        # Another server with the same authorization server: it is known.
+        other = Peer()
+        self.addCleanup(other.stop)
+        other.protect(self.sandbox.issuer)
+        self.host(other.url).begin("initialize", HELLO)
+        self.assertTrue(BridgeCase.opened(self, 2).startswith(self.sandbox.issuer))
+
+    def test_only_its_own_form_answers_it(self):
+        host, page = self.begin()
+        path = dict((name, path) for path, name in page.forms)["Continue"]
+        for method, target, headers, status in (
+            ("GET", path, {}, 405), ("POST", page.url.path, {}, 405), ("GET", "/", {}, 404),
+            ("POST", page.url.path + "/continue", {}, 404), ("POST", path[:-1], {}, 404), ("GET", page.url.path + "?a", {}, 404),
+            ("POST", path.replace(page.url.path, "/" + "A" * 32), {}, 404),
+            ("POST", path, {"Host": f"evil.example:{page.url.port}"}, 421), ("GET", page.url.path, {"Host": "localhost"}, 421),
+        ):
+            self.assertEqual(page.send(method, target, **headers)[0], status, (method, target, headers))
+        self.assertEqual(self.registrations, 0)
+        self.come_back(page.agree())
+        self.assertIn("result", host.answer(host.hello))
+        self.assertEqual(self.tabs, 1)
+
+    def test_not_me_is_a_declined_sign_in(self):
+        host, page = self.begin()
+        self.assertIn("Nothing was registered or sent", page.press("Not me")[2])
+        self.assertEqual(self.reason(host.answer(host.hello)), "signInRequired")
+        self.assertIn("declined", host.initialize()["error"]["message"])
+        self.assertEqual((self.tabs, self.registrations), (1, 0))
+
+    def test_a_sign_in_that_fails_says_so_in_the_tab(self):
+        self.sandbox.control("fault", fault="status", value=400, endpoint="clientRegistration", times=5)
+        host, page = self.begin()
+        self.assertIn("The sign-in failed", page.press("Continue")[2])
+        self.assertEqual(self.reason(host.answer(host.hello)), "signInRequired")
+
+    def test_without_the_question_the_tab_goes_to_the_server(self):
+        self.bridges(1, "--sign-in", "auto")
+        self.assertTrue(BridgeCase.opened(self).startswith(self.sandbox.issuer))
+
+
+class Options(SignInCase):
+    def query(self, *arguments):
+        host = self.bridges(1, *arguments)[0]
+        url = self.opened()
+        self.come_back(url)
+        self.assertIn("result", host.answer(host.hello))
+        return urllib.parse.parse_qs(urllib.parse.urlsplit(url).query)
+
+    def test_no_resource_is_sent_where_the_server_refuses_it(self):
+        query = self.query("--no-resource")
+        self.assertNotIn("resource", query)
+        self.assertNotIn("none", query)
+
+    def test_parameters_are_added_to_the_authorization_request(self):
+        query = self.query("--authorize", "access_type=offline", "--authorize", "audience=a b&c")
+        self.assertEqual((query["access_type"], query["audience"]), (["offline"], ["a b&c"]))
+        self.assertEqual(query["resource"], [self.peer.url])
+
+    def test_parameters_of_the_protocol_are_refused(self):
+        for words in ("state=x", "client_id=x", "resource=x", "prompt=none", "audience", "=x"):
+            _, said = self.run_enroll("mcp", self.peer.url, "--allow-loopback-http", "--authorize", words, status=2)
+            self.assertIn("--authorize", said)
+        self.run_enroll("mcp", self.peer.url, "--allow-loopback-http", "--no-resource", "--resource", "https://x.example",
+                        status=2)
+
+    def test_a_passphrase_of_the_store_reaches_the_sign_in(self):
+        def descriptor():
+            read, write = os.pipe()
+            os.write(write, b"correct horse\n")
+            os.close(write)
+            self.addCleanup(os.close, read)
+            return read
+
+        arguments = ("--keys", "passphrase", "--passphrase-fd")
+        first = descriptor()
+        host = self.host(self.peer.url, *arguments, str(first), pass_fds=(first,))
+        hello = host.begin("initialize", HELLO)
+        self.come_back(self.opened())
+        self.assertIn("result", host.answer(hello))
+        second = descriptor()
+        self.run_enroll("token", "--resource", self.peer.url, *arguments, str(second), pass_fds=(second,))
+
+
+class BoundTokens(SignInCase):
+    """Tokens that are bound to a key (RFC 9449)."""
+
+    OPTIONS = ("--dpop", "offered")
+
+    def test_each_request_has_a_proof_of_the_key(self):
+        self.peer.metadata["dpop_bound_access_tokens_required"] = True
+        seen = []
+
+        @self.peer.on
+        def check(handler, message):
+            scheme, _, token = (handler.headers.get("Authorization") or "").partition(" ")
+            part = handler.headers["DPoP"].split(".")[1]
+            proof = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+            digest = base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).decode().rstrip("=")
+            self.assertEqual((scheme, proof["ath"], proof["htu"]), ("DPoP", digest, self.peer.url))
+            self.assertEqual(proof["htm"], handler.command)
+            seen.append(proof)
+            if message.get("method") == "tools/call" and proof.get("nonce") != "b":
+                handler.reply(401, b"", WWW_Authenticate='DPoP error="use_dpop_nonce"', DPoP_Nonce="b")
+                return True
+            return False
+
+        host = self.signed_in()[0]
+        before = self.counts()["refreshes"]
+        self.assertIn("result", host.call("x"))
+        self.assertIn("result", host.call("x"))
+        self.assertEqual((self.tabs, self.counts()["refreshes"]), (1, before))
+        self.assertEqual(len({proof["jti"] for proof in seen}), len(seen))
+
+
 class Tokens(SignInCase):
     def test_a_refused_token_is_renewed_once_for_all(self):
         hosts = self.signed_in(3)
@@ -188,6 +370,50 @@ class Tokens(SignInCase):
         self.assertEqual(self.reason(host.answer(call)), "refused")
         self.assertEqual(self.reason(host.call("x")), "refused")
         self.assertEqual(self.tabs, 2)
+
+    def test_no_bridge_opens_a_tab_for_a_server_that_refuses_a_token_of_another_one(self):
+        self.sandbox.control("fault", fault="omitRefreshToken", endpoint="token", times=2)
+        hosts = self.signed_in(2)
+        self.peer.on(lambda handler, message: message.get("method") == "tools/call" and (
+            handler.reply(401, b"", WWW_Authenticate=self.peer.challenge) or True))
+        call = hosts[0].begin("tools/call", {"name": "x"})
+        self.come_back(self.opened(2))
+        self.assertEqual(self.reason(hosts[0].answer(call)), "refused")
+        for host in (hosts[1], self.host(self.peer.url)):
+            if host is not hosts[1]:
+                host.initialize()
+            self.assertEqual(self.reason(host.call("x")), "refused")
+        self.assertEqual(self.tabs, 2)
+
+    def test_the_servers_own_messages_come_after_a_sign_in(self):
+        """The stream was refused without a token, so it is opened with the token."""
+        self.peer.acts.pop(0)
+        self.peer.protect(self.sandbox.issuer)
+        protected = self.peer.acts.pop(0)
+
+        @self.peer.on
+        def act(handler, message):
+            # Some requests need a token, others do not.
+            if message.get("method") in ("initialize", "notifications/initialized"):
+                return False
+            if protected(handler, message):
+                return True
+            if handler.command != "GET":
+                return False
+            handler.stream()
+            handler.event({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+            time.sleep(1)
+            return True
+
+        for host in [self.host(self.peer.url) for _ in range(2)]:
+            self.assertIn("result", host.initialize())
+            wait_until(lambda: self.peer.all("GET"), "the stream is asked for")
+            call = host.begin("tools/call", {"name": "x"})
+            if not self.tabs:
+                self.come_back(self.opened())
+            self.assertIn("result", host.answer(call))
+            host.other(lambda message: message["method"] == "notifications/tools/list_changed")
+        self.assertEqual(self.tabs, 1)
 
     def test_a_session_that_ended_at_the_server_leads_to_one_sign_in(self):
         hosts = self.signed_in(3)

@@ -180,6 +180,16 @@ struct ResourceDiscoveryTests {
   }
 
   @Test(
+    "a resource that takes a token with a proof only wants tokens that are bound to a key",
+    arguments: [
+      (#"DPoP algs="ES256", scope="a""#, true), (#"dpop error="invalid_token""#, true),
+      (#"Bearer scope="a", DPoP algs="ES256""#, false), ("Bearer", false), ("Basic", false),
+    ])
+  func boundTokens(header: String, isBound: Bool) throws {
+    try expect(discover(challenge: header).requiresDPoP, is: isBound)
+  }
+
+  @Test(
     "a resource that answers 404 or 405 to a reader is asked as its clients ask", arguments: [404, 405, 401])
   func postOnly(status: Int) throws {
     web.forget(Published.location)

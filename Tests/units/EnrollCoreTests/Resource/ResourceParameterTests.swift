@@ -49,6 +49,22 @@ struct ResourceParameterTests {
     try expect(sent(#require(bench.provider.requests(.token).first)), is: [Self.resource])
   }
 
+  @Test("a provider that refuses resources gets none, and the account is that of the resource")
+  func unsent() throws {
+    let bench = try Bench([
+      ("resource", .string(Self.resource)), ("resourceParameter", .string("none")),
+      ("pushedRequests", .string("never")),
+    ])
+    let engine = bench.engine()
+    let begun = try engine.signIn.begin(SignInOptions(), cancellation: nil)
+    #expect(!begun.url.contains("resource="))
+    #expect(!begun.url.contains("none="))
+    _ = try engine.signIn.resume(bench.provider.signIn(at: begun.url), cancellation: nil)
+    bench.clock.advance(seconds: 4000)
+    _ = try engine.token()
+    for request in bench.provider.requests(.token) { #expect(try sent(request).isEmpty) }
+  }
+
   @Test("without the key no request names one")
   func none() throws {
     let bench = try Bench(dpop: .never)

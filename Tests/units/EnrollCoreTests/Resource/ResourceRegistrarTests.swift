@@ -140,6 +140,30 @@ struct ResourceRegistrarTests {
     expect(scopes, is: [.string("mcp:read"), .string("mcp:read mcp:write")])
   }
 
+  @Test("scopes that the host names get those of insufficient_scope, and no others of a challenge")
+  func namedScopes() throws {
+    let scopes = ["mcp:read", "mcp:list"]
+    func scopes(_ header: String, _ change: (inout ResourceRequest) -> Void = { _ in }) throws -> [String] {
+      try register {
+        $0.scopes = scopes
+        $0.challenge = header
+        change(&$0)
+      }.configuration().scopes
+    }
+    try expect(scopes(#"Bearer scope="mcp:write""#), is: scopes)
+    let more = #"Bearer error="insufficient_scope", scope="mcp:write""#
+    try expect(scopes(more), is: scopes + ["mcp:write"])
+    try expect(scopes(more) { $0.clientID = "mine" }, is: scopes + ["mcp:write"])
+  }
+
+  @Test("a challenge for a bound token makes the tokens of a registered client bound ones")
+  func boundTokens() throws {
+    try expect(register().configuration().dpop, is: .never)
+    try expect(register { $0.challenge = #"DPoP algs="ES256""# }.configuration().dpop, is: .always)
+    try expect(register().configuration().dpop, is: .always)
+    expect(registrations.count, is: 1)
+  }
+
   @Test("clients that gave way for further scopes stay known until another registration is asked for")
   func former() throws {
     let name = try name(of: Published.resource)

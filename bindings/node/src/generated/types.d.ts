@@ -252,8 +252,8 @@ export type Configuration = {
    */
   resources?: string[];
   /**
-   * The parameter that carries resource and resources: resource (RFC 8707), or audience, for Hydra and Authelia.
-   * resource by default.
+   * The parameter that carries resource and resources: resource (RFC 8707), audience, for Hydra and Authelia, or
+   * none, for providers that refuse both, such as Microsoft Entra. resource by default.
    */
   resourceParameter?: ResourceParameter;
   /** Another spelling of resourceParameter, never beside it. */
@@ -508,7 +508,7 @@ export type WithoutExpiry = 'never' | number;
 export type FeaturePolicy = 'auto' | 'always' | 'never';
 
 /** The parameter that names the APIs that tokens are for. */
-export type ResourceParameter = 'resource' | 'audience';
+export type ResourceParameter = 'resource' | 'audience' | 'none';
 
 /** How a registration begins. */
 export type RegistrationStart = 'signIn' | 'promptCreate' | 'promptRegistration' | RegistrationGateway;
@@ -1424,8 +1424,9 @@ export interface ResourceCommands {
     /** The app's name, for the server's pages. */
     clientName?: string;
     /**
-     * The scopes to request. By default those of challenge, or else those that the resource lists; in addition
-     * offline_access and openid if the server lists them.
+     * The scopes to request; if challenge has insufficient_scope, its scopes are added. By default those of
+     * challenge, or else those that the resource lists; in addition offline_access and openid if the server lists
+     * them.
      */
     scopes?: string[];
     /** The client id, if the app is already registered with the server. */

@@ -738,8 +738,9 @@ class CoreCommands(Caller):
                 rejected.
             redirect_uri: The redirect URI, as in a configuration.
             client_name: The app's name, for the server's pages.
-            scopes: The scopes to request. By default those of challenge, or else those that the resource lists; in
-                addition offline_access and openid if the server lists them.
+            scopes: The scopes to request; if challenge has insufficient_scope, its scopes are added. By default those
+                of challenge, or else those that the resource lists; in addition offline_access and openid if the server
+                lists them.
             client_id: The client id, if the app is already registered with the server.
             client_secret: The secret of clientId.
             client_metadata_uri: The https URL of the app's client id metadata document, for servers that accept one.
@@ -1655,8 +1656,9 @@ class AsyncCoreCommands(AsyncCaller):
                 rejected.
             redirect_uri: The redirect URI, as in a configuration.
             client_name: The app's name, for the server's pages.
-            scopes: The scopes to request. By default those of challenge, or else those that the resource lists; in
-                addition offline_access and openid if the server lists them.
+            scopes: The scopes to request; if challenge has insufficient_scope, its scopes are added. By default those
+                of challenge, or else those that the resource lists; in addition offline_access and openid if the server
+                lists them.
             client_id: The client id, if the app is already registered with the server.
             client_secret: The secret of clientId.
             client_metadata_uri: The https URL of the app's client id metadata document, for servers that accept one.

@@ -940,7 +940,7 @@ class ResourceDiscovery:
     takes_client_metadata_documents: bool
     """Whether the server accepts the URL of a client id metadata document as a client id."""
 
-    requires_d_po_p: bool
+    requires_dpop: bool
     """Whether the resource accepts only tokens that are bound to a key (RFC 9449)."""
 
     discovery: str
@@ -966,7 +966,7 @@ class ResourceDiscovery:
             authorization_endpoint=text(members["authorizationEndpoint"]),
             can_register=truth(members["canRegister"]),
             takes_client_metadata_documents=truth(members["takesClientMetadataDocuments"]),
-            requires_d_po_p=truth(members["requiresDPoP"]),
+            requires_dpop=truth(members["requiresDPoP"]),
             discovery=text(members["discovery"]),
             metadata_uri=maybe(text, members.get("metadataUri")),
             name=maybe(text, members.get("name")),
@@ -1902,9 +1902,9 @@ class Configuration(_Configuration, total=False):
     8707 §2). With resource or resources, EnrollKit requests no token for any other API.
     """
 
-    resource_parameter: Literal["resource", "audience"]
-    """The parameter that carries resource and resources: resource (RFC 8707), or audience, for Hydra and Authelia.
-    resource by default.
+    resource_parameter: Literal["resource", "audience", "none"]
+    """The parameter that carries resource and resources: resource (RFC 8707), audience, for Hydra and Authelia, or
+    none, for providers that refuse both, such as Microsoft Entra. resource by default.
     """
 
     scopes: Union[str, Sequence[str]]

@@ -74,8 +74,8 @@ public class ResourceCommands internal constructor(private val caller: Caller) {
    * @param redirectUri The redirect URI, as in a configuration.
    * @param store The absolute path of a directory, or memory. The daemon's default: $XDG_DATA_HOME/enrollkit.
    * @param clientName The app's name, for the server's pages.
-   * @param scopes The scopes to request. By default those of challenge, or else those that the resource lists; in
-   *   addition offline_access and openid if the server lists them.
+   * @param scopes The scopes to request; if challenge has insufficient_scope, its scopes are added. By default those of
+   *   challenge, or else those that the resource lists; in addition offline_access and openid if the server lists them.
    * @param clientId The client id, if the app is already registered with the server.
    * @param clientSecret The secret of clientId.
    * @param clientMetadataUri The https URL of the app's client id metadata document, for servers that accept one.

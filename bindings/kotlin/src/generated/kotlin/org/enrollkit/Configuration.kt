@@ -233,8 +233,8 @@ public data class Configuration(
    */
   public val resources: List<String>? = null,
   /**
-   * The parameter that carries resource and resources: resource (RFC 8707), or audience, for Hydra and Authelia.
-   * resource by default.
+   * The parameter that carries resource and resources: resource (RFC 8707), audience, for Hydra and Authelia, or none,
+   * for providers that refuse both, such as Microsoft Entra. resource by default.
    */
   public val resourceParameter: ResourceParameter? = null,
   /**

@@ -1152,6 +1152,7 @@ public enum class ResourceParameter(
 ) {
   RESOURCE("resource"),
   AUDIENCE("audience"),
+  NONE("none"),
   ;
 
   internal companion object {

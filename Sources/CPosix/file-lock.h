@@ -1,0 +1,19 @@
+// Locks of whole files that belong to a process (fcntl(2)). Unlike flock(2), they say which process has them, and asking for it
+// takes no lock.
+#ifndef ENROLL_CPOSIX_FILE_LOCK_H
+#define ENROLL_CPOSIX_FILE_LOCK_H
+#include <fcntl.h>
+#include <unistd.h>
+// Takes the lock, without waiting. The lock ends with the process, or when the process closes
+// any descriptor of the file.
+static inline int enroll_posix_lock_file(int fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_SETLK, &lock);
+}
+// The other process that has the lock; 0 if none has, -1 for one of another container.
+static inline pid_t enroll_posix_lock_holder(int fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
+  return lock.l_pid > 0 ? lock.l_pid : -1;
+}
+#endif

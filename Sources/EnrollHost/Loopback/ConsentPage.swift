@@ -1,0 +1,229 @@
+// The question whether to sign in at a server, in the browser of a user without a terminal. A resource that anybody may
+// operate has named the server, so nobody is sent there unasked. After the answer the same tab goes on to the server.
+// Other programs and web pages on the machine can send requests to the port: the page has an address that nobody can
+// guess, only the page itself contains the word that an answer needs, and a request with another Host is refused.
+
+import CPosix
+import EnrollCrypto
+package import EnrollRules
+package import EnrollSteps
+import EnrollPosix
+
+/// What the user is asked. The texts come from servers, and none of them is verified.
+package struct ConsentQuestion: Equatable, Sendable {
+  /// The name that the resource gives itself.
+  package var name: String?
+  /// The URL of the resource.
+  package var resource: String
+  package var issuer: String
+  /// The server of the earlier sign-ins, if the resource has named another one since.
+  package var issuerBefore: String?
+
+  package init(name: String?, resource: String, issuer: String, issuerBefore: String? = nil) {
+    self.name = name
+    self.resource = resource
+    self.issuer = issuer
+    self.issuerBefore = issuerBefore
+  }
+}
+
+/// Asks one question, once. One thread uses it at a time.
+package final class ConsentPage: @unchecked Sendable {
+  // Unchecked: a caller waits for `answer` before it calls anything else.
+
+  /// The address for the browser.
+  package let address: String
+
+  private let authority: [UInt8]
+  private let place: [UInt8]
+  private let word: [UInt8]
+  private let question: ConsentQuestion
+  private let event: EventDescriptor
+  private var sockets: LoopbackSockets
+  private var connections: [LoopbackConnection] = []
+  /// The tab that waits for the sign-in after it has agreed.
+  private var agreed: LoopbackConnection?
+
+  private static let secretBytes = 24
+  private static let mostConnections = 16
+  private static let longestWaitNanoseconds: Int64 = 10_000_000_000
+
+  /// Opens a port that the system chooses.
+  /// - Throws: `.busy` or `.unsupported` if no port can be opened; `.internal` if there is no randomness.
+  package convenience init(
+    _ question: ConsentQuestion, random: any RandomSource = SystemRandomSource()
+  ) throws(EnrollError) {
+    let place = Base64URL.encode(try random.bytes(Self.secretBytes))
+    let word = Base64URL.encode(try random.bytes(Self.secretBytes))
+    let event = try EventDescriptor()
+    self.init(question, place, word, event, try LoopbackSockets(isIPv6: false, port: nil))
+  }
+
+  private init(
+    _ question: ConsentQuestion, _ place: String, _ word: String, _ event: EventDescriptor,
+    _ sockets: LoopbackSockets
+  ) {
+    let authority = "127.0.0.1:\(sockets.port)"
+    address = "http://\(authority)/\(place)"
+    self.authority = Array(authority.utf8)
+    self.place = Array("/\(place)".utf8)
+    self.word = Array(word.utf8)
+    self.question = question
+    self.event = event
+    self.sockets = sockets
+  }
+
+  deinit { close() }
+
+  /// Waits for the user's answer.
+  /// - Returns: whether the user agrees. The browser then waits for ``goOn(to:)``.
+  /// - Throws: `.deadlineExceeded`, `.cancelled`; `.busy` if the system refuses the wait.
+  package func answer(
+    until deadline: Instant, clock: any Clock, cancellation: any Cancellation
+  ) throws(EnrollError) -> Bool {
+    let event = self.event
+    let ticket = cancellation.onCancel { event.wake() }
+    defer { cancellation.removeHook(ticket) }
+    while true {
+      if cancellation.isCancelled {
+        throw EnrollError(.cancelled, "the wait for the user's answer was cancelled")
+      }
+      let now = clock.instant()
+      guard now < deadline else {
+        throw EnrollError(.deadlineExceeded, "the user did not answer in the browser")
+      }
+      for connection in connections where now >= connection.deadline { connection.close() }
+      connections.removeAll { now >= $0.deadline }
+      let ready = try poll(until: deadline, now)
+      event.drain()
+      if let agrees = serve(ready) { return agrees }
+      accept(ready, now)
+    }
+  }
+
+  /// Sends the tab that has agreed to the server.
+  package func goOn(to target: String) {
+    let page = ConsentHTML.continued(to: target)
+    agreed?.answer(page)
+    agreed?.close()
+    agreed = nil
+    // Who has clicked twice has another connection, and the browser shows only the answer to that.
+    accept(Set(sockets.descriptors), SystemClock.now())
+    for connection in connections {
+      var connection = connection
+      if case .head(let head) = connection.read(), let request = try? LoopbackRequest(head: head),
+        (try? choice(of: request)) == .agreed
+      {
+        connection.answer(page)
+      }
+      connection.close()
+    }
+    connections = []
+    close()
+  }
+
+  /// Ends the question. A tab that waits learns that the sign-in failed.
+  package func close() {
+    agreed?.answer(ConsentHTML.page("The sign-in failed", "The program that started it says why."))
+    agreed?.close()
+    agreed = nil
+    for connection in connections { connection.close() }
+    connections = []
+    sockets.close()
+  }
+
+  // MARK: One iteration of the wait
+
+  private func poll(until deadline: Instant, _ now: Instant) throws(EnrollError) -> Set<Int32> {
+    var descriptors = [pollfd(fd: event.descriptor, events: Int16(POLLIN), revents: 0)]
+    for socket in sockets.descriptors + connections.map({ $0.descriptor }) {
+      descriptors.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
+    }
+    let latest = connections.reduce(now.advanced(byNanoseconds: Self.longestWaitNanoseconds)) {
+      min($0, $1.deadline)
+    }
+    let milliseconds = Int32(clamping: max(0, min(deadline, latest).since(now)) / 1_000_000 + 1)
+    let outcome = ExitBarrier.allowingExit {
+      CPosix.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
+    }
+    let number = enroll_posix_errno()
+    if outcome < 0, number != EINTR, number != EAGAIN {
+      throw EnrollError(.busy, "poll(2) for the answer failed: \(SystemError.message(number))")
+    }
+    return Set(descriptors.filter { $0.revents != 0 }.map { $0.fd })
+  }
+
+  private func accept(_ ready: Set<Int32>, _ now: Instant) {
+    for socket in sockets.descriptors where ready.contains(socket) {
+      while true {
+        let descriptor = enroll_posix_accept(socket)
+        guard descriptor >= 0 else { break }
+        if connections.count >= Self.mostConnections { connections.removeFirst().close() }
+        connections.append(LoopbackConnection(descriptor: descriptor, now: now))
+      }
+    }
+  }
+
+  /// - Returns: the user's answer; nil if there is none yet.
+  private func serve(_ ready: Set<Int32>) -> Bool? {
+    for index in connections.indices.reversed() where ready.contains(connections[index].descriptor) {
+      let progress = connections[index].read()
+      if case .waiting = progress { continue }
+      let connection = connections.remove(at: index)
+      switch progress {
+      case .waiting, .gone: connection.close()
+      case .refused(let status):
+        connection.answer(LoopbackResponse.refusal(status))
+        connection.close(isCut: status == 431)
+      case .head(let head):
+        switch reply(to: head, on: connection) {
+        case .agreed:
+          agreed = connection
+          return true
+        case .declined:
+          connection.close()
+          return false
+        case .asked, nil: connection.close()
+        }
+      }
+    }
+    return nil
+  }
+
+  private enum Choice { case asked, agreed, declined }
+
+  /// Answers the request, unless the user agrees.
+  private func reply(to head: ArraySlice<UInt8>, on connection: LoopbackConnection) -> Choice? {
+    do throws(LoopbackRequest.Refusal) {
+      let choice = try choice(of: try LoopbackRequest(head: head))
+      switch choice {
+      case .asked:
+        let form = String(decoding: place + [0x2F] + word, as: UTF8.self)
+        connection.answer(ConsentHTML.question(question, form: form))
+      case .declined:
+        connection.answer(
+          ConsentHTML.page("Not signed in", "Nothing was registered or sent. You can close this window."))
+      case .agreed: break
+      }
+      return choice
+    } catch {
+      connection.answer(LoopbackResponse.refusal(error.status))
+      return nil
+    }
+  }
+
+  private func choice(of request: LoopbackRequest) throws(LoopbackRequest.Refusal) -> Choice {
+    guard request.host.elementsEqual(authority) else { throw LoopbackRequest.Refusal(status: 421) }
+    guard request.query == nil else { throw LoopbackRequest.Refusal(status: 404) }
+    if ConstantTime.equal(Array(request.path), place) {
+      guard ASCII.equals(request.method, "GET") else { throw LoopbackRequest.Refusal(status: 405) }
+      return .asked
+    }
+    for (choice, ending) in [(Choice.agreed, "/continue"), (.declined, "/decline")]
+    where ConstantTime.equal(Array(request.path), place + [0x2F] + word + Array(ending.utf8)) {
+      guard ASCII.equals(request.method, "POST") else { throw LoopbackRequest.Refusal(status: 405) }
+      return choice
+    }
+    throw LoopbackRequest.Refusal(status: 404)
+  }
+}

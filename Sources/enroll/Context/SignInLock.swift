@@ -1,0 +1,56 @@
+// The lock of a sign-in, which only one process has at a time. The system releases it when that process ends. Whoever
+// only looks for the process with the lock does not take it, so it is in nobody's way.
+
+import CPosix
+
+struct SignInLock {
+  private let descriptor: Int32
+
+  /// - Parameter descriptor: an open file, which this lock closes at its end.
+  private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  /// What came of the attempt to take a lock.
+  enum Attempt {
+    case taken(SignInLock)
+    /// Another process has it. The number is nil for a process of another container.
+    case held(by: Int32?)
+    /// No file can be made or locked here.
+    case impossible
+  }
+
+  static func take(_ path: String) -> Attempt {
+    let descriptor = enroll_posix_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return .impossible }
+    guard enroll_posix_lock_file(descriptor) != 0 else { return .taken(SignInLock(descriptor)) }
+    let number = enroll_posix_errno()
+    let holder = enroll_posix_lock_holder(descriptor)
+    close(descriptor)
+    guard number == EACCES || number == EAGAIN || number == EINTR else { return .impossible }
+    return .held(by: holder > 0 ? holder : nil)
+  }
+
+  /// The process that has the lock: nil if none has it, -1 for a process of another container. Not for the process
+  /// with the lock, which would lose it.
+  static func holder(_ path: String) -> Int32? {
+    let descriptor = enroll_posix_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    let holder = enroll_posix_lock_holder(descriptor)
+    return holder == 0 ? nil : holder
+  }
+
+  /// What the last process with the lock has written.
+  var note: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 64 << 10)
+    let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+    return count > 0 ? Array(bytes[..<count]) : []
+  }
+
+  /// Writes the note for the next process. A note that cannot be written is left out.
+  func write(_ note: [UInt8]) {
+    guard ftruncate(descriptor, 0) == 0, !note.isEmpty else { return }
+    _ = note.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+  }
+
+  func end() { close(descriptor) }
+}
