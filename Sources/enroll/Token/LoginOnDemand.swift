@@ -75,7 +75,7 @@ struct LoginOnDemand {
   /// Runs `enroll login` at this terminal, one at a time.
   private func signInHere(_ place: SignInPlace) throws(Failure) {
     guard let lock = place.lock() else { throw Failure(.busy, "another command signs in at its terminal") }
-    defer { close(lock) }
+    defer { lock.end() }
     guard ToolRun.run([OwnProgram.path, "login"] + words, atTerminal: true)?.status == 0 else {
       throw Failure(.signInNeeded, "nobody has signed in")
     }
