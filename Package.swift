@@ -196,7 +196,7 @@ if !embedded {
         "EnrollKit", "EnrollHost", "EnrollStore", "EnrollPosix", "EnrollSteps", "EnrollRules", "EnrollCrypto",
         "EnrollJSON",
       ],
-      resources: [.copy("Zoo/Dialects.json")], swiftSettings: strict),
+      resources: [.copy("KnownProviders/Dialects.json")], swiftSettings: strict),
     .target(
       name: "TestVectors", dependencies: ["EnrollJSON", "Expectations"], path: "Tests/units/TestVectors",
       exclude: ["README.md", "make.py", "own"], swiftSettings: strict),
@@ -274,14 +274,14 @@ if !embedded {
         "EnrollCrypto", "EnrollJSON", "Expectations",
       ], path: "Tests/units/EnrollCommandsTests",
       swiftSettings: strict),
-    // The library at each provider of the zoo, by each face.
+    // The library at each known provider, by each face.
     .testTarget(
-      name: "ZooTests",
+      name: "KnownProviderTests",
       dependencies: [
         "EnrollC", "CEnroll", "EnrollCommands", "EnrollHost", "EnrollPosix", "EnrollSteps", "EnrollRules",
         "EnrollTesting",
         "EnrollCrypto", "EnrollJSON", "Expectations",
-      ], path: "Tests/units/ZooTests",
+      ], path: "Tests/units/KnownProviderTests",
       exclude: ["answers.txt", "cells.txt"], swiftSettings: strict),
     .testTarget(
       name: "EnrollKitTests",

@@ -10,9 +10,10 @@ import EnrollPosix
 
 /// Answers discovery, JWKS, token, userinfo and revocation requests in memory.
 ///
-/// `FakeProvider(clock:)` follows the specifications and serves every client. With the id of a provider of the ``Zoo`` it imitates
-/// that provider at its real URLs, with its refusals: some are compared with the running server (Tests/system/RealTests/test_zoo.py) or
-/// with recordings of it; the others follow documents and reports.
+/// `FakeProvider(clock:)` follows the specifications and serves every client. With the id of one of the
+/// ``KnownProviders`` it imitates that provider at its real URLs, with its refusals: some are compared with the running
+/// server (Tests/system/RealTests/test_known_providers.py) or with recordings of it; the others follow documents and
+/// reports.
 ///
 /// ```swift
 /// let provider = try FakeProvider("google-desktop", clock: FakeClock())
@@ -83,7 +84,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
     /// A registration with these values.
     public init(
-      clientID: String = "native", secret: String = "zoo-published-secret",
+      clientID: String = "native", secret: String = "published-secret-of-a-native-app",
       redirectURIs: [String] = ["com.example.app:/callback"],
       postLogoutRedirectURIs: [String] = ["com.example.app:/logout"]
     ) {
@@ -116,7 +117,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 
   /// A provider that imitates a well-known one.
   /// - Parameters:
-  ///   - id: a provider of the ``Zoo``.
+  ///   - id: the id of one of the ``KnownProviders``.
   ///   - registration: its only client.
   ///   - values: replacements for the placeholders `<…>` of the dialect; the others get sample values.
   ///   - clock: the clock of the provider.
@@ -125,18 +126,18 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     _ id: String, registration: Registration = Registration(), values: [String: String] = [:],
     clock: any Clock
   ) throws {
-    try self.init(Zoo.entry(id), registration: registration, values: values, clock: clock)
+    try self.init(KnownProviders.named(id), registration: registration, values: values, clock: clock)
   }
 
-  /// A provider that imitates an entry of the ``Zoo``, which may have been changed.
+  /// A provider that imitates one of the ``KnownProviders``, which may have been changed.
   /// - Throws: if OpenSSL is missing.
   public convenience init(
-    _ entry: ZooEntry, registration: Registration = Registration(), values: [String: String] = [:],
+    _ entry: KnownProvider, registration: Registration = Registration(), values: [String: String] = [:],
     clock: any Clock
   ) throws {
     try self.init(
       entry.id, entry.dialect, registration, servesEveryClient: false, values, clock,
-      ZooKeys.shared(entry.dialect.idToken.algorithm))
+      SharedKeys.shared(entry.dialect.idToken.algorithm))
   }
 
   private init(
@@ -277,7 +278,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
 }
 
 /// Keys for all providers of a process that imitate another, because generating an RSA key takes long.
-enum ZooKeys {
+enum SharedKeys {
   private static let rsa = Result { try PrivateKey.generate(.rsa(bits: 2048)) }
   private static let ec = Result { try PrivateKey.generate(.ec(.p256)) }
   /// A second key; a hostile provider may publish it under the `kid` of the first key.

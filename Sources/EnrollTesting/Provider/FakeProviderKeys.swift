@@ -34,7 +34,7 @@ extension FakeProvider {
       keys.append(other)
     }
     let hasTwins = has(.twoKeysOneKid)
-    if rules.encryption != nil || hasTwins, let second = try? ZooKeys.otherRSA.get() {
+    if rules.encryption != nil || hasTwins, let second = try? SharedKeys.otherRSA.get() {
       let hasOtherKid = rules.encryption == .otherKid && !hasTwins
       var other = jwk(second, id: hasOtherKid ? "enc-1" : key["kid"]?.string)
       if !hasTwins { (other["alg"], other["use"]) = (.string("RSA-OAEP"), .string("enc")) }

@@ -77,17 +77,17 @@ func refused() async throws {
 }
 // end
 
-// example: zoo
+// example: known-provider
 @Test("my app signs in at Discord, as far as anybody knows")
 func discord() async throws {
   let clock = FakeClock()
-  let zoo = try FakeProvider("discord", clock: clock)
+  let fake = try FakeProvider("discord", clock: clock)
   let client = try EnrollClient(
     configuration: Configuration(
       provider: "discord", clientID: "native", redirectURI: "com.example.app:/callback"),
-    store: .memory, transport: zoo, clock: clock)
+    store: .memory, transport: fake, clock: clock)
 
-  _ = try await client.signIn(using: FakeUserAgent(signingInAt: zoo))
+  _ = try await client.signIn(using: FakeUserAgent(signingInAt: fake))
   #expect(try await client.confirm() == .active(.confirmed))
   #expect(try await client.account().profile?["email"] == .string("alice@example.com"))
 }

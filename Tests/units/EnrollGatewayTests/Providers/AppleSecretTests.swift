@@ -45,7 +45,7 @@ struct AppleSecretTests {
   func wrong(what: Int) throws {
     let (own, other) = (try PrivateKey.generate(.ec(.p256)), try PrivateKey.generate(.ec(.p256)))
     let world = try ServerWorld(
-      "apple", zoo: "apple", proof: .appleSecret(team: "TEAM", keyID: "KEY", key: own.publicKey),
+      "apple", imitating: "apple", proof: .appleSecret(team: "TEAM", keyID: "KEY", key: own.publicKey),
       [
         ("provider", .string("apple")), ("appleTeamId", .string(what == 1 ? "OTHER" : "TEAM")),
         ("appleKeyId", .string(what == 2 ? "OTHER" : "KEY")),
@@ -95,7 +95,7 @@ struct AppleSecretTests {
     let world = try appleWorld().world
     _ = try world.signIn()
     let secret = try #require(secrets(world).first)
-    world.server.zoo.next(.token, .status(400, body: "what is \(secret)?"))
+    world.server.fake.next(.token, .status(400, body: "what is \(secret)?"))
     try expect(world.signIn().status, is: 400)
     #expect(world.world.log.all.contains { $0.contains("repeats the client's proof") })
     #expect(!world.world.log.all.contains { $0.contains(secret) })
@@ -133,7 +133,7 @@ struct AppleSecretTests {
   func again() throws {
     let (world, _) = try deletedAccount()
     let (gateway, clock) = (world.world.gateway, world.world.clock)
-    world.server.zoo.next(.revocation, .unreachable, .status(503))
+    world.server.fake.next(.revocation, .unreachable, .status(503))
     try expect(gateway.revokeDue(), is: 1)
     clock.advance(seconds: 59)
     try expect(gateway.revokeDue(), is: 0)
@@ -185,7 +185,7 @@ struct AppleSecretTests {
   func revokeFails() throws {
     let world = try appleWorld().world
     let provider = world.world.gateway.services.providers[0]
-    world.server.zoo.next(
+    world.server.fake.next(
       .revocation, .unreachable, .status(503), .status(400, body: #"{"error":"invalid_request"}"#))
     for code in [EnrollError.Code.network, .server, .oauth] {
       let error = #expect(throws: EnrollError.self) { try provider.revoke(Secret("refresh-1")) }
@@ -196,7 +196,7 @@ struct AppleSecretTests {
   @Test("only Apple's refresh tokens are kept")
   func others() throws {
     let github = try ServerWorld(
-      "github", zoo: "github",
+      "github", imitating: "github",
       [("provider", .string("github")), ("clientSecret", .string(ServerWorld.secret))])
     #expect(!github.world.gateway.services.providers[0].keepsRefreshToken)
   }

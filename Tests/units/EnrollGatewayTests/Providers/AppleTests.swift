@@ -15,7 +15,7 @@ import EnrollHTTP
 func appleWorld(_ more: [(String, JSON)] = []) throws -> (world: ServerWorld, key: PrivateKey) {
   let key = try PrivateKey.generate(.ec(.p256))
   let world = try ServerWorld(
-    "apple", zoo: "apple", proof: .appleSecret(team: "TEAM", keyID: "KEY", key: key.publicKey),
+    "apple", imitating: "apple", proof: .appleSecret(team: "TEAM", keyID: "KEY", key: key.publicKey),
     [
       ("provider", .string("apple")), ("label", .string("Apple")), ("appleTeamId", .string("TEAM")),
       ("appleKeyId", .string("KEY")), ("applePrivateKey", .string(try pem(key))),
@@ -29,7 +29,7 @@ struct AppleTests {
 
   init() throws { world = try appleWorld().world }
 
-  private func fields(_ answer: ZooServer.Answer) throws -> [String: String] {
+  private func fields(_ answer: ProviderForServers.Answer) throws -> [String: String] {
     guard case .form(let target, let fields) = answer else {
       Issue.record("\(answer)")
       return [:]
@@ -207,7 +207,7 @@ struct AppleTests {
   @Test("a provider that answers by a query takes no form")
   func otherProvider() throws {
     let google = try ServerWorld(
-      "google", zoo: "google-desktop",
+      "google", imitating: "google-desktop",
       [("provider", .string("google")), ("clientSecret", .string(ServerWorld.secret))])
     let answer = google.browser.post(google.callback, form: [("state", "s"), ("code", "c")])
     expect(answer.status, is: 405)
@@ -248,7 +248,7 @@ struct AppleTests {
       (.string("false"), .string("true"), false), (.null, .bool(false), false),
     ])
   func relay(verified: JSON, isPrivate: JSON, isVerified: Bool) throws {
-    var person = ZooServer.Person()
+    var person = ProviderForServers.Person()
     person.edit = { claims in
       claims["email"] = .string("x7f3@privaterelay.appleid.com")
       claims["email_verified"] = verified.isNull ? nil : verified
@@ -262,7 +262,7 @@ struct AppleTests {
 
   @Test("a user without an address signs in without one")
   func noEmail() throws {
-    var person = ZooServer.Person()
+    var person = ProviderForServers.Person()
     person.edit = { claims in (claims["email"], claims["email_verified"]) = (nil, nil) }
     try expect(world.signIn(as: person).status, is: 303)
     try expect(#require(try world.session()).identity.email, is: nil)

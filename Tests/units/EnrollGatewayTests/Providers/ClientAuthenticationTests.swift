@@ -49,7 +49,7 @@ struct ClientAuthenticationTests {
     _ key: PrivateKey, known: PrivateKey? = nil, audience: String? = nil
   ) throws -> ServerWorld {
     try ServerWorld(
-      "work", zoo: "keycloak",
+      "work", imitating: "keycloak",
       proof: .assertion(
         keyID: "2026", key: (known ?? key).publicKey,
         audience: audience ?? "https://login.example.org/realms/acme"),

@@ -17,7 +17,7 @@ struct FacebookTests {
     -> ServerWorld
   {
     try ServerWorld(
-      "facebook", zoo: "facebook",
+      "facebook", imitating: "facebook",
       [("provider", .string("facebook")), ("clientSecret", .string(secret))] + more)
   }
 
@@ -48,7 +48,7 @@ struct FacebookTests {
   @Test("a user who shares no address signs in without one")
   func noEmail() throws {
     let world = try world()
-    var person = ZooServer.Person()
+    var person = ProviderForServers.Person()
     person.edit = { $0["email"] = nil }
     try expect(world.signIn(as: person).status, is: 303)
     try expect(#require(try world.session()).identity.email, is: nil)

@@ -14,7 +14,7 @@ import EnrollHTTP
 struct GitHubTests {
   private func world(secret: String = ServerWorld.secret) throws -> ServerWorld {
     try ServerWorld(
-      "github", zoo: "github", [("provider", .string("github")), ("clientSecret", .string(secret))])
+      "github", imitating: "github", [("provider", .string("github")), ("clientSecret", .string(secret))])
   }
 
   private func address(_ email: String, isPrimary: Bool, isVerified: Bool) -> JSON {
@@ -28,7 +28,7 @@ struct GitHubTests {
     let world = try world()
     try expect(world.signIn().header("Location"), is: "/account")
     let identity = try #require(try world.session()).identity
-    expect(identity.subject, is: "https://github.com/login/oauth " + world.server.zoo.subject(of: "alice"))
+    expect(identity.subject, is: "https://github.com/login/oauth " + world.server.fake.subject(of: "alice"))
     expect(identity.email, is: "alice@example.com")
     #expect(identity.isEmailVerified)
     expect(identity.providerSession, is: nil)
@@ -37,7 +37,7 @@ struct GitHubTests {
   @Test("the primary address is taken; one that is not verified does not count as verified")
   func addresses() throws {
     let world = try world()
-    var person = ZooServer.Person()
+    var person = ProviderForServers.Person()
     person.emails = .array([
       address("old@example.com", isPrimary: false, isVerified: true),
       address("new@example.com", isPrimary: true, isVerified: false),
@@ -53,7 +53,7 @@ struct GitHubTests {
     arguments: [JSON.array([]), .object([("message", .string("Not Found"))])])
   func none(emails: JSON) throws {
     let world = try world()
-    var person = ZooServer.Person()
+    var person = ProviderForServers.Person()
     person.emails = emails
     try expect(world.signIn(as: person).status, is: 303)
     try expect(#require(try world.session()).identity.email, is: nil)
@@ -62,7 +62,7 @@ struct GitHubTests {
   @Test("an error inside a 200 is an error")
   func errorInside200() throws {
     let world = try world()
-    world.server.zoo.next(
+    world.server.fake.next(
       .token,
       .status(
         200, headers: [HTTPHeader("Content-Type", "application/json")],

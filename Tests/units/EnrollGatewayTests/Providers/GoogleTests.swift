@@ -14,15 +14,15 @@ import EnrollHTTP
 struct GoogleTests {
   private func world(_ domain: String?) throws -> ServerWorld {
     try ServerWorld(
-      "google", zoo: "google-desktop",
+      "google", imitating: "google-desktop",
       [
         ("provider", .string("google")), ("clientSecret", .string(ServerWorld.secret)),
         ("label", .string("Google")),
       ] + (domain.map { [("hostedDomain", .string($0))] } ?? []))
   }
 
-  private func person(of domain: String?) -> ZooServer.Person {
-    var person = ZooServer.Person()
+  private func person(of domain: String?) -> ProviderForServers.Person {
+    var person = ProviderForServers.Person()
     person.hostedDomain = domain
     return person
   }
@@ -67,15 +67,15 @@ struct GoogleTests {
   @Test("hd of userinfo proves nothing")
   func userinfo() throws {
     let world = try world("example.com")
-    var person = ZooServer.Person()
+    var person = ProviderForServers.Person()
     person.edit = { claims in (claims["name"], claims["email"]) = (nil, nil) }
-    world.server.zoo.next(
+    world.server.fake.next(
       .userinfo,
       .status(
         200, headers: [HTTPHeader("Content-Type", "application/json")],
         body: #"{"sub":"alice","email":"alice@example.com","name":"A","hd":"example.com"}"#))
     let back = try world.comeBack(try world.answer(as: person, changing: withoutDomain))
-    expect(world.server.zoo.count(.userinfo), is: 1)
+    expect(world.server.fake.count(.userinfo), is: 1)
     expect(back.status, is: 403)
   }
 
@@ -99,7 +99,7 @@ struct GoogleTests {
     ])
   func email(verified: JSON, isVerified: Bool) throws {
     let world = try world(nil)
-    var person = ZooServer.Person()
+    var person = ProviderForServers.Person()
     person.edit = { $0["email_verified"] = verified.isNull ? nil : verified }
     try expect(world.signIn(as: person).status, is: 303)
     let identity = try #require(try world.session()).identity

@@ -49,16 +49,16 @@ struct NotificationTests {
   func ended(type: String) throws {
     try expect(world.session(), isNot: nil)
     var events = claims(type)
-    expect(send(try world.server.zoo.signed(events)), is: 200)
+    expect(send(try world.server.fake.signed(events)), is: 200)
     try expect(world.session(), is: nil)
     expect(world.browser.get("/account").header("Location"), is: "/login")
     events["aud"] = .string("com.example.app")
-    expect(send(try world.server.zoo.signed(events)), is: 200)
+    expect(send(try world.server.fake.signed(events)), is: 200)
   }
 
   @Test("the sessions of somebody else stay")
   func others() throws {
-    expect(send(try world.server.zoo.signed(claims(sub: "bob"))), is: 200)
+    expect(send(try world.server.fake.signed(claims(sub: "bob"))), is: 200)
     try expect(world.session(), isNot: nil)
   }
 
@@ -66,13 +66,13 @@ struct NotificationTests {
   func object() throws {
     var told = claims()
     told["events"] = try JSON.parse(Array((told["events"]?.string ?? "").utf8))
-    expect(send(try world.server.zoo.signed(told)), is: 200)
+    expect(send(try world.server.fake.signed(told)), is: 200)
     try expect(world.session(), is: nil)
   }
 
   @Test("what is only noted ends nothing", arguments: ["email-disabled", "email-enabled", "something-new"])
   func noted(type: String) throws {
-    expect(send(try world.server.zoo.signed(claims(type))), is: 200)
+    expect(send(try world.server.fake.signed(claims(type))), is: 200)
     try expect(world.session(), isNot: nil)
     #expect(world.world.log.all.contains { $0.contains(type) })
     #expect(!world.world.log.all.contains { $0.contains("alice@example.com") })
@@ -80,7 +80,7 @@ struct NotificationTests {
 
   @Test("a notification that comes twice, or late, ends no session that began after it")
   func replayed() throws {
-    let jwt = try world.server.zoo.signed(claims())
+    let jwt = try world.server.fake.signed(claims())
     expect(send(jwt), is: 200)
     world.world.clock.advance(seconds: 10)
     try expect(world.signIn().status, is: 303)
@@ -100,7 +100,7 @@ struct NotificationTests {
   func refused(claim: String, value: JSON) throws {
     var told = claims()
     told[claim] = value.isNull ? nil : value
-    expect(send(try world.server.zoo.signed(told)), is: 400)
+    expect(send(try world.server.fake.signed(told)), is: 400)
     try expect(world.session(), isNot: nil)
   }
 
@@ -110,7 +110,7 @@ struct NotificationTests {
   func age(seconds: Int64, status: Int) throws {
     var told = claims("email-enabled")
     told["iat"] = .integer(world.world.clock.wallTime().seconds - seconds)
-    expect(send(try world.server.zoo.signed(told)), is: status)
+    expect(send(try world.server.fake.signed(told)), is: status)
   }
 
   @Test("another key, no signature, an id_token, and what is no JWT are refused")
@@ -118,14 +118,14 @@ struct NotificationTests {
     let other = try PrivateKey.generate(.ec(.p256))
     let members = claims().members.map { ($0.key, Optional($0.value)) }
     let forged = try SignedJWT.make(header: [("kid", .string("key-1"))], claims: members, by: other, .ES256)
-    let good = try world.server.zoo.signed(claims())
+    let good = try world.server.fake.signed(claims())
     let parts = good.split(separator: ".")
     let none = Base64URL.encode(Array(#"{"alg":"none"}"#.utf8)) + ".\(parts[1])."
     var idToken = claims()
     idToken["events"] = nil
     for text in [
       forged.reveal(), none, "\(parts[0]).\(parts[1]).", "\(parts[0]).\(parts[1])", "", ".",
-      String(repeating: "a", count: 70_000), try world.server.zoo.signed(idToken),
+      String(repeating: "a", count: 70_000), try world.server.fake.signed(idToken),
     ] { expect(send(text), is: 400) }
     try expect(world.session(), isNot: nil)
   }
@@ -138,8 +138,8 @@ struct NotificationTests {
   @Test("while Apple's keys cannot be fetched, Apple is told to try again")
   func noKeys() throws {
     let fresh = try appleWorld().world
-    fresh.server.zoo.next(.keys, .unreachable)
-    let jwt = try fresh.server.zoo.signed(claims())
+    fresh.server.fake.next(.keys, .unreachable)
+    let jwt = try fresh.server.fake.signed(claims())
     let request = WebRequest(
       .post, "/v1/auth/apple/notifications", body: JSON.object([("payload", .string(jwt))]).serialized())
     expect(fresh.world.gateway.answer(request).status, is: 503)
@@ -147,11 +147,11 @@ struct NotificationTests {
 
   @Test("another method, another provider, and one that tells nothing are refused")
   func elsewhere() throws {
-    let jwt = try world.server.zoo.signed(claims())
+    let jwt = try world.server.fake.signed(claims())
     expect(world.browser.get("/v1/auth/apple/notifications").status, is: 405)
     expect(send(jwt, to: "/v1/auth/other/notifications"), is: 404)
     let github = try ServerWorld(
-      "github", zoo: "github",
+      "github", imitating: "github",
       [("provider", .string("github")), ("clientSecret", .string(ServerWorld.secret))])
     let request = WebRequest(
       .post, "/v1/auth/github/notifications", body: JSON.object([("payload", .string(jwt))]).serialized())

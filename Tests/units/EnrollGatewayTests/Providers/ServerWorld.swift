@@ -14,7 +14,7 @@ import EnrollHTTP
 /// The gateway with one provider.
 final class ServerWorld {
   let world: TestGateway
-  let server: ZooServer
+  let server: ProviderForServers
   let browser: TestBrowser
   let name: String
 
@@ -23,18 +23,18 @@ final class ServerWorld {
 
   /// - Parameters:
   ///   - name: the provider's name at the gateway.
-  ///   - zoo: the provider's name in the zoo.
+  ///   - imitating: the provider's id among the known providers.
   ///   - keys: keys of its configuration, beside `clientId`.
   init(
-    _ name: String, zoo: String, proof: ZooServer.Proof = .secret, _ keys: [(String, JSON)]
+    _ name: String, imitating id: String, proof: ProviderForServers.Proof = .secret, _ keys: [(String, JSON)]
   ) throws {
     self.name = name
-    var server: ZooServer?
+    var server: ProviderForServers?
     let provider = JSON.object([("clientId", .string(Self.clientID))] + keys)
     world = try TestGateway([("providers", .object([(name, provider)]))]) { clock in
-      let made = try ZooServer(
+      let made = try ProviderForServers(
         FakeProvider(
-          zoo,
+          id,
           registration: .init(
             clientID: Self.clientID, secret: Self.secret,
             redirectURIs: ["\(TestGateway.origin)/v1/auth/\(name)/callback"]), clock: clock), proof: proof)
@@ -49,9 +49,9 @@ final class ServerWorld {
 
   /// The provider's answer to a new sign-in of this browser.
   func answer(
-    as person: ZooServer.Person = .init(), error: String? = nil, at start: String = "",
+    as person: ProviderForServers.Person = .init(), error: String? = nil, at start: String = "",
     changing change: (String) -> String = { $0 }
-  ) throws -> ZooServer.Answer {
+  ) throws -> ProviderForServers.Answer {
     let sent = browser.get("/v1/auth/\(name)" + start)
     let url = try #require(sent.header("Location"), "\(sent.status)")
     return server.authorize(change(url), as: person, error: error)
@@ -59,7 +59,7 @@ final class ServerWorld {
 
   /// Returns to the gateway with the answer. A form comes from the provider's page without a cookie, and the
   /// gateway's page sends it again.
-  func comeBack(_ answer: ZooServer.Answer) throws -> WebResponse {
+  func comeBack(_ answer: ProviderForServers.Answer) throws -> WebResponse {
     switch answer {
     case .redirect(let url): return browser.get(String(url.dropFirst(TestGateway.origin.count)))
     case .form(_, let fields):
@@ -72,7 +72,7 @@ final class ServerWorld {
 
   struct Stays: Error { var text: String }
 
-  func signIn(as person: ZooServer.Person = .init()) throws -> WebResponse {
+  func signIn(as person: ProviderForServers.Person = .init()) throws -> WebResponse {
     try comeBack(try answer(as: person))
   }
 
@@ -91,7 +91,7 @@ final class ServerWorld {
     return try world.store.session(tokenHash: hash, at: world.clock.wallTime())
   }
 
-  var tokenRequests: Int { server.zoo.count(.token) }
+  var tokenRequests: Int { server.fake.count(.token) }
 }
 
 /// A key in the form of a PEM file.

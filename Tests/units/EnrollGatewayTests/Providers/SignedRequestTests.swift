@@ -18,7 +18,7 @@ struct SignedRequestTests {
 
   init() throws {
     world = try ServerWorld(
-      "facebook", zoo: "facebook",
+      "facebook", imitating: "facebook",
       [
         ("provider", .string("facebook")), ("label", .string("Facebook")),
         ("clientSecret", .string(ServerWorld.secret)),
@@ -245,7 +245,7 @@ struct SignedRequestTests {
   @Test("no other provider takes one: its secret proves nothing here")
   func elsewhere() throws {
     let github = try ServerWorld(
-      "github", zoo: "github",
+      "github", imitating: "github",
       [("provider", .string("github")), ("clientSecret", .string(ServerWorld.secret))])
     let form = FormEncoding.encode([("signed_request", try signed(payload()))])
     for action in ["data-deletion", "deauthorize"] {

@@ -9,13 +9,13 @@ import Testing
 
 @Suite("What was measured at real servers")
 struct RecordingTests {
-  private static let measured = (try? Zoo.entries().filter { $0.count(.measured) > 0 }.map(\.id)) ?? []
+  private static let measured = (try? KnownProviders.all().filter { $0.count(.measured) > 0 }.map(\.id)) ?? []
 
   @Test("names a line of a recording, or a question that Tests/system/RealTests asks the running server")
   func sources() throws {
     #expect(Self.measured.count >= 9)
     let questions = try Answers.read()
-    for entry in try Zoo.entries() {
+    for entry in try KnownProviders.all() {
       for fact in entry.facts where fact.kind == .measured {
         for source in fact.sources {
           let parts = source.split(separator: ":").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -34,7 +34,7 @@ struct RecordingTests {
     .enabled(if: Recording.isThere, "the recordings are not there; ENROLLKIT_REAL names another folder"),
     arguments: measured)
   func recorded(id: String) throws {
-    for leaf in try Zoo.entry(id).leaves where leaf.kind == .measured {
+    for leaf in try KnownProviders.named(id).leaves where leaf.kind == .measured {
       let lines = leaf.sources.filter { !$0.hasPrefix("running") }
       guard !lines.isEmpty else { continue }
       let judge = Judge(value: leaf.value, exchanges: try lines.map { try Recording.exchange($0) })
@@ -44,7 +44,7 @@ struct RecordingTests {
 
   @Test("is refused where the recordings show something else", .enabled(if: Recording.isThere))
   func otherwise() throws {
-    let leaves = try Zoo.entry("hydra").leaves
+    let leaves = try KnownProviders.named("hydra").leaves
     for (at, wrong) in [
       ("/refresh/error/error", JSON.string("invalid_request")), ("/refresh/error/status", .integer(401)),
       ("/token/tokenType", .string("Bearer")), ("/refresh/rotates", .bool(false)),

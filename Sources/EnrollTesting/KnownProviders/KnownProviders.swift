@@ -3,8 +3,8 @@
 public import EnrollJSON
 import Foundation
 
-/// A provider of the zoo: its dialect, and the facts about it.
-public struct ZooEntry: Sendable {
+/// A known provider: its dialect, and the facts about it.
+public struct KnownProvider: Sendable {
   /// The id in `Dialects.json`.
   public let id: String
   /// The provider's name for readers.
@@ -23,9 +23,9 @@ public struct ZooEntry: Sendable {
   /// This provider with another setting in its console, such as `{"refresh": {"graceSeconds": 30}}`. No fact
   /// is recorded for the change.
   /// - Throws: ``DialectError`` for a change that the fake does not support.
-  public func with(_ changes: JSON) throws(DialectError) -> ZooEntry {
-    let json = Zoo.merged(json, changes)
-    return ZooEntry(
+  public func with(_ changes: JSON) throws(DialectError) -> KnownProvider {
+    let json = KnownProviders.merged(json, changes)
+    return KnownProvider(
       id: id, name: name, dialect: try Dialect(json), facts: facts, leaves: leaves, basis: basis, json: json)
   }
 
@@ -71,28 +71,28 @@ public struct ZooEntry: Sendable {
 }
 
 /// The providers whose dialects are known.
-public enum Zoo {
+public enum KnownProviders {
   /// Every provider, in the order of the file.
   /// - Throws: ``DialectError`` if the data are inconsistent.
-  public static func entries() throws -> [ZooEntry] {
+  public static func all() throws -> [KnownProvider] {
     guard let url = Bundle.module.url(forResource: "Dialects", withExtension: "json") else {
       throw DialectError("Dialects.json: missing")
     }
-    return try entries(JSON.parse(Array(Data(contentsOf: url))))
+    return try all(JSON.parse(Array(Data(contentsOf: url))))
   }
 
   /// The provider with this id.
-  public static func entry(_ id: String) throws -> ZooEntry {
-    guard let entry = try entries().first(where: { $0.id == id }) else {
+  public static func named(_ id: String) throws -> KnownProvider {
+    guard let entry = try all().first(where: { $0.id == id }) else {
       throw DialectError("no provider has the id \(id)")
     }
     return entry
   }
 
   /// The providers of a file such as `Dialects.json`.
-  public static func entries(_ json: JSON) throws(DialectError) -> [ZooEntry] {
-    var known: [String: (dialect: JSON, basis: [ZooEntry.Leaf])] = [:]
-    var entries: [ZooEntry] = []
+  public static func all(_ json: JSON) throws(DialectError) -> [KnownProvider] {
+    var known: [String: (dialect: JSON, basis: [KnownProvider.Leaf])] = [:]
+    var entries: [KnownProvider] = []
     for provider in json["providers"]?.array ?? [] {
       guard let id = provider["id"]?.string, let name = provider["name"]?.string, known[id] == nil,
         let own = provider["dialect"]
@@ -110,7 +110,7 @@ public enum Zoo {
         }
         known[id] = whole
         entries.append(
-          ZooEntry(
+          KnownProvider(
             id: id, name: name, dialect: try Dialect(whole.dialect), facts: facts, leaves: leaves,
             basis: whole.basis, json: whole.dialect))
       } catch {
@@ -128,11 +128,11 @@ public enum Zoo {
     return .object(object)
   }
 
-  private static func facts(_ json: JSON?) throws(DialectError) -> [ZooEntry.Fact] {
-    var facts: [ZooEntry.Fact] = []
+  private static func facts(_ json: JSON?) throws(DialectError) -> [KnownProvider.Fact] {
+    var facts: [KnownProvider.Fact] = []
     for fact in json?.array ?? [] {
       guard let at = fact["at"]?.string,
-        let kind = fact["kind"]?.string.flatMap({ ZooEntry.Fact.Kind(rawValue: $0) })
+        let kind = fact["kind"]?.string.flatMap({ KnownProvider.Fact.Kind(rawValue: $0) })
       else { throw DialectError("a fact needs a place and a kind") }
       let sources = fact["source"].flatMap { DialectReader.texts($0) } ?? []
       guard kind == .guess || !sources.isEmpty else { throw DialectError("\(at): \(kind) without a source") }
@@ -143,9 +143,9 @@ public enum Zoo {
 
   /// The leaves, each with the kind of the most specific fact that supports it.
   private static func leaves(
-    _ dialect: JSON, _ facts: [ZooEntry.Fact]
-  ) throws(DialectError) -> [ZooEntry.Leaf] {
-    var leaves: [ZooEntry.Leaf] = []
+    _ dialect: JSON, _ facts: [KnownProvider.Fact]
+  ) throws(DialectError) -> [KnownProvider.Leaf] {
+    var leaves: [KnownProvider.Leaf] = []
     var used: Set<String> = []
     for (path, value) in values(dialect, "") {
       let above = facts.filter { path == $0.at || path.hasPrefix($0.at + "/") }

@@ -1,5 +1,5 @@
 // The guides of docs/providers: a client with the registration and the configuration of a guide signs in at
-// the zoo's double of that provider.
+// the fake that imitates that provider.
 
 import EnrollRules
 import EnrollHost
@@ -20,10 +20,10 @@ struct GuideTests {
       let stage = try stage(guide, used, face)
       defer { stage.client.close() }
       try signIn(stage, guide)
-      let cells = try Table.read()[stage.zoo.id]?.cells ?? [:]
+      let cells = try Table.read()[stage.fake.id]?.cells ?? [:]
       if cells[.profile] == "works" {
         let claims = try stage.profile()
-        expect(claims?["sub"]?.string, is: stage.zoo.subject(of: "alice"), "\(redirectURI)")
+        expect(claims?["sub"]?.string, is: stage.fake.subject(of: "alice"), "\(redirectURI)")
         #expect(claims?["name"]?.string != nil && claims?["email"]?.string != nil, "\(redirectURI)")
       }
       let isRenewed = cells[.renewal] != "none"
@@ -33,7 +33,7 @@ struct GuideTests {
       // directly.
       guard !guide.isForDevices, used == redirectURI, cells[.profile] == "works" else { continue }
       try stage.signIn(as: "bob")
-      try expect(stage.profile()?["sub"]?.string, is: stage.zoo.subject(of: "bob"), "\(redirectURI)")
+      try expect(stage.profile()?["sub"]?.string, is: stage.fake.subject(of: "bob"), "\(redirectURI)")
     }
   }
 
@@ -50,7 +50,7 @@ struct GuideTests {
       }
       let own = try Configuration(json: .object(guide.object)).redirectURI
       #expect(guide.redirectURIs.contains(own), "\(guide) registers another redirect URI than it configures")
-      #expect(guide.entry != nil || guide.object["bff"] != nil, "\(guide) names no provider of the zoo")
+      #expect(guide.entry != nil || guide.object["bff"] != nil, "\(guide) names no known provider")
     }
   }
 
@@ -97,7 +97,9 @@ struct GuideTests {
         isRun || told.contains("not run here") || told.contains("nothing here has run against"), "\(page)")
       guard isRun || told.contains("Recorded at") else { continue }
       let guide = try #require(Guide.all().first { $0.page == page.lastPathComponent })
-      #expect(try Zoo.entry(guide.entry ?? "").count(.measured) > 0, "\(page): nothing of it is measured")
+      #expect(
+        try KnownProviders.named(guide.entry ?? "").count(.measured) > 0, "\(page): nothing of it is measured"
+      )
     }
   }
 
@@ -130,20 +132,20 @@ struct GuideTests {
     let json = guide.configuration(redirectURI)
     let configuration = try Configuration(json: json)
     let clock = FakeClock()
-    let zoo = try FakeProvider(
-      Zoo.entry(guide.entry ?? ""),
+    let fake = try FakeProvider(
+      KnownProviders.named(guide.entry ?? ""),
       registration: FakeProvider.Registration(
         clientID: guide.object["clientId"]?.string ?? "",
         secret: guide.object["clientSecret"]?.string ?? "no client has this",
         redirectURIs: [redirectURI],
         postLogoutRedirectURIs: configuration.postLogoutRedirectURI.map { [$0] } ?? []),
       clock: clock)
-    return Stage(zoo: zoo, clock: clock, client: try face.open(json, zoo, clock))
+    return Stage(fake: fake, clock: clock, client: try face.open(json, fake, clock))
   }
 
   private func signIn(_ stage: Stage, _ guide: Guide) throws {
     guard guide.isForDevices else { return try stage.signIn() }
-    stage.zoo.device(.granted)
+    stage.fake.device(.granted)
     let begun = try stage.client.call("registration.begin", [("kind", .string("device"))])
     _ = try stage.settled(begun)
   }
@@ -168,7 +170,7 @@ struct Guide: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { "\(page), \(object["provider"]?.string ?? "no provider")" }
 
-  /// The provider's name in the zoo; nil if the provider's client is a back end. Without a preset, it is the
+  /// The provider's id among the known providers; nil if the provider's client is a back end. Without a preset, it is the
   /// name of the page.
   var entry: String? {
     guard let provider = object["provider"]?.string else {
@@ -226,7 +228,7 @@ struct Guide: Sendable, CustomTestStringConvertible {
 
 extension Stage {
   /// Uses an existing provider and client.
-  init(zoo: FakeProvider, clock: FakeClock, client: any Face) {
-    (self.zoo, self.clock, self.client) = (zoo, clock, client)
+  init(fake: FakeProvider, clock: FakeClock, client: any Face) {
+    (self.fake, self.clock, self.client) = (fake, clock, client)
   }
 }

@@ -1,5 +1,5 @@
-// A zoo provider for tests of a server. Apple, Facebook, Google and GitHub require more of servers than of apps, and this fake
-// checks all of it. Like the zoo it follows documents and reports; it was never compared with the services.
+// A known provider for tests of a server. Apple, Facebook, Google and GitHub require more of servers than of apps, and
+// this fake checks all of it. Like the dialects it follows documents and reports; it was never compared with the services.
 
 public import EnrollRules
 public import EnrollSteps
@@ -8,8 +8,8 @@ public import EnrollJSON
 import EnrollPosix
 import Foundation
 
-/// Answers like one provider of the ``Zoo`` to a server that keeps a secret.
-public final class ZooServer: Transport, @unchecked Sendable {
+/// Answers like one of the ``KnownProviders`` to a server that keeps a secret.
+public final class ProviderForServers: Transport, @unchecked Sendable {
   // Unchecked: all mutable state is in `state`.
 
   /// How the server authenticates.
@@ -48,7 +48,7 @@ public final class ZooServer: Transport, @unchecked Sendable {
   }
 
   /// The provider that answers the requests.
-  public let zoo: FakeProvider
+  public let fake: FakeProvider
   private let proof: Proof
   private let state = Guarded(State(), by: Mutex())
 
@@ -63,15 +63,15 @@ public final class ZooServer: Transport, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - zoo: `apple`, `facebook`, `google-desktop`, `github`, or any other provider.
+  ///   - fake: a provider that imitates `apple`, `facebook`, `google-desktop`, `github`, or any other provider.
   ///   - proof: how the client authenticates.
-  public init(_ zoo: FakeProvider, proof: Proof = .secret) {
-    self.zoo = zoo
+  public init(_ fake: FakeProvider, proof: Proof = .secret) {
+    self.fake = fake
     self.proof = proof
-    zoo.change {
+    fake.change {
       $0.claims = { [unowned self] claims in
         let person = state.withLock { $0.person }
-        if zoo.id == "apple" { claims["name"] = nil }
+        if fake.id == "apple" { claims["name"] = nil }
         claims["hd"] = person.hostedDomain.map { .string($0) }
         person.edit(&claims)
       }
@@ -94,7 +94,7 @@ public final class ZooServer: Transport, @unchecked Sendable {
   ///   - error: the user or the provider refuses with this error.
   public func authorize(_ url: String, as person: Person = Person(), error: String? = nil) -> Answer {
     state.withLock { $0.person = person }
-    guard case .redirect(let back) = zoo.authorize(url, as: person.name) else {
+    guard case .redirect(let back) = fake.authorize(url, as: person.name) else {
       return .stays("the provider shows a page of its own")
     }
     let asked = parameters(of: url)
@@ -108,7 +108,7 @@ public final class ZooServer: Transport, @unchecked Sendable {
     guard asked["response_mode"] == "form_post" else {
       return .redirect(target + "?" + fields.map { "\($0.key)=\(encoded($0.value))" }.joined(separator: "&"))
     }
-    if zoo.id == "apple", fields["code"] != nil,
+    if fake.id == "apple", fields["code"] != nil,
       state.withLock({ $0.known.insert(person.name).inserted })
     {
       fields["user"] = #"{"name":{"firstName":"Alice","lastName":"Example"},"email":"alice@example.com"}"#
@@ -124,15 +124,15 @@ public final class ZooServer: Transport, @unchecked Sendable {
     var request = request
     if request.method == .post {
       if let why = clientRefusal(&request) { return refused(401, "invalid_client", why) }
-      if zoo.id == "facebook", form(request)["client_secret"] != zoo.registration.secret {
+      if fake.id == "facebook", form(request)["client_secret"] != fake.registration.secret {
         return refused(400, "invalid_client", "client_secret is missing or wrong")
       }
-    } else if zoo.id == "facebook", request.url.hasPrefix("https://graph.facebook.com/") {
+    } else if fake.id == "facebook", request.url.hasPrefix("https://graph.facebook.com/") {
       if let why = graphRefusal(&request) { return refused(400, "invalid_request", why) }
     }
-    let count = zoo.count(.revocation)
-    var response = try zoo.send(request, cancellation: cancellation)
-    if zoo.count(.revocation) > count, let token = form(request)["token"] {
+    let count = fake.count(.revocation)
+    var response = try fake.send(request, cancellation: cancellation)
+    if fake.count(.revocation) > count, let token = form(request)["token"] {
       state.withLock { $0.revoked.append(token) }
     }
     edit(&response, of: request)
@@ -141,7 +141,7 @@ public final class ZooServer: Transport, @unchecked Sendable {
 
   private func refused(_ status: Int, _ error: String, _ why: String) -> HTTPResponse {
     state.withLock { $0.refusals.append(why) }
-    return zoo.json(
+    return fake.json(
       status, .object([("error", .string(error)), ("error_description", .string(why))]))
   }
 
@@ -149,13 +149,13 @@ public final class ZooServer: Transport, @unchecked Sendable {
   private func edit(_ response: inout HTTPResponse, of request: HTTPRequest) {
     let person = state.withLock { $0.person }
     guard request.method == .get, response.status == 200 else { return }
-    if request.url == zoo.dialect.userinfo.emails, let emails = person.emails {
+    if request.url == fake.dialect.userinfo.emails, let emails = person.emails {
       response.body = emails.serialized()
-    } else if ["facebook", "github"].contains(zoo.id), request.url == zoo.address(of: .userinfo),
+    } else if ["facebook", "github"].contains(fake.id), request.url == fake.address(of: .userinfo),
       var profile = (try? JSON.parse(response.body))?.object
     {
       // Facebook does not say whether an address is verified.
-      if zoo.id == "facebook" { profile["email_verified"] = nil }
+      if fake.id == "facebook" { profile["email_verified"] = nil }
       person.edit(&profile)
       response.body = JSON.object(profile).serialized()
     }
@@ -182,7 +182,7 @@ public final class ZooServer: Transport, @unchecked Sendable {
       if let why = assertionRefusal(assertion, keyID, key, audience) { return why }
       (sent["client_assertion_type"], sent["client_assertion"]) = (nil, nil)
     }
-    sent["client_secret"] = zoo.registration.secret
+    sent["client_secret"] = fake.registration.secret
     request.body = FormEncoding.encode(sent.map { ($0.key, $0.value) })
     return nil
   }
@@ -192,10 +192,10 @@ public final class ZooServer: Transport, @unchecked Sendable {
     guard let jwt = ReceivedJWT(text), jwt.isSigned(by: key, .ES256) else {
       return "the client secret is not signed with ES256 by the team's key"
     }
-    let now = zoo.clock.wallTime().seconds
+    let now = fake.clock.wallTime().seconds
     guard jwt.header["kid"]?.string == keyID else { return "kid is not the key's" }
     guard jwt.claims["iss"]?.string == team else { return "iss is not the team" }
-    guard jwt.claims["sub"]?.string == zoo.registration.clientID else { return "sub is not the client" }
+    guard jwt.claims["sub"]?.string == fake.registration.clientID else { return "sub is not the client" }
     guard jwt.claims["aud"]?.string == "https://appleid.apple.com" else { return "aud is not Apple" }
     guard let issued = jwt.claims["iat"]?.integer, issued <= now else { return "iat is in the future" }
     guard let end = jwt.claims["exp"]?.integer, end > now else { return "exp has passed" }
@@ -210,10 +210,10 @@ public final class ZooServer: Transport, @unchecked Sendable {
     guard let algorithm, let jwt = ReceivedJWT(text), jwt.isSigned(by: key, algorithm) else {
       return "the assertion is not signed by the client's key"
     }
-    let now = zoo.clock.wallTime().seconds
+    let now = fake.clock.wallTime().seconds
     guard jwt.header["kid"]?.string == keyID else { return "kid is not the key's" }
-    guard jwt.claims["iss"]?.string == zoo.registration.clientID,
-      jwt.claims["sub"]?.string == zoo.registration.clientID
+    guard jwt.claims["iss"]?.string == fake.registration.clientID,
+      jwt.claims["sub"]?.string == fake.registration.clientID
     else { return "iss and sub are not the client" }
     guard jwt.claims["aud"]?.string == audience else { return "aud is not \(audience)" }
     guard let end = jwt.claims["exp"]?.integer, end > now, end <= now + 600 else {
@@ -233,11 +233,11 @@ public final class ZooServer: Transport, @unchecked Sendable {
     guard path == "v22.0/me" else { return "\(path) is not the profile at a version of the Graph API" }
     guard query["fields"]?.split(separator: ",").contains("id") ?? false else { return "fields lacks id" }
     let token = request.headers.first { $0.name == "Authorization" }?.value.dropFirst("Bearer ".count) ?? ""
-    let bytes = (try? HMAC.sha256(key: Secret(zoo.registration.secret), Array(token.utf8))) ?? []
+    let bytes = (try? HMAC.sha256(key: Secret(fake.registration.secret), Array(token.utf8))) ?? []
     let expected = bytes.map { String(format: "%02x", $0) }.joined()
     guard let given = query["appsecret_proof"] else { return "API calls require an appsecret_proof argument" }
     guard given == expected, !expected.isEmpty else { return "Invalid appsecret_proof provided" }
-    request.url = zoo.address(of: .userinfo)
+    request.url = fake.address(of: .userinfo)
     return nil
   }
 }

@@ -5,29 +5,29 @@ import Expectations
 import Foundation
 import Testing
 
-/// A client of the zoo without the library, which makes its requests by hand.
+/// A client of a known provider without the library, which makes its requests by hand.
 private struct Caller {
-  let zoo: FakeProvider
+  let fake: FakeProvider
   let clock = FakeClock()
   // RFC 7636 appendix B.
   private let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
   private let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
   init(_ id: String, _ changes: String = "{}") throws {
-    let entry = try Zoo.entry(id).with(JSON.parse(Array(changes.utf8)))
-    zoo = try FakeProvider(entry, registration: Preset(id).registration, clock: clock)
+    let entry = try KnownProviders.named(id).with(JSON.parse(Array(changes.utf8)))
+    fake = try FakeProvider(entry, registration: Preset(id).registration, clock: clock)
   }
 
-  var redirect: String { zoo.registration.redirectURIs[0] }
+  var redirect: String { fake.registration.redirectURIs[0] }
 
   func url(_ changes: [String: String?] = [:]) -> String {
     var query: [String: String?] = [
-      "response_type": "code", "client_id": zoo.registration.clientID, "redirect_uri": redirect,
+      "response_type": "code", "client_id": fake.registration.clientID, "redirect_uri": redirect,
       "scope": "openid", "state": "s", "code_challenge": challenge, "code_challenge_method": "S256",
     ]
     query.merge(changes) { $1 }
     let fields = query.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
-    return zoo.authorizationURL + "?" + fields.joined(separator: "&")
+    return fake.authorizationURL + "?" + fields.joined(separator: "&")
   }
 
   private static func encoded(_ text: String) -> String {
@@ -36,13 +36,13 @@ private struct Caller {
 
   /// The parameters of the redirect; nil if the browser stays at the provider.
   func back(_ changes: [String: String?] = [:], as user: String = "alice") -> [String: String]? {
-    guard case .redirect(let url) = zoo.authorize(url(changes), as: user) else { return nil }
+    guard case .redirect(let url) = fake.authorize(url(changes), as: user) else { return nil }
     return URLComponents(string: "https://x/?" + (url.split(separator: "?").last ?? ""))?.queryItems?.reduce(
       into: [:]) { $0[$1.name] = $1.value }
   }
 
   func page(_ changes: [String: String?]) -> String? {
-    guard case .stays(_, let text) = zoo.authorize(url(changes)) else { return nil }
+    guard case .stays(_, let text) = fake.authorize(url(changes)) else { return nil }
     return text
   }
 
@@ -51,10 +51,10 @@ private struct Caller {
     _ fields: [String: String?], to address: String, accept: String? = "application/json",
     basic: String? = nil
   ) throws -> (status: Int, text: String, json: JSON) {
-    var form: [String: String?] = ["client_id": zoo.registration.clientID]
+    var form: [String: String?] = ["client_id": fake.registration.clientID]
     form.merge(fields) { $1 }
     let body = form.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
-    let response = try zoo.send(
+    let response = try fake.send(
       HTTPRequest(
         .post, address,
         headers: (accept.map { [HTTPHeader("Accept", $0)] } ?? [])
@@ -82,8 +82,8 @@ private struct Caller {
   }
 }
 
-@Suite("A provider of the zoo")
-struct ZooProviderTests {
+@Suite("A known provider")
+struct DialectBehaviourTests {
   @Test(
     "refuses a scope that it does not know",
     arguments: [("gitlab", "openid offline_access"), ("kanidm", "openid groups"), ("dex", "email")])
@@ -111,19 +111,19 @@ struct ZooProviderTests {
     ])
   func redirect(id: String, uri: String, problem: String) throws {
     let registration = FakeProvider.Registration(redirectURIs: [uri])
-    let zoo = try FakeProvider(id, registration: registration, clock: FakeClock())
+    let fake = try FakeProvider(id, registration: registration, clock: FakeClock())
     let caller = try Caller(id)
     let url = caller.url(["redirect_uri": uri, "client_id": "native"])
-    expect(zoo.authorize(url), is: .stays(status: 400, text: "redirect_uri: \(problem)"))
+    expect(fake.authorize(url), is: .stays(status: 400, text: "redirect_uri: \(problem)"))
   }
 
   @Test("takes any port of a loopback redirect, or the registered one alone")
   func port() throws {
     for (id, isTaken) in [("google-desktop", true), ("gitlab", false)] {
       let registration = FakeProvider.Registration(redirectURIs: ["http://127.0.0.1/cb"])
-      let zoo = try FakeProvider(id, registration: registration, clock: FakeClock())
+      let fake = try FakeProvider(id, registration: registration, clock: FakeClock())
       let url = try Caller(id).url(["redirect_uri": "http://127.0.0.1:4711/cb"])
-      if case .redirect = zoo.authorize(url) { #expect(isTaken) } else { #expect(!isTaken) }
+      if case .redirect = fake.authorize(url) { #expect(isTaken) } else { #expect(!isTaken) }
     }
   }
 
@@ -133,7 +133,7 @@ struct ZooProviderTests {
     try expect(Caller("okta").back(["code_challenge": String?.none])?["code"], isNot: nil)
     let linkedIn = try Caller("linkedin")
     let answer = try linkedIn.redeem(
-      linkedIn.back()?["code"], secret: linkedIn.zoo.registration.secret,
+      linkedIn.back()?["code"], secret: linkedIn.fake.registration.secret,
       to: "https://www.linkedin.com/oauth/token")
     expect(answer.json["error"]?.string, is: "invalid_client")
   }
@@ -146,7 +146,7 @@ struct ZooProviderTests {
     expect(without.status, is: 400)
     expect(without.json["error_description"]?.string, is: "client_secret is missing.")
     try expect(google.redeem(google.back()?["code"], secret: "wrong", to: address).status, is: 401)
-    let secret = google.zoo.registration.secret
+    let secret = google.fake.registration.secret
     try expect(google.redeem(google.back()?["code"], secret: secret, to: address).status, is: 200)
     let salesforce = try Caller("salesforce")
     let refused = try salesforce.redeem(
@@ -158,7 +158,7 @@ struct ZooProviderTests {
   func github() throws {
     let github = try Caller("github")
     let address = "https://github.com/login/oauth/access_token"
-    let secret = github.zoo.registration.secret
+    let secret = github.fake.registration.secret
     let refused = try github.redeem("wrong", secret: secret, to: address)
     #expect(refused.status == 200 && refused.json["error"]?.string == "invalid_grant")
     let scopes = ["scope": "read:user user:email"]
@@ -170,9 +170,9 @@ struct ZooProviderTests {
     let bearer = HTTPHeader("Authorization", "Bearer \(tokens["access_token"]?.string ?? "")")
     for (headers, status) in [([bearer], 403), ([bearer, HTTPHeader("User-Agent", "app")], 200)] {
       let request = HTTPRequest(.get, "https://api.github.com/user", headers: headers)
-      try expect(github.zoo.send(request, cancellation: nil).status, is: status)
+      try expect(github.fake.send(request, cancellation: nil).status, is: status)
     }
-    try expect(github.zoo.send(HTTPRequest(.get, github.zoo.issuer), cancellation: nil).status, is: 404)
+    try expect(github.fake.send(HTTPRequest(.get, github.fake.issuer), cancellation: nil).status, is: 404)
   }
 
   @Test("Facebook's and Slack's errors have shapes of their own")
@@ -195,9 +195,9 @@ struct ZooProviderTests {
     ] {
       let caller = try Caller(id, changes)
       let code = caller.back()?["code"]
-      let secret = caller.zoo.registration.secret
+      let secret = caller.fake.registration.secret
       try expect(caller.redeem(code, secret: secret, to: address).status, is: 401, "\(id)")
-      let pair = Data("\(caller.zoo.registration.clientID):\(secret)".utf8).base64EncodedString()
+      let pair = Data("\(caller.fake.registration.clientID):\(secret)".utf8).base64EncodedString()
       try expect(caller.redeem(code, basic: pair, to: address).status, is: status, "\(id)")
     }
   }
@@ -219,7 +219,7 @@ struct ZooProviderTests {
   @Test("offline_access counts with prompt=consent alone, where the dialect says so")
   func consent() throws {
     let caller = try Caller("oidc-provider")
-    let address = caller.zoo.issuer + "/token"
+    let address = caller.fake.issuer + "/token"
     for (prompt, isGiven) in [(nil, false), ("consent", true)] {
       let code = caller.back(["scope": "openid offline_access", "prompt": prompt])?["code"]
       let answer = try caller.redeem(code, to: address).json
@@ -257,26 +257,26 @@ struct ZooProviderTests {
   @Test("a user who is signed in stays so until a logout, or until a choice is asked for")
   func browser() throws {
     let okta = try Caller("okta")
-    let address = okta.zoo.issuer + "/token"
+    let address = okta.fake.issuer + "/token"
     func subject(_ user: String, prompt: String?) throws -> String? {
       let tokens = try okta.redeem(okta.back(["prompt": prompt], as: user)?["code"], to: address)
       let request = HTTPRequest(
-        .get, okta.zoo.issuer + "/userinfo",
+        .get, okta.fake.issuer + "/userinfo",
         headers: [HTTPHeader("Authorization", "Bearer \(tokens.json["access_token"]?.string ?? "")")])
-      return try JSON.parse(okta.zoo.send(request, cancellation: nil).body)["sub"]?.string
+      return try JSON.parse(okta.fake.send(request, cancellation: nil).body)["sub"]?.string
     }
     try expect(subject("alice", prompt: nil), is: "alice")
     try expect(subject("bob", prompt: nil), is: "alice")
     try expect(subject("bob", prompt: "login"), is: "bob")
-    let logout = okta.zoo.logoutURL ?? ""
-    expect(okta.zoo.visit(logout), is: .stays(status: 400, text: "id_token_hint is missing"))
-    expect(okta.zoo.visit(logout + "?id_token_hint=x"), is: .stays(status: 200, text: "signed out"))
+    let logout = okta.fake.logoutURL ?? ""
+    expect(okta.fake.visit(logout), is: .stays(status: 400, text: "id_token_hint is missing"))
+    expect(okta.fake.visit(logout + "?id_token_hint=x"), is: .stays(status: 200, text: "signed out"))
     try expect(subject("carol", prompt: nil), is: "carol")
   }
 
   @Test("Cognito's logout wants its own parameters and drops the state; Apple's page wants form_post")
   func pages() throws {
-    let cognito = try Caller("cognito").zoo
+    let cognito = try Caller("cognito").fake
     let logout = cognito.logoutURL ?? ""
     let text = "Required String parameter redirect_uri is not present"
     expect(

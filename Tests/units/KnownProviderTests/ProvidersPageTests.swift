@@ -21,8 +21,9 @@ struct ProvidersPage {
   /// The page as it is, and the generated one.
   func drawn() throws -> (String, String) {
     let page = try String(contentsOf: Self.file, encoding: .utf8)
-    let start = try #require(page.range(of: "<!-- zoo -->\n"))
-    let end = try #require(page.range(of: "<!-- end of zoo -->", range: start.upperBound..<page.endIndex))
+    let start = try #require(page.range(of: "<!-- known providers -->\n"))
+    let end = try #require(
+      page.range(of: "<!-- end of known providers -->", range: start.upperBound..<page.endIndex))
     return (page, page.replacingCharacters(in: start.upperBound..<end.lowerBound, with: try drawing()))
   }
 
@@ -34,7 +35,7 @@ struct ProvidersPage {
   ]
 
   private func drawing() throws -> String {
-    let entries = try Zoo.entries()
+    let entries = try KnownProviders.all()
     let rows = try Table.read()
     var text = """
 
@@ -48,7 +49,7 @@ struct ProvidersPage {
         (row.cells[column] ?? "")
           + (Self.basis(of: column, entry).map { row.cells[column] == nil ? "" : " (\($0.letter))" } ?? "")
       }
-      let facts = ZooEntry.Fact.Kind.allCases.map { "\(entry.count($0))" }.joined(separator: " / ")
+      let facts = KnownProvider.Fact.Kind.allCases.map { "\(entry.count($0))" }.joined(separator: " / ")
       text += "| \(entry.name) | \(cells.joined(separator: " | ")) | \(facts) |\n"
     }
     return text + legend + basis(entries) + advice(entries, rows)
@@ -87,15 +88,15 @@ struct ProvidersPage {
   ]
 
   /// The least certain of the facts on which a cell depends; nil: it depends on none.
-  private static func basis(of column: Column, _ entry: ZooEntry) -> ZooEntry.Fact.Kind? {
+  private static func basis(of column: Column, _ entry: KnownProvider) -> KnownProvider.Fact.Kind? {
     let areas = areas.first { $0.0 == column }?.1 ?? []
     let kinds = entry.basis.filter { leaf in areas.contains { leaf.at.hasPrefix("/\($0)") } }.map(\.kind)
-    return ZooEntry.Fact.Kind.allCases.last { kinds.contains($0) }
+    return KnownProvider.Fact.Kind.allCases.last { kinds.contains($0) }
   }
 
-  private func basis(_ entries: [ZooEntry]) -> String {
+  private func basis(_ entries: [KnownProvider]) -> String {
     let kinds = entries.flatMap { entry in Self.areas.map { Self.basis(of: $0.0, entry) } }
-    func count(_ kind: ZooEntry.Fact.Kind?) -> Int { kinds.count { $0 == kind } }
+    func count(_ kind: KnownProvider.Fact.Kind?) -> Int { kinds.count { $0 == kind } }
     return """
 
       Of the \(kinds.count) cells other than *requests*, \(count(.measured)) are based on measured facts only, \
@@ -105,14 +106,14 @@ struct ProvidersPage {
       """
   }
 
-  private func advice(_ entries: [ZooEntry], _ rows: [String: Row]) -> String {
+  private func advice(_ entries: [KnownProvider], _ rows: [String: Row]) -> String {
     let told = entries.compactMap { entry in rows[entry.id]?.advice.map { "- \(entry.name): \($0)" } }
     return "\nThe library reports these errors where bare defaults do not work:\n\n"
       + told.joined(separator: "\n") + "\n\n"
   }
 }
 
-extension ZooEntry.Fact.Kind {
+extension KnownProvider.Fact.Kind {
   /// The letter that the page shows.
   fileprivate var letter: String { self == .guess ? "g" : String(rawValue.prefix(1)) }
 }

@@ -2,7 +2,7 @@ import EnrollTesting
 import Expectations
 import Testing
 
-@Suite("The answers of the zoo to requests by hand")
+@Suite("The answers of the known providers to requests by hand")
 struct AnswerTests {
   @Test(
     "are those that Tests/system/RealTests expects of the real servers", .enabled(if: !Table.isWritten),

@@ -1,7 +1,7 @@
 """Sends hand-made requests to a real server and to the test kit's provider of the same name, and compares the answers.
 
-`Tests/units/ZooTests/answers.txt` has the answers of `FakeProvider`. A difference means that its dialect, in
-`Sources/EnrollTesting/Zoo/Dialects.json`, is wrong, or that this version of the server behaves in a new way:
+`Tests/units/KnownProviderTests/answers.txt` has the answers of `FakeProvider`. A difference means that its dialect, in
+`Sources/EnrollTesting/KnownProviders/Dialects.json`, is wrong, or that this version of the server behaves in a new way:
 docs/providers.md is generated from these dialects.
 """
 
@@ -23,7 +23,7 @@ from processes import TOP, wait_until
 from sandbox import NoRedirect
 from servers import LOOPBACK
 
-ANSWERS = TOP / "Tests/units/ZooTests/answers.txt"
+ANSWERS = TOP / "Tests/units/KnownProviderTests/answers.txt"
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 #: The dialect of each kind, and a client that has a secret.
 DIALECTS = {
@@ -45,7 +45,7 @@ def tear_down():
 
 
 class Interview:
-    """The questions of `Tests/units/ZooTests/Answers.swift`, with the same names."""
+    """The questions of `Tests/units/KnownProviderTests/Answers.swift`, with the same names."""
 
     def __init__(self, server, confidential):
         self.server, self.confidential = server, confidential
@@ -203,7 +203,7 @@ def kept(before, after, name):
 class Answers(unittest.TestCase):
     kind: type
 
-    def test_are_those_of_the_zoo(self):
+    def test_are_those_of_the_known_providers(self):
         name, confidential = DIALECTS[self.kind]
         rows = [line.split(" | ") for line in ANSWERS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
         expected = {question: answer for dialect, question, answer in rows if dialect == name}
@@ -234,7 +234,7 @@ class Guides(unittest.TestCase):
 def on_each(tests, known, word):
     """Runs these tests at each of these kinds; without the servers there are none."""
     for kind in known if servers.REAL.is_dir() else ():
-        name = f"{word} at {kind.name} from the zoo"
+        name = f"{word} at {kind.name} among the known providers"
         setattr(sys.modules[__name__], name, type(name, (tests,), {"kind": kind, "__module__": __name__}))
 
 

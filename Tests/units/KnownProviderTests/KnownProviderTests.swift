@@ -3,11 +3,13 @@ import Expectations
 import Foundation
 import Testing
 
-@Suite("The library at each provider of the zoo")
-struct ZooTests {
-  @Test("does what the table says, on each face", arguments: try Zoo.entries().map(\.id), FaceName.allCases)
+@Suite("The library at each known provider")
+struct KnownProviderTests {
+  @Test(
+    "does what the table says, on each face", arguments: try KnownProviders.all().map(\.id), FaceName.allCases
+  )
   func cells(id: String, face: FaceName) throws {
-    let row = Play(entry: try Zoo.entry(id), face: face).row()
+    let row = Play(entry: try KnownProviders.named(id), face: face).row()
     let expected = try Table.read()[id]
     if Table.isWritten {
       if face == .swift { Table.keep(id, row) }
@@ -46,8 +48,8 @@ enum Table {
     lock.withLock {
       var rows = (try? read()) ?? [:]
       rows[id] = row
-      var text = "# provider | column | cell: what the tests expect at each provider of the zoo.\n"
-      for id in (try? Zoo.entries().map(\.id)) ?? [] {
+      var text = "# provider | column | cell: what the tests expect at each known provider.\n"
+      for id in (try? KnownProviders.all().map(\.id)) ?? [] {
         guard let row = rows[id] else { continue }
         for column in Column.allCases {
           if let cell = row.cells[column] { text += "\(id) | \(column.rawValue) | \(cell)\n" }

@@ -1,4 +1,4 @@
-// Providers of the zoo with other settings in their consoles.
+// Known providers with other settings in their consoles.
 
 import EnrollRules
 import EnrollJSON
@@ -6,10 +6,10 @@ import EnrollTesting
 import Expectations
 import Testing
 
-@Suite("A provider of the zoo with another setting")
+@Suite("A known provider with another setting")
 struct VariantTests {
   private func stage(_ id: String, _ face: FaceName, _ changes: String = "{}") throws -> Stage {
-    let entry = try Zoo.entry(id).with(JSON.parse(Array(changes.utf8)))
+    let entry = try KnownProviders.named(id).with(JSON.parse(Array(changes.utf8)))
     return try Stage(entry, face) { Preset(id).configuration($0) }
   }
 
@@ -27,7 +27,7 @@ struct VariantTests {
       stage.clock.advance(seconds: 86_400)
       try expect(access(stage), is: "valid")
     }
-    expect(stage.zoo.count(.token), is: 1)
+    expect(stage.fake.count(.token), is: 1)
   }
 
   @Test("a lifetime that is a text counts", arguments: FaceName.allCases)
@@ -36,10 +36,10 @@ struct VariantTests {
     try stage.signIn()
     stage.clock.advance(seconds: 7000)
     try expect(access(stage), is: "valid")
-    expect(stage.zoo.count(.token), is: 1)
+    expect(stage.fake.count(.token), is: 1)
     stage.clock.advance(seconds: 190)
     try expect(access(stage), is: "valid")
-    expect(stage.zoo.count(.token), is: 2)
+    expect(stage.fake.count(.token), is: 2)
   }
 
   @Test(
@@ -49,7 +49,7 @@ struct VariantTests {
     for (seconds, outcome) in [(30, "valid"), (0, "reauthenticate")] {
       let stage = try stage(id, face, #"{"refresh":{"graceSeconds":\#(seconds)}}"#)
       try stage.signIn()
-      stage.zoo.next(.token, .answerLost)
+      stage.fake.next(.token, .answerLost)
       try expect(stage.renew(), is: outcome)
     }
   }
@@ -74,12 +74,12 @@ struct VariantTests {
     let stage = try stage("better-auth", face)
     try stage.signIn()
     stage.clock.advance(seconds: 4000)
-    stage.zoo.limit(seconds: 900)
+    stage.fake.limit(seconds: 900)
     try expect(access(stage), is: "expired")
     // The library's own first pause would have ended long before.
     stage.clock.advance(seconds: 800)
     try expect(access(stage), is: "expired")
-    expect(stage.zoo.count(.token), is: 2)
+    expect(stage.fake.count(.token), is: 2)
     stage.clock.advance(seconds: 200)
     try expect(access(stage), is: "valid")
   }
@@ -88,18 +88,18 @@ struct VariantTests {
     "a secret without a method is sent as clients are registered by default: a server spends the code otherwise",
     arguments: FaceName.allCases)
   func secretWithoutMethod(face: FaceName) throws {
-    let entry = try Zoo.entry("better-auth").with(
+    let entry = try KnownProviders.named("better-auth").with(
       JSON.parse(
         Array(
           #"{"client":{"secret":{"code":"required","refresh":"required"},"authMethods":["client_secret_basic"]}}"#
             .utf8)))
-    let stage = try Stage(entry, face) { zoo in
-      guard var object = Preset("better-auth").configuration(zoo).object else { return .null }
-      object["clientSecret"] = .string(zoo.registration.secret)
+    let stage = try Stage(entry, face) { fake in
+      guard var object = Preset("better-auth").configuration(fake).object else { return .null }
+      object["clientSecret"] = .string(fake.registration.secret)
       return .object(object)
     }
     try stage.signIn()
-    expect(stage.zoo.count(.token), is: 1)
+    expect(stage.fake.count(.token), is: 1)
     try expect(stage.renew(), is: "valid")
   }
 
@@ -107,8 +107,8 @@ struct VariantTests {
   func unasked(face: FaceName) throws {
     let stage = try stage("keycloak", face, #"{"par":{"publicClient":"refused"}}"#)
     try stage.signIn()
-    expect(stage.zoo.count(.pushed), is: 1)
-    #expect(!stage.zoo.requests.contains { $0.request.headers.contains { $0.name == "DPoP" } })
+    expect(stage.fake.count(.pushed), is: 1)
+    #expect(!stage.fake.requests.contains { $0.request.headers.contains { $0.name == "DPoP" } })
   }
 
   @Test(

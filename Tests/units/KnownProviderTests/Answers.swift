@@ -1,4 +1,4 @@
-// The answers of a provider of the zoo to hand-made requests. Tests/system/RealTests/test_zoo.py asks the real
+// The answers of a known provider to hand-made requests. Tests/system/RealTests/test_known_providers.py asks the real
 // servers the same questions and compares: both describe an answer with the same words.
 
 import EnrollRules
@@ -27,7 +27,7 @@ enum Answers {
   }
 
   static func write(_ answers: [(String, [(String, String)])]) throws {
-    var text = "# provider | question | answer: what a provider of the zoo answers, and a real server, too.\n"
+    var text = "# provider | question | answer: what a known provider answers, and a real server, too.\n"
     for (id, answers) in answers {
       for (question, answer) in answers { text += "\(id) | \(question) | \(answer)\n" }
     }
@@ -35,17 +35,17 @@ enum Answers {
   }
 }
 
-/// Asks one provider of the zoo all questions.
+/// Asks one known provider all questions.
 struct Interview {
-  private let zoo: FakeProvider
+  private let fake: FakeProvider
   /// The provider with a client that has a secret, and with a client that has three loopback redirects.
   private let confidential, loopback: FakeProvider
   private let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
   private let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
   init(_ id: String) throws {
-    let (entry, clock) = (try Zoo.entry(id), FakeClock())
-    zoo = try FakeProvider(entry, registration: Preset(id).registration, clock: clock)
+    let (entry, clock) = (try KnownProviders.named(id), FakeClock())
+    fake = try FakeProvider(entry, registration: Preset(id).registration, clock: clock)
     let registration = FakeProvider.Registration(
       redirectURIs: ["127.0.0.1", "localhost", "[::1]"].map { "http://\($0)/callback" })
     loopback = try FakeProvider(entry, registration: registration, clock: clock)
@@ -68,9 +68,9 @@ struct Interview {
   }
 
   private func metadata() throws -> JSON {
-    let path = zoo.dialect.issuer.hasSuffix("/") ? String(zoo.issuer.dropLast()) : zoo.issuer
+    let path = fake.dialect.issuer.hasSuffix("/") ? String(fake.issuer.dropLast()) : fake.issuer
     for name in ["openid-configuration", "oauth-authorization-server"] {
-      let answer = try zoo.send(HTTPRequest(.get, "\(path)/.well-known/\(name)"), cancellation: nil)
+      let answer = try fake.send(HTTPRequest(.get, "\(path)/.well-known/\(name)"), cancellation: nil)
       if answer.status == 200 { return try JSON.parse(answer.body) }
     }
     return .null
@@ -147,13 +147,13 @@ struct Interview {
 
   private func clients(_ address: String, _ revocation: String?) throws -> [(String, String)] {
     let form = ["grant_type": "refresh_token", "refresh_token": "nonsense"]
-    let nobody = try post(zoo, address, form.merging(["client_id": "nobody"]) { $1 })
-    let pair = Data("\(zoo.registration.clientID):wrong".utf8).base64EncodedString()
+    let nobody = try post(fake, address, form.merging(["client_id": "nobody"]) { $1 })
+    let pair = Data("\(fake.registration.clientID):wrong".utf8).base64EncodedString()
     let wrong = try post(confidential, address, form, [HTTPHeader("Authorization", "Basic \(pair)")])
     var answers = [("unknown client", Self.outcome(nobody)), ("wrong secret", Self.outcome(wrong))]
     if let revocation {
       let revoked = try post(
-        zoo, revocation, ["token": "nonsense", "client_id": zoo.registration.clientID])
+        fake, revocation, ["token": "nonsense", "client_id": fake.registration.clientID])
       answers.append(("revocation of an unknown token", Self.outcome(revoked)))
     }
     return answers
@@ -165,44 +165,44 @@ struct Interview {
 
   private func request(_ redirect: String) -> String {
     let scopes =
-      zoo.dialect.refusesOfflineAccess ? "openid profile email" : "openid profile email offline_access"
+      fake.dialect.refusesOfflineAccess ? "openid profile email" : "openid profile email offline_access"
     let query = FormEncoding.encode([
-      ("response_type", "code"), ("client_id", zoo.registration.clientID), ("redirect_uri", redirect),
+      ("response_type", "code"), ("client_id", fake.registration.clientID), ("redirect_uri", redirect),
       ("scope", scopes), ("state", "state-state"), ("nonce", "nonce-nonce"), ("prompt", "consent"),
       ("code_challenge", challenge), ("code_challenge_method", "S256"),
     ])
-    return "\(zoo.authorizationURL)?\(String(decoding: query, as: UTF8.self))"
+    return "\(fake.authorizationURL)?\(String(decoding: query, as: UTF8.self))"
   }
 
   private func code() throws -> String {
-    let url = request(zoo.registration.redirectURIs[0])
-    guard case .redirect(let back) = zoo.authorize(url) else { throw Stage.Stays(page: url) }
+    let url = request(fake.registration.redirectURIs[0])
+    guard case .redirect(let back) = fake.authorize(url) else { throw Stage.Stays(page: url) }
     return URLComponents(string: "https://x/?" + (back.split(separator: "?").last ?? ""))?.queryItems?
       .first { $0.name == "code" }?.value ?? ""
   }
 
   private func redeem(_ code: String, _ address: String, verifier other: String? = nil) throws -> Answer {
     try post(
-      zoo, address,
+      fake, address,
       [
-        "grant_type": "authorization_code", "code": code, "redirect_uri": zoo.registration.redirectURIs[0],
-        "code_verifier": other ?? verifier, "client_id": zoo.registration.clientID,
+        "grant_type": "authorization_code", "code": code, "redirect_uri": fake.registration.redirectURIs[0],
+        "code_verifier": other ?? verifier, "client_id": fake.registration.clientID,
       ])
   }
 
   private func renew(_ token: String?, _ address: String, scope: String? = nil) throws -> Answer {
     var form = [
-      "grant_type": "refresh_token", "refresh_token": token ?? "", "client_id": zoo.registration.clientID,
+      "grant_type": "refresh_token", "refresh_token": token ?? "", "client_id": fake.registration.clientID,
     ]
     form["scope"] = scope
-    return try post(zoo, address, form)
+    return try post(fake, address, form)
   }
 
   private func post(
-    _ zoo: FakeProvider, _ address: String, _ form: [String: String], _ headers: [HTTPHeader] = []
+    _ fake: FakeProvider, _ address: String, _ form: [String: String], _ headers: [HTTPHeader] = []
   ) throws -> Answer {
     let body = FormEncoding.encode(form.map { ($0.key, $0.value) })
-    let answer = try zoo.send(HTTPRequest(.post, address, headers: headers, body: body), cancellation: nil)
+    let answer = try fake.send(HTTPRequest(.post, address, headers: headers, body: body), cancellation: nil)
     return (answer.status, (try? JSON.parse(answer.body)) ?? .null)
   }
 

@@ -3,12 +3,12 @@ import EnrollTesting
 import Expectations
 import Testing
 
-@Suite("The data of the zoo")
+@Suite("The data of the known providers")
 struct DialectTests {
   private func refusal(_ text: String) throws -> String? {
     let json = try JSON.parse(Array(#"{"providers":[\#(text)]}"#.utf8))
     do throws(DialectError) {
-      _ = try Zoo.entries(json)
+      _ = try KnownProviders.all(json)
       return nil
     } catch {
       return error.description
@@ -23,7 +23,7 @@ struct DialectTests {
 
   @Test("every leaf of every dialect rests on a fact, and every fact but a guess on a source")
   func whole() throws {
-    let entries = try Zoo.entries()
+    let entries = try KnownProviders.all()
     expect(entries.count, is: 37)
     expect(Set(entries.map(\.id)).count, is: 37)
     for entry in entries {
@@ -78,7 +78,7 @@ struct DialectTests {
     let second = provider(
       #"{"issuer":"https://two.example"}"#, issuer, id: "two", like: #""like":"one","#)
     let json = try JSON.parse(Array(#"{"providers":[\#(first),\#(second)]}"#.utf8))
-    let entries = try Zoo.entries(json)
+    let entries = try KnownProviders.all(json)
     expect(entries[1].dialect.issuer, is: "https://two.example")
     #expect(!entries[1].dialect.hasDeviceFlow)
     expect(entries[1].leaves.map(\.at), is: ["/issuer"])

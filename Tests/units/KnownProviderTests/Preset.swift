@@ -1,4 +1,4 @@
-// The configurations of a host for each provider of the zoo: by the provider's name, and bare.
+// The configurations of a host for each known provider: by the provider's name, and bare.
 
 import EnrollJSON
 import EnrollTesting
@@ -45,25 +45,25 @@ struct Preset {
   }
 
   /// A bare configuration: the issuer, the client and the redirect.
-  func bare(_ zoo: FakeProvider) -> JSON {
-    let issuer = id == "entra-common" ? "https://login.microsoftonline.com/common/v2.0" : zoo.issuer
+  func bare(_ fake: FakeProvider) -> JSON {
+    let issuer = id == "entra-common" ? "https://login.microsoftonline.com/common/v2.0" : fake.issuer
     return .object(
-      [("issuer", .string(issuer)), ("redirectUri", .string(redirect))] + client(zoo))
+      [("issuer", .string(issuer)), ("redirectUri", .string(redirect))] + client(fake))
   }
 
-  private func client(_ zoo: FakeProvider) -> [(String, JSON?)] {
-    [("clientId", .string(zoo.registration.clientID)), ("confirmation", .bool(false))]
+  private func client(_ fake: FakeProvider) -> [(String, JSON?)] {
+    [("clientId", .string(fake.registration.clientID)), ("confirmation", .bool(false))]
   }
 
   /// The provider's name, its parts, and the registered values.
-  func configuration(_ zoo: FakeProvider) -> JSON {
+  func configuration(_ fake: FakeProvider) -> JSON {
     let needsSecret = ["google-desktop", "github"].contains(id)
     return .object(
-      client(zoo) + parts.map { ($0.0, JSON.string($0.1)) } + [
+      client(fake) + parts.map { ($0.0, JSON.string($0.1)) } + [
         ("provider", provider.map { .string($0) }),
         ("redirectUri", Self.redirects[id] == nil ? .string(ownRedirect) : nil),
-        ("clientSecret", needsSecret ? .string(zoo.registration.secret) : nil),
-        ("issuer", provider == nil || ["forgerock", "hydra"].contains(id) ? .string(zoo.issuer) : nil),
+        ("clientSecret", needsSecret ? .string(fake.registration.secret) : nil),
+        ("issuer", provider == nil || ["forgerock", "hydra"].contains(id) ? .string(fake.issuer) : nil),
         ("postLogoutRedirectUri", .string("com.example.app:/logout")),
       ])
   }

@@ -1,4 +1,4 @@
-// A provider of the zoo, a client with one face, and the user.
+// A known provider, a client with one face, and the user.
 
 import EnrollSteps
 import EnrollHost
@@ -8,7 +8,7 @@ import EnrollTesting
 import Foundation
 
 struct Stage {
-  let zoo: FakeProvider
+  let fake: FakeProvider
   let clock: FakeClock
   let client: any Face
 
@@ -17,20 +17,20 @@ struct Stage {
 
   /// - Parameter configuration: the client's configuration.
   init(
-    _ entry: ZooEntry, _ face: FaceName, _ hostileBehaviours: [FakeProvider.HostileBehaviour] = [],
+    _ entry: KnownProvider, _ face: FaceName, _ hostileBehaviours: [FakeProvider.HostileBehaviour] = [],
     _ configuration: (FakeProvider) -> JSON
   ) throws {
     let preset = Preset(entry.id)
     clock = FakeClock()
-    zoo = try FakeProvider(entry, registration: preset.registration, clock: clock)
-    for twist in hostileBehaviours { zoo.misbehave(twist) }
-    client = try face.open(configuration(zoo), zoo, clock)
+    fake = try FakeProvider(entry, registration: preset.registration, clock: clock)
+    for twist in hostileBehaviours { fake.misbehave(twist) }
+    client = try face.open(configuration(fake), fake, clock)
   }
 
   /// Signs in, from the first request to the session.
   func signIn(as user: String = "alice") throws {
     let begun = try client.call("registration.begin", [])
-    switch zoo.authorize(begun["action"]?["url"]?.string ?? "", as: user) {
+    switch fake.authorize(begun["action"]?["url"]?.string ?? "", as: user) {
     case .redirect(let back): _ = try client.call("registration.resume", [("url", .string(back))])
     case .stays(let status, let text): throw Stays(page: "page \(status) \(text)")
     }
@@ -39,7 +39,7 @@ struct Stage {
   /// Signs out, locally and in the browser.
   func signOut() throws {
     guard let url = try client.call("logout.begin", [])["url"]?.string else { return }
-    switch zoo.visit(url) {
+    switch fake.visit(url) {
     case .redirect(let back): _ = try client.call("logout.resume", [("url", .string(back))])
     case .stays(200, _): break
     case .stays(let status, let text): throw Stays(page: "page \(status) \(text)")

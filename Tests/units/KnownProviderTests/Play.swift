@@ -21,7 +21,7 @@ struct Row: Equatable, Sendable {
 }
 
 struct Play {
-  let entry: ZooEntry
+  let entry: KnownProvider
   let face: FaceName
 
   private func stage(_ configuration: (FakeProvider) -> JSON) throws -> Stage {
@@ -48,7 +48,7 @@ struct Play {
     }
     guard let stage = signedIn else { return row }
     defer { stage.client.close() }
-    row.cells[.requests] = "\(stage.zoo.requests.count)"
+    row.cells[.requests] = "\(stage.fake.requests.count)"
     row.cells[.profile] = cell(advice: &nothing) { try profile(stage) }
     row.cells[.renewal] = cell(advice: &nothing) { try renewal(stage) }
     row.cells[.logout] = cell(advice: &nothing) { try logout(preset) }
@@ -72,19 +72,19 @@ struct Play {
   private func profile(_ stage: Stage) throws -> String {
     let claims = try stage.profile()
     guard let subject = claims?["sub"]?.string else { return "no user" }
-    guard subject == stage.zoo.subject(of: "alice") else { return "another user" }
+    guard subject == stage.fake.subject(of: "alice") else { return "another user" }
     let missing = ["name", "email"].filter { claims?[$0]?.string == nil }
     return missing.isEmpty ? "works" : "without \(missing.joined(separator: ", "))"
   }
 
   /// Three renewals; the answer to the second one is lost.
   private func renewal(_ stage: Stage) throws -> String {
-    let before = stage.zoo.count(.token)
+    let before = stage.fake.count(.token)
     let first = try stage.renew() ?? ""
     guard first == "valid" else {
-      return stage.zoo.count(.token) == before ? "none" : "refused: \(first)"
+      return stage.fake.count(.token) == before ? "none" : "refused: \(first)"
     }
-    stage.zoo.next(.token, .answerLost)
+    stage.fake.next(.token, .answerLost)
     _ = try stage.renew() ?? ""
     let second = try stage.renew() ?? ""
     guard second == "valid" else { return "ends with a lost answer" }
@@ -100,7 +100,7 @@ struct Play {
     try stage.signOut()
     try stage.signIn(as: "bob")
     guard let sub = try stage.profile()?["sub"]?.string else { return "no user" }
-    return sub == stage.zoo.subject(of: "bob") ? "works" : "the same user again"
+    return sub == stage.fake.subject(of: "bob") ? "works" : "the same user again"
   }
 
   /// A device sign-in: denied once; then pending, polled too fast, granted.
@@ -108,7 +108,7 @@ struct Play {
     let stage = try stage { preset.configuration($0) }
     defer { stage.client.close() }
     // The lifetime is long: however slow the test's threads are, the fake clock must not exceed it.
-    stage.zoo.deviceCodesLive(seconds: 86_400)
+    stage.fake.deviceCodesLive(seconds: 86_400)
     let denied: JSON
     do throws(EnrollError) {
       denied = try stage.client.call("registration.begin", [("kind", .string("device"))])
@@ -116,7 +116,7 @@ struct Play {
       guard entry.dialect.hasDeviceFlow else { return "none" }
       throw error
     }
-    stage.zoo.device(.denied)
+    stage.fake.device(.denied)
     do {
       _ = try stage.settled(denied)
       return "granted although denied"
@@ -124,9 +124,9 @@ struct Play {
       guard error.code == .accessDenied else { return "denied: \(error.code.name)" }
     }
     let begun = try stage.client.call("registration.begin", [("kind", .string("device"))])
-    stage.zoo.device(.pending)
-    stage.zoo.next(.token, .proper, .during { stage.zoo.device(.slowDown) })
-    stage.zoo.next(.token, .during { stage.zoo.device(.granted) })
+    stage.fake.device(.pending)
+    stage.fake.next(.token, .proper, .during { stage.fake.device(.slowDown) })
+    stage.fake.next(.token, .during { stage.fake.device(.granted) })
     _ = try stage.settled(begun)
     return "works"
   }

@@ -1,4 +1,4 @@
-// For each accepted peculiarity, the similar attack that must be refused: a provider of the zoo that is
+// For each accepted peculiarity, the similar attack that must be refused: a known provider that is
 // hostile in one way. LoopbackListenerTests tests another process that answers at ::1.
 
 import EnrollRules
@@ -8,14 +8,14 @@ import Expectations
 import Foundation
 import Testing
 
-@Suite("A hostile provider of the zoo")
+@Suite("A hostile known provider")
 struct HostileTests {
   private func stage(
     _ id: String, _ face: FaceName, _ hostileBehaviours: FakeProvider.HostileBehaviour...,
     configuration: ((FakeProvider) -> JSON)? = nil
   ) throws -> Stage {
     try Stage(
-      Zoo.entry(id), face, hostileBehaviours, configuration ?? { Preset(id).configuration($0) })
+      KnownProviders.named(id), face, hostileBehaviours, configuration ?? { Preset(id).configuration($0) })
   }
 
   private func refusal(_ body: () throws -> Void) -> EnrollError.Code? {
@@ -50,7 +50,7 @@ struct HostileTests {
     let stage = try stage("zitadel", face)
     try stage.signIn()
     try expect(stage.renew(), is: "valid")
-    stage.zoo.misbehave(.audienceWithoutUs)
+    stage.fake.misbehave(.audienceWithoutUs)
     try expect(stage.renew(), is: "reauthenticate")
   }
 
@@ -61,7 +61,7 @@ struct HostileTests {
     try expect(stage.renew(), is: "valid")
     let before = try stage.profile()?["auth_time"]
     expect(before, isNot: nil)
-    stage.zoo.misbehave(.authTimeBackwards)
+    stage.fake.misbehave(.authTimeBackwards)
     try expect(stage.renew(), is: "valid")
     try expect(stage.profile()?["auth_time"], is: before)
   }
@@ -98,7 +98,7 @@ struct HostileTests {
     func out() throws -> String {
       try stage.signIn()
       let url = try stage.client.call("logout.begin", [])["url"]?.string ?? ""
-      guard case .redirect(let back) = stage.zoo.visit(url) else { return "" }
+      guard case .redirect(let back) = stage.fake.visit(url) else { return "" }
       return back
     }
     let first = try out()
@@ -116,15 +116,15 @@ struct HostileTests {
     arguments: ["google-desktop", "github"], FaceName.allCases)
   func secret(id: String, face: FaceName) throws {
     let stage = try stage(id, face)
-    let secret = stage.zoo.registration.secret
+    let secret = stage.fake.registration.secret
     try stage.signIn()
     _ = try stage.renew()
     _ = try stage.client.call("identity.userinfo", [])
     var shown = [text(try stage.client.call("diagnostics.export", []))]
     try stage.signOut()
-    let wrong = try self.stage(id, face) { zoo in
-      guard case .object(var object) = Preset(id).configuration(zoo) else { return .null }
-      object["clientSecret"] = .string("zoo-\(secret)-wrong")
+    let wrong = try self.stage(id, face) { fake in
+      guard case .object(var object) = Preset(id).configuration(fake) else { return .null }
+      object["clientSecret"] = .string("other-\(secret)-wrong")
       return .object(object)
     }
     do {
@@ -136,10 +136,10 @@ struct HostileTests {
     shown += stage.client.log.lines + wrong.client.log.lines
     #expect(!stage.client.log.lines.isEmpty)
     #expect(!shown.contains { $0.contains(secret) })
-    #expect(stage.zoo.leaks(of: secret).isEmpty && wrong.zoo.leaks(of: secret).isEmpty)
-    let basic = Data("\(stage.zoo.registration.clientID):\(secret)".utf8).base64EncodedString()
+    #expect(stage.fake.leaks(of: secret).isEmpty && wrong.fake.leaks(of: secret).isEmpty)
+    let basic = Data("\(stage.fake.registration.clientID):\(secret)".utf8).base64EncodedString()
     #expect(
-      stage.zoo.requests.contains { sent in
+      stage.fake.requests.contains { sent in
         sent.request.headers.contains { $0.value == "Basic \(basic)" }
           || String(decoding: sent.request.body, as: UTF8.self).contains(secret)
       })

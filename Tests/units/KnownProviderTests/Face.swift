@@ -35,11 +35,11 @@ enum FaceName: String, CaseIterable, Sendable {
   case swift, commands, c
 
   /// Opens a client with this configuration, over the provider and the clock.
-  func open(_ configuration: JSON, _ zoo: FakeProvider, _ clock: FakeClock) throws(EnrollError) -> any Face {
+  func open(_ configuration: JSON, _ fake: FakeProvider, _ clock: FakeClock) throws(EnrollError) -> any Face {
     switch self {
-    case .swift: try SwiftFace(configuration, zoo, clock)
-    case .commands: try CommandFace(configuration, zoo, clock)
-    case .c: try CFace(configuration, zoo, clock)
+    case .swift: try SwiftFace(configuration, fake, clock)
+    case .commands: try CommandFace(configuration, fake, clock)
+    case .c: try CFace(configuration, fake, clock)
     }
   }
 }
@@ -49,9 +49,9 @@ final class SwiftFace: Face {
   private let client: Client
   let log = LogKeeper()
 
-  init(_ configuration: JSON, _ zoo: FakeProvider, _ clock: FakeClock) throws(EnrollError) {
+  init(_ configuration: JSON, _ fake: FakeProvider, _ clock: FakeClock) throws(EnrollError) {
     var options = ClientOptions(configuration: try Configuration(json: configuration), store: .memory)
-    options.transport = zoo
+    options.transport = fake
     options.clock = clock
     options.log = log
     client = try Client(options)
@@ -103,8 +103,8 @@ final class CommandFace: Face {
   private let client: String
   let log = LogKeeper()
 
-  init(_ configuration: JSON, _ zoo: FakeProvider, _ clock: FakeClock) throws(EnrollError) {
-    session = Session(SessionEnvironment.none.asking(HostRequesterToFake(zoo)).timed(by: clock).logging(log))
+  init(_ configuration: JSON, _ fake: FakeProvider, _ clock: FakeClock) throws(EnrollError) {
+    session = Session(SessionEnvironment.none.asking(HostRequesterToFake(fake)).timed(by: clock).logging(log))
     let opened = try session.call(
       "client.open",
       .object([
@@ -120,10 +120,10 @@ final class CommandFace: Face {
   }
 }
 
-/// A host that sends its clients' HTTP requests to the zoo.
+/// A host that sends its clients' HTTP requests to the fake provider.
 private final class HostRequesterToFake: HostRequester {
-  private let zoo: FakeProvider
-  init(_ zoo: FakeProvider) { self.zoo = zoo }
+  private let fake: FakeProvider
+  init(_ fake: FakeProvider) { self.fake = fake }
 
   func ask(
     _ request: HostRequest, _ parameters: JSON, nanoseconds: Int64, cancellation: (any Cancellation)?
@@ -135,7 +135,7 @@ private final class HostRequesterToFake: HostRequester {
       headers: headers.map { HTTPHeader($0.key, $0.value.string ?? "") },
       body: Array((parameters["body"]?.string ?? "").utf8))
     do throws(EnrollError) {
-      let response = try zoo.send(asked, cancellation: cancellation)
+      let response = try fake.send(asked, cancellation: cancellation)
       return .result(
         .object([
           ("status", .integer(Int64(response.status))),
@@ -156,13 +156,13 @@ final class CFace: Face, @unchecked Sendable {
 
   /// The object that the C callbacks get.
   private final class Host {
-    let zoo: FakeProvider
+    let fake: FakeProvider
     let clock: FakeClock
     let log: LogKeeper
     private let reads = Guarded<Int64>(0, by: Mutex())
 
-    init(_ zoo: FakeProvider, _ clock: FakeClock, _ log: LogKeeper) {
-      (self.zoo, self.clock, self.log) = (zoo, clock, log)
+    init(_ fake: FakeProvider, _ clock: FakeClock, _ log: LogKeeper) {
+      (self.fake, self.clock, self.log) = (fake, clock, log)
     }
 
     /// A pause of the library ends after it has read the clock twice, so that no test waits for it.
@@ -190,8 +190,8 @@ final class CFace: Face, @unchecked Sendable {
     }
   }
 
-  init(_ configuration: JSON, _ zoo: FakeProvider, _ clock: FakeClock) throws(EnrollError) {
-    let host = Host(zoo, clock, log)
+  init(_ configuration: JSON, _ fake: FakeProvider, _ clock: FakeClock) throws(EnrollError) {
+    let host = Host(fake, clock, log)
     var transport = enroll_transport()
     enroll_transport_init(&transport, MemoryLayout<enroll_transport>.size)
     transport.user_data = host.retained
@@ -253,14 +253,14 @@ final class CFace: Face, @unchecked Sendable {
     _ data: UnsafeMutableRawPointer?, _ request: UnsafePointer<enroll_http_request>?,
     _ response: OpaquePointer?
   ) -> enroll_status {
-    guard let zoo = Host.at(data)?.zoo, let request = request?.pointee else { return ENROLL_E_INTERNAL }
+    guard let fake = Host.at(data)?.fake, let request = request?.pointee else { return ENROLL_E_INTERNAL }
     let headers = UnsafeBufferPointer(start: request.headers, count: request.header_count)
     let asked = HTTPRequest(
       HTTPRequest.Method(rawValue: String(cString: request.method)) ?? .get, String(cString: request.url),
       headers: headers.map { HTTPHeader(String(cString: $0.name), String(cString: $0.value)) },
       body: Array(UnsafeRawBufferPointer(start: request.body, count: request.body_size)))
     do throws(EnrollError) {
-      let answer = try zoo.send(asked, cancellation: nil)
+      let answer = try fake.send(asked, cancellation: nil)
       enroll_http_response_set_status(response, Int32(answer.status))
       for header in answer.headers {
         enroll_http_response_add_header(
