@@ -127,11 +127,11 @@ extension Bridge {
     }
     if let token = exchange.token?.value {
       if exchange.hasFreshToken {
-        if exchange.kind != .listening { signIn.rememberRefused(token) }
+        if exchange.kind != .listening { signIn.remember(.token, of: token) }
         return fail(exchange, freshTokenRefused)
       }
       // Another token of the same server would not do either.
-      if signIn.isRefused(token) { return fail(exchange, freshTokenRefused) }
+      if signIn.isRemembered(.token, of: token) { return fail(exchange, freshTokenRefused) }
     }
     exchange.challenge = exchange.header("WWW-Authenticate") ?? ""
     exchange.refusedToken = exchange.token?.value
@@ -158,16 +158,14 @@ extension Bridge {
       // Another sign-in has ended meanwhile.
       return advance(exchange)
     }
-    guard !exchange.hasSteppedUp else {
-      return fail(
-        exchange,
-        ErrorAnswer(
-          .moreScopes,
-          "\(options.serverName) still refuses the request for its scopes, after a sign-in for them."
-        ))
-    }
     exchange.challenge = exchange.header("WWW-Authenticate")
     exchange.needsMoreScopes = true
+    if let token = exchange.token?.value {
+      if exchange.hasSteppedUp { signIn.remember(.scopes, of: token) }
+      guard !signIn.isRemembered(.scopes, of: token) else {
+        return fail(exchange, signIn.scopesRefused(exchange.signInNeed))
+      }
+    }
     awaitSignIn(exchange)
   }
 

@@ -156,12 +156,14 @@ struct BridgeSignIn {
   /// How long a token that the server has refused is not sent again, in seconds.
   private static let refusedSeconds: Int64 = 600
 
-  /// Remembers that the server has refused a fresh token, so that no bridge opens a tab for it.
-  func rememberRefused(_ token: Secret) { place?.rememberRefused(token, at: session.now) }
+  /// Remembers that the server has refused a new token, so that no bridge opens a tab for it.
+  func remember(_ refusal: SignInPlace.Refusal, of token: Secret) {
+    place?.remember(refusal, of: token, at: session.now)
+  }
 
-  /// Whether the server has refused this token although it was fresh.
-  func isRefused(_ token: Secret) -> Bool {
-    guard let at = place?.refused(token) else { return false }
+  /// Whether the server has refused this token although it was new.
+  func isRemembered(_ refusal: SignInPlace.Refusal, of token: Secret) -> Bool {
+    guard let at = place?.time(of: refusal, of: token) else { return false }
     return (0..<Self.refusedSeconds).contains(session.now - at)
   }
 
@@ -187,6 +189,14 @@ struct BridgeSignIn {
     }
     return ErrorAnswer(
       reason, "\(cause)Sign in to \(purpose): run \(command(need)), then try again.", command: command(need))
+  }
+
+  /// The error for a request that the server refuses for its scopes although the user has just signed in for them.
+  func scopesRefused(_ need: SignInNeed) -> ErrorAnswer {
+    ErrorAnswer(
+      .moreScopes,
+      "\(options.serverName) still wants further scopes after a sign-in for them. No other window opens for a while.",
+      command: command(need))
   }
 
   /// Whether a process signs the user in, in the browser or on another device.

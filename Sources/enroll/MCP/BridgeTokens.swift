@@ -47,6 +47,8 @@ final class BridgeTokens {
   private let resource: String
   private let mailbox: TokenMailbox
   private var client: Client?
+  /// The configuration with which the client was opened.
+  private var opened: ConfigurationDocument?
   private var waiting: [(ticket: Int, exchange: Exchange, refused: Secret?)] = []
   private var lastTicket = 0
 
@@ -59,9 +61,11 @@ final class BridgeTokens {
   /// Readable when a call has ended.
   var descriptor: Int32 { mailbox.event.descriptor }
 
-  /// Opens the account, if there is one.
+  /// Opens the account, if there is one, and anew if another process has saved another client for it: the session is
+  /// with that client then.
   /// - Throws: for a store or a profile that cannot be used.
   func open() throws(Failure) {
+    if let opened, let saved = savedProfile, !saved.hasSameClient(as: opened) { close() }
     guard client == nil, try session.place.hasConfiguration(), try session.place.hasStore() else { return }
     let document = try session.place.configuration()
     guard ResourceProfile.serves(document, resource) else {
@@ -76,6 +80,7 @@ final class BridgeTokens {
         _ = try session.read(client)
         return client
       }
+      opened = document
     } catch {
       guard error.ending != .signInNeeded else { return }
       throw error
@@ -84,20 +89,23 @@ final class BridgeTokens {
 
   /// Opens the account anew, after a sign-in that may have saved another profile.
   func reopen() {
-    if let client { session.close(client) }
-    client = nil
+    close()
     _ = try? open()
+  }
+
+  private func close() {
+    if let client { session.close(client) }
+    (client, opened) = (nil, nil)
+  }
+
+  /// The profile as it is now; nil for a file that the user named, which may be a pipe.
+  private var savedProfile: ConfigurationDocument? {
+    guard session.place.configurationName != session.place.configurationPath else { return nil }
+    return try? session.place.configuration()
   }
 
   /// Ends every wait. Renewals continue in their processes.
   func abandon() { client?.cancelLastRequests() }
-
-  /// Whether the account has a session now, according to the store.
-  var hasSession: Bool {
-    guard let client, let kept = try? session.runningHere({ () throws(Failure) in try session.read(client) })
-    else { return false }
-    return kept.accessToken != nil
-  }
 
   /// The access token in the store, even if it has expired.
   var storedToken: Secret? {

@@ -61,16 +61,24 @@ struct SignInPlace {
 
   // MARK: The token that the server refuses
 
-  /// Remembers, for all bridges, that the server has refused this token although it was fresh.
-  func rememberRefused(_ token: Secret, at now: Int64) {
-    guard let label = Self.label(token) else { return }
-    let text = JSON.object([("at", .integer(now)), ("token", .string(label))]).text
-    try? Folders.write(text + "\n", to: "\(path).refused")
+  /// Why the server refused a token.
+  enum Refusal: String {
+    /// It refused a fresh token (401).
+    case token = "refused"
+    /// It wanted further scopes after a sign-in for further scopes (403).
+    case scopes
   }
 
-  /// When the server has refused this fresh token, in seconds since 1970; nil if it has not.
-  func refused(_ token: Secret) -> Int64? {
-    guard let bytes = Self.read("\(path).refused"), let json = try? JSON.parse(bytes),
+  /// Remembers, for all bridges, that the server has refused this token.
+  func remember(_ refusal: Refusal, of token: Secret, at now: Int64) {
+    guard let label = Self.label(token) else { return }
+    let text = JSON.object([("at", .integer(now)), ("token", .string(label))]).text
+    try? Folders.write(text + "\n", to: "\(path).\(refusal.rawValue)")
+  }
+
+  /// When the server has refused this token, in seconds since 1970; nil if it has not.
+  func time(of refusal: Refusal, of token: Secret) -> Int64? {
+    guard let bytes = Self.read("\(path).\(refusal.rawValue)"), let json = try? JSON.parse(bytes),
       let known = json["token"]?.string, let label = Self.label(token), ASCII.equals(known, label)
     else { return nil }
     return json["at"]?.integer

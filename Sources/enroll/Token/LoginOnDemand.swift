@@ -5,6 +5,7 @@
 import CPosix
 import EnrollPosix
 import EnrollRules
+import EnrollSteps
 
 struct LoginOnDemand {
   private static let seconds: Int64 = 180
@@ -42,9 +43,10 @@ struct LoginOnDemand {
     }
     var start: Instant?
     if !place.isBusy {
-      guard SignInHelper.start(place, login: words + ["--yes", "--json"], challenge: nil) else {
-        throw failure
-      }
+      let isStarted = SignInHelper.start(
+        place, login: words + ["--yes", "--json"], challenge: nil, after: before,
+        passphrase: session.keys?.passphrase)
+      guard isStarted else { throw failure }
       start = session.instant
     }
     Terminal.errors.say("enroll: nobody is signed in; sign in with the browser that opens.")

@@ -435,6 +435,21 @@ class Tokens(SignInCase):
             self.assertIn("result", host.answer(call))
         self.assertEqual((self.tabs, self.registrations), (2, 2))
 
+    def test_an_open_bridge_uses_the_client_that_another_process_has_registered(self):
+        first = self.signed_in()[0]
+        hosts = [first, self.host(self.peer.url, "--sign-in", "never")]
+        hosts[1].initialize()
+        login = self.start(
+            "login", "--resource", self.peer.url, "--allow-loopback-http", "--yes", "--again", "--register-again")
+        self.come_back(self.opened(2))
+        self.assertEqual(login.wait(60), 0)
+        self.assertEqual(self.registrations, 2)
+        for host in hosts:
+            self.assertIn("result", host.ask("ping"))
+        tokens = {row["headers"].get("Authorization") for row in self.peer.all("ping")}
+        self.assertEqual(tokens, {f"Bearer {self.peer.tokens_seen[-1]}"})
+        self.assertEqual(self.tabs, 2)
+
     def test_a_bridge_killed_in_a_renewal_loses_no_session(self):
         host = self.signed_in()[0]
         self.peer.refused.update(self.peer.tokens_seen)
@@ -500,6 +515,25 @@ class FurtherScopes(SignInCase):
         self.assertLessEqual({"profile", "phone"}, scopes(url))
         self.come_back(url)
         self.assertIn("result", host.answer(calls[1]))
+
+    def test_a_server_that_always_wants_further_scopes_gets_one_tab(self):
+        host, other = self.signed_in(2)
+        self.peer.on(lambda handler, message: self.refuse_growing(handler, message))
+        call = host.begin("tools/call", {"name": "x"})
+        self.come_back(self.opened(2))
+        self.assertEqual(self.reason(host.answer(call)), "moreScopes")
+        for each in (host, other):
+            answer = each.call("x")
+            self.assertIn("still wants further scopes", answer["error"]["message"])
+            self.assertIn("--challenge", answer["error"]["data"]["enrollkit"]["command"])
+        self.assertEqual(self.tabs, 2)
+
+    def refuse_growing(self, handler, message):
+        if message.get("method") != "tools/call":
+            return False
+        scope = f'scope="x{len(self.peer.all("tools/call"))}"'
+        handler.reply(403, b"", WWW_Authenticate=self.peer.step_up.replace('scope="profile"', scope))
+        return True
 
     def test_without_the_browser_the_error_names_a_command_for_the_scopes(self):
         self.signed_in()
