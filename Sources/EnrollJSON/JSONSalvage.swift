@@ -6,7 +6,7 @@
 
 extension JSON {
   /// The members named `names` whose values are unambiguous: acceptable by themselves (R37), and the same wherever an
-  /// outermost object names them.
+  /// outermost object names them. If an object has `needed`, other objects only add members that it does not have.
   /// - Parameter needed: a member that may be missing, but must not be ambiguous.
   /// - Returns: nil if the text has no complete object, or if `needed` is ambiguous. `needed` is also ambiguous if the
   ///   text outside of the complete objects names it.
@@ -14,6 +14,7 @@ extension JSON {
     _ names: [String], undoubted needed: String, from text: [UInt8]
   ) -> JSONObject? {
     var found: [JSONSalvage.Found] = []
+    var others: [JSONSalvage.Found] = []
     var isThere = false
     var search = JSONSalvage.Search(text)
     while var object = search.next() {
@@ -25,7 +26,13 @@ extension JSON {
       guard !search.words(before: object, mayName: needed) else { return nil }
       search.end(object)
       isThere = true
-      for member in members { JSONSalvage.add(member, to: &found) }
+      let isNeeded = members.contains { $0.name.utf8.elementsEqual(needed.utf8) }
+      for member in members {
+        if isNeeded { JSONSalvage.add(member, to: &found) } else { JSONSalvage.add(member, to: &others) }
+      }
+    }
+    for other in others where !found.contains(where: { $0.name.utf8.elementsEqual(other.name.utf8) }) {
+      found.append(other)
     }
     guard isThere, !search.rest(mayName: needed),
       !found.contains(where: { $0.value == nil && $0.name.utf8.elementsEqual(needed.utf8) })

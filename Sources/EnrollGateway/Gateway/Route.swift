@@ -114,7 +114,8 @@ struct Route: Sendable {
   /// - Parameter exists: which providers have the route.
   static func provider(
     _ method: Method, _ path: String, for audience: Audience, waitsFor waiting: Waiting,
-    limit: LimitKind? = nil, _ about: String? = nil, at exists: @escaping @Sendable (SignInProvider) -> Bool = { _ in true },
+    limit: LimitKind? = nil, _ about: String? = nil,
+    at exists: @escaping @Sendable (SignInProvider) -> Bool = { _ in true },
     _ step: @escaping @Sendable (Gateway) -> ProviderStep
   ) -> Route {
     Route(

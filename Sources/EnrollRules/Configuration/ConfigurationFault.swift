@@ -51,8 +51,10 @@ struct ConfigurationFault: Error, ExpressibleByStringInterpolation {
       switch part {
       case .words(let words): text += words
       case .key(let key):
-        let path = spelling.spelt(key).utf8
-        text += String(decoding: path.split(separator: UInt8(ascii: ".")).last ?? path[...], as: UTF8.self)
+        let (path, dot) = (spelling.spelt(key).utf8, UInt8(ascii: "."))
+        // A key of an object stands without the object, beside the others of it.
+        let shown = key.utf8.contains(dot) ? path.split(separator: dot).last ?? path[...] : path[...]
+        text += String(decoding: shown, as: UTF8.self)
       }
     }
   }

@@ -88,7 +88,8 @@ extension Configuration {
         ConfigurationRules.printable($0.clientKey?.id, maximumBytes: 512)
       },
       ConfigurationKey(
-        "clientKeyAlgorithm", property: "clientKey.algorithm", or: ["client_key_algorithm", "token_endpoint_auth_signing_alg"],
+        "clientKeyAlgorithm", property: "clientKey.algorithm",
+        or: ["client_key_algorithm", "token_endpoint_auth_signing_alg"],
         signatureAlgorithm,
         "private_key_jwt: the algorithm of the assertions. By default a JWK's alg, otherwise one that the provider announces and that fits the key."
       ) { $0.clientKey?.algorithm = $1.algorithm },

@@ -208,7 +208,8 @@ extension Provider {
     gateway.logins[state] = SandboxGateway.Login(
       verifier: verifier, key: context.key, clientID: context.clientID, begunAt: now)
     let request = Form([
-      ("client_id", SandboxGateway.clientID), ("response_type", "code"), ("scope", "openid"), ("prompt", "none"),
+      ("client_id", SandboxGateway.clientID), ("response_type", "code"), ("scope", "openid"),
+      ("prompt", "none"),
       ("redirect_uri", issuer + SandboxGateway.path), ("state", state), ("sessionToken", token),
       ("code_challenge", PKCE.challenge(for: verifier) ?? ""), ("code_challenge_method", "S256"),
     ])
@@ -236,7 +237,8 @@ extension Provider {
     }
     do throws(OAuthRefusal) {
       let family = try grants.redeem(
-        code, clientID: SandboxGateway.clientID, redirectURI: issuer + SandboxGateway.path, verifier: login.verifier,
+        code, clientID: SandboxGateway.clientID, redirectURI: issuer + SandboxGateway.path,
+        verifier: login.verifier,
         refreshExpiresAt: nil, now: now)
       // The gateway needs only the session, not the tokens.
       grants.finish(family.id, .ended)

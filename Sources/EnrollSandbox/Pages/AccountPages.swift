@@ -45,7 +45,8 @@ extension Page {
   }
 
   static func createAccount(
-    _ interaction: Interaction, client: SandboxClient, typed: Form = Form(), problems: [NewAccount.Problem] = []
+    _ interaction: Interaction, client: SandboxClient, typed: Form = Form(),
+    problems: [NewAccount.Problem] = []
   ) -> Page {
     func field(_ id: String, _ label: String, _ hint: String, _ attributes: HTML) -> HTML {
       let problem = problems.first { $0.field == id }

@@ -48,7 +48,8 @@ extension Page {
 }
 
 extension Page {
-  static func openLink(ticket: String, address: String, client: SandboxClient, request: CheckedAuthorization) -> Page
+  static func openLink(ticket: String, address: String, client: SandboxClient, request: CheckedAuthorization)
+    -> Page
   {
     Page(
       title: "Sign in with the link",

@@ -65,7 +65,8 @@ extension Provider {
   }
 
   /// Redirects the browser to the client with a code.
-  func grant(_ request: CheckedAuthorization, to session: BrowserSession, effects: [Fault.Effect]) -> SandboxAnswer
+  func grant(_ request: CheckedAuthorization, to session: BrowserSession, effects: [Fault.Effect])
+    -> SandboxAnswer
   {
     let code = Encoding.randomToken()
     let grant = UserGrant(

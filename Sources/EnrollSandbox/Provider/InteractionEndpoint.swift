@@ -71,7 +71,8 @@ extension Provider {
     return enter(typed, interaction, client: client)
   }
 
-  private func createAccount(_ form: Form, _ interaction: Interaction, client: SandboxClient) -> SandboxAnswer {
+  private func createAccount(_ form: Form, _ interaction: Interaction, client: SandboxClient) -> SandboxAnswer
+  {
     let (made, problems) = NewAccount.check(form) { user($0) != nil }
     guard let made else {
       return Page.createAccount(interaction, client: client, typed: form, problems: problems).answer()
@@ -100,7 +101,9 @@ extension Provider {
 
   /// The page of the next step, or the redirect if there is none. A submitted form is answered with a redirect to the page, so
   /// that going back or reloading repeats nothing.
-  private func next(_ interaction: Interaction, client: SandboxClient, afterForm: Bool = false) -> SandboxAnswer {
+  private func next(_ interaction: Interaction, client: SandboxClient, afterForm: Bool = false)
+    -> SandboxAnswer
+  {
     let step = nextStep(interaction)
     let session = signedIn[interaction.browserID]
     let user = user(session?.userName)

@@ -99,7 +99,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
     guard problem == nil else { return }
     for name in names where problem == nil && StoreNames.isOwn(name) {
       guard let status = Self.status(of: name, in: folder, system) else { continue }
-      problem = StoreFolder.foreignOwner(status, user: system.user, name)
+      problem = StoreFault.foreignOwner(status, user: system.user, name)
     }
   }
 

@@ -5,6 +5,16 @@ import EnrollRules
 import EnrollPosix
 
 enum StoreFault {
+  /// The error about a file or folder of another user; nil for one of this user.
+  static func foreignOwner(_ status: FileStatus, user: UInt32, _ what: String) -> EnrollError? {
+    guard status.owner != user else { return nil }
+    return EnrollError(
+      .storeRefused,
+      "\(what) belongs to user \(status.owner), this process is user \(user). Run it as user \(status.owner), or name a"
+        + " store of this user's",
+      field: "store")
+  }
+
   /// Repeats a call after EINTR, at most 100 times.
   static func retrying<Value>(_ body: () throws(FileFault) -> Value) throws(FileFault) -> Value {
     var tries = 0

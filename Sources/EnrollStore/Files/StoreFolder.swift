@@ -154,7 +154,7 @@ final class StoreFolder: Sendable {
   private static func checkOwner(
     _ status: FileStatus, user: UInt32, _ what: String, at path: String, wanted: String
   ) throws(EnrollError) {
-    if let foreign = foreignOwner(status, user: user, what) { throw foreign }
+    if let foreign = StoreFault.foreignOwner(status, user: user, what) { throw foreign }
     guard status.permissions & 0o077 == 0 else {
       throw EnrollError(
         .storeRefused,
@@ -165,16 +165,6 @@ final class StoreFolder: Sendable {
             : " Run chmod \(wanted) \(StoreFault.printable(path))"),
         field: "store")
     }
-  }
-
-  /// The error about a file or folder of another user; nil for one of this user.
-  static func foreignOwner(_ status: FileStatus, user: UInt32, _ what: String) -> EnrollError? {
-    guard status.owner != user else { return nil }
-    return EnrollError(
-      .storeRefused,
-      "\(what) belongs to user \(status.owner), this process is user \(user). Run it as user \(status.owner), or name a"
-        + " store of this user's",
-      field: "store")
   }
 
   /// Checks that a file is safe to use. A file without links was replaced while it was open, which is allowed.

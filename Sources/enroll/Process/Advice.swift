@@ -76,7 +76,8 @@ enum HintedCommand: CaseIterable {
       case .registerAgain:
         ["login", "--again", "--register-again"] + said.placeBesideResource
           + (said.registration.isEmpty ? said.atResource : said.registration)
-      case .sameAgain where ["login", "register", "doctor"].contains(said.attempt.first): said.attempt + said.signIn
+      case .sameAgain where ["login", "register", "doctor"].contains(said.attempt.first):
+        said.attempt + said.signIn
       case .sameAgain: said.attempt + said.place + said.provider
       case .token where said.resourceOfPlace != nil:
         ["token"] + said.placeBesideResource + ArgumentWords.option("--resource", said.resourceOfPlace ?? "")

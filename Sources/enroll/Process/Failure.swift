@@ -86,7 +86,8 @@ struct Failure: Error {
     case _ where error.field == EnrollError.registrationField: Self.registration
     case .oauth where error.oauthError == "invalid_client":
       "Check the client id. If the provider gave this client a secret, it may be missing, wrong or expired: pass --client-secret-file at the first sign-in, or correct clientSecret in the profile. A client with a private key needs --client-key-file, or clientKeyFile in the profile. If the profile has tokenEndpointAuthMethod, remove it: both ways to send the secret are then tried."
-    case _ where error.isAboutMetadata: "\(.doctor) shows what the provider announces. Only its operator can change that."
+    case _ where error.isAboutMetadata:
+      "\(.doctor) shows what the provider announces. Only its operator can change that."
     case .unsupported where error.field == "kind":
       "Run \(.login) to sign in with a browser; only the provider's operator can allow other devices."
     case .tls where ASCII.contains(error.message, "caFile"):

@@ -14,7 +14,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from cases import CommandCase
+from cases import CommandCase, hints
 from person import Person
 from processes import free_port, is_listening, wait_until
 from sandbox import hop, parameter
@@ -292,7 +292,7 @@ class InATerminal(CommandCase):
         self.assertRegex(words, r"sign-in, of Bob Builder.* waits for confirmation.*--yes does not answer for it")
         _, words = self.run_enroll("login", "--again", "--yes", status=9)
         self.assertRegex(words, r"an earlier sign-in, of Bob Builder.*, waits for your confirmation")
-        self.assertEqual(hints(words), ["enroll login", "enroll login --again --yes"])
+        self.assertEqual(hints(words), ["enroll login", "enroll login --yes --again"])
         kept = self.json("status")
         self.assertEqual((kept["profile"]["name"], kept["waiting"]["profile"]["name"]), ("Alice Example", "Bob Builder"))
         terminal = self.terminal("login", "--yes")

@@ -8,13 +8,11 @@ import signal
 import subprocess
 import time
 import urllib.parse
-import urllib.request
 
 from cases import ENROLL, CommandCase
 from processes import TOP, wait_until
 from sandbox import CUSTOM_LOGOUT
 from schema import check, resolved
-from silent import Silent
 from terminal import TIMEOUT
 
 
@@ -339,26 +337,6 @@ class Logout(CommandCase):
                     self.assertIn("signed out Alice Example", words)
                     self.assertIn("could not be revoked at the provider yet: the next use tries again", words)
                 self.run_enroll("token", status=3)
-
-    def test_ctrl_c_after_the_provider_refused_does_not_say_that_it_was_told(self):
-        self.sign_in()
-        silent = Silent()
-        self.addCleanup(silent.close)
-        metadata = json.load(urllib.request.urlopen(f"{self.sandbox.issuer}/.well-known/openid-configuration"))
-        self.configure(endpoints={
-            "authorizationEndpoint": metadata["authorization_endpoint"], "tokenEndpoint": metadata["token_endpoint"],
-            "revocationEndpoint": metadata["revocation_endpoint"], "jwksUri": f"{silent.url}/jwks",
-            "endSessionEndpoint": metadata["end_session_endpoint"]})
-        self.sandbox.control("fault", fault="oauthError", value="unsupported_token_type", endpoint="revocation")
-        child = self.start("logout", "--json")
-        # The keys decide whether the page that ends the browser's session gets the id_token.
-        self.assertTrue(silent.reached.wait(TIMEOUT))
-        child.send_signal(signal.SIGINT)
-        output, words = child.communicate(timeout=TIMEOUT)
-        self.assertEqual(child.returncode, 130, words)
-        (told,) = json.loads(output)["loggedOut"]
-        self.assertEqual(told["providerTold"], "notPossible")
-        self.assertIn("unsupported_token_type", told["reason"])
 
     def test_a_provider_that_is_down_is_told_later(self):
         self.sign_in()

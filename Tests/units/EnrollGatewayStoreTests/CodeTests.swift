@@ -91,7 +91,8 @@ struct CodeTests {
   }
 
   @Test(
-    "a spent code without its verifier ends nothing: somebody saw it in a redirect", arguments: Database.installed)
+    "a spent code without its verifier ends nothing: somebody saw it in a redirect",
+    arguments: Database.installed)
   func seen(database: Database) throws {
     let store = try database.store()
     let code = Sample.code()

@@ -111,7 +111,8 @@ struct AdviceTests {
     let said = Said(try #require(try request(line)))
     let rest = " --account b --resource \(url)"
     for (command, words) in [
-      (HintedCommand.login, "login"), (.loginAgain, "login --again"), (.sameAgain, "login"), (.token, "token"),
+      (HintedCommand.login, "login"), (.loginAgain, "login --again"), (.sameAgain, "login"),
+      (.token, "token"),
       (.loginAtResource, "login"), (.doctor, "doctor"), (.loginByDevice, "login --device"),
     ] {
       #expect(command.line(said) == "enroll " + words + rest)

@@ -70,7 +70,10 @@ struct ReportTests {
         .refused, "Signed in as Al"
       ),
       // Without an error code of the provider, an intermediary may have answered.
-      (Sample.renewalFailed(.wait, isTokenUsable: false, EnrollError(.oauth, "no")), .unreachable, "Signed in as Al"),
+      (
+        Sample.renewalFailed(.wait, isTokenUsable: false, EnrollError(.oauth, "no")), .unreachable,
+        "Signed in as Al"
+      ),
       (.registrationFailed(Sample.error), .signInNeeded, "The last sign-in failed"),
     ] as [(RegistrationState, CommandStatus, String)])
   func standing(state: RegistrationState, ending: CommandStatus, headline: String) {

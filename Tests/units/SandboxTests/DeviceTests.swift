@@ -104,7 +104,8 @@ import Testing
   @Test("an expired code, an unknown one and another client's are refused")
   func refused() async throws {
     try await withSandbox({
-      $0.clients.append(SandboxClient(id: "other", name: "Other", redirectURIs: [], postLogoutRedirectURIs: []))
+      $0.clients.append(
+        SandboxClient(id: "other", name: "Other", redirectURIs: [], postLogoutRedirectURIs: []))
     }) {
       client async throws in
       let begun = try await authorize(client)

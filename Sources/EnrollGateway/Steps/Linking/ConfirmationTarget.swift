@@ -35,7 +35,8 @@ extension IdentityLinking {
     let methods = providers.filter { provider in
       identities.contains { ASCII.equals($0.provider, provider.name) }
     }
-    let then = Parameters(encoded: request.query)?["then"].flatMap { ConfirmationTarget(rawValue: $0) } ?? .account
+    let then =
+      Parameters(encoded: request.query)?["then"].flatMap { ConfirmationTarget(rawValue: $0) } ?? .account
     // A sign-in by e-mail also proves the identity.
     if methods.isEmpty, services.registration != nil {
       return .redirect(to: try path("/signin", keeping: SignInDestination(returnTo: then.path)))

@@ -451,8 +451,11 @@ struct ConfigurationTests {
         $0.clientSecret = Secret("s")
       }
     }
-    expect(both?.message.contains("proves itself with clientKey.file"), is: true)
-    let written = refusal { try read([("client_key_file", .string("/key.pem")), ("client_key_id", .string(""))]) }
+    expect(
+      both?.message, is: "clientSecret: the client proves itself with clientKey.file; leave one of them out")
+    let written = refusal {
+      try read([("client_key_file", .string("/key.pem")), ("client_key_id", .string(""))])
+    }
     expect(written?.field, is: "client_key_id")
   }
 

@@ -110,7 +110,8 @@ struct RegistrationLinkTests {
     let begun = try bench.engine().signIn.begin(SignInOptions(kind: .register), cancellation: nil)
     let waiting = RegistrationState.authenticating(transactionID: begun.transactionID, step: .emailPending)
     try expect(
-      bench.engine().registration.adoptStoredState(), is: .known(waiting), "the browser was left with the process")
+      bench.engine().registration.adoptStoredState(), is: .known(waiting),
+      "the browser was left with the process")
     bench.clock.advance(seconds: 43_200)
     bench.clock.reboot(bootID: "boot-2")
     let later = bench.engine()

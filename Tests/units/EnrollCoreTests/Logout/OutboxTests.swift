@@ -96,6 +96,23 @@ struct OutboxTests {
     try expect(told(ending, bench.signedIn()), is: .queued)
   }
 
+  @Test("a refused revocation is known until the provider takes another one, for a sign-out that is stopped")
+  func refusal() throws {
+    let bench = try Bench()
+    let engine = try bench.signedIn()
+    bench.provider.change { $0.metadata = { $0["revocation_endpoint"] = nil } }
+    bench.clock.advance(seconds: 90_000)
+    _ = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
+    expect(engine.outbox.revocationRefusal?.contains("no revocation endpoint"), is: true)
+    try expect(outbox(bench), is: [])
+    bench.provider.change { $0.metadata = { _ in } }
+    bench.clock.advance(seconds: 90_000)
+    let next = try bench.signedIn()
+    expect(next.outbox.revocationRefusal, is: nil)
+    _ = try next.logout.beginLogout(localOnly: false, cancellation: nil)
+    expect(next.outbox.revocationRefusal, is: nil)
+  }
+
   @Test("a token has one message, whatever bearer proves it")
   func oneMessage() throws {
     let bench = try Bench()

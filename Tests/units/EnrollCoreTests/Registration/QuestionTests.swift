@@ -10,7 +10,8 @@ import Testing
 extension Engine {
   /// The transaction of the current question.
   func questionShown() throws -> TransactionID? {
-    guard case .known(.awaitingConfirmation(let transactionID, _)) = try registration.adoptStoredState() else {
+    guard case .known(.awaitingConfirmation(let transactionID, _)) = try registration.adoptStoredState()
+    else {
       return nil
     }
     return transactionID
