@@ -18,7 +18,7 @@ enum ConsentHTML {
       LoopbackHTML.element("p", "p", "You have signed in at another server before: \(before)", to: &content)
     }
     LoopbackHTML.element(
-      "p", "p", "Continue only if you know both. Nothing was sent to the server yet.", to: &content)
+      "p", "p", "Continue only if you know both. Nothing about you was sent yet.", to: &content)
     for (path, text) in [("continue", "Continue"), ("decline", "Not me")] {
       content += "<form method=\"post\" action=\"".utf8
       LoopbackHTML.append("\(form)/\(path)", to: &content)

@@ -2,6 +2,7 @@
 session."""
 
 import base64
+import fcntl
 import hashlib
 import html
 import http.client
@@ -10,9 +11,11 @@ import os
 import re
 import shlex
 import signal
+import subprocess
 import time
 import urllib.parse
 
+from cases import ENROLL
 from host import HELLO
 from mcp_cases import BridgeCase
 from peer import Peer
@@ -135,6 +138,26 @@ class OneSignIn(SignInCase):
         self.come_back(self.opened())
         self.assertIn("result", host.initialize())
         self.assertEqual(self.tabs, 1)
+
+    def test_a_program_that_looks_at_the_lock_keeps_no_sign_in_from_beginning(self):
+        host = self.signed_in()[0]
+        self.sandbox.control("endSessions")
+        self.peer.refused.update(self.peer.tokens_seen)
+        (lock,) = self.home.rglob("mcp-*.lock")
+        with open(lock) as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            call = host.begin("tools/call", {"name": "x"})
+            self.come_back(self.opened(2))
+        self.assertIn("result", host.answer(call))
+
+    def test_a_process_that_comes_too_late_begins_no_further_sign_in(self):
+        self.signed_in()
+        (lock,) = self.home.rglob("mcp-*.lock")
+        words = ["--resource", self.peer.url, "--allow-loopback-http", "--yes", "--json", "--again"]
+        order = {"place": str(lock).removesuffix(".lock"), "words": words, "last": "1 1"}
+        done = subprocess.run([ENROLL, "detached-sign-in"], input=json.dumps(order).encode(), env=self.environment,
+                              timeout=60)
+        self.assertEqual((done.returncode, self.tabs), (7, 1))
 
     def test_a_declined_sign_in_is_told_to_all_and_not_repeated(self):
         hosts = self.bridges(3)
