@@ -18,11 +18,13 @@ extension Parameter where Value == Bool {
 
 extension Parameter where Value == String? {
   package static func option(
-    _ name: String, letter: String? = nil, value: String, help: String, completion: Completion = .none
+    _ name: String, letter: String? = nil, value: String, help: String, isHidden: Bool = false,
+    completion: Completion = .none
   ) -> Self {
     Self(
       argument: Argument(
-        .option, name, letter: letter, valueName: value, help: help, completion: completion)
+        .option, name, letter: letter, valueName: value, help: help, isHidden: isHidden,
+        completion: completion)
     ) { $0.last }
   }
 

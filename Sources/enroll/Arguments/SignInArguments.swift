@@ -1,6 +1,8 @@
 // The options that `login` and `register` share: how to sign in, at which provider, and how many questions to ask.
 
+import CPosix
 import EnrollArguments
+import EnrollJSON
 
 struct SignInArguments {
   private static let browserless = Parameter.flag("no-browser", help: "Open no browser; only show the URL.")
@@ -28,6 +30,9 @@ struct SignInArguments {
   /// For a sign-in without a terminal, which a bridge starts.
   private static let browserQuestion = Parameter.flag(
     "ask-in-browser", help: "Ask in the browser whether to trust a provider of --resource.", isHidden: true)
+  /// For the same sign-in.
+  private static let wish = Parameter.option(
+    "open-again", value: "path", help: "Open the browser's tab again when this file appears.", isHidden: true)
   private static let anotherClient = Parameter.flag(
     "register-again",
     help: "With --resource: register again, because the provider has forgotten the client.")
@@ -36,7 +41,7 @@ struct SignInArguments {
     [
       browserless.argument, confirmed.argument, anew.argument, address.argument, promptWord.argument,
       connectionName.argument, scope.argument, redirectHint.argument, anotherClient.argument,
-      browserQuestion.argument,
+      browserQuestion.argument, wish.argument,
     ] + ProviderArguments.arguments
 
   let noBrowser: Bool
@@ -49,6 +54,8 @@ struct SignInArguments {
   let redirectHintSeconds: Int64
   let registerAgain: Bool
   let asksInBrowser: Bool
+  /// The file that asks for another tab.
+  private let tabWish: String?
   let provider: ProviderArguments
 
   init(_ values: Values) throws(UsageError) {
@@ -62,6 +69,7 @@ struct SignInArguments {
     redirectHintSeconds = values[Self.redirectHint]
     registerAgain = values[Self.anotherClient]
     asksInBrowser = values[Self.browserQuestion]
+    tabWish = values[Self.wish]
     provider = try ProviderArguments(values)
     if registerAgain, provider.resource == nil { throw UsageError("--register-again needs --resource.") }
     if registerAgain, provider.clientID != nil {
@@ -71,6 +79,12 @@ struct SignInArguments {
     if provider.issuer != nil || provider.name != nil, provider.clientID == nil, provider.resource == nil {
       throw UsageError("--issuer and --provider need --client-id.")
     }
+  }
+
+  /// Opens the address again if a bridge has asked for it.
+  func openAgain(_ address: String, at now: Int64) {
+    guard let tabWish, unlink(tabWish) == 0, Browser().open(address) != nil else { return }
+    Output.json(.object([("opened", .integer(now))]))
   }
 
   /// The prompt that is saved in the profile, for every sign-in that names no prompt. Other prompts apply to

@@ -41,6 +41,8 @@ struct BridgeSignIn {
   private static let declinedScopesSeconds: Int64 = 600
   /// After another failure, the requests that come at once get the same answer.
   private static let failedSeconds: Int64 = 5
+  /// No tab is opened again for this time.
+  private static let tabSeconds: Int64 = 120
   private static let longestShownChallenge = 1024
   /// A process that was just started has not taken the lock yet.
   private static let startingNanoseconds: Int64 = 3_000_000_000
@@ -67,7 +69,10 @@ struct BridgeSignIn {
     guard options.policy != .never, let place else { return required(opened: false, need) }
     let record = place.record
     if let answer = remembered(record, need, isBusy: place.isBusy) { return answer }
-    guard !isAwaited else { return nil }
+    if isAwaited {
+      openAgain(place)
+      return nil
+    }
     guard options.opensBrowser || options.usesDevice else {
       // The user signs in at a terminal.
       isAwaited = true
@@ -80,8 +85,14 @@ struct BridgeSignIn {
     before = record
     self.need = need
     arguments = login(need)
-    if !place.isBusy { start(place) }
+    if !place.isBusy { start(place) } else { openAgain(place) }
     return nil
+  }
+
+  /// Has the tab opened again if it is old: the user may have closed it.
+  private func openAgain(_ place: SignInPlace) {
+    guard options.opensBrowser, !options.usesDevice, let present = place.present else { return }
+    if session.now - present.openedAt >= Self.tabSeconds { place.openAgain() }
   }
 
   private mutating func start(_ place: SignInPlace) {

@@ -59,6 +59,17 @@ struct SignInPlace {
     return count > 0 ? Array(bytes[..<count]) : nil
   }
 
+  // MARK: A tab that was closed
+
+  /// Asks the process that signs in to open its tab again.
+  func openAgain() {
+    let descriptor = enroll_posix_open(wish, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// The file by which a bridge asks for the tab.
+  fileprivate var wish: String { "\(path).again" }
+
   // MARK: The token that the server refuses
 
   /// Why the server refused a token.
@@ -101,7 +112,8 @@ struct SignInRecord: Equatable {
   var issuerHost: String?
   /// The code to type on another device, and where.
   var deviceCode: (code: String, url: String)?
-  var hasBegun = false
+  /// When the tab was opened last, in seconds since 1970.
+  var openedAt: Int64 = 0
   var failure: (message: String, status: Int64, at: Int64)?
 
   init?(_ bytes: ArraySlice<UInt8>) {
@@ -110,9 +122,10 @@ struct SignInRecord: Equatable {
     beganAt = at
     process = first["process"]?.integer ?? 0
     challenge = first["challenge"]?.string
+    openedAt = at
     for line in lines.dropFirst() {
+      if let opened = line["opened"]?.integer { openedAt = opened }
       if let action = line["action"] {
-        hasBegun = true
         if let url = action["url"]?.string { issuerHost = (try? StrictURL(url))?.hostText }
         if let code = action["userCode"]?.string, let url = action["verificationUri"]?.string {
           deviceCode = (code, url)
@@ -184,7 +197,9 @@ enum SignInHelper {
       ("at", .integer(now)), ("process", .integer(Int64(getpid()))), ("challenge", json["challenge"]),
     ])
     Output.json(beginning)
+    unlink(place.wish)
     var login = json["words"]?.array?.compactMap { $0.string } ?? []
+    login += ["--open-again", place.wish]
     if let passphrase = json["passphrase"]?.string,
       let descriptor = try? OtherProgram.descriptor(containing: passphrase)
     {

@@ -63,7 +63,11 @@ extension ResourceSetup {
         advice: "Name it by --issuer.")
     }
     page = asked
-    let agrees = try session.run { cancellation throws(EnrollError) in
+    let tick: (String?) -> [String] = { [way, session] _ in
+      way.openAgain(asked.address, at: session.now)
+      return []
+    }
+    let agrees = try session.run(tick: tick) { cancellation throws(EnrollError) in
       let clock = SystemClock()
       return try asked.answer(
         until: clock.instant().advanced(bySeconds: Self.questionSeconds), clock: clock,

@@ -28,6 +28,9 @@ extension SignIn {
         client, begun, within: 86_400,
         saying: kind == .device ? "Waiting for the other device" : "Waiting for the browser", listens: listens
       ) { typed in
+        if case .openURL(let url) = begun.action, secondsToOpen(begun) != 0 {
+          way.openAgain(url, at: session.now)
+        }
         if let status = opener?.failure() {
           return ["\(opener?.name ?? "") ended with status \(status): open the address yourself."]
         }

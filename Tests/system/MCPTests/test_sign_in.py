@@ -13,6 +13,7 @@ import shlex
 import signal
 import subprocess
 import time
+import unittest.mock
 import urllib.parse
 
 from cases import ENROLL
@@ -159,6 +160,30 @@ class OneSignIn(SignInCase):
                               timeout=60)
         self.assertEqual((done.returncode, self.tabs), (7, 1))
 
+    def reopened(self, count):
+        """A request 130 seconds later than the tab opens it again, and one that comes at once does not."""
+        self.bridges(1)
+        with unittest.mock.patch.dict(self.environment):
+            self.set_clock(130)
+            self.bridges(1)
+        return BridgeCase.opened(self, count)
+
+    def test_a_later_request_opens_a_tab_again_that_was_closed(self):
+        first = self.bridges(1)[0]
+        question = BridgeCase.opened(self)
+        self.assertEqual(self.reopened(2), question)
+        address = Page(question).agree()
+        self.come_back(address)
+        self.assertIn("result", first.answer(first.hello))
+        self.sandbox.control("endSessions")
+        self.peer.refused.update(self.peer.tokens_seen)
+        call = first.begin("tools/call", {"name": "x"})
+        address = BridgeCase.opened(self, 3)
+        self.assertEqual(self.reopened(4), address)
+        self.come_back(address)
+        self.assertIn("result", first.answer(call))
+        self.assertEqual(self.tabs, 4)
+
     def test_a_declined_sign_in_is_told_to_all_and_not_repeated(self):
         hosts = self.bridges(3)
         self.come_back(self.opened(), error="access_denied")
@@ -269,6 +294,19 @@ class TheQuestion(SignInCase):
         self.come_back(page.agree())
         self.assertIn("result", host.answer(host.hello))
         self.assertEqual(self.tabs, 1)
+
+    def test_another_authorization_server_is_asked_about_again(self):
+        host = self.signed_in()[0]
+        before = self.sandbox
+        self.sandbox = self.own_sandbox("--open-registration", "--resource", self.peer.url)
+        self.peer.metadata["authorization_servers"] = [self.sandbox.issuer]
+        before.control("endSessions")
+        self.peer.refused.update(self.peer.tokens_seen)
+        call = host.begin("tools/call", {"name": "x"})
+        page = Page(BridgeCase.opened(self, 2))
+        self.assertIn(f"another server before: {before.issuer}", page.text)
+        self.come_back(page.agree())
+        self.assertIn("result", host.answer(call))
 
     def test_not_me_is_a_declined_sign_in(self):
         host, page = self.begin()

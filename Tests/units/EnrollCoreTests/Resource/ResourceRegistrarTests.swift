@@ -142,18 +142,18 @@ struct ResourceRegistrarTests {
 
   @Test("scopes that the host names get those of insufficient_scope, and no others of a challenge")
   func namedScopes() throws {
-    let scopes = ["mcp:read", "mcp:list"]
-    func scopes(_ header: String, _ change: (inout ResourceRequest) -> Void = { _ in }) throws -> [String] {
+    let named = ["mcp:read", "mcp:list"]
+    func requested(after header: String, client: String? = nil) throws -> [String] {
       try register {
-        $0.scopes = scopes
+        $0.scopes = named
         $0.challenge = header
-        change(&$0)
+        $0.clientID = client
       }.configuration().scopes
     }
-    try expect(scopes(#"Bearer scope="mcp:write""#), is: scopes)
+    try expect(requested(after: #"Bearer scope="mcp:write""#), is: named)
     let more = #"Bearer error="insufficient_scope", scope="mcp:write""#
-    try expect(scopes(more), is: scopes + ["mcp:write"])
-    try expect(scopes(more) { $0.clientID = "mine" }, is: scopes + ["mcp:write"])
+    try expect(requested(after: more), is: named + ["mcp:write"])
+    try expect(requested(after: more, client: "mine"), is: named + ["mcp:write"])
   }
 
   @Test("a challenge for a bound token makes the tokens of a registered client bound ones")
