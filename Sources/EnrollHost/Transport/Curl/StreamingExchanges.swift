@@ -40,12 +40,15 @@ package final class StreamedExchange {
   fileprivate var body: [UInt8]
   fileprivate var sent = 0
   fileprivate var isPaused = false
+  /// How long the process has run since the exchange began; counted until the connection stands.
+  fileprivate var connecting: RunningTime?
   private var isHeadTold = false
 
   fileprivate init(
     _ easy: UnsafeMutableRawPointer, _ target: RequestTarget, _ body: [UInt8],
-    _ receiver: any ExchangeReceiver
+    _ receiver: any ExchangeReceiver, connectTimeout: CurlTransport.Milliseconds
   ) {
+    connecting = RunningTime(limit: connectTimeout)
     self.easy = easy
     self.target = target
     self.body = body
@@ -143,7 +146,8 @@ package final class StreamingExchanges {
     let lines = try RequestHeaders.lines(headers)
     if let caFile = options.caFile { try CertificateFile.check(caFile) }
     guard let easy = enroll_curl_easy_init(curl) else { throw Self.noMemory }
-    let exchange = StreamedExchange(easy, target, body, receiver)
+    let exchange = StreamedExchange(
+      easy, target, body, receiver, connectTimeout: options.connectTimeout)
     do throws(EnrollError) {
       for line in lines {
         guard enroll_curl_list_append(curl, &exchange.list, line) == 1 else { throw Self.noMemory }
@@ -180,11 +184,28 @@ package final class StreamingExchanges {
     var code = CURLE_OK
     while let easy = enroll_curl_multi_ended(curl, multi, &code) {
       guard let index = running.firstIndex(where: { $0.easy == easy }) else { continue }
+      if connectsAgain(running[index], code) { continue }
       let exchange = running.remove(at: index)
       let failure = failure(of: exchange, code)
       release(exchange)
       exchange.receiver.ended(failure)
     }
+  }
+
+  /// Begins an exchange again whose connection took too long only because the process was stopped meanwhile: libcurl
+  /// counts that time.
+  private func connectsAgain(_ exchange: StreamedExchange, _ code: CURLcode) -> Bool {
+    guard code == CURLE_OPERATION_TIMEDOUT, isUnsent(exchange) else { return false }
+    exchange.connecting?.update()
+    guard let time = exchange.connecting, !time.isOver else { return false }
+    _ = enroll_curl_multi_remove(curl, multi, exchange.easy)
+    return enroll_curl_multi_add(curl, multi, exchange.easy) == CURLM_OK
+  }
+
+  /// Whether nothing of the request has left this machine.
+  private func isUnsent(_ exchange: StreamedExchange) -> Bool {
+    var size = 0
+    return enroll_curl_get_long(curl, exchange.easy, CURLINFO_REQUEST_SIZE, &size) == CURLE_OK && size == 0
   }
 
   /// Waits until an exchange can continue, until a descriptor is ready, or until the time is over.
@@ -194,13 +215,20 @@ package final class StreamingExchanges {
       let events = (wait.forInput ? CURL_WAIT_POLLIN : 0) | (wait.forOutput ? CURL_WAIT_POLLOUT : 0)
       return curl_waitfd(fd: wait.descriptor, events: Int16(events), revents: 0)
     }
-    let limit = milliseconds < 0 ? Self.longestWaitMilliseconds : milliseconds
+    var limit = milliseconds < 0 ? Self.longestWaitMilliseconds : milliseconds
+    if running.contains(where: { $0.connecting != nil }) { limit = min(limit, Self.connectingMilliseconds) }
     _ = ExitBarrier.allowingExit {
       enroll_curl_multi_wait_for(curl, multi, &descriptors, UInt32(descriptors.count), limit)
+    }
+    for exchange in running where exchange.connecting != nil {
+      exchange.connecting?.update()
+      if !isUnsent(exchange) { exchange.connecting = nil }
     }
   }
 
   private static let longestWaitMilliseconds: Int32 = 3_600_000
+  /// How often the clock is read during a connection: more often than ``RunningTime`` needs it.
+  private static let connectingMilliseconds: Int32 = 500
 
   /// Lets the exchanges continue whose receivers postponed a piece.
   package func resume() {
@@ -222,10 +250,7 @@ package final class StreamingExchanges {
     let error = CurlFailure.error(
       code, CurlFailure.words(exchange.errorText), CurlFailure.words(enroll_curl_strerror(curl, code)),
       target: exchange.target, reader: exchange.reader, proxyStatus: proxyStatus, caFile: options.caFile)
-    var size = 0
-    let isUnsent =
-      enroll_curl_get_long(curl, exchange.easy, CURLINFO_REQUEST_SIZE, &size) == CURLE_OK && size == 0
-    return isUnsent ? error.unsent() : error
+    return isUnsent(exchange) ? error.unsent() : error
   }
 
   private func configure(
