@@ -47,6 +47,12 @@ package struct ErrorAnswer: Equatable, Sendable {
   package static let notJSON = ErrorAnswer(code: -32700, "a line is no JSON-RPC message")
   package static func invalid(_ message: String) -> ErrorAnswer { ErrorAnswer(code: -32600, message) }
 
+  /// A call of a tool that the user hides.
+  /// - Parameter name: as it may be shown.
+  package static func hiddenTool(_ name: String) -> ErrorAnswer {
+    ErrorAnswer(code: -32602, "The tool \(name) is hidden: the bridge was started with --hide-tool.")
+  }
+
   /// The line for the host, without a line end.
   /// - Parameter id: the bytes of the request's `id`; nil if it could not be read.
   package func line(id: [UInt8]?) -> [UInt8] {

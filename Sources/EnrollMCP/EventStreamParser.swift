@@ -13,12 +13,15 @@ package struct EventStreamParser {
   private var data: [UInt8] = []
   private var hasData = false
   private var isMessage = true
+  private var isEndpoint = false
   private var pendingID: [UInt8]?
   private var endedWithCR = false
   private var isAtStart = true
 
   /// The last `id` of an event, with which a stream is resumed; nil if the server gave none.
   package private(set) var lastEventID: [UInt8]?
+  /// The data of the event `endpoint` (2024-11-05); nil if there was none.
+  package private(set) var endpoint: [UInt8]?
   /// `retry`, in milliseconds; nil if the server gave none.
   package private(set) var retryMilliseconds: Int64?
 
@@ -61,6 +64,7 @@ package struct EventStreamParser {
     if value.first == 0x20 { value = value.dropFirst() }
     if name.elementsEqual("event".utf8) {
       isMessage = value.isEmpty || value.elementsEqual("message".utf8)
+      isEndpoint = value.elementsEqual("endpoint".utf8)
     } else if name.elementsEqual("id".utf8) {
       if !value.contains(0), value.count <= 1024 { pendingID = Array(value) }
     } else if name.elementsEqual("retry".utf8), !value.isEmpty, value.count <= 9,
@@ -88,7 +92,8 @@ package struct EventStreamParser {
     if let pendingID { lastEventID = pendingID.isEmpty ? nil : pendingID }
     let message = data
     let isWanted = isMessage && hasData && !message.isEmpty
-    (data, hasData, isMessage, pendingID) = ([], false, true, nil)
+    if isEndpoint, endpoint == nil { endpoint = message }
+    (data, hasData, isMessage, isEndpoint, pendingID) = ([], false, true, false, nil)
     if isWanted { emit(message) }
   }
 }

@@ -13,9 +13,10 @@ package struct JSONCursor {
   private let bytes: [UInt8]
   package private(set) var index: Int
 
-  package init(_ bytes: [UInt8]) {
+  /// - Parameter index: where it begins.
+  package init(_ bytes: [UInt8], at index: Int = 0) {
     self.bytes = bytes
-    index = bytes.startIndex
+    self.index = index
   }
 
   /// The next byte; nil at the end.
@@ -23,6 +24,13 @@ package struct JSONCursor {
 
   package mutating func skipSpace() {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
+  }
+
+  /// Reads the members of an object, and skips another value.
+  /// - Returns: false for what is no JSON.
+  package mutating func members(_ member: (_ name: String, inout JSONCursor) -> Bool) -> Bool {
+    skipSpace()
+    return next == UInt8(ascii: "{") ? object(member) : value() != nil
   }
 
   /// Skips `byte`, and space before it.
@@ -41,8 +49,8 @@ package struct JSONCursor {
     guard let first = next, depth < Self.depthLimit else { return nil }
     let isValid: Bool
     switch first {
-    case UInt8(ascii: "{"): isValid = object(depth: depth) { $1.value(depth: depth + 1) != nil }
-    case UInt8(ascii: "["): isValid = array(depth: depth) { $0.value(depth: depth + 1) != nil }
+    case UInt8(ascii: "{"): isValid = object { $1.value(depth: depth + 1) != nil }
+    case UInt8(ascii: "["): isValid = array { $0.value(depth: depth + 1) != nil }
     case UInt8(ascii: "\""): isValid = text()
     case UInt8(ascii: "t"): isValid = word("true")
     case UInt8(ascii: "f"): isValid = word("false")
@@ -57,7 +65,7 @@ package struct JSONCursor {
   ///   what is no JSON.
   /// - Returns: false unless there is an object.
   package mutating func object(
-    depth: Int = 0, _ member: (_ name: String, inout JSONCursor) -> Bool
+    _ member: (_ name: String, inout JSONCursor) -> Bool
   ) -> Bool {
     guard skip(UInt8(ascii: "{")) else { return false }
     if skip(UInt8(ascii: "}")) { return true }
@@ -73,7 +81,7 @@ package struct JSONCursor {
 
   /// Reads an array.
   /// - Parameter element: reads one element. Returns false for what is no JSON.
-  package mutating func array(depth: Int = 0, _ element: (inout JSONCursor) -> Bool) -> Bool {
+  package mutating func array(_ element: (inout JSONCursor) -> Bool) -> Bool {
     guard skip(UInt8(ascii: "[")) else { return false }
     if skip(UInt8(ascii: "]")) { return true }
     repeat {

@@ -1,6 +1,8 @@
 // The members of a JSON-RPC message that a bridge needs. Of two members with one name the last counts, as for most
 // parsers of JSON, so that a header says what the server reads in the body.
 
+import EnrollRules
+
 /// One JSON-RPC message, as far as a bridge reads it.
 package struct Message: Equatable, Sendable {
   /// `method`; nil for an answer.
@@ -27,6 +29,8 @@ package struct Message: Equatable, Sendable {
 
   package var isRequest: Bool { method != nil && id != nil }
   package var isCancellation: Bool { method == "notifications/cancelled" }
+  package var isToolList: Bool { method == "tools/list" && id != nil }
+  package var isToolCall: Bool { method == "tools/call" && id != nil }
   /// Whether a second execution changes nothing, so that the bridge may send it again after a lost connection.
   package var isRepeatable: Bool {
     guard let method else { return false }
@@ -99,10 +103,8 @@ package struct Message: Equatable, Sendable {
   }
 
   private mutating func readParams(_ cursor: inout JSONCursor, _ bytes: [UInt8]) -> Bool {
-    cursor.skipSpace()
-    guard cursor.next == UInt8(ascii: "{") else { return cursor.value() != nil }
     (name, uri, metaVersion, offeredVersion, cancelledID) = (nil, nil, nil, nil, nil)
-    return cursor.object { key, cursor in
+    return cursor.members { key, cursor in
       if key == "_meta" { return readMeta(&cursor, bytes) }
       guard let range = cursor.value() else { return false }
       switch key {
@@ -117,10 +119,8 @@ package struct Message: Equatable, Sendable {
   }
 
   private mutating func readMeta(_ cursor: inout JSONCursor, _ bytes: [UInt8]) -> Bool {
-    cursor.skipSpace()
-    guard cursor.next == UInt8(ascii: "{") else { return cursor.value() != nil }
     metaVersion = nil
-    return cursor.object { key, cursor in
+    return cursor.members { key, cursor in
       guard let range = cursor.value() else { return false }
       if key == Self.versionKey { metaVersion = JSONCursor.decoded(bytes[range]) }
       return true
@@ -128,12 +128,45 @@ package struct Message: Equatable, Sendable {
   }
 
   private mutating func readResult(_ cursor: inout JSONCursor, _ bytes: [UInt8]) -> Bool {
-    cursor.skipSpace()
-    guard cursor.next == UInt8(ascii: "{") else { return cursor.value() != nil }
-    return cursor.object { key, cursor in
+    cursor.members { key, cursor in
       guard let range = cursor.value() else { return false }
       if key == "protocolVersion" { agreedVersion = JSONCursor.decoded(bytes[range]) }
       return true
+    }
+  }
+
+  // MARK: Errors
+
+  /// The code of an error answer: a header does not say what the body says (2026-07-28).
+  package static let headerMismatch = -32020
+
+  /// `error.code`.
+  package var errorCode: Int? { errorMember("code").flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
+
+  private func errorMember(_ wanted: String) -> ArraySlice<UInt8>? {
+    guard let error else { return nil }
+    var found: ArraySlice<UInt8>?
+    var cursor = JSONCursor(error)
+    _ = cursor.members { name, cursor in
+      let range = cursor.value()
+      if name == wanted { found = range.map { error[$0] } }
+      return range != nil
+    }
+    return found
+  }
+
+  /// Whether an error with status 404 says that the server does not know the session: it then has not looked at the
+  /// request. Servers use several codes for that, and mostly no id, or one of their own.
+  /// - Parameter ids: the ids of the requests.
+  package func tellsOfLostSession(to ids: [[UInt8]]) -> Bool {
+    guard error != nil, let code = errorCode else { return true }
+    switch code {
+    case -32001: return true
+    case -32000, -32600:
+      guard let id, ids.contains(id) else { return true }
+      let words = errorMember("message").flatMap { JSONCursor.decoded($0) } ?? ""
+      return ASCII.contains(words, "session") || ASCII.contains(words, "Session")
+    default: return false
     }
   }
 }

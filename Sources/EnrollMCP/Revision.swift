@@ -63,6 +63,11 @@ package enum MessageHeaders {
     (1...4096).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 
+  /// Whether the name of a header may have the character (RFC 9110 §5.6.2).
+  static func isTokenByte(_ byte: UInt8) -> Bool {
+    ASCII.isLetter(byte) || ASCII.isDigit(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+  }
+
   /// Whether a header of the user may be sent: not one that the bridge makes, or that belongs to HTTP.
   package static func isUsersOwn(_ name: String) -> Bool {
     let lowered = name.utf8.map { ASCII.lowercased($0) }
@@ -70,11 +75,7 @@ package enum MessageHeaders {
       "authorization", "dpop", "cookie", "content-type", "accept", "last-event-id", "host", "content-length",
       "transfer-encoding", "connection", "expect", "accept-encoding", "te", "upgrade", "proxy-authorization",
     ]
-    // A token of RFC 9110 §5.6.2.
-    let isToken = lowered.allSatisfy {
-      ASCII.isLetter($0) || ASCII.isDigit($0) || "!#$%&'*+-.^_`|~".utf8.contains($0)
-    }
-    return (1...256).contains(lowered.count) && isToken
+    return (1...256).contains(lowered.count) && lowered.allSatisfy(isTokenByte)
       && !taken.contains { $0.utf8.elementsEqual(lowered) } && !lowered.starts(with: "mcp-".utf8)
   }
 }

@@ -25,7 +25,7 @@ package enum WellKnown {
 
 extension StrictURL {
   /// Whether scheme, host and port are equal, however they are written (RFC 6454 §4).
-  func hasSameOrigin(as other: StrictURL) -> Bool {
+  package func hasSameOrigin(as other: StrictURL) -> Bool {
     kind == other.kind && kind != .privateScheme && effectivePort == other.effectivePort
       && ASCII.equalsIgnoringCase(hostText ?? "", other.hostText ?? "")
   }

@@ -86,6 +86,27 @@ struct MessageTests {
     }
   }
 
+  @Test("a 404 is about the session unless the server answers the request")
+  func lostSessions() {
+    let rows: [(String, Bool)] = [
+      // As the servers of the SDKs for TypeScript and Python write it.
+      (#"{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}"#, true),
+      (#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}"#, true),
+      (#"{"id":7,"error":{"code":-32001,"message":"Session not found"}}"#, true),
+      (#"{"id":7,"error":{"code":-32000,"message":"Invalid session"}}"#, true),
+      (#"{"id":null,"error":{"code":-32600,"message":"Not Found"}}"#, true),
+      (#"{"id":7,"error":{"message":"no code"}}"#, true),
+      (#"{"id":7,"error":{"code":-32000,"message":"No such file"}}"#, false),
+      (#"{"id":7,"error":{"code":-32601,"message":"Method not found"}}"#, false),
+      (#"{"id":null,"error":{"code":-32601,"message":"Method not found"}}"#, false),
+      (#"{"id":7,"error":{"code":-32002,"message":"Resource not found"}}"#, false),
+      (#"{"id":7,"error":{"code":404,"message":"session x"}}"#, false),
+    ]
+    for (body, isLost) in rows { expect(read(body)?.tellsOfLostSession(to: [[0x37]]), is: isLost) }
+    expect(read(#"{"id":1,"error":{"code":-32020}}"#)?.errorCode, is: Message.headerMismatch)
+    expect(read(#"{"id":1,"error":"x"}"#)?.errorCode, is: nil)
+  }
+
   @Test("random documents are read to their end, and cut ones are refused")
   func randomDocuments() {
     var random = SystemRandomNumberGenerator()

@@ -1,0 +1,31 @@
+// The `endpoint` event of the HTTP+SSE transport (2024-11-05): the address for the host's messages. The token goes there, so it
+// must be of the server's own origin.
+
+import EnrollRules
+
+/// The address that an `endpoint` event names.
+package enum EndpointReference {
+  /// - Parameters:
+  ///   - text: a URL, or a part of one (RFC 3986 §4.2).
+  ///   - base: the URL of the stream.
+  /// - Returns: nil for another origin, and for what is no URL.
+  package static func resolved(_ text: String, base: String) -> String? {
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
+      let server = try? StrictURL(base)
+    else { return nil }
+    let whole: String
+    if let colon = text.firstIndex(of: ":"), !text[..<colon].contains(where: { "/?#".contains($0) }) {
+      whole = text
+    } else if text.hasPrefix("//") {
+      whole = server.text(server.scheme) + ":" + text
+    } else if text.hasPrefix("/") {
+      whole = server.shownOrigin + text
+    } else {
+      let path = server.text(server.path)
+      let folder = text.hasPrefix("?") ? path[...] : path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+      whole = server.shownOrigin + (path.isEmpty ? "/" : String(folder)) + text
+    }
+    guard let url = try? StrictURL(whole), url.hasSameOrigin(as: server) else { return nil }
+    return String(whole.prefix { $0 != "#" })
+  }
+}
