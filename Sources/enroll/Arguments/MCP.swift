@@ -52,6 +52,17 @@ struct MCP: EnrollCommand {
     in: 1...3600, default: BridgeOptions.usualWaitSeconds)
   private static let loopbackHTTP = Parameter.flag(
     "allow-loopback-http", help: "Allow http to a server on this machine.")
+  private static let transport = Parameter.choice(
+    "transport", value: "name",
+    help:
+      "auto tries Streamable HTTP (http), and then the HTTP+SSE of servers before 2025 (sse).",
+    default: BridgeOptions.Transport.auto)
+  private static let hiddenTool = Parameter.repeated(
+    "hide-tool", value: "pattern",
+    help: "Tools that the host does not see and cannot call: a name, with * and ? as in a shell. Repeatable.")
+  private static let longestMessage = Parameter.option(
+    "max-message", value: "bytes", help: "The longest message, in both directions.",
+    in: 1024...(1 << 30), default: BridgeOptions.usualLongestMessage)
   private static let checks = Parameter.flag(
     "check", help: "Connect, sign in if needed, print what the server offers, and end.")
   private static let host = Parameter.choice(
@@ -74,7 +85,8 @@ struct MCP: EnrollCommand {
       serverURL.argument, checks.argument, host.argument, policy.argument, wait.argument, device.argument,
       noBrowser.argument, client.argument, secretFile.argument, metadataDocument.argument, scope.argument,
       resourceURI.argument, noResource.argument, authorizeParameter.argument, headerFile.argument,
-      headerVariable.argument, loopbackHTTP.argument,
+      headerVariable.argument, transport.argument, hiddenTool.argument, longestMessage.argument,
+      loopbackHTTP.argument,
     ], groups: [ContextOptions.group], action: run)
 
   let place: PlaceOptions
@@ -108,6 +120,9 @@ struct MCP: EnrollCommand {
     options.usesDevice = values[Self.device]
     options.waitSeconds = values[Self.wait]
     options.allowsLoopbackHTTP = allowsHTTP
+    options.transport = values[Self.transport]
+    options.hiddenTools = values[Self.hiddenTool].map { NamePattern($0) }
+    options.longestMessage = Int(values[Self.longestMessage])
     options.headers = try BridgeHeaders.fromEnvironment(values[Self.headerVariable])
     let snippet = values[Self.host]
     let typedHeaderPath = values[Self.headerFile]
@@ -155,6 +170,11 @@ struct MCP: EnrollCommand {
     host.add("--no-browser", !options.opensBrowser)
     host.add("--header-file", headerPath)
     for variable in values[Self.headerVariable] { host.add("--header-env", variable) }
+    if options.transport != .auto { host.add("--transport", options.transport.rawValue) }
+    for pattern in options.hiddenTools { host.add("--hide-tool", pattern.text) }
+    if options.longestMessage != Int(BridgeOptions.usualLongestMessage) {
+      host.add("--max-message", "\(options.longestMessage)")
+    }
     hostWords = host.list
     if isCheck, snippet != nil { throw UsageError("--check and --snippet exclude each other.") }
   }
@@ -244,57 +264,5 @@ struct MCP: EnrollCommand {
     guard let resolved = realpath(program, nil) else { return nil }
     defer { free(resolved) }
     return String(validatingCString: resolved)
-  }
-}
-
-/// The user's own headers. They are in files and variables, because a command line is public.
-enum BridgeHeaders {
-  static func fromEnvironment(_ words: [String]) throws(UsageError) -> [HTTPHeader] {
-    var headers: [HTTPHeader] = []
-    for word in words {
-      let parts = word.split(separator: "=", maxSplits: 1).map { String($0) }
-      guard parts.count == 2 else {
-        throw UsageError("--header-env: expected NAME=VARIABLE, such as X-Api-Key=NOTES_KEY.")
-      }
-      guard let value = Environment.process[parts[1]] else {
-        throw UsageError("--header-env: the environment has no variable \(Shown.text(parts[1])).")
-      }
-      guard let header = header(parts[0], value) else { throw UsageError(refusal(parts[0])) }
-      headers.append(header)
-    }
-    return headers
-  }
-
-  static func read(_ path: String) throws(Failure) -> [HTTPHeader] {
-    let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC, 0)
-    guard descriptor >= 0 else { throw Failure(.usage, "the file of --header-file cannot be opened") }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 64 << 10)
-    let count = bytes.withUnsafeMutableBytes { CPosix.read(descriptor, $0.baseAddress, $0.count) }
-    guard count >= 0, let text = String(validating: bytes[..<count], as: UTF8.self) else {
-      throw Failure(.usage, "the file of --header-file cannot be read as text")
-    }
-    var headers: [HTTPHeader] = []
-    for line in text.split(whereSeparator: { $0.isNewline }) {
-      let parts = line.split(separator: ":", maxSplits: 1)
-      let name = String(parts.first ?? "")
-      guard parts.count == 2, let header = header(name, String(parts[1])) else {
-        throw Failure(.usage, refusal(name))
-      }
-      headers.append(header)
-    }
-    return headers
-  }
-
-  /// nil for a header that the bridge makes itself, and for one with control characters.
-  private static func header(_ name: String, _ value: String) -> HTTPHeader? {
-    var bytes = Array(value.utf8)[...]
-    while bytes.first == 0x20 || bytes.first == 0x09 { bytes = bytes.dropFirst() }
-    guard MessageHeaders.isUsersOwn(name), bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
-    return HTTPHeader(name, String(decoding: bytes, as: UTF8.self))
-  }
-
-  private static func refusal(_ name: String) -> String {
-    "the header \(Shown.text(name)) cannot be set: it is the bridge's own, or has control characters."
   }
 }

@@ -10,10 +10,12 @@ import EnrollRules
 
 /// One run of the bridge. A class, because its exchanges report to it.
 final class Bridge {
-  /// The most bytes of one message, in both directions.
-  static let longestMessage = 64 << 20
-  /// The most requests of the host that run side by side. Then no further line is read.
+  /// The most messages of the host that run side by side. Then further ones wait.
   private static let mostExchanges = 128
+  /// The most bytes of messages that wait. Then no further line is read.
+  private static let mostQueuedBytes = 1 << 20
+  /// What a message that waits takes besides its bytes.
+  private static let queuedOverhead = 512
   /// How long requests may still run after the end of the input.
   private static let lastAnswersNanoseconds: Int64 = 700_000_000
   /// How long the end of the session at the server may take.
@@ -28,6 +30,7 @@ final class Bridge {
   let tokens: BridgeTokens
   var signIn: BridgeSignIn
   var legacy = LegacySession()
+  var wholeStream = WholeStream()
   /// The version that the last message of 2026-07-28 or later named.
   var modernVersion: String?
   /// The server's last nonce for the proofs of a bound token.
@@ -36,7 +39,17 @@ final class Bridge {
   var nextLook: Int64 = 0
   private var http: StreamingExchanges?
   private var exchanges: [Exchange] = []
-  private var lines = HostLines(limit: Bridge.longestMessage)
+  private var lastNumber = 0
+  private let log: BridgeLog?
+  private var lines: HostLines
+  /// The arguments of tools that headers repeat.
+  var knownTools = KnownTools()
+  /// Tools that were left out, of which the user was told.
+  var warnedTools: Set<String> = []
+  /// The last token that the server has accepted.
+  var acceptedToken: AccessToken?
+  /// How long the process was stopped, in nanoseconds.
+  private var stopped: Int64 = 0
   private var isInputOver = false
   /// Whether a piece of a response waits for the host to read.
   var hasPostponed = false
@@ -45,19 +58,29 @@ final class Bridge {
     self.options = options
     self.session = session
     self.output = output
+    lines = HostLines(limit: options.longestMessage)
     tokens = try Failure.wrapping { () throws(EnrollError) in
       try BridgeTokens(session, resource: options.resource)
     }
     signIn = BridgeSignIn(options, session)
+    log = try BridgeLog.named()
   }
 
-  var now: Int64 { SystemClock.now().nanoseconds }
+  /// The time of timers, in nanoseconds. It stands still while the process is stopped.
+  var now: Int64 { SystemClock.now().nanoseconds - stopped }
+
+  /// Adds a line to the log, if there is one.
+  func note(_ text: @autoclosure () -> String) {
+    if let log { log.add(text()) }
+  }
 
   // MARK: The run
 
   /// Serves the host until its input ends, it closes the output, or a signal ends the program.
   func run() {
+    note("enroll \(LibraryVersion.string) begins, for \(options.serverName)")
     while !isInputOver, !output.isBroken, !session.waits.isInterrupted { serve() }
+    note(isInputOver ? "the input is over" : output.isBroken ? "the host reads no more" : "a signal came")
     let end = now + Self.lastAnswersNanoseconds
     while now < end, !output.isBroken, !session.waits.isInterrupted,
       exchanges.contains(where: { !$0.openIDs.isEmpty && !$0.isWaitingForUser }) || !output.isEmpty
@@ -74,7 +97,8 @@ final class Bridge {
     if let id = legacy.id {
       let closing = exchange(.closing, [], Message(), ids: [])
       closing.sessionID = id
-      advance(closing)
+      // There is no time to renew a token.
+      send(closing, acceptedToken)
       let end = now + Self.closingNanoseconds
       while exchanges.contains(where: { $0 === closing }), now < end {
         wait(atMost: 50)
@@ -93,7 +117,8 @@ final class Bridge {
   /// Serves until the next input of the host was read.
   private func serve() {
     work()
-    let reads = exchanges.count { $0.kind == .message } < Self.mostExchanges
+    let reads =
+      queuedBytes < Self.mostQueuedBytes && exchanges.count { !$0.isQueued } < 2 * Self.mostExchanges
     wait(reads: reads)
     readInput(reads)
   }
@@ -108,7 +133,9 @@ final class Bridge {
     }
     for (exchange, answer) in tokens.takeAnswers() { receive(answer, for: exchange) }
     runTimers()
+    releaseAnswered()
     releaseHeld()
+    releaseQueued()
   }
 
   /// - Parameter reads: whether input of the host ends the wait; nil if it does not matter.
@@ -122,6 +149,7 @@ final class Bridge {
     if !output.isEmpty { waits.append(StreamingExchanges.Wait(STDOUT_FILENO, forOutput: true)) }
     let due = waitMilliseconds
     let limit = most.map { due < 0 ? $0 : min(due, $0) } ?? due
+    let begun = now
     if let http {
       http.wait(for: waits, milliseconds: limit)
     } else {
@@ -132,6 +160,9 @@ final class Bridge {
       }
       _ = poll(&pollers, nfds_t(pollers.count), limit)
     }
+    // A wait that ends a second late was stopped (SIGSTOP, a frozen container): the time of requests stood still.
+    let late = limit < 0 ? 0 : now - begun - Int64(limit) * 1_000_000
+    if late > 1_000_000_000 { stopped += late }
     if session.waits.next(milliseconds: 0) == .interrupt { return }
   }
 
@@ -157,15 +188,42 @@ final class Bridge {
   // MARK: The exchanges
 
   func exchange(_ kind: Exchange.Kind, _ body: [UInt8], _ message: Message, ids: [[UInt8]]) -> Exchange {
-    let made = Exchange(
-      kind, body, message, ids: ids, deadline: now + options.waitSeconds * 1_000_000_000, self)
+    lastNumber += 1
+    let made = Exchange(lastNumber, kind, body, message, ids: ids, deadline: newDeadline, self)
     exchanges.append(made)
     return made
   }
 
+  /// When a wait for a token or a sign-in is over that begins now.
+  var newDeadline: Int64 { now + options.waitSeconds * 1_000_000_000 }
+
+  /// Sends a message of the host, in its turn.
+  func begin(_ message: Exchange) {
+    guard message.isUrgent || hasRoom && !exchanges.contains(where: { $0 !== message && $0.isQueued }) else {
+      return
+    }
+    advance(message)
+  }
+
+  private var hasRoom: Bool {
+    exchanges.count { $0.kind == .message && !$0.isQueued } < Self.mostExchanges
+  }
+
+  private var queuedBytes: Int {
+    exchanges.reduce(0) { $0 + ($1.isQueued ? $1.body.count + Self.queuedOverhead : 0) }
+  }
+
+  private func releaseQueued() {
+    for queued in exchanges where queued.isQueued {
+      guard hasRoom else { return }
+      queued.deadline = newDeadline
+      advance(queued)
+    }
+  }
+
   /// The running request with this id.
   func exchange(of id: [UInt8]) -> Exchange? {
-    exchanges.first { $0.openIDs.contains(id) && $0.kind != .initializeAgain }
+    exchanges.first { $0.openIDs.contains(id) && $0.isOfHost }
   }
 
   /// The exchanges in a phase.
@@ -174,7 +232,7 @@ final class Bridge {
   /// Whether messages of the host wait for the beginning of the session.
   /// - Parameter waiting: the message that would be sent.
   func isBeginning(before waiting: Exchange) -> Bool {
-    exchanges.contains { $0 !== waiting && $0.isFirst && !$0.isHeld } || isSessionLost
+    exchanges.contains { $0 !== waiting && $0.isFirst && !$0.isHeld && !$0.isQueued } || isSessionLost
   }
 
   /// Sends what has waited for the beginning of the session.
@@ -207,13 +265,17 @@ final class Bridge {
       for waiting in exchanges where waiting.isWaitingForSession { fail(waiting, answer) }
       return
     }
+    guard exchange.kind != .wholeStream else { return wholeStreamFailed(answer) }
+    guard exchange.kind != .listingTools else { return toolsListed(exchange) }
     guard !exchange.isCancelled else { return }
+    note("\(exchange.logged): the host gets an error, \(answer.reason?.rawValue ?? "of JSON-RPC")")
     for id in exchange.openIDs { output.add(answer.line(id: id)) }
   }
 
   /// Starts the HTTP exchange.
   func start(
-    _ exchange: Exchange, _ method: HTTPRequest.Method, _ headers: [HTTPHeader], _ body: [UInt8]
+    _ exchange: Exchange, _ method: HTTPRequest.Method, _ headers: [HTTPHeader], _ body: [UInt8],
+    at url: String? = nil
   ) throws(EnrollError) {
     let http: StreamingExchanges
     if let known = self.http {
@@ -228,10 +290,12 @@ final class Bridge {
     exchange.restart()
     var headers = headers
     if let token = exchange.token {
-      headers += try tokens.headers(token, for: method, options.url, nonce: proofNonce)
+      headers += try tokens.headers(token, for: method, url ?? options.url, nonce: proofNonce)
     }
-    exchange.running = try http.start(method, options.url, headers: headers, body: body, receiver: exchange)
+    exchange.running = try http.start(
+      method, url ?? options.url, headers: headers, body: body, receiver: exchange)
     exchange.phase = .running
+    note("\(exchange.logged): \(method.rawValue)\(exchange.token == nil ? ", without a token" : "")")
   }
 
   // MARK: Timers
@@ -243,7 +307,9 @@ final class Bridge {
       switch exchange.phase {
       case .resting(let until): next = min(next ?? until, until)
       case .awaitingSignIn: next = min(next ?? .max, nextLook)
-      case .held, .needsToken, .awaitingToken, .awaitingSession, .running: break
+      case .awaitingToken: next = min(next ?? .max, now + Self.slowTick)
+      case .queued, .held, .awaitingSession, .awaitingTools, .awaitingEndpoint, .awaitingAnswer, .running:
+        break
       }
     }
     guard let next else { return -1 }
@@ -272,7 +338,9 @@ extension Exchange {
     let challenges = (try? AuthenticationChallenge.all(in: answer)) ?? []
     return challenges.contains { $0.parameter("error") == "use_dpop_nonce" }
   }
+  var isQueued: Bool { if case .queued = phase { true } else { false } }
   var isHeld: Bool { if case .held = phase { true } else { false } }
   var isWaitingForUser: Bool { if case .awaitingSignIn = phase { true } else { false } }
   var isWaitingForSession: Bool { if case .awaitingSession = phase { true } else { false } }
+  var isWaitingForTools: Bool { if case .awaitingTools = phase { true } else { false } }
 }

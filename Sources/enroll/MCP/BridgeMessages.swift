@@ -11,7 +11,7 @@ extension Bridge {
     switch line {
     case .tooLong(let id):
       output.add(
-        ErrorAnswer(.tooLarge, "The message is larger than \(Self.longestMessage >> 20) MiB.").line(id: id))
+        ErrorAnswer(.tooLarge, "The message is larger than \(longestShown).").line(id: id))
     case .whole(let bytes):
       switch Message.content(of: bytes) {
       case nil: output.add(ErrorAnswer.notJSON.line(id: IDFinder.requestID(in: bytes)))
@@ -19,6 +19,12 @@ extension Bridge {
       case .batch(let messages)?: receive(batch: messages, bytes)
       }
     }
+  }
+
+  /// The longest message, in words.
+  var longestShown: String {
+    let bytes = options.longestMessage
+    return bytes >= 1 << 20 && bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : "\(bytes) bytes"
   }
 
   private func receive(_ message: Message, _ bytes: [UInt8]) {
@@ -29,8 +35,9 @@ extension Bridge {
     if let id = message.id, message.isRequest, exchange(of: id) != nil {
       return output.add(ErrorAnswer.invalid("a request with this id is in progress").line(id: id))
     }
+    if let id = message.id, let answer = hiddenTool(message) { return output.add(answer.line(id: id)) }
     if message.method == "initialize", message.isRequest { legacy.begin(with: bytes) }
-    advance(exchange(.message, bytes, message, ids: message.isRequest ? [message.id ?? []] : []))
+    begin(exchange(.message, bytes, message, ids: message.isRequest ? [message.id ?? []] : []))
   }
 
   private func receive(batch: [Message], _ bytes: [UInt8]) {
@@ -38,8 +45,14 @@ extension Bridge {
       return output.add(
         ErrorAnswer.invalid("only the protocol of 2025-03-26 has batches of messages").line(id: nil))
     }
-    advance(
-      exchange(.message, bytes, Message(), ids: batch.filter { $0.isRequest }.compactMap { $0.id }))
+    let ids = batch.filter { $0.isRequest }.compactMap { $0.id }
+    if let answer = batch.lazy.compactMap({ self.hiddenTool($0) }).first {
+      for id in ids { output.add(answer.line(id: id)) }
+      return
+    }
+    let exchange = exchange(.message, bytes, Message(), ids: ids)
+    exchange.listIDs = batch.filter { $0.isToolList }.compactMap { $0.id }
+    begin(exchange)
   }
 
   /// - Returns: false if the cancellation has to be sent to the server.
@@ -48,9 +61,11 @@ extension Bridge {
       return modernVersion != nil && legacy.version == nil
     }
     cancelled.isCancelled = true
+    note("\(cancelled.logged): cancelled by the host")
     // To close the stream is to cancel the request (2026-07-28). An earlier server gets the message; what was not sent
     // need not be cancelled.
-    guard !cancelled.isModern, cancelled.running != nil || cancelled.kind == .resuming else {
+    guard !cancelled.isModern, cancelled.running != nil || cancelled.kind == .resuming || cancelled.isAtServer
+    else {
       drop(cancelled)
       return true
     }
@@ -64,7 +79,8 @@ extension Bridge {
     if let content = Message.content(of: line) { received(line, content, on: exchange) }
   }
 
-  private func received(_ line: [UInt8], _ content: Message.Content, on exchange: Exchange) {
+  private func received(_ line: [UInt8], _ content: Message.Content, on stream: Exchange) {
+    let exchange = stream.kind == .wholeStream ? asker(of: content) ?? stream : stream
     let messages: [Message] =
       switch content {
       case .single(let message): [message]
@@ -78,33 +94,50 @@ extension Bridge {
       }
       exchange.answer(id)
     }
+    if exchange.kind == .listingTools { return takePage(line, on: exchange) }
     guard exchange.kind != .initializeAgain, !exchange.isCancelled else { return }
-    output.add(line)
+    output.add(shown(line, on: exchange))
   }
 
   /// The exchange has ended, completely or with a failure of the connection.
   func ended(_ exchange: Exchange, _ failure: EnrollError?) {
+    note(
+      "\(exchange.logged): \(failure.map { "failed, " + $0.message } ?? "status \(exchange.status)") after "
+        + "\((now - exchange.startedAt) / 1_000_000) ms")
     if exchange.isCancelled { return drop(exchange) }
     if exchange.isTooLarge {
       return fail(
-        exchange, ErrorAnswer(.tooLarge, "The answer is larger than \(Self.longestMessage >> 20) MiB."))
+        exchange, ErrorAnswer(.tooLarge, "The answer is larger than \(longestShown)."))
     }
     switch exchange.kind {
     case .closing: return drop(exchange)
+    case .wholeStream: return wholeStreamEnded(exchange, failure)
     case .listening: return listeningEnded(exchange, failure)
-    case .message, .initializeAgain, .initializedAgain, .resuming: break
+    case .message, .initializeAgain, .initializedAgain, .resuming, .listingTools: break
     }
     if let failure { return connectionFailed(exchange, failure) }
     switch exchange.status {
-    case 200...299: succeeded(exchange)
+    case 200...299:
+      acceptedToken = exchange.token
+      succeeded(exchange)
     case 401: unauthorized(exchange)
     case 403 where challengesScopes(exchange): moreScopesNeeded(exchange)
-    case 404 where exchange.sessionID != nil && exchange.kind != .resuming: sessionLost(exchange)
+    case 404 where exchange.sessionID != nil && exchange.kind != .resuming && tellsOfLostSession(exchange):
+      sessionLost(exchange)
     default: refused(exchange)
     }
   }
 
+  /// Whether a 404 is about the session, and not the server's answer to the request.
+  private func tellsOfLostSession(_ exchange: Exchange) -> Bool {
+    exchange.errorAnswer?.tellsOfLostSession(to: exchange.openIDs) ?? true
+  }
+
   private func succeeded(_ exchange: Exchange) {
+    if wholeStream.endpoint != nil {
+      exchange.phase = .awaitingAnswer
+      return
+    }
     if !exchange.isStream, !exchange.collected.isEmpty {
       let line = exchange.takeLine()
       if let content = Message.content(of: line) {
@@ -156,19 +189,22 @@ extension Bridge {
   }
 
   /// An answer with an error status.
-  private func refused(_ exchange: Exchange) {
+  func refused(_ exchange: Exchange) {
     if let seconds = retrySeconds(exchange), now + seconds * 1_000_000_000 < exchange.deadline {
       exchange.phase = .resting(until: now + seconds * 1_000_000_000)
       return
     }
+    if triesWholeStream(exchange) { return }
     // The error is about the rest of the stream, not about the call.
     if exchange.kind == .resuming { return fail(exchange, brokenStream) }
     let (status, retryAfter) = (exchange.status, exchange.header("Retry-After").flatMap { Int64($0) })
-    let line = exchange.takeLine()
     // The server's own error, for the request that asked.
-    if case .single(let message)? = Message.content(of: line), let error = message.error,
-      exchange.kind != .initializeAgain, exchange.kind != .initializedAgain
-    {
+    if let message = exchange.errorAnswer, let error = message.error, exchange.isOfHost {
+      let line = exchange.takeLine()
+      if needsTools(exchange, message), let id = message.id ?? exchange.openIDs.first {
+        return listTools(
+          for: exchange, refusal: message.id == id ? line : ErrorAnswer.line(id: id, error: error))
+      }
       for id in exchange.openIDs {
         output.add(message.id == id ? line : ErrorAnswer.line(id: id, error: error))
       }
@@ -180,7 +216,7 @@ extension Bridge {
   }
 
   /// The pause that the server asks for, before it takes the same request.
-  private func retrySeconds(_ exchange: Exchange) -> Int64? {
+  func retrySeconds(_ exchange: Exchange) -> Int64? {
     guard exchange.status == 429 || exchange.status == 503,
       let seconds = exchange.header("Retry-After").flatMap({ Int64($0) }), (0...86_400).contains(seconds)
     else { return nil }
@@ -188,13 +224,14 @@ extension Bridge {
   }
 
   /// What a refusal says: the status, and the error of RFC 6750.
-  private func words(of exchange: Exchange, _ status: Int) -> String {
+  func words(of exchange: Exchange, _ status: Int) -> String {
     var words = "\(options.serverName) refused the request with status \(status)"
     if (300...399).contains(status), let location = exchange.header("Location") {
       // A query may have secrets.
       let address = String(location.prefix { $0 != "?" && $0 != "#" })
       return words + ": it is at another address now (\(Shown.text(address))). Use that address."
     }
+    if status == 404, exchange.sessionID != nil { words += ": it does not know the session" }
     if let header = exchange.header("WWW-Authenticate") {
       let answer = HTTPResponse(status: status, headers: [HTTPHeader("WWW-Authenticate", header)])
       let challenges = (try? AuthenticationChallenge.all(in: answer)) ?? []
@@ -212,12 +249,15 @@ extension Bridge {
     let message = exchange.message
     drop(exchange)
     guard isOver else { return }
-    if exchange.kind == .message, message.method == "notifications/initialized" { listen() }
+    if exchange.kind == .message, message.method == "notifications/initialized", !wholeStream.isInUse {
+      listen()
+    }
     if exchange.kind == .message, message.isCancellation, let id = message.cancelledID,
       let cancelled = self.exchange(of: id), cancelled.isCancelled
     {
       drop(cancelled)
     }
+    if exchange.kind == .listingTools { toolsListed(exchange) }
     if exchange.kind == .initializeAgain { initializedAgain() }
     if exchange.kind == .initializedAgain { sessionIsBack() }
   }

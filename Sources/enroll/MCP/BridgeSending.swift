@@ -23,6 +23,7 @@ extension Bridge {
     {
       return awaitSession(exchange)
     }
+    if waitsForEndpoint(exchange) { return }
     exchange.phase = .awaitingToken
     let seconds = seconds(until: exchange.deadline)
     if let answer = tokens.request(for: exchange, refused: exchange.refusedToken, seconds: seconds) {
@@ -52,23 +53,26 @@ extension Bridge {
             retryAfter: seconds))
       }
       exchange.phase = .resting(until: instant)
+      note("\(exchange.logged): no token yet, \(error.message)")
     case .refused(let error): fail(exchange, error)
     }
   }
 
   // MARK: The request
 
-  private func send(_ exchange: Exchange, _ token: AccessToken?) {
+  func send(_ exchange: Exchange, _ token: AccessToken?) {
     exchange.token = token
     exchange.refusedToken = nil
     exchange.challenge = nil
     do throws(EnrollError) {
       switch exchange.kind {
-      case .message, .initializeAgain, .initializedAgain: try post(exchange)
+      case .message, .initializeAgain, .initializedAgain, .listingTools: try post(exchange)
       case .listening, .resuming:
         try start(
           exchange, .get, own(exchange, [HTTPHeader("Accept", "text/event-stream")] + resumption(exchange)),
           [])
+      case .wholeStream:
+        try start(exchange, .get, withToken(exchange, [HTTPHeader("Accept", "text/event-stream")]), [])
       case .closing: try start(exchange, .delete, own(exchange, []), [])
       }
     } catch {
@@ -81,6 +85,9 @@ extension Bridge {
       HTTPHeader("Content-Type", "application/json"),
       HTTPHeader("Accept", "application/json, text/event-stream"),
     ]
+    if let endpoint = wholeStream.endpoint {
+      return try start(exchange, .post, withToken(exchange, headers), exchange.body, at: endpoint)
+    }
     let version =
       exchange.message.metaVersion ?? (legacy.version == nil && legacy.opening.isEmpty ? modernVersion : nil)
     if let version {
@@ -90,7 +97,8 @@ extension Bridge {
         return fail(exchange, .invalid(error.message))
       }
       exchange.sessionID = nil
-      try start(exchange, .post, withToken(exchange, headers), exchange.body)
+      exchange.mirrored = mirrored(exchange)
+      try start(exchange, .post, withToken(exchange, headers + exchange.mirrored), exchange.body)
     } else {
       try start(exchange, .post, own(exchange, headers), exchange.body)
     }
@@ -136,6 +144,7 @@ extension Bridge {
     exchange.challenge = exchange.header("WWW-Authenticate") ?? ""
     exchange.refusedToken = exchange.token?.value
     exchange.hasFreshToken = exchange.token != nil
+    if exchange.token != nil { note("\(exchange.logged): the token was refused") }
     advance(exchange)
   }
 
@@ -177,11 +186,12 @@ extension Bridge {
     if exchange.kind == .listening || exchange.kind == .closing { return drop(exchange) }
     // No browser opens for anything but a request of the host, and what belongs to the beginning of its session.
     let isAsked = exchange.kind == .message && (!exchange.openIDs.isEmpty || exchange.isFirst)
-    guard isAsked || exchange.kind == .initializeAgain else {
+    guard isAsked || exchange.kind == .initializeAgain || exchange.kind == .wholeStream else {
       return fail(exchange, signIn.required(opened: false, exchange.signInNeed))
     }
     exchange.phase = .awaitingSignIn
     exchange.tokenBefore = tokens.storedToken
+    note("\(exchange.logged): waits for a sign-in\(exchange.needsMoreScopes ? " with further scopes" : "")")
     if let error = signIn.begin(exchange.signInNeed) { fail(exchange, error) }
   }
 
@@ -196,6 +206,7 @@ extension Bridge {
     }
     switch progress {
     case .settled:
+      note("the sign-in has ended")
       let asked = signIn.askedScopes
       signIn.end()
       for exchange in waiting {
@@ -213,6 +224,7 @@ extension Bridge {
       }
       listenAgain()
     case .failed(let answer):
+      note("the sign-in has failed")
       signIn.end()
       for exchange in waiting { fail(exchange, answer) }
     case .waiting:

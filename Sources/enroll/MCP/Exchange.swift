@@ -17,8 +17,12 @@ final class Exchange: ExchangeReceiver {
     case initializedAgain
     /// The stream of the server's own messages (GET).
     case listening
+    /// The stream of HTTP+SSE (2024-11-05) with all messages of the server (GET).
+    case wholeStream
     /// The rest of a stream that broke (GET with `Last-Event-ID`).
     case resuming
+    /// The bridge's own `tools/list`, for a call that was refused for its headers.
+    case listingTools
     /// The end of the session (DELETE).
     case closing
   }
@@ -27,9 +31,10 @@ final class Exchange: ExchangeReceiver {
   private static let lifeNanoseconds: Int64 = 10_000_000_000
 
   enum Phase {
-    /// In the queue behind the beginning of a session.
+    /// Not begun yet: too many others run.
+    case queued
+    /// Waits for the beginning of the session.
     case held
-    case needsToken
     /// The renewal of the token continues.
     case awaitingToken
     case awaitingSignIn
@@ -37,17 +42,27 @@ final class Exchange: ExchangeReceiver {
     case resting(until: Int64)
     /// Waits until the server has a session again.
     case awaitingSession
+    /// Waits for the list of the tools.
+    case awaitingTools
+    /// Waits for the address of HTTP+SSE.
+    case awaitingEndpoint
+    /// The server has the message, and answers on the stream of HTTP+SSE.
+    case awaitingAnswer
     case running
   }
 
+  /// Counts the exchanges of the bridge, for the log.
+  let number: Int
   var kind: Kind
   let body: [UInt8]
   let message: Message
   /// The ids of the requests in it that have no answer yet.
   private(set) var openIDs: [[UInt8]]
-  /// When its time for tokens and sign-ins is over, in nanoseconds.
-  let deadline: Int64
-  var phase = Phase.needsToken
+  /// The requests among them that list tools.
+  var listIDs: [[UInt8]]
+  /// When its time for tokens and sign-ins is over, in nanoseconds. Time in which the server works does not count.
+  var deadline: Int64
+  var phase = Phase.queued
   /// The HTTP exchange while it runs.
   var running: StreamedExchange?
 
@@ -60,6 +75,15 @@ final class Exchange: ExchangeReceiver {
   /// Whether it was sent again with the server's nonce.
   var hasNonce = false
   var isRepeated = false
+  /// Whether it was sent again in a new session.
+  var isInNewSession = false
+  /// The headers that repeat its arguments.
+  var mirrored: [HTTPHeader] = []
+  /// The server's error about its headers, after which the tools were listed.
+  var refusal: [UInt8]?
+  /// Of ``Kind/listingTools``: which page it is, and the cursor of the next one.
+  var page = 1
+  var nextPage: [UInt8]?
   /// The challenge of the 401 or 403 that it waits for.
   var challenge: String?
   var needsMoreScopes = false
@@ -70,12 +94,10 @@ final class Exchange: ExchangeReceiver {
   var isClientForgotten = false
   /// The stored token before the sign-in.
   var tokenBefore: Secret?
-  /// The pause before the stream of the server's messages is opened again, in nanoseconds.
-  var pause: Int64 = 500_000_000
-  /// The requests for the rest of the stream that brought nothing, one after the other.
-  var resumptions = 0
+  /// The pauses before its stream is opened again.
+  var pauses = StreamPause()
   /// When the last attempt was sent, in nanoseconds.
-  private var startedAt: Int64 = 0
+  private(set) var startedAt: Int64 = 0
   /// Whether the host has cancelled it: nothing is answered any more.
   var isCancelled = false
 
@@ -94,15 +116,18 @@ final class Exchange: ExchangeReceiver {
   private let bridge: Bridge
 
   init(
-    _ kind: Kind, _ body: [UInt8], _ message: Message, ids: [[UInt8]], deadline: Int64, _ bridge: Bridge
+    _ number: Int, _ kind: Kind, _ body: [UInt8], _ message: Message, ids: [[UInt8]], deadline: Int64,
+    _ bridge: Bridge
   ) {
+    self.number = number
     self.kind = kind
     self.body = body
     self.message = message
     openIDs = ids
+    listIDs = message.isToolList ? ids : []
     self.deadline = deadline
     self.bridge = bridge
-    limit = Bridge.longestMessage
+    limit = bridge.options.longestMessage
     parser = EventStreamParser(limit: limit)
   }
 
@@ -112,6 +137,11 @@ final class Exchange: ExchangeReceiver {
   var isFirst: Bool {
     kind == .message && !isModern && (isInitialize || message.method == "notifications/initialized")
   }
+
+  /// Whether the host gets its answers.
+  var isOfHost: Bool { kind == .message || kind == .resuming }
+  /// Whether it goes out at once, however many others run: what ends a request.
+  var isUrgent: Bool { message.isCancellation || message.isAnswer && message.method == nil }
 
   func answer(_ id: [UInt8]) { openIDs.removeAll { $0 == id } }
 
@@ -165,10 +195,21 @@ final class Exchange: ExchangeReceiver {
       hasEvents = true
       bridge.received(line, on: self)
     }
+    if kind == .wholeStream, let endpoint = parser.endpoint, !bridge.takeEndpoint(endpoint) {
+      return .refused
+    }
     if let id = parser.lastEventID, id != lastEventID { (lastEventID, hasEvents) = (id, true) }
     retryMilliseconds = parser.retryMilliseconds ?? retryMilliseconds
     isTooLarge = !isRead
     return isRead ? .taken : .refused
+  }
+
+  /// The error in the body of a refusal; nil for another body.
+  var errorAnswer: Message? {
+    guard !isStream, case .single(let message)? = Message.content(of: collected), message.error != nil else {
+      return nil
+    }
+    return message
   }
 
   /// The body of a response that is no stream, as one line.
@@ -181,6 +222,7 @@ final class Exchange: ExchangeReceiver {
 
   func ended(_ failure: EnrollError?) {
     running = nil
+    deadline += max(0, bridge.now - startedAt)
     bridge.ended(self, failure)
   }
 }

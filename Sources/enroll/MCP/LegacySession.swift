@@ -47,8 +47,8 @@ struct LegacySession {
 }
 
 extension Bridge {
-  private static let leastPause: Int64 = 1_000_000_000
-  private static let longestPause: Int64 = 60_000_000_000
+  /// The most requests for the rest of a stream that bring nothing, one after the other.
+  private static let mostResumptions = 10
 
   // MARK: The server's own messages
 
@@ -75,16 +75,16 @@ extension Bridge {
       return drop(exchange)
     }
     if exchange.status == 401 { return unauthorized(exchange) }
-    let asked = pause(after: exchange)
-    exchange.pause = exchange.hasStreamed ? asked : max(asked, min(exchange.pause * 2, Self.longestPause))
     exchange.hasFreshToken = false
-    exchange.phase = .resting(until: now + exchange.pause)
+    rest(exchange)
   }
 
-  /// The pause that the server asks for, within bounds.
-  private func pause(after exchange: Exchange) -> Int64 {
-    let asked = min(exchange.retryMilliseconds ?? 0, Self.longestPause / 1_000_000) * 1_000_000
-    return max(asked, Self.leastPause)
+  /// Waits before the stream is opened again.
+  private func rest(_ exchange: Exchange) {
+    let asked = retrySeconds(exchange).map { $0 * 1_000 } ?? exchange.retryMilliseconds
+    let pause = exchange.pauses.next(wasOfUse: exchange.hasStreamed, asked: asked)
+    exchange.phase = .resting(until: now + pause * 1_000_000)
+    note("\(exchange.logged): again in \(pause) ms")
   }
 
   // MARK: Broken streams
@@ -92,11 +92,14 @@ extension Bridge {
   /// Asks for the rest of a stream with the answer, if the server numbers its messages.
   /// - Returns: false if it does not.
   func resume(_ exchange: Exchange) -> Bool {
-    guard !exchange.isModern, exchange.lastEventID != nil, legacy.version != nil, exchange.resumptions < 10
+    guard !exchange.isModern, exchange.lastEventID != nil, legacy.version != nil,
+      exchange.pauses.failures < Self.mostResumptions
     else { return false }
-    exchange.resumptions = exchange.hasStreamed ? 0 : exchange.resumptions + 1
     exchange.kind = .resuming
-    exchange.phase = .resting(until: now + pause(after: exchange))
+    rest(exchange)
+    // The call is as good as new: its token may have expired while it ran.
+    exchange.deadline = newDeadline
+    exchange.hasFreshToken = false
     return true
   }
 
@@ -104,13 +107,12 @@ extension Bridge {
 
   /// The server does not know the session any more, so it has not carried out the request.
   func sessionLost(_ exchange: Exchange) {
-    guard !exchange.isRepeated, !legacy.opening.isEmpty, exchange.kind == .message else {
-      return fail(
-        exchange,
-        ErrorAnswer(.refused, "\(options.serverName) does not know the session (status 404)."))
+    guard !exchange.isInNewSession, !legacy.opening.isEmpty, exchange.kind == .message else {
+      return refused(exchange)
     }
-    exchange.isRepeated = true
+    exchange.isInNewSession = true
     guard exchange.sessionID == legacy.id else { return advance(exchange) }
+    note("the server has lost the session")
     legacy.forgetID()
     for stream in all(where: { $0.kind == .listening }) { drop(stream) }
     awaitSession(exchange)
@@ -132,7 +134,7 @@ extension Bridge {
   }
 
   func sessionIsBack() {
-    listen()
+    if !wholeStream.isInUse { listen() }
     for exchange in all(where: { $0.isWaitingForSession }) { advance(exchange) }
   }
 }

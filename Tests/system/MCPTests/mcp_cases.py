@@ -7,7 +7,8 @@ from pathlib import Path
 
 from cases import CommandCase
 from host import Host
-from processes import TOP, Child, free_port, is_listening, workspace
+from peer import Peer
+from processes import TOP, Child, free_port, is_listening, wait_until, workspace
 
 PYTHON = TOP / ".build/providers/resource/bin/python"
 SERVER = Path(__file__).with_name("server.py")
@@ -18,10 +19,10 @@ _servers = {}
 class Server:
     """A server of PyPI's `mcp`."""
 
-    def __init__(self):
+    def __init__(self, *transport):
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}/mcp"
-        self._arguments = [PYTHON, "-B", SERVER, self.port]
+        self.url = f"http://127.0.0.1:{self.port}/{''.join(transport) or 'mcp'}"
+        self._arguments = [PYTHON, "-B", SERVER, self.port, *transport]
         self.start()
 
     def start(self):
@@ -48,9 +49,9 @@ class BridgeCase(CommandCase):
         self.addCleanup(host.close)
         return host
 
-    def server(self):
+    def server(self, *transport):
         """A server that this test may restart."""
-        server = Server()
+        server = Server(*transport)
         self.addCleanup(server.stop)
         return server
 
@@ -70,3 +71,18 @@ class BridgeCase(CommandCase):
 
     def reason(self, answer):
         return answer["error"]["data"]["enrollkit"]["reason"]
+
+
+class WireCase(BridgeCase):
+    """Bridges before a server that does what a test says."""
+
+    def setUp(self):
+        super().setUp()
+        self.peer = Peer()
+        self.addCleanup(self.peer.stop)
+
+    def session(self, *arguments, **more):
+        host = self.host(self.peer.url, *arguments)
+        host.initialize(**more)
+        wait_until(lambda: self.peer.all("notifications/initialized"), "initialized")
+        return host

@@ -1,13 +1,15 @@
-"""An MCP server for the tests: `server.py PORT`, with PyPI's `mcp`, which speaks the protocol up to 2025-11-25 and that
-of 2026-07-28. It needs no token."""
+"""An MCP server for the tests: `server.py PORT [sse]`, with PyPI's `mcp`, which speaks the protocol up to 2025-11-25 and
+that of 2026-07-28, or with `sse` the HTTP+SSE of 2024-11-05. It needs no token."""
 
 import sys
+from typing import Annotated
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
+from pydantic import Field
 
 
-def main(port):
+def main(port, transport="streamable-http"):
     server = MCPServer("Notes")
 
     @server.tool()
@@ -25,7 +27,14 @@ def main(port):
     def big(size: int) -> str:
         return "x" * size
 
-    server.run("streamable-http", host="127.0.0.1", port=int(port), json_response=False, stateless_http=False)
+    @server.tool()
+    def where(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+        return region
+
+    if transport == "sse":
+        server.run("sse", host="127.0.0.1", port=int(port))
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=int(port), json_response=False, stateless_http=False)
 
 
 if __name__ == "__main__":

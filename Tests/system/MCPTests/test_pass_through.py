@@ -15,7 +15,7 @@ class PassThrough(BridgeCase):
                 host = self.host(open_server().url)
                 self.assertEqual(host.initialize(version)["result"]["protocolVersion"], version)
                 names = [tool["name"] for tool in host.ask("tools/list")["result"]["tools"]]
-                self.assertEqual(names, ["echo", "slow", "big"])
+                self.assertEqual(names, ["echo", "slow", "big", "where"])
                 self.assertEqual(text(host.call("echo", text="\u2028é😀")), "\u2028é😀")
                 self.assertEqual(host.end()[0], 0)
 
@@ -23,7 +23,7 @@ class PassThrough(BridgeCase):
         host = self.host(open_server().url)
         found = host.modern("server/discover")
         self.assertIn("2026-07-28", json.dumps(found["result"]))
-        self.assertEqual(len(host.modern("tools/list")["result"]["tools"]), 3)
+        self.assertEqual(len(host.modern("tools/list")["result"]["tools"]), 4)
         called = host.modern("tools/call", name="echo", arguments={"text": "hello"})
         self.assertEqual(text(called), "hello")
         self.assertIn("error", host.modern("no/such"))
@@ -76,9 +76,9 @@ class PassThrough(BridgeCase):
 
     def test_the_check_says_what_the_server_offers(self):
         output, _ = self.run_enroll("mcp", open_server().url, "--allow-loopback-http", "--check")
-        self.assertRegex(output, r"(?m)^tools +echo, slow, big$")
+        self.assertRegex(output, r"(?m)^tools +echo, slow, big, where$")
         answer = self.json("mcp", open_server().url, "--allow-loopback-http", "--check")
-        self.assertEqual((answer["tools"], answer["signedIn"]), (["echo", "slow", "big"], False))
+        self.assertEqual((answer["tools"], answer["signedIn"]), (["echo", "slow", "big", "where"], False))
 
     def test_input_without_a_host_is_answered_before_the_end(self):
         peer = Peer()

@@ -6,22 +6,8 @@ import threading
 import time
 
 from host import HELLO, META
-from mcp_cases import BridgeCase
-from peer import Peer
+from mcp_cases import WireCase
 from processes import wait_until
-
-
-class WireCase(BridgeCase):
-    def setUp(self):
-        super().setUp()
-        self.peer = Peer()
-        self.addCleanup(self.peer.stop)
-
-    def session(self, *arguments, **more):
-        host = self.host(self.peer.url, *arguments)
-        host.initialize(**more)
-        wait_until(lambda: self.peer.all("notifications/initialized"), "initialized")
-        return host
 
 
 class Bytes(WireCase):
@@ -144,7 +130,7 @@ class Headers(WireCase):
         options = [
             "--scope", "a", "--resource", "https://notes.example/", "--sign-in", "never", "--wait", "7",
             "--no-browser", "--header-file", f"{self.home}/headers", "--header-env", "X-Key=NOTES_KEY",
-            "--profile", "notes", "--store", f"{self.home}/tokens", "--account", "work", "--keys", "file"]
+            "--transport", "http", "--hide-tool", "drop_*", "--max-message", "4096", "--profile", "notes", "--store", f"{self.home}/tokens", "--account", "work", "--keys", "file"]
         output, _ = self.run_enroll("mcp", "https://notes.example/mcp", "--snippet", "claude-code", *options)
         self.assertEqual(output.split()[-len(options):], options)
 

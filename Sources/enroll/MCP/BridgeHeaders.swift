@@ -1,0 +1,76 @@
+// The user's own headers for each request. They are in files and variables, because a command line is public.
+
+import CPosix
+import EnrollArguments
+import EnrollMCP
+import EnrollRules
+
+enum BridgeHeaders {
+  /// A request takes no more headers than that.
+  private static let longestFile = 64 << 10
+
+  static func fromEnvironment(_ words: [String]) throws(UsageError) -> [HTTPHeader] {
+    var headers: [HTTPHeader] = []
+    for word in words {
+      let parts = word.split(separator: "=", maxSplits: 1).map { String($0) }
+      guard parts.count == 2 else {
+        throw UsageError("--header-env: expected NAME=VARIABLE, such as X-Api-Key=NOTES_KEY.")
+      }
+      guard let value = Environment.process[parts[1]] else {
+        throw UsageError("--header-env: the environment has no variable \(Shown.text(parts[1])).")
+      }
+      guard let header = header(parts[0], value) else { throw UsageError(refusal(parts[0])) }
+      headers.append(header)
+    }
+    return headers
+  }
+
+  static func read(_ path: String) throws(Failure) -> [HTTPHeader] {
+    let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC, 0)
+    guard descriptor >= 0 else { throw Failure(.usage, "the file of --header-file cannot be opened") }
+    defer { close(descriptor) }
+    guard let text = String(validating: try bytes(of: descriptor), as: UTF8.self) else {
+      throw Failure(.usage, "the file of --header-file cannot be read as text")
+    }
+    var headers: [HTTPHeader] = []
+    for line in text.split(whereSeparator: { $0.isNewline }) {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      let name = String(parts.first ?? "")
+      guard parts.count == 2, let header = header(name, String(parts[1])) else {
+        throw Failure(.usage, refusal(name))
+      }
+      headers.append(header)
+    }
+    return headers
+  }
+
+  /// The whole file. A pipe gives it in pieces.
+  private static func bytes(of descriptor: Int32) throws(Failure) -> [UInt8] {
+    var all: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = piece.withUnsafeMutableBytes { CPosix.read(descriptor, $0.baseAddress, $0.count) }
+      guard count != 0 else { return all }
+      guard count > 0 else {
+        if enroll_posix_errno() == EINTR { continue }
+        throw Failure(.usage, "the file of --header-file cannot be read")
+      }
+      all += piece[..<count]
+      guard all.count <= longestFile else {
+        throw Failure(.usage, "the file of --header-file has more than \(longestFile >> 10) KiB")
+      }
+    }
+  }
+
+  /// nil for a header that the bridge makes itself, and for one with control characters.
+  private static func header(_ name: String, _ value: String) -> HTTPHeader? {
+    var bytes = Array(value.utf8)[...]
+    while bytes.first == 0x20 || bytes.first == 0x09 { bytes = bytes.dropFirst() }
+    guard MessageHeaders.isUsersOwn(name), bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+    return HTTPHeader(name, String(decoding: bytes, as: UTF8.self))
+  }
+
+  private static func refusal(_ name: String) -> String {
+    "the header \(Shown.text(name)) cannot be set: it is the bridge's own, or has control characters."
+  }
+}

@@ -1,0 +1,93 @@
+// The tools of the server, as far as the bridge reads them: the arguments that headers repeat (2026-07-28), and the tools
+// that are left out of the list.
+
+import EnrollMCP
+import EnrollRules
+
+extension Bridge {
+  /// The most pages of a list that the bridge reads by itself.
+  private static let mostPages = 50
+
+  // MARK: The host's lists
+
+  /// An answer for the host, without the tools that are left out.
+  func shown(_ line: [UInt8], on exchange: Exchange) -> [UInt8] {
+    guard !exchange.listIDs.isEmpty, exchange.isModern || !options.hiddenTools.isEmpty else { return line }
+    return learned(line, on: exchange).line
+  }
+
+  private func learned(_ line: [UInt8], on exchange: Exchange) -> ToolList {
+    let list = ToolList(line, answering: exchange.listIDs, checksMarks: exchange.isModern) { [options] in
+      options.hides($0)
+    }
+    guard exchange.isModern else { return list }
+    knownTools.learn(list)
+    for fault in list.faults where warnedTools.count < 1_000 && warnedTools.insert(fault.tool).inserted {
+      note("the tool \(fault.tool) is left out: \(fault.reason)")
+      Terminal.errors.say("enroll mcp: the tool \(Shown.text(fault.tool)) is left out: \(fault.reason).")
+    }
+    return list
+  }
+
+  /// The error for a call of a tool that the user hides; nil for another message.
+  func hiddenTool(_ message: Message) -> ErrorAnswer? {
+    guard message.isToolCall, let name = message.name, options.hides(name) else { return nil }
+    return .hiddenTool(Shown.text(name))
+  }
+
+  // MARK: Headers
+
+  /// The headers that repeat arguments of a call.
+  func mirrored(_ exchange: Exchange) -> [HTTPHeader] {
+    guard exchange.kind == .message, exchange.message.isToolCall, let name = exchange.message.name else {
+      return []
+    }
+    return MirroredArgument.headers(knownTools[name], of: exchange.body)
+  }
+
+  /// Whether the server has refused a call for its headers, and the list of tools may say why.
+  func needsTools(_ exchange: Exchange, _ answer: Message) -> Bool {
+    exchange.status == 400 && answer.errorCode == Message.headerMismatch && exchange.kind == .message
+      && exchange.isModern && exchange.message.isToolCall && exchange.refusal == nil
+  }
+
+  /// Lists the tools for a call that the server has refused, and then sends it once more. It was not carried out.
+  func listTools(for call: Exchange, refusal: [UInt8]) {
+    call.refusal = refusal
+    call.phase = .awaitingTools
+    guard all(where: { $0.kind == .listingTools }).isEmpty else { return }
+    list(call.body, version: call.message.metaVersion, page: nil, number: 1)
+  }
+
+  private func list(_ earlier: [UInt8], version: String?, page: [UInt8]?, number: Int) {
+    var message = Message()
+    let id = Array("\"enroll-tools-\(number)\"".utf8)
+    (message.method, message.id, message.metaVersion) = ("tools/list", id, version)
+    let body = ToolList.request(id: id, after: earlier, page: page)
+    let listing = exchange(.listingTools, body, message, ids: [id])
+    listing.page = number
+    advance(listing)
+  }
+
+  /// A page of the bridge's own list.
+  func takePage(_ line: [UInt8], on listing: Exchange) {
+    listing.nextPage = learned(line, on: listing).nextCursor
+  }
+
+  /// The list has ended, or could not be read.
+  func toolsListed(_ listing: Exchange) {
+    if let page = listing.nextPage, listing.page < Self.mostPages {
+      return list(
+        listing.body, version: listing.message.metaVersion, page: page, number: listing.page + 1)
+    }
+    for call in all(where: { $0.isWaitingForTools }) {
+      // The same headers would be refused again.
+      guard mirrored(call) != call.mirrored else {
+        output.add(call.refusal ?? [])
+        drop(call)
+        continue
+      }
+      advance(call)
+    }
+  }
+}
