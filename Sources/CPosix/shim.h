@@ -127,6 +127,17 @@ static const long enroll_posix_key_own = 0x3f3f0000;
 
 // SIG_IGN and SIG_DFL are casts, which Swift does not import.
 static inline void enroll_posix_ignore_signal(int number) { signal(number, SIG_IGN); }
+// Ignores the signals by which others end a process, except those that cannot be ignored, and SIGALRM, which limits the
+// running time.
+static inline void enroll_posix_ignore_ending_signals(void) {
+  static const int numbers[] = {
+      SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,
+#ifdef SIGPWR
+      SIGPWR,
+#endif
+  };
+  for (unsigned index = 0; index < sizeof numbers / sizeof *numbers; index++) signal(numbers[index], SIG_IGN);
+}
 static inline int enroll_posix_is_signal_ignored(int number) {
   struct sigaction action;
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;

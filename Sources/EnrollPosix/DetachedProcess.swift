@@ -74,9 +74,9 @@ package enum DetachedProcess {
   package static func begin(runningSeconds seconds: Int32? = nil) -> (input: [UInt8], answers: Int32)? {
     // The kernel named the process after the path by which it was run.
     enroll_posix_name_process(name)
-    // The signals are ignored, because the process ends soon by itself. A machine or service that shuts down sends them
-    // first, and then waits.
-    for number in [SIGHUP, SIGINT, SIGTERM, SIGPIPE] { enroll_posix_ignore_signal(number) }
+    // The signals are ignored, because the process ends soon by itself, and a token may be on its way. A machine or
+    // service that shuts down sends them first, and then waits.
+    enroll_posix_ignore_ending_signals()
     enroll_posix_limit_running_time(seconds ?? runningSecondsLimit)
     guard let input = readToEnd(STDIN_FILENO) else { return nil }
     let answers = enroll_posix_own(STDOUT_FILENO)

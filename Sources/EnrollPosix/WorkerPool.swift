@@ -157,7 +157,7 @@ extension EnrollError {
   package static func noThread(_ words: String = "", field: String? = nil) -> EnrollError {
     EnrollError(
       .busy,
-      "no thread could be started\(words). End other programs or raise the limit of threads (ulimit -u), then try again",
+      "no thread could be started\(words). End other programs or raise the limits of threads and memory (ulimit -u, ulimit -v), then try again",
       field: field)
   }
 }

@@ -27,6 +27,12 @@ extension Client {
     return facts
   }
 
+  /// As ``RegistrationStep/waitingAtOtherClients()``.
+  public func waitingAtOtherClients() throws(EnrollError) -> [OtherClientSignIn] {
+    try requireOpen()
+    return engine.registration.waitingAtOtherClients()
+  }
+
   /// Whether this transaction brought tokens, or another one did while this one was open. A renewal does not count.
   /// - Throws: `.notFound` for an unknown transaction; `.transactionExpired`.
   package func hasSignedIn(since transactionID: TransactionID) throws(EnrollError) -> Bool {

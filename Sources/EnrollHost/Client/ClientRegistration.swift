@@ -278,14 +278,16 @@ extension Client {
   }
 
   /// Returns to the choice of registration. Provisional tokens are revoked and erased; a confirmed session stays.
-  /// - Parameter transactionID: as for ``RegistrationStep/retry(_:cancellation:)``.
+  /// - Parameters: as for ``RegistrationStep/retry(_:startsOver:cancellation:)``.
   public func retry(
-    _ transactionID: TransactionID? = nil, until deadline: Instant, cancellation: (any Cancellation)?
+    _ transactionID: TransactionID? = nil, startsOver: Bool = true, until deadline: Instant,
+    cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     try requireOpen()
     defer { tokens.forget() }
     return try bounded(until: deadline, cancellation) { cancellation throws(EnrollError) in
-      try engine.registration.retry(transactionID, cancellation: cancellation)
+      try engine.registration.retry(
+        transactionID, startsOver: startsOver, cancellation: cancellation)
     }
   }
 

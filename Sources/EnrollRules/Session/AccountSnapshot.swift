@@ -3,7 +3,7 @@
 public import EnrollCrypto
 public import EnrollJSON
 
-/// The values of one account. All except ``waiting`` belong to the confirmed session, and are nil without one.
+/// The values of one account. All except the last two belong to the confirmed session, and are nil without one.
 public struct AccountSnapshot: Equatable, Sendable {
   /// The verified claims about the user who is signed in.
   public var profile: JSONObject?
@@ -27,12 +27,16 @@ public struct AccountSnapshot: Equatable, Sendable {
   /// The sign-in that waits for the user's confirmation, whether or not another user's session exists; nil if
   /// none waits.
   public var waiting: WaitingSignIn?
+  /// How far the provider's clock is ahead of this device's, in seconds; nil if that is not known. It does not belong to
+  /// the session either.
+  public var serverClockOffsetSeconds: Int64?
 
   package init(
     profile: JSONObject? = nil, idToken: Secret? = nil, accessToken: Secret? = nil,
     expiresAt: UnixTime? = nil, lifetimeSeconds: Int64? = nil, renews: Bool? = nil,
     renewableUntil: UnixTime? = nil,
-    missingScopes: [String] = [], registrationType: String? = nil, waiting: WaitingSignIn? = nil
+    missingScopes: [String] = [], registrationType: String? = nil, waiting: WaitingSignIn? = nil,
+    serverClockOffsetSeconds: Int64? = nil
   ) {
     self.profile = profile
     self.idToken = idToken
@@ -44,6 +48,7 @@ public struct AccountSnapshot: Equatable, Sendable {
     self.missingScopes = missingScopes
     self.registrationType = registrationType
     self.waiting = waiting
+    self.serverClockOffsetSeconds = serverClockOffsetSeconds
   }
 }
 

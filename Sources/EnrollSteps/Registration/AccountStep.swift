@@ -13,6 +13,6 @@ extension RegistrationStep {
       renews: tokens.map { $0.refreshToken != nil && !isOver },
       renewableUntil: isOver ? nil : tokens?.refreshExpiry?.expiresAt,
       missingScopes: tokens?.missingScopes ?? [], registrationType: record.registrationType,
-      waiting: record.waiting)
+      waiting: record.waiting, serverClockOffsetSeconds: record.serverClock.offsetSeconds)
   }
 }

@@ -122,9 +122,11 @@ public final class RegistrationStep: StateChangingStep {
   /// a transaction in progress to D, or to the state of the session.
   /// - Parameter transactionID: the transaction of the question that the user declined; nil to start over, whatever
   ///   waits.
+  /// - Parameter startsOver: false if another sign-in of the same user follows at once: the next authorize request then
+  ///   does not let the user choose another account, and sign-ins that are in progress stay open.
   /// - Throws: `.illegalState`, also if another sign-in waits than the one that was shown.
   public func retry(
-    _ transactionID: TransactionID? = nil, cancellation: (any Cancellation)?
+    _ transactionID: TransactionID? = nil, startsOver: Bool = true, cancellation: (any Cancellation)?
   ) throws(EnrollError) -> RegistrationState {
     if state == .starting { _ = try settleBesideSession(cancellation: cancellation) }
     try require(.retried)
@@ -133,8 +135,10 @@ public final class RegistrationStep: StateChangingStep {
       if let transactionID { try record.requireQuestion(transactionID) }
       let dropped = UnkeptTokens(record.provisional, record.provisionalProfile)
       record.dropProvisional()
-      record.asksForLogin = true
-      record.dismissOpenTransactions()
+      if startsOver {
+        record.asksForLogin = true
+        record.dismissOpenTransactions()
+      }
       revocations.revokeUnkept([dropped], beside: others.adding(record, at: clock.moment()))
     }
     checkProgress.forget()

@@ -155,7 +155,8 @@ public struct ResourceRegistrar: Sendable {
       trust: directory.transport.trust)
   }
 
-  private static func name(_ keys: inout JSONObject, _ client: RegisteredClient) {
+  /// Adds the keys that name the client.
+  static func name(_ keys: inout JSONObject, _ client: RegisteredClient) {
     keys["clientId"] = .string(client.clientID.text)
     keys["clientSecret"] = client.clientSecret.map { .string($0.reveal()) }
     keys["tokenEndpointAuthMethod"] =

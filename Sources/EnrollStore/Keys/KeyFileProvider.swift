@@ -76,8 +76,7 @@ public final class KeyFileProvider: KeyProvider {
     guard let keys = try read(try openFolder()) else {
       throw EnrollError(
         .storeLocked,
-        "the key file is missing: \(StoreFault.printable(folderPath + "/" + fileName)). Without it the store cannot be read. Restore it"
-          + " from a backup, or move the store away and sign in again",
+        "the key file is missing: \(StoreFault.printable(folderPath + "/" + fileName)). Without it the store cannot be read",
         field: "store")
     }
     return try unwrap(wrapped, slot, keys).key

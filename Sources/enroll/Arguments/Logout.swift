@@ -77,13 +77,26 @@ struct Logout: EnrollCommand {
     if let first { throw first }
   }
 
-  /// Adds the account to `ended` if a user was signed in. It does so before it throws, if the session was erased.
+  /// Signs the account out, also at other clients of its resource at which a sign-in waits for confirmation.
   private func end(
     _ name: String, _ configuration: ConfigurationDocument, _ session: CommandSession,
     _ ended: inout [EndedSession]
   ) throws(Failure) {
     let client = try session.open(configuration, account: name)
     defer { session.close(client) }
+    let others = try session.waitingElsewhere(client, configuration)
+    try end(client, name, session, &ended)
+    for other in others {
+      let client = try session.open(other.configuration, account: name, asksPIN: false)
+      defer { session.close(client) }
+      try end(client, name, session, &ended)
+    }
+  }
+
+  /// Adds the account to `ended` if a user was signed in. It does so before it throws, if the session was erased.
+  private func end(
+    _ client: Client, _ name: String, _ session: CommandSession, _ ended: inout [EndedSession]
+  ) throws(Failure) {
     let kept = try session.read(client)
     let wasSignedIn = kept.isSignedIn || kept.waiting != nil
     var one = EndedSession(

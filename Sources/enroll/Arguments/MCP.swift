@@ -224,7 +224,13 @@ struct MCP: EnrollCommand {
     }
     let output = HostOutput(isCheck ? -1 : STDOUT_FILENO)
     let bridge = try Bridge(options, session, output: output)
-    try bridge.tokens.open()
+    do throws(Failure) {
+      try bridge.tokens.open()
+    } catch {
+      // The host gets this error as the answer to each request, because every request opens the store again.
+      guard !isCheck, error.ending == .storeLocked || error.ending == .storeUnusable else { throw error }
+      Terminal.errors.tell(error, session.said)
+    }
     guard isCheck else {
       bridge.run()
       return .done

@@ -107,7 +107,7 @@ private struct OneStatus {
     defer { session.close(client) }
     let state = try session.state(client, within: 15, saying: "Looking at the account")
     self.state = state.json(choices: client.configuration.choices)
-    kept = try session.read(client)
+    kept = try session.readWithWaiting(client, configuration)
     let found = try session.storeDiagnosis()
     keyProviders = found?.keyProviders
     issuer = configuration.shownIssuer

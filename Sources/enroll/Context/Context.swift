@@ -56,6 +56,12 @@ struct Context {
     do throws(EnrollError) {
       let read = try UserDirectories.readConfiguration(
         at: configurationPath, called: configurationPath, wait: Interrupts.awaitInput)
+      guard read.object != nil else {
+        throw EnrollError(
+          .configuration,
+          "the configuration \(Shown.text(configurationPath)): expected a JSON object, got \(read.kind)",
+          field: "configurationName")
+      }
       return ConfigurationDocument(
         try Configuration.resolvingFiles(of: read) { file throws(EnrollError) in
           try Self.absolute(file, in: try Self.absolute(configurationPath))
@@ -97,6 +103,15 @@ struct Context {
     try Folders.exists(store) { number in
       Failure(.storeUnusable, "the store \(store) cannot be accessed: \(SystemError.message(number))")
     }
+  }
+
+  /// The folder that must hold the store, if it does not exist; nil if it does, or if the first sign-in creates it.
+  var missingStoreParent: String? {
+    let parent = Folders.parent(of: store)
+    guard !isDefaultStore, access(parent, F_OK) != 0, SystemError.isMissingFile(enroll_posix_errno()) else {
+      return nil
+    }
+    return parent
   }
 
   /// Creates the directory that holds the store. A directory that the user named must exist, so that a typing error

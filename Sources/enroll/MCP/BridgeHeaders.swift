@@ -33,11 +33,20 @@ enum BridgeHeaders {
       throw Failure(.usage, "the file of --header-file cannot be read as text")
     }
     var headers: [HTTPHeader] = []
-    for line in text.split(whereSeparator: { $0.isNewline }) {
-      let parts = line.split(separator: ":", maxSplits: 1)
-      let name = String(parts.first ?? "")
-      guard parts.count == 2, let header = header(name, String(parts[1])) else {
-        throw Failure(.usage, refusal(name))
+    // The lines may be secrets, so the messages have only their numbers.
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: { $0.isNewline })
+      .enumerated() where !line.isEmpty
+    {
+      guard let colon = line.firstIndex(of: ":") else {
+        throw Failure(
+          .usage, "line \(index + 1) of the file of --header-file has no colon",
+          advice: "Write a line Name: value for each header.")
+      }
+      guard let header = header(String(line[..<colon]), String(line[colon...].dropFirst())) else {
+        throw Failure(
+          .usage,
+          "the header in line \(index + 1) of the file of --header-file cannot be set: it is the bridge's own, its name is not one of a header, or it has control characters"
+        )
       }
       headers.append(header)
     }

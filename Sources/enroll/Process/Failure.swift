@@ -33,7 +33,7 @@ struct Failure: Error {
   /// An error of the library.
   init(_ error: EnrollError, advice: Advice? = nil) {
     ending = CommandStatus(error)
-    message = error.message
+    message = Self.isQuestionOpen(error) ? "a sign-in waits for your confirmation" : error.message
     self.advice = advice ?? Self.advice(error) ?? ending.advice
     self.error = error
   }
@@ -80,9 +80,18 @@ struct Failure: Error {
     return failure
   }
 
+  /// Whether the error is about tokens that wait for the user's answer. The library's text names its own calls.
+  private static func isQuestionOpen(_ error: EnrollError) -> Bool {
+    error.code == .illegalState && ASCII.contains(error.message, "wait for the user's confirmation")
+  }
+
   /// Advice for errors for which the exit status alone is not enough.
   private static func advice(_ error: EnrollError) -> Advice? {
     switch error.code {
+    case .illegalState where isQuestionOpen(error): "Run \(.login) to confirm or reject it."
+    case .unsupported where error.field == "code_challenge_methods_supported":
+      "The provider's administrator has to allow PKCE with S256 (RFC 7636): every sign-in uses it."
+    case .storeLocked where isFileMissing(error): missingFile
     case _ where error.field == EnrollError.registrationField: Self.registration
     case .oauth where error.oauthError == "invalid_client":
       "Check the client id. If the provider gave this client a secret, it may be missing, wrong or expired: pass --client-secret-file at the first sign-in, or correct clientSecret in the profile. A client with a private key needs --client-key-file, or clientKeyFile in the profile. If the profile has tokenEndpointAuthMethod, remove it: both ways to send the secret are then tried."
@@ -102,6 +111,14 @@ struct Failure: Error {
     default: nil
     }
   }
+
+  /// Whether a file of the store is missing without which its keys cannot be read: nothing can be unlocked.
+  static func isFileMissing(_ error: EnrollError) -> Bool {
+    error.code == .storeLocked && ASCII.contains(error.message, "file is missing")
+  }
+
+  static let missingFile: Advice =
+    "Restore the file from a backup. Without a backup, move the store away and sign in again."
 
   /// The provider has forgotten a client that this program registered.
   static let registration: Advice = "Run \(.registerAgain)."

@@ -91,7 +91,7 @@ struct AccountList {
         let client = try session.open(profile.configuration, account: name, asksPIN: false)
         defer { session.close(client) }
         let found = Row(
-          name: name, kept: try session.read(client), profile: profile.name,
+          name: name, kept: try session.readWithWaiting(client, profile.configuration), profile: profile.name,
           configuration: profile.configuration)
         if found.isSignedIn { return found }
         if found.waits, waiting == nil { waiting = found }

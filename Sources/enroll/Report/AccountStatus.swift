@@ -29,18 +29,25 @@ struct AccountStatus {
       let how = activation == .renewed ? "renewed just now" : "valid"
       // Another clock decided that the token is valid: the library corrects this machine's date by the provider's.
       let span = (left ?? 0) > 0 ? lives : nil
-      token = Self.joined([how, span], ", ") + "; \(Self.renewal(kept, now: now))"
-      (advice, colour) = (nil, .good)
+      let asks = waiting.map { "the sign-in of \($0) waits for your confirmation" }
+      token = Self.joined([Self.joined([how, span], ", "), Self.renewal(kept, now: now), asks])
+      // The sign-in waits at another client: this state is that of the profile's client.
+      (advice, colour) = asks == nil ? (nil, .good) : (Self.answering, .warning)
     // Another user may have signed in during this session. The session's token is still used.
     case .awaitingConfirmation where left != nil:
       ending = .done
       headline = signedIn
       token = Self.joined(
         [lives, "the sign-in of \(waiting ?? "another user") waits for your confirmation"])
-      (advice, colour) = ("Run \(.login) to confirm or reject it.", .warning)
+      (advice, colour) = (Self.answering, .warning)
     case .awaitingConfirmation(_, let profile):
       ending = .signInNeeded
       headline = "The sign-in of \(waiting ?? Shown.person(profile)) is not confirmed"
+      token = "waiting for your confirmation"
+      (advice, colour) = ("Run \(.login) to confirm.", .warning)
+    case .unregistered where waiting != nil:
+      ending = .signInNeeded
+      headline = "The sign-in of \(waiting ?? "") is not confirmed"
       token = "waiting for your confirmation"
       (advice, colour) = ("Run \(.login) to confirm.", .warning)
     case .authenticating:
@@ -93,6 +100,8 @@ struct AccountStatus {
       (advice, colour) = (CommandStatus.signInNeeded.advice, .warning)
     }
   }
+
+  private static let answering: Advice = "Run \(.login) to confirm or reject it."
 
   private static func joined(_ parts: [String?], _ separator: String = "; ") -> String {
     parts.compactMap { $0 }.joined(separator: separator)

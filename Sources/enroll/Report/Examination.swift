@@ -50,6 +50,7 @@ struct Examination {
     do throws(Failure) {
       var place = session.place.configurationPath
       let document: ConfigurationDocument
+      var advice: Advice?
       if let named {
         place = "as given here"
         document = Self.hasClient(named) ? named.configuration : named.withoutClient
@@ -59,12 +60,13 @@ struct Examination {
         )
       } else {
         document = options.applied(to: try session.configuration())
+        advice = session.place.advice
       }
       let configuration: Configuration
       do throws(EnrollError) {
         configuration = try document.checked()
       } catch {
-        throw Failure(error, advice: named.map { ProviderSetup.advice(error, of: $0) })
+        throw Failure(error, advice: named.map { ProviderSetup.advice(error, of: $0) } ?? advice)
       }
       let client = named.map { !Self.hasClient($0) } ?? false ? "" : "client \(configuration.clientID) of "
       findings.append(Finding("configuration", .good, "\(place): \(client)\(configuration.issuer)"))
@@ -109,7 +111,8 @@ struct Examination {
     }
     store = StoreDiagnosis.json(found, of: session.place.store)
     findings += Finding.store(
-      found, at: session.place.store, user: getuid(), isConfigured: isConfigured)
+      found, at: session.place.store, user: getuid(), isConfigured: isConfigured,
+      missingParent: session.place.missingStoreParent)
     if let finding = Finding.key(found) { findings.append(finding) }
     if let finding = Finding.keyring(in: found) { findings.append(finding) }
   }

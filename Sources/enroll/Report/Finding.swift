@@ -53,10 +53,19 @@ struct Finding: Equatable {
   ///   - path: the directory of the store.
   ///   - user: the user id of this process.
   ///   - isConfigured: whether a sign-in can begin.
+  ///   - missingParent: the folder that must hold the store, if it does not exist.
   static func store(
-    _ found: StoreDiagnosis?, at path: String, user: UInt32, isConfigured: Bool = true
+    _ found: StoreDiagnosis?, at path: String, user: UInt32, isConfigured: Bool = true,
+    missingParent: String? = nil
   ) -> [Finding] {
     guard let found else {
+      if let missingParent {
+        return [
+          Finding(
+            "store", .bad, "none at \(path), and the folder \(missingParent) does not exist",
+            advice: "Make that folder, or name another store by --store.")
+        ]
+      }
       return [
         Finding(
           "store", .warning, "none yet at \(path)",
@@ -82,7 +91,9 @@ struct Finding: Equatable {
         findings.append(
           Finding(
             "store", .bad, problem.message,
-            advice: problem.code == .storeLocked ? CommandStatus.storeLocked.advice : nil))
+            advice: Failure.isFileMissing(problem)
+              ? Failure.missingFile
+              : problem.code == .storeLocked ? CommandStatus.storeLocked.advice : nil))
       }
     } else {
       let count = found.accountCount

@@ -84,13 +84,13 @@ struct SignIn {
     if !saves, !way.provider.settings.isEmpty { saves = try session.configuration() != configuration }
     var client = try session.open(configuration, makesStore: true)
     let state = try session.state(client, within: 15, saying: "Looking at the account")
-    if again {
+    let before = try session.read(client)
+    let startsAnew = again || asksForOther(than: before)
+    if startsAnew {
       try requireAnswer()
-      try refuseBesideQuestion(state)
-    } else if let status = try continued(client, state, saving: saves ? configuration : nil) {
+    } else if let status = try continued(client, configuration, state, saves: saves) {
       return status
     }
-    let before = try session.read(client)
     let since = session.now
     if made == nil, let resource,
       let newer = try resource.renewed(configuration, try resource.registration(client))
@@ -98,6 +98,7 @@ struct SignIn {
       client = try reopen(client, newer, insteadOf: configuration)
       (configuration, saves) = (newer, true)
     }
+    if startsAnew { try dropEarlier(client, configuration) }
     let (begun, result): (Transaction, RegistrationState)
     do throws(Failure) {
       (begun, result) = try attempt(&client, &configuration, saves: &saves)
@@ -125,18 +126,23 @@ struct SignIn {
   }
 
   /// The command without another sign-in: a user is signed in, or an earlier sign-in waits for the user's answer.
-  /// - Parameter configuration: saved as the profile; nil if it is the profile.
+  /// - Parameter saves: whether the configuration is not the profile yet.
   /// - Returns: nil if the user has to sign in.
   private func continued(
-    _ client: Client, _ state: RegistrationState, saving configuration: ConfigurationDocument?
+    _ client: Client, _ configuration: ConfigurationDocument, _ state: RegistrationState, saves: Bool
   ) throws(Failure) -> CommandStatus? {
+    if state.kind != .awaitingConfirmation,
+      let other = try session.waitingElsewhere(client, configuration).first
+    {
+      return try continued(other, client, configuration)
+    }
     switch state {
     case .active:
-      if let configuration { try saveChecked(configuration) }
+      if saves { try saveChecked(configuration) }
       return try stay(client, state)
     case .awaitingConfirmation(let transactionID, let profile):
       try requireAnswer()
-      if let configuration { try saveChecked(configuration) }
+      if saves { try saveChecked(configuration) }
       errors.say("An earlier sign-in waits for your confirmation.")
       return try confirm(client, Question(transactionID, profile))
     case .starting:
@@ -145,6 +151,37 @@ struct SignIn {
     case .unregistered, .authenticating, .renewalFailed, .registrationFailed:
       try requireAnswer()
       return nil
+    }
+  }
+
+  /// The question of a sign-in that waits at another client. The profile gets that client when the user has confirmed.
+  /// - Parameter client: the profile's.
+  private func continued(
+    _ other: OtherWaitingSignIn, _ client: Client, _ profile: ConfigurationDocument
+  ) throws(Failure) -> CommandStatus {
+    try requireAnswer()
+    errors.say("An earlier sign-in waits for your confirmation.")
+    let kept = try session.read(client)
+    session.close(client)
+    let newer = try session.open(other.configuration)
+    let status = try confirm(
+      newer, Question(other.waiting.transactionID, other.waiting.profile), beside: kept)
+    try replace(profile, with: other.configuration)
+    return status
+  }
+
+  /// Whether this command names scopes, and a sign-in without a session waits, which was for others. A resource's
+  /// profile has the scopes of its sign-in.
+  private func asksForOther(than kept: AccountSnapshot) -> Bool {
+    resource == nil && !way.scopes.isEmpty && kept.waiting != nil && kept.expiresAt == nil
+  }
+
+  /// Drops earlier sign-ins that wait for the user's answer, because the user signs in again.
+  private func dropEarlier(_ client: Client, _ configuration: ConfigurationDocument) throws(Failure) {
+    for waiting in try session.dropWaiting(client, configuration) {
+      errors.say(
+        "An earlier sign-in, of \(Shown.person(waiting.profile)), waited for your confirmation and was dropped.",
+        in: .warning)
     }
   }
 
@@ -167,14 +204,6 @@ struct SignIn {
     made = newer
     session.close(client)
     return try session.open(newer, makesStore: true)
-  }
-
-  /// - Throws: `.notFinished` if an earlier sign-in waits for the user's answer: no other begins before that.
-  private func refuseBesideQuestion(_ state: RegistrationState) throws(Failure) {
-    guard case .awaitingConfirmation(_, let profile) = state else { return }
-    throw Failure(
-      .notFinished, "an earlier sign-in, of \(Shown.person(profile)), waits for your confirmation",
-      advice: "Run \(.login) to confirm or reject it. Then \(.sameAgain) signs in again.")
   }
 
   /// - Throws: `.unreachable` if a session waits for the provider's answer to its renewal: the session may continue.

@@ -18,11 +18,13 @@ extension SignIn {
     }
   }
 
-  /// - Parameter own: the transaction that this command began.
+  /// - Parameters:
+  ///   - own: the transaction that this command began.
+  ///   - former: the session that the sign-in replaces, if it is another client's.
   func confirm(
-    _ client: Client, _ asked: Question, of own: TransactionID? = nil
+    _ client: Client, _ asked: Question, of own: TransactionID? = nil, beside former: AccountSnapshot? = nil
   ) throws(Failure) -> CommandStatus {
-    let isAnswered = try isAnswered(client, asked, of: own)
+    let isAnswered = try isAnswered(client, asked, of: own, beside: former)
     guard isAnswered || Terminal.hasPerson else {
       throw Failure(
         .notFinished,
@@ -40,7 +42,7 @@ extension SignIn {
         switch now {
         case .awaitingConfirmation(let transactionID, let profile) where transactionID != asked.transactionID:
           errors.say("Another sign-in has finished in the meantime.", in: .warning)
-          return try confirm(client, Question(transactionID, profile))
+          return try confirm(client, Question(transactionID, profile), beside: former)
         case .active: return try stay(client, now)
         case .awaitingConfirmation, .starting, .unregistered, .authenticating, .renewalFailed,
           .registrationFailed:
@@ -71,9 +73,11 @@ extension SignIn {
       switch now {
       case .active: return try stay(client, now)
       case .awaitingConfirmation(let transactionID, let profile) where transactionID != asked.transactionID:
-        return try confirm(client, Question(transactionID, profile), of: own)
-      case .awaitingConfirmation, .starting, .unregistered, .authenticating, .renewalFailed,
-        .registrationFailed:
+        return try confirm(client, Question(transactionID, profile), of: own, beside: former)
+      case .unregistered:
+        throw Failure(
+          .notFinished, "another sign-in, or a sign-out, has dropped this one in the meantime")
+      case .awaitingConfirmation, .starting, .authenticating, .renewalFailed, .registrationFailed:
         throw error
       }
     }
@@ -89,11 +93,11 @@ extension SignIn {
   /// Whether `--yes` answers the question. It does for the sign-in that this command began, and for any other
   /// sign-in that does not replace a user.
   private func isAnswered(
-    _ client: Client, _ asked: Question, of own: TransactionID?
+    _ client: Client, _ asked: Question, of own: TransactionID?, beside former: AccountSnapshot?
   ) throws(Failure) -> Bool {
     guard way.yes else { return false }
     if asked.transactionID == own { return true }
-    let kept = try session.read(client)
+    let kept = if let former { former } else { try session.read(client) }
     guard kept.expiresAt != nil else { return true }
     guard let subject = kept.profile?["sub"] else { return false }
     return subject == asked.profile["sub"]

@@ -56,7 +56,9 @@ struct IDTokenRequest {
         guard let access else { return try client.refresh(until: deadline, cancellation: cancellation) }
         return try client.replace(access, until: deadline, cancellation: cancellation)
       }
-      if let renewed = try kept(client, session), renewed.isValid, renewed.token.text != before?.token.text {
+      if let renewed = try kept(client, session), renewed.token.text != before?.token.text,
+        renewed.isValid || isNewlyIssued(renewed, after: before)
+      {
         return renewed.token
       }
       report = TokenReport(outcome, mustBeNew: true)
@@ -74,6 +76,13 @@ struct IDTokenRequest {
     throw words ?? Self.noLaterOne
   }
 
+  /// Whether a renewal brought a later token that lasts long enough when it is issued. If the clocks were changed, its end
+  /// may seem to be past until the next response confirms the difference.
+  private func isNewlyIssued(_ renewed: Kept, after before: Kept?) -> Bool {
+    guard let before, let lifetime = renewed.lifetime else { return false }
+    return renewed.end > before.end && lifetime > minimumLifetime
+  }
+
   private static var noLaterOne: Failure {
     Failure(
       .refused, "the provider gave no id_token that lasts long enough",
@@ -88,19 +97,25 @@ struct IDTokenRequest {
     let lasts: Bool
     /// Whether it is printed if a renewal gives no other: it may be due for one, but lasts as long as the caller wants.
     let isValid: Bool
+    /// `exp`, in seconds since 1970.
+    let end: Int64
+    /// From `iat` to `exp`; nil without `iat`.
+    let lifetime: Int64?
   }
 
   private func kept(_ client: Client, _ session: CommandSession) throws(Failure) -> Kept? {
     let snapshot = try session.read(client)
     guard let text = snapshot.idToken?.reveal(), let end = Self.end(of: text) else { return nil }
+    // The claim is by the provider's clock. Programs that get the token compare its end with this machine's.
+    let ownEnd = UnixTime(seconds: end).since(UnixTime(seconds: snapshot.serverClockOffsetSeconds ?? 0))
     let lifetime = Self.time(of: "iat", in: text).map { end - $0 }
     let margin = BearerToken.margin(
       graceSeconds: client.configuration.graceSeconds, lifetimeSeconds: lifetime)
-    let left = end - session.now
+    let left = ownEnd - session.now
     return Kept(
-      token: BearerToken(text: text, expiresAt: end, margin: margin, now: session.now),
+      token: BearerToken(text: text, expiresAt: ownEnd, margin: margin, now: session.now),
       accessToken: snapshot.accessToken, lasts: left > max(minimumLifetime, margin),
-      isValid: left > minimumLifetime)
+      isValid: left > minimumLifetime, end: end, lifetime: lifetime)
   }
 
   /// The claim `exp` (RFC 7519 §4.1.4). The library has verified the token.

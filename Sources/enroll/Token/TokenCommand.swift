@@ -210,6 +210,10 @@ struct TokenCommand {
         "\(session.place.configurationName) is for \(present.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
         advice: "Leave out --profile and --config: enroll finds the resource's own profile.")
     }
+    // The advice below names the resource, so it must be one that `login` accepts.
+    _ = try Failure.wrapping { () throws(EnrollError) in
+      try ResourceIdentifier(resource, allowsLoopbackHTTP: true)
+    }
     throw Failure(
       .signInNeeded, "nobody has signed in at the resource \(Shown.text(resource))",
       advice: "Run \(.loginAtResource) once.")

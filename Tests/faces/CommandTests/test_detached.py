@@ -252,7 +252,10 @@ class Detached(DetachedCase):
         self.assertEqual(os.readlink(process / "cwd"), "/")
         status = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines() if ":\t" in line)
         self.assertEqual(int(status["SigBlk"], 16), 0)
-        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        for number in (
+            signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2,
+            signal.SIGXCPU, signal.SIGXFSZ, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGPWR,
+        ):
             self.assertTrue(int(status["SigIgn"], 16) >> (number - 1) & 1, number)
         files = {name: os.readlink(process / "fd" / name) for name in os.listdir(process / "fd")}
         self.assertEqual([files[name] for name in "012"], ["/dev/null"] * 3)

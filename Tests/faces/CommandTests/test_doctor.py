@@ -147,8 +147,27 @@ class Doctor(CommandCase):
         self.sign_in()
         (self.store / "key").unlink()
         checks, _ = self.checks(status=1)
-        self.assertFound(checks["store"], "bad", "key file is missing")
-        self.run_enroll("token", status=6)
+        self.assertFound(checks["store"], "bad", "key file is missing", "Restore the file")
+        # Nothing is locked that could be unlocked.
+        _, words = self.run_enroll("token", status=6)
+        self.assertIn("Restore the file", words)
+        self.assertNotIn("nlock", words)
+        (self.store / "keys").unlink()
+        checks, _ = self.checks(status=1)
+        self.assertFound(checks["store"], "bad", "keys file is missing", "Restore the file")
+
+    def test_a_store_whose_folder_is_missing_is_made_by_nobody(self):
+        checks, _ = self.checks(status=1, ENROLL_STORE=str(self.home / "nowhere/store"))
+        self.assertFound(checks["store"], "bad", f"the folder {self.home}/nowhere does not exist")
+
+    def test_a_profile_that_cannot_be_used_is_named(self):
+        path = self.profiles / "default.json"
+        for text, fault in (("null", "got null"), ("[]", "got array"), ('{"issuer":1}', "issuer")):
+            path.write_text(text)
+            checks, _ = self.checks(status=1)
+            self.assertFound(checks["configuration"], "bad", fault, str(path))
+            _, words = self.run_enroll("token", status=2)
+            self.assertIn(str(path), words)
 
     def test_a_provider_that_is_down(self):
         self.sandbox.stop()

@@ -7,6 +7,7 @@ import signal
 import ssl
 import subprocess
 import sys
+import time
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -400,6 +401,25 @@ class IDTokens(CommandCase):
         # Google's library reads both streams as one document.
         output, words = self.run_enroll("token", "--format", "google")
         self.assertEqual((json.loads(output)["id_token"], words), (self.first, ""))
+
+    def test_its_end_is_by_the_clock_of_the_provider(self):
+        # This machine's clock is ahead by more than an id_token lasts.
+        self.set_clock(self.lifetime + 300)
+        for _ in range(4):
+            self.assertNotEqual(self.id_token(), self.first)
+        # The second response has confirmed the difference.
+        self.assertEqual(self.renewals(), 2)
+        expiry = json.loads(self.run_enroll("token", "--format", "google")[0])["expiration_time"]
+        self.assertGreater(expiry, time.time() + self.lifetime + 300)
+
+    def test_a_clock_that_is_behind_prolongs_none(self):
+        self.sandbox.control("advanceClock", seconds=3600)
+        self.sign_in("--again")
+        first = self.id_token()
+        self.assertEqual(self.id_token(), first)
+        self.sandbox.control("advanceClock", seconds=self.lifetime + 60)
+        self.set_clock(self.lifetime + 60)
+        self.assertNotEqual(self.id_token(), first)
 
 
 class Formats(CommandCase):

@@ -146,6 +146,16 @@ class Process(CommandCase):
                     done = self.run_as("/bin/bash", "-c", 'ulimit -n "$0"; exec "$@"', str(number), ENROLL, *words)
                     self.assertIn(done.returncode, (*range(10), 127), done.stderr)
 
+    def test_too_few_descriptors_for_a_connection_are_told(self):
+        self.sign_in()
+        told = []
+        for number in range(10, 15):
+            done = self.run_as("/bin/bash", "-c", 'ulimit -n "$0"; exec "$@"', str(number), ENROLL, "token", "--renew")
+            if b"no connection" in done.stderr:
+                self.assertIn(b"too many files are open", done.stderr)
+                told.append(number)
+        self.assertTrue(told)
+
     def test_help_and_completions_need_no_home_no_store_and_no_library(self):
         self.without_curl()
         del self.environment["HOME"]

@@ -259,6 +259,59 @@ class Registered(CommandCase):
         self.assertEqual(self.configuration["scopes"], [*before["scopes"], "address"])
         self.assertTrue(self.token("--renew", "--resource", self.notes))
 
+    def stopped_at_the_question(self):
+        """A session, and a sign-in for further scopes whose user has not answered. Returns the name of the profile."""
+        self.sign_in(*self.arguments)
+        terminal = self.terminal("login", *self.more())
+        self.come_back(self.opened(2))
+        terminal.shows(r"Continue\? \[Y/n\]")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        (path,) = (path for path in self.profiles.glob("*.json") if path.name != "default.json")
+        self.assertRegex(terminal.text, rf"`enroll login --profile\s+{path.stem}`\s+to\s+be\s+asked\s+again")
+        return path.stem
+
+    def test_a_question_about_further_scopes_is_asked_again(self):
+        profile = self.stopped_at_the_question()
+        status = self.json("status", "--profile", profile)
+        self.assertEqual((status["state"]["state"], status["waiting"]["profile"]["name"]), ("active", "Alice Example"))
+        self.assertIn("waits for your confirmation", self.run_enroll("status", "--profile", profile)[0])
+        self.assertIn("waits for confirmation", self.run_enroll("accounts", "--profile", profile)[0])
+        terminal = self.terminal("login", "--profile", profile)
+        terminal.shows(r"Continue\? \[Y/n\]")
+        terminal.line("n")
+        self.assertEqual(terminal.ends(), 9)
+        self.assertEqual([end is None for end in self.sessions()], [True, False])
+        self.assertNotIn("waiting", self.json("status", "--profile", profile))
+
+        terminal = self.terminal("login", *self.more())
+        self.come_back(self.opened(3))
+        terminal.shows(r"Continue\? \[Y/n\]")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        self.run_enroll("login", "--yes", "--profile", profile)
+        self.assertIn("email", self.configuration["scopes"])
+        self.assertTrue(self.token("--renew", "--resource", self.notes))
+        self.assertEqual([end is None for end in self.sessions()], [False, False, True])
+        self.assertEqual((self.registrations(), self.counts()["counts"]["authorize"]), (2, 3))
+
+    def test_an_open_question_about_further_scopes_blocks_no_other_sign_in(self):
+        self.stopped_at_the_question()
+        _, words = self.sign_in(*self.more())
+        self.assertRegex(words, "of Alice Example.* waited for your confirmation and was dropped")
+        self.assertEqual([end is None for end in self.sessions()], [False, False, True])
+        self.assertIn("email", self.configuration["scopes"])
+        self.assertTrue(self.token("--renew", "--resource", self.notes))
+        self.assertEqual(self.registrations(), 2)
+
+    def test_a_sign_out_drops_an_open_question_about_further_scopes(self):
+        profile = self.stopped_at_the_question()
+        ended = self.json("logout", "--profile", profile)["loggedOut"]
+        self.assertEqual([("profile" in one, "waiting" in one) for one in ended], [(True, False), (False, True)])
+        self.assertEqual([one["providerTold"] for one in ended], ["told", "told"])
+        self.assertNotIn(None, self.sessions())
+        self.run_enroll("status", "--profile", profile, status=3)
+
     def test_a_client_that_gave_way_is_registered_again_where_it_is_forgotten(self):
         self.sign_in(*self.arguments)
         stopped = self.terminal("login", *self.more())
@@ -431,6 +484,11 @@ class AtAResource(CommandCase):
         self.assertIn(hint, self.run_enroll("doctor", "--resource", self.resource.url, status=1)[0])
         _, words = self.run_enroll("login", "--yes", "--resource", self.resource.url, status=2)
         self.assertIn("add --allow-loopback-http", words)
+
+    def test_a_resource_that_can_be_none_is_no_reason_to_sign_in(self):
+        for resource in ("notes", "http://notes.example/", "https://notes.example/#a"):
+            _, words = self.run_enroll("token", "--resource", resource, status=2)
+            self.assertNotIn("enroll login", words)
 
     def test_a_server_that_registers_nobody_leads_to_a_client_of_ones_own(self):
         _, words = self.run_enroll(

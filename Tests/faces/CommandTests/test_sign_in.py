@@ -301,6 +301,26 @@ class InATerminal(CommandCase):
         self.assertEqual(terminal.ends(), 9)
         self.assertEqual(self.json("status")["profile"]["name"], "Alice Example")
 
+    def test_again_and_other_scopes_do_not_stop_at_an_open_question(self):
+        def stop_at_the_question(*words, opened):
+            terminal = self.terminal("login", *words)
+            self.come_back(self.opened(opened))
+            terminal.shows(r"\[Y/n\]")
+            terminal.interrupt()
+            self.assertEqual(terminal.ends(), 130)
+
+        stop_at_the_question(opened=1)
+        _, words = self.run_enroll("token", status=3)
+        self.assertRegex(words, r"a sign-in waits for your confirmation\s.*`enroll login`")
+        # The waiting sign-in was not for these scopes.
+        self.assertRegex(self.sign_in("--scope", "openid")[1], r"of Alice Example.* was dropped")
+        stop_at_the_question("--again", opened=3)
+        self.assertRegex(self.sign_in("--again")[1], r"of Alice Example.* was dropped")
+        # The user is not asked for another account.
+        self.assertNotIn("prompt=", self.opened(4))
+        self.assertNotIn("waiting", self.json("status"))
+        self.token("--renew")
+
     def test_a_question_that_another_terminal_has_answered_is_settled(self):
         first, second = self.two_that_ask()
         first.line("y")

@@ -55,14 +55,18 @@ class BridgeCase(CommandCase):
         self.addCleanup(server.stop)
         return server
 
-    def _end_detached(self):
-        super()._end_detached()
+    def kill_sign_ins(self):
+        """Kills the processes in which this test's bridges sign in."""
         sign_in = b"enroll\0detached-sign-in\0"
         for folder in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
                 if folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(sign_in):
                     if f"HOME={self.home}\0".encode() in (folder / "environ").read_bytes():
                         os.kill(int(folder.name), signal.SIGKILL)
+
+    def _end_detached(self):
+        super()._end_detached()
+        self.kill_sign_ins()
 
     @property
     def tabs(self):

@@ -2,6 +2,7 @@
 session."""
 
 import base64
+import contextlib
 import fcntl
 import hashlib
 import html
@@ -12,6 +13,7 @@ import re
 import shlex
 import signal
 import subprocess
+import threading
 import time
 import unittest.mock
 import urllib.parse
@@ -523,6 +525,17 @@ class Tokens(SignInCase):
         self.assertIn("result", again.initialize())
         self.assertEqual(self.tabs, 1)
 
+    def test_a_store_that_cannot_be_used_is_the_answer_to_each_request(self):
+        self.signed_in()
+        self.store.chmod(0o755)
+        host = self.host(self.peer.url)
+        for _ in range(2):
+            answer = host.ask("initialize", HELLO)
+            self.assertEqual((answer["error"]["code"], self.reason(answer)), (-32015, "storeRefused"))
+        self.store.chmod(0o700)
+        self.assertIn("result", host.initialize())
+        self.assertEqual(self.tabs, 1)
+
 
 class FurtherScopes(SignInCase):
     def provide(self):
@@ -539,6 +552,30 @@ class FurtherScopes(SignInCase):
             return True
 
         return sandbox
+
+    def test_a_sign_in_that_is_killed_in_its_exchange_blocks_no_other(self):
+        host = self.signed_in()[0]
+        self.sandbox.control("fault", fault="delay", endpoint="token", times=1, value=1000)
+        before = self.counts()["counts"]["token"]
+        call = host.begin("tools/call", {"name": "x"})
+        url = self.opened(2)
+
+        def come_back():
+            with contextlib.suppress(OSError):
+                self.come_back(url)
+
+        thread = threading.Thread(target=come_back, daemon=True)
+        thread.start()
+        wait_until(lambda: self.counts()["counts"]["token"] > before, "the code is sent")
+        self.kill_sign_ins()
+        self.assertIn("error", host.answer(call))
+        thread.join()
+        # The tokens arrive, and wait for a confirmation that nobody will give.
+        wait_until(lambda: not self.detached(), "the end of the process")
+        call = host.begin("tools/call", {"name": "x"})
+        self.come_back(self.opened(3))
+        self.assertIn("result", host.answer(call))
+        self.assertEqual([end is None for end in self.sessions()], [False, False, True])
 
     def test_eight_calls_of_three_bridges_lead_to_one_sign_in_for_the_union(self):
         hosts = self.signed_in(3)

@@ -122,8 +122,15 @@ class Headers(WireCase):
         self.environment["NOTES_KEY"] = "k"
         for name in ("Authorization", "Mcp-Session-Id", "Host", "A B"):
             self.run_enroll("mcp", url, "--header-env", f"{name}=NOTES_KEY", status=2)
-        (self.home / "headers").write_text("Cookie: x\n")
-        self.run_enroll("mcp", url, "--header-file", str(self.home / "headers"), status=2)
+        for line, fault in (
+            ("Cookie: secret", "the bridge's own"), ("secret", "has no colon"), ("X-Key secret", "has no colon"),
+            ("X Key secret: y", "its name is not one of a header"),
+        ):
+            (self.home / "headers").write_text(f"X-One: 1\n\n{line}\n")
+            _, words = self.run_enroll("mcp", url, "--header-file", str(self.home / "headers"), status=2)
+            self.assertIn("line 3 ", words)
+            self.assertIn(fault, words)
+            self.assertNotIn("secret", words)
 
     def test_a_snippet_has_every_option(self):
         self.environment["NOTES_KEY"] = "k"

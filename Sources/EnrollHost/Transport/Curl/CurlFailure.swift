@@ -31,6 +31,10 @@ enum CurlFailure {
     case CURLE_OPERATION_TIMEDOUT:
       let hint = proxyVariable.map { "; \($0) is set, so check that proxy, too" } ?? ""
       return EnrollError(.timeout, "\(place) did not answer in time\(hint)")
+    case CURLE_COULDNT_CONNECT where lacksDescriptors, CURLE_COULDNT_RESOLVE_HOST where lacksDescriptors:
+      return EnrollError(
+        .network,
+        "no connection to \(place): too many files are open. Close some, or raise their limit (ulimit -n)")
     case CURLE_COULDNT_RESOLVE_HOST:
       return EnrollError(.network, "the name in \(place) could not be resolved")
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -135,6 +139,17 @@ enum CurlFailure {
       "ssl_error_syscall", "reset by peer", "unexpected eof", "broken pipe", "non-properly terminated",
     ]
     return signs.contains { says($0, in: detail) }
+  }
+
+  /// Whether no further descriptor can be opened.
+  private static var lacksDescriptors: Bool {
+    let descriptor = enroll_posix_open("/dev/null", O_RDONLY | O_CLOEXEC, 0)
+    guard descriptor < 0 else {
+      close(descriptor)
+      return false
+    }
+    let number = enroll_posix_errno()
+    return number == EMFILE || number == ENFILE
   }
 
   /// Text of libcurl: printable ASCII, at most 200 bytes. The text is in a buffer of CURL_ERROR_SIZE bytes with a

@@ -30,8 +30,13 @@ package final class CurlLibrary: @unchecked Sendable {
     _ = fileNames.first { dlopen($0, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != nil }
   }
 
+  /// Whether the loader found the library, and had too little memory to load it.
+  private static func isAboutMemory(_ reason: String) -> Bool {
+    ASCII.contains(reason, "failed to map segment") || ASCII.contains(reason, "annot allocate memory")
+  }
+
   /// - Throws: `.unsupported` with the Debian package if no libcurl is installed, or only one that is too old (7.66 or
-  ///   later is needed); `.outOfMemory` if it cannot be initialised.
+  ///   later is needed); `.outOfMemory` if it cannot be loaded or initialised for lack of memory.
   package static func open(_ fileNames: [String] = CurlLibrary.fileNames) throws(EnrollError) -> CurlLibrary {
     var library: CurlLibrary?
     var failure: EnrollError?
@@ -42,10 +47,14 @@ package final class CurlLibrary: @unchecked Sendable {
           // The loader's text says whether the file is missing or something else failed.
           let reason = dlerror().map { String(cString: $0) } ?? ""
           if failure == nil {
-            failure = EnrollError(
-              .unsupported,
-              "\(name) could not be opened (\(reason)). \(ENROLL_POSIX_LIBCURL_ADVICE)",
-              field: EnrollError.transportField)
+            failure =
+              isAboutMemory(reason)
+              ? EnrollError(
+                .outOfMemory, "there is too little memory to load \(name) (\(reason)); see ulimit -v")
+              : EnrollError(
+                .unsupported,
+                "\(name) could not be opened (\(reason)). \(ENROLL_POSIX_LIBCURL_ADVICE)",
+                field: EnrollError.transportField)
           }
           continue
         }
