@@ -39,9 +39,8 @@ private final class Receiver: ExchangeReceiver {
   init() throws { exchanges = try StreamingExchanges(CurlTransport.Options(allowsLoopbackHTTP: true)) }
 
   private func start(
-    _ server: RawServer, _ method: HTTPRequest.Method = .post, _ path: String = "/",
-    body: [UInt8] = [0x7B, 0x7D],
-    _ receiver: Receiver
+    _ server: RawServer, _ receiver: Receiver, _ method: HTTPRequest.Method = .post, _ path: String = "/",
+    body: [UInt8] = [0x7B, 0x7D]
   ) throws -> StreamedExchange {
     try exchanges.start(
       method, server.url(path), headers: [HTTPHeader("Content-Type", "application/json")], body: body,
@@ -98,7 +97,7 @@ private final class Receiver: ExchangeReceiver {
     }
     let slow = Receiver()
     let others = (0..<20).map { _ in Receiver() }
-    _ = try start(server, .post, "/slow", slow)
+    _ = try start(server, slow, .post, "/slow")
     for receiver in others { _ = try start(server, receiver) }
     run { others.allSatisfy { $0.isOver } }
     #expect(others.allSatisfy { $0.text == "POST / HTT" } && !slow.isOver)
@@ -191,7 +190,7 @@ private final class Receiver: ExchangeReceiver {
     }
     let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let receiver = Receiver()
-    _ = try start(server, body: body, receiver)
+    _ = try start(server, receiver, body: body)
     run { receiver.isOver }
     #expect(server.requests.first?.body == body)
     expect(receiver.failure, is: nil)
@@ -205,7 +204,7 @@ private final class Receiver: ExchangeReceiver {
     }
     for method in [HTTPRequest.Method.get, .delete] {
       let receiver = Receiver()
-      _ = try start(server, method, body: [], receiver)
+      _ = try start(server, receiver, method, body: [])
       run { receiver.isOver }
       let request = try #require(server.requests.last)
       #expect(
