@@ -22,7 +22,8 @@ package enum EndpointReference {
       whole = server.shownOrigin + text
     } else {
       let path = server.text(server.path)
-      let folder = text.hasPrefix("?") ? path[...] : path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+      let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+      let folder = text.hasPrefix("?") ? path[...] : path[..<end]
       whole = server.shownOrigin + (path.isEmpty ? "/" : String(folder)) + text
     }
     guard let url = try? StrictURL(whole), url.hasSameOrigin(as: server) else { return nil }
