@@ -262,10 +262,12 @@ class InATerminal(CommandCase):
         self.assertNotIn("Before the browser opened", terminal.text)
 
     def two_that_ask(self):
-        """Two sign-ins at once: both ask whether the user who signed in with the first one is right."""
+        """Two sign-ins at once, with two profiles of one client: both ask whether the user who signed in with the first
+        one is right."""
+        self.configure("other")
         first = self.terminal("login")
         url = self.opened()
-        second = self.terminal("login")
+        second = self.terminal("login", "--profile", "other")
         self.opened(2)
         second.shows("Waiting")
         self.come_back(url)
@@ -341,11 +343,12 @@ class InATerminal(CommandCase):
         self.assertIn("enroll login --again", words)
 
     def test_an_attempt_ends_once_another_one_signed_somebody_in(self):
-        self.configure(confirmation=False)
+        for profile in ("default", "other"):
+            self.configure(profile, confirmation=False)
         waiting = self.terminal("login")
         self.opened()
         waiting.shows("Waiting")
-        child = self.start("login", "--yes")
+        child = self.start("login", "--yes", "--profile", "other")
         self.come_back(self.opened(2))
         self.assertEqual(child.wait(60), 0)
         self.assertEqual(waiting.ends(), 0)

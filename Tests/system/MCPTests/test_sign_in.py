@@ -465,14 +465,15 @@ class Tokens(SignInCase):
                 return False
             handler.stream()
             handler.event({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
-            time.sleep(1)
             return True
 
-        for host in [self.host(self.peer.url) for _ in range(2)]:
+        hosts = [self.host(self.peer.url) for _ in range(2)]
+        for host in hosts:
             self.assertIn("result", host.initialize())
-            wait_until(lambda: self.peer.all("GET"), "the stream is asked for")
+        wait_until(lambda: len(self.peer.all("GET")) == 2, "the streams are refused")
+        for host in hosts:
             call = host.begin("tools/call", {"name": "x"})
-            if not self.tabs:
+            if host is hosts[0]:
                 self.come_back(self.opened())
             self.assertIn("result", host.answer(call))
             host.other(lambda message: message["method"] == "notifications/tools/list_changed")
