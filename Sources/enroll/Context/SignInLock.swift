@@ -2,6 +2,7 @@
 // only looks for the process with the lock does not take it, so it is in nobody's way.
 
 import CPosix
+import EnrollPosix
 
 struct SignInLock {
   private let descriptor: Int32
@@ -21,6 +22,7 @@ struct SignInLock {
   static func take(_ path: String) -> Attempt {
     let descriptor = enroll_posix_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return .impossible }
+    OwnerPermissions.restore(file: descriptor)
     guard enroll_posix_lock_file(descriptor) != 0 else { return .taken(SignInLock(descriptor)) }
     let number = enroll_posix_errno()
     let holder = enroll_posix_lock_holder(descriptor)

@@ -46,6 +46,10 @@ struct SignIn {
 
   /// - Throws: also as ``ResourceSetup/first()``.
   mutating func run() throws(Failure) -> CommandStatus {
+    // Without a provider there is nothing to wait for, and no file is left behind.
+    if resource == nil, setup == nil, try !session.place.hasConfiguration() {
+      return try signIn(again: false)
+    }
     var turn = try SignInTurn.acquire(session)
     defer {
       if let requested { turn?.succeeded(requested) }
