@@ -43,8 +43,10 @@ struct SignInPlace {
 
   /// A new file for what the sign-in prints.
   fileprivate func openRecord() -> Int32 {
-    enroll_posix_open(
+    let descriptor = enroll_posix_open(
       "\(path).json", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor >= 0 { OwnerPermissions.restore(file: descriptor) }
+    return descriptor
   }
 
   /// The last sign-in; nil if there was none.
