@@ -63,7 +63,6 @@ struct Setup {
       throw UsageError(
         "--passphrase-fd and --pin-fd are for one command: the tool's later commands have none.")
     }
-    if place.json { throw UsageError("--json has no meaning here: --print shows the changes as text.") }
   }
 
   private var request: CommandRequest {
@@ -79,12 +78,18 @@ struct Setup {
     let request = SetupRequest(host: host, options: options, username: username, session: session)
     let plan = try values.removes ? tool.remove(request) : tool.add(request)
     guard !plan.steps.isEmpty else {
+      if session.isJSON { Output.json(Self.json(plan, isDone: false)) }
       Terminal.errors.say("\(Terminal.errors.signs.good) There is nothing to change.", in: .good)
       return .done
     }
-    for line in plan.lines { Output.line(Shown.message(line)) }
+    if !session.isJSON {
+      for line in plan.lines { Output.line(Shown.message(line)) }
+    }
     for note in plan.notes { Terminal.errors.say("! \(Shown.message(note))", in: .warning) }
-    guard !values.prints else { return .done }
+    guard !values.prints else {
+      if session.isJSON { Output.json(Self.json(plan, isDone: false)) }
+      return .done
+    }
     if !values.isConfirmed {
       guard Terminal.hasPerson else {
         throw Failure(
@@ -98,7 +103,15 @@ struct Setup {
       }
     }
     try plan.perform()
+    if session.isJSON { Output.json(Self.json(plan, isDone: true)) }
     Terminal.errors.say("\(Terminal.errors.signs.good) Done.", in: .good)
     return .done
+  }
+
+  private static func json(_ plan: SetupPlan, isDone: Bool) -> JSON {
+    .object([
+      ("changes", .array(plan.lines.map { .string($0) })), ("notes", .array(plan.notes.map { .string($0) })),
+      ("done", .bool(isDone)),
+    ])
   }
 }

@@ -87,7 +87,7 @@ struct AWSCredentials {
     var parts = text.split(separator: "&", omittingEmptySubsequences: false).map { String($0) }[...]
     var result = parts.popFirst() ?? ""
     for part in parts {
-      let name = part.prefix { $0 != ";" }
+      let name = String(part.prefix { $0 != ";" })
       guard name.count < part.count, let entity = entities.first(where: { $0.0 == name }) else {
         result += "&" + part
         continue

@@ -40,6 +40,8 @@ class Setup(ProgramCase):
         _, words = self.set_up("git", HOST, status=2)
         self.assertIn("--yes", words)
         self.assertIn("git config", self.set_up("git", HOST, "--print")[0])
+        told = self.json("setup", "git", HOST, "--print")
+        self.assertEqual((told["done"], len(told["changes"])), (False, 2))
         terminal = self.terminal("setup", "docker", HOST)
         terminal.shows("Make these changes")
         terminal.line("n")
