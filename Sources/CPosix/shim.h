@@ -125,41 +125,8 @@ static inline const char *enroll_posix_entry_name(const struct dirent *entry) {
 // user; nothing for others.
 static const long enroll_posix_key_own = 0x3f3f0000;
 
-// SIG_IGN and SIG_DFL are casts, which Swift does not import.
-static inline void enroll_posix_ignore_signal(int number) { signal(number, SIG_IGN); }
-// Ignores the signals by which others end a process, except those that cannot be ignored, and SIGALRM, which limits the
-// running time.
-static inline void enroll_posix_ignore_ending_signals(void) {
-  static const int numbers[] = {
-      SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,
-#ifdef SIGPWR
-      SIGPWR,
-#endif
-  };
-  for (unsigned index = 0; index < sizeof numbers / sizeof *numbers; index++) signal(numbers[index], SIG_IGN);
-}
-static inline int enroll_posix_is_signal_ignored(int number) {
-  struct sigaction action;
-  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-// From now on the signal only writes its number as one byte to the descriptor. All signals share one descriptor. `*before` gets
-// the previous action.
-static int enroll_posix_signal_writer = -1;
-static inline void enroll_posix_write_signal(int number) {
-  int saved = errno;
-  char byte = (char)number;
-  if (write(enroll_posix_signal_writer, &byte, 1) != 1) { /* The pipe is full of them. */ }
-  errno = saved;
-}
-static inline void enroll_posix_watch_signal(int number, int descriptor, struct sigaction *before) {
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = enroll_posix_write_signal;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  enroll_posix_signal_writer = descriptor;
-  sigaction(number, &action, before);
-}
+#include "signals.h"
+
 // The next long option, as getopt_long returns it, and its argument or NULL. -1 at the end; then `*operand` is the index of the
 // first operand.
 static inline int enroll_posix_long_option(int count, char *const *words, const struct option *options,
