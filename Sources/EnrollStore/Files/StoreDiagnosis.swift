@@ -128,7 +128,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
         if names.contains(where: { StoreNames.isSealed($0) }) {
           throw EnrollError(
             .storeLocked,
-            "the keys file is missing while sealed files are there; they cannot be read without it",
+            "the keys file is missing while sealed files are there. Without it they cannot be read. Restore it from a backup, or move the store away and sign in again",
             field: "store")
         }
         return

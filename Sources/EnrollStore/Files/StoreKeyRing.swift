@@ -132,7 +132,7 @@ final class StoreKeyRing: @unchecked Sendable {
   private static var missing: EnrollError {
     EnrollError(
       .storeLocked,
-      "the keys file is missing while sealed files are there; without it they cannot be read: restore it",
+      "the keys file is missing while sealed files are there. Without it they cannot be read. Restore it from a backup, or move the store away and sign in again",
       field: "store")
   }
 

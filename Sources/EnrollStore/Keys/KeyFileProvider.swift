@@ -76,7 +76,8 @@ public final class KeyFileProvider: KeyProvider {
     guard let keys = try read(try openFolder()) else {
       throw EnrollError(
         .storeLocked,
-        "the key file is missing: \(StoreFault.printable(folderPath + "/" + fileName)). Without it the store cannot be read",
+        "the key file is missing: \(StoreFault.printable(folderPath + "/" + fileName)). Without it the store cannot be read. Restore it"
+          + " from a backup, or move the store away and sign in again",
         field: "store")
     }
     return try unwrap(wrapped, slot, keys).key

@@ -91,7 +91,7 @@ struct Failure: Error {
     case .illegalState where isQuestionOpen(error): "Run \(.login) to confirm or reject it."
     case .unsupported where error.field == "code_challenge_methods_supported":
       "The provider's administrator has to allow PKCE with S256 (RFC 7636): every sign-in uses it."
-    case .storeLocked where isFileMissing(error): missingFile
+    case .storeLocked where isFileMissing(error): CommandStatus.storeUnusable.advice
     case _ where error.field == EnrollError.registrationField: Self.registration
     case .oauth where error.oauthError == "invalid_client":
       "Check the client id. If the provider gave this client a secret, it may be missing, wrong or expired: pass --client-secret-file at the first sign-in, or correct clientSecret in the profile. A client with a private key needs --client-key-file, or clientKeyFile in the profile. If the profile has tokenEndpointAuthMethod, remove it: both ways to send the secret are then tried."
@@ -112,13 +112,11 @@ struct Failure: Error {
     }
   }
 
-  /// Whether a file of the store is missing without which its keys cannot be read: nothing can be unlocked.
+  /// Whether a file of the store is missing without which its keys cannot be read: nothing can be unlocked. The message
+  /// says what helps.
   static func isFileMissing(_ error: EnrollError) -> Bool {
     error.code == .storeLocked && ASCII.contains(error.message, "file is missing")
   }
-
-  static let missingFile: Advice =
-    "Restore the file from a backup. Without a backup, move the store away and sign in again."
 
   /// The provider has forgotten a client that this program registered.
   static let registration: Advice = "Run \(.registerAgain)."

@@ -91,9 +91,8 @@ struct Finding: Equatable {
         findings.append(
           Finding(
             "store", .bad, problem.message,
-            advice: Failure.isFileMissing(problem)
-              ? Failure.missingFile
-              : problem.code == .storeLocked ? CommandStatus.storeLocked.advice : nil))
+            advice: problem.code == .storeLocked && !Failure.isFileMissing(problem)
+              ? CommandStatus.storeLocked.advice : nil))
       }
     } else {
       let count = found.accountCount

@@ -147,14 +147,14 @@ class Doctor(CommandCase):
         self.sign_in()
         (self.store / "key").unlink()
         checks, _ = self.checks(status=1)
-        self.assertFound(checks["store"], "bad", "key file is missing", "Restore the file")
+        self.assertFound(checks["store"], "bad", "key file is missing", "Restore it from a backup")
         # Nothing is locked that could be unlocked.
         _, words = self.run_enroll("token", status=6)
-        self.assertIn("Restore the file", words)
+        self.assertIn("Restore it from a backup", words)
         self.assertNotIn("nlock", words)
         (self.store / "keys").unlink()
         checks, _ = self.checks(status=1)
-        self.assertFound(checks["store"], "bad", "keys file is missing", "Restore the file")
+        self.assertFound(checks["store"], "bad", "keys file is missing", "Restore it from a backup")
 
     def test_a_store_whose_folder_is_missing_is_made_by_nobody(self):
         checks, _ = self.checks(status=1, ENROLL_STORE=str(self.home / "nowhere/store"))
