@@ -289,7 +289,7 @@ public final class CheckStep: StateChangingStep {
     guard let idToken = fresh.unprovenIDToken, let record = try store.read(account) else { return fresh }
     let session = SessionIdentity(fresh, profile: record.provisionalProfile, configuration)
     let finding = renewedTokens.examine(
-      idToken, of: session, clockOffset: record.serverClock.offsetSeconds ?? 0)
+      idToken, of: session, clockOffsets: [record.serverClock.offsetSeconds ?? 0])
     switch RenewalJudgement.verdict(shows: finding.shows, isProven: finding.isProven) {
     case .adopted, .keptApart: return fresh
     case .withheld, .ends:

@@ -13,7 +13,10 @@ extension RenewedTokensStep {
       return .renewed
     }
     let session = SessionIdentity(renewed.tokens, profile: record.profile, configuration)
-    let finding = examine(idToken, of: session, clockOffset: record.serverClock.offsetSeconds ?? 0)
+    let known = record.serverClock.offsetSeconds ?? 0
+    // If this device's clock was changed, the difference that is known counts until the next response confirms another one.
+    let answered = renewed.bringsIDToken ? renewed.clockOffset : nil
+    let finding = examine(idToken, of: session, clockOffsets: [known] + (answered.map { [$0] } ?? []))
     if finding.isRefuted, !renewed.bringsIDToken {
       try forget(idToken, epoch: epoch)
       return .renewed
@@ -56,15 +59,19 @@ extension RenewedTokensStep {
     var token: IDToken?
   }
 
-  func examine(_ idToken: Secret, of session: SessionIdentity, clockOffset: Int64) -> IDTokenFinding {
+  /// - Parameter clockOffsets: how far the server's clock may be ahead, in seconds. The token must be valid by one of them.
+  func examine(
+    _ idToken: Secret, of session: SessionIdentity, clockOffsets: [Int64]
+  ) -> IDTokenFinding {
     let claim = session.contradiction(in: idToken)
     guard let unverified = try? IDToken.Unverified(signatureOf: idToken) else {
       return IDTokenFinding(
         shows: claim == nil ? .unreadable : .anotherSession, isRefuted: true, claim: claim ?? "")
     }
-    let expected = IDTokenExpectations(
+    let now = clock.wallTime()
+    var expected = IDTokenExpectations(
       issuer: configuration.issuer, tenants: configuration.tenants, clientID: configuration.clientID,
-      accessToken: session.tokens.accessToken, now: clock.wallTime() + clockOffset,
+      accessToken: session.tokens.accessToken, now: now,
       algorithms: context.idTokenAlgorithms, previous: session.tokens.identity)
     let signed: IDToken.Signed
     do throws(EnrollError) {
@@ -77,10 +84,15 @@ extension RenewedTokensStep {
         claim: claim ?? "")
     }
     if let claim { return IDTokenFinding(shows: .anotherSession, isProven: true, claim: claim) }
-    guard !session.hasOtherNonce(than: idToken), let token = try? signed.checked(against: expected) else {
-      return IDTokenFinding(shows: .defect, isProven: true)
+    if !session.hasOtherNonce(than: idToken) {
+      for offset in clockOffsets {
+        expected.now = now + offset
+        if let token = try? signed.checked(against: expected) {
+          return IDTokenFinding(shows: .sameSession, isProven: true, token: token)
+        }
+      }
     }
-    return IDTokenFinding(shows: .sameSession, isProven: true, token: token)
+    return IDTokenFinding(shows: .defect, isProven: true)
   }
 
   private func forget(_ refuted: Secret, epoch: UInt64) throws(EnrollError) {

@@ -176,16 +176,6 @@ final class ResourceSetup {
         : "Choose another name by --profile, or sign out and remove \(session.place.configurationPath).")
   }
 
-  /// Ends the session of the previous client: it would stay in the store, and no command could end it.
-  func signOut(_ configuration: ConfigurationDocument) throws(Failure) {
-    guard try session.place.hasStore() else { return }
-    let client = try session.open(configuration, asksPIN: false)
-    _ = try session.run(saying: "Signing the client before out") { cancellation throws(EnrollError) in
-      try client.beginLogout(localOnly: false, until: client.usualDeadline, cancellation: cancellation)
-    }
-    session.close(client)
-  }
-
   // MARK: The resource and its server
 
   private static let timeoutSeconds: Int64 = 30

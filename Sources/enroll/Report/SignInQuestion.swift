@@ -118,10 +118,20 @@ extension SignIn {
   ) throws(Failure) {
     try save(configuration)
     do throws(Failure) {
-      try resource?.signOut(former)
+      try signOut(former)
     } catch {
       errors.say("! The session of the client before was not ended: \(error.message)", in: .warning)
     }
+  }
+
+  /// Ends the session of the previous client: it would stay in the store, and no command could end it.
+  private func signOut(_ configuration: ConfigurationDocument) throws(Failure) {
+    guard try session.place.hasStore() else { return }
+    let client = try session.open(configuration, asksPIN: false)
+    _ = try session.run(saying: "Signing the client before out") { cancellation throws(EnrollError) in
+      try client.beginLogout(localOnly: false, until: client.usualDeadline, cancellation: cancellation)
+    }
+    session.close(client)
   }
 
   func stay(_ client: Client, _ state: RegistrationState) throws(Failure) -> CommandStatus {

@@ -161,6 +161,7 @@ class Doctor(CommandCase):
         self.assertFound(checks["store"], "bad", f"the folder {self.home}/nowhere does not exist")
 
     def test_a_profile_that_cannot_be_used_is_named(self):
+        self.sign_in()
         path = self.profiles / "default.json"
         for text, fault in (("null", "got null"), ("[]", "got array"), ('{"issuer":1}', "issuer")):
             path.write_text(text)
@@ -293,6 +294,15 @@ class Attempts(CommandCase):
             # The second attempt leaves out offline_access, which is one of the default scopes.
             self.assertIn("asked: openid profile; the provider lists: openid", words)
             self.assertNotIn("pushedRequests", words)
+
+    def test_a_provider_without_s256_is_no_matter_of_the_command_line(self):
+        self.sandbox.control(
+            "fault", fault="setMember", endpoint="discovery", member="code_challenge_methods_supported", value=["plain"])
+        child = self.start("login", "--yes", *self.given())
+        _, words = child.communicate(timeout=60)
+        self.assertIn("S256 is not among them", words)
+        self.assertIn("administrator has to allow PKCE with S256", words)
+        self.assertNotIn("--help", words)
 
     def test_a_sign_in_that_was_stopped_is_known(self):
         child = self.start("login", "--yes", *self.given())
