@@ -61,8 +61,8 @@ package struct JSONCursor {
   }
 
   /// Reads an object.
-  /// - Parameter member: gets the name of a member with the cursor before its value, which it reads. Returns false for
-  ///   what is no JSON.
+  /// - Parameter member: called for each member, with its name and with the cursor before its value. It has
+  ///   to read the value, and returns false if the value is not JSON.
   /// - Returns: false unless there is an object.
   package mutating func object(
     _ member: (_ name: String, inout JSONCursor) -> Bool

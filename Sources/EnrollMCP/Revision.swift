@@ -24,7 +24,7 @@ package struct Revision: Equatable, Sendable {
 
 /// The headers that HTTP adds to a message.
 package enum MessageHeaders {
-  /// Why a message cannot be sent: its method would change the request.
+  /// Why a message cannot be sent: its method or version is not valid as the value of a header.
   package struct Refusal: Error, Equatable {
     package let message: String
   }

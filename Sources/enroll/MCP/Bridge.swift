@@ -20,7 +20,8 @@ final class Bridge {
   private static let lastAnswersNanoseconds: Int64 = 700_000_000
   /// How long the end of the session at the server may take.
   private static let closingNanoseconds: Int64 = 1_000_000_000
-  /// How often the bridge looks after a sign-in, in nanoseconds: one that a process runs, and one at a terminal.
+  /// The intervals at which the bridge checks whether a sign-in has ended, in nanoseconds: a sign-in in a
+  /// helper process, and one at a terminal.
   static let tick: Int64 = 200_000_000
   static let slowTick: Int64 = 1_000_000_000
 
@@ -51,7 +52,7 @@ final class Bridge {
   /// How long the process was stopped, in nanoseconds.
   private var stopped: Int64 = 0
   private var isInputOver = false
-  /// Whether a piece of a response waits for the host to read.
+  /// Whether a part of a response is held back until the host reads the output of the bridge.
   var hasPostponed = false
 
   init(_ options: BridgeOptions, _ session: CommandSession, output: HostOutput) throws(Failure) {
@@ -108,13 +109,13 @@ final class Bridge {
     tokens.abandon()
   }
 
-  /// Waits for the next event, but not for the host's input, and does what can be done then.
+  /// Waits for the next event and handles it. Does not read the host's input.
   func turn() {
     wait()
     work()
   }
 
-  /// Serves until the next input of the host was read.
+  /// Handles what is pending, waits for the next event, and reads the host's input if there is any.
   private func serve() {
     work()
     let reads =
@@ -123,7 +124,7 @@ final class Bridge {
     readInput(reads)
   }
 
-  /// Does what can be done without waiting.
+  /// Handles everything that is pending now. Does not block.
   private func work() {
     http?.advance()
     output.write()
@@ -138,13 +139,14 @@ final class Bridge {
     releaseQueued()
   }
 
-  /// - Parameter reads: whether input of the host ends the wait; nil if it does not matter.
+  /// - Parameter reads: true: input from the host ends the wait; false: only the end of the input does; nil:
+  ///   neither does.
   private func wait(reads: Bool? = nil, atMost most: Int32? = nil) {
     var waits = [
       StreamingExchanges.Wait(tokens.descriptor, forInput: true),
       StreamingExchanges.Wait(Interrupts.descriptor, forInput: true),
     ]
-    // Without a wish to read, the end of the input is still seen.
+    // With `forInput` false the wait still ends when the host closes its input (POLLHUP).
     if let reads { waits.append(StreamingExchanges.Wait(STDIN_FILENO, forInput: reads)) }
     if !output.isEmpty { waits.append(StreamingExchanges.Wait(STDOUT_FILENO, forOutput: true)) }
     let due = waitMilliseconds
@@ -182,7 +184,7 @@ final class Bridge {
     lines.finish { receive($0) }
   }
 
-  /// Gives the bridge bytes of the host.
+  /// Handles bytes that the host has written.
   func offer(_ bytes: ArraySlice<UInt8>) { lines.add(bytes) { receive($0) } }
 
   // MARK: The exchanges
@@ -229,13 +231,13 @@ final class Bridge {
   /// The exchanges in a phase.
   func all(where isWanted: (Exchange) -> Bool) -> [Exchange] { exchanges.filter(isWanted) }
 
-  /// Whether messages of the host wait for the beginning of the session.
-  /// - Parameter waiting: the message that would be sent.
+  /// Whether a message of the host has to wait until the session is initialized.
+  /// - Parameter waiting: the message.
   func isBeginning(before waiting: Exchange) -> Bool {
     exchanges.contains { $0 !== waiting && $0.isFirst && !$0.isHeld && !$0.isQueued } || isSessionLost
   }
 
-  /// Sends what has waited for the beginning of the session.
+  /// Sends the messages that waited until the session was initialized.
   private func releaseHeld() {
     for held in exchanges where held.isHeld {
       guard !isBeginning(before: held) else { return }
@@ -243,7 +245,7 @@ final class Bridge {
     }
   }
 
-  /// Whether the server has lost the session, and has no new one yet.
+  /// Whether the bridge is initializing a new session, because the server has lost the previous one.
   var isSessionLost: Bool {
     exchanges.contains { $0.kind == .initializeAgain || $0.kind == .initializedAgain }
   }
@@ -259,7 +261,7 @@ final class Bridge {
   /// Answers the open requests of an exchange with an error, and removes it.
   func fail(_ exchange: Exchange, _ answer: ErrorAnswer) {
     drop(exchange)
-    // The host asked for the call, and knows of no request for its rest.
+    // The host sent the call and not the request for the rest of its stream, so the error is about the call.
     let answer = exchange.kind == .resuming && answer.reason != .tooLarge ? brokenStream : answer
     guard exchange.kind != .initializeAgain, exchange.kind != .initializedAgain else {
       for waiting in exchanges where waiting.isWaitingForSession { fail(waiting, answer) }
@@ -325,7 +327,7 @@ final class Bridge {
 }
 
 extension Exchange {
-  /// What a sign-in has to do for it.
+  /// The requirements of this exchange for a sign-in.
   var signInNeed: SignInNeed {
     SignInNeed(
       challenge: challenge.flatMap { $0.isEmpty ? nil : $0 }, again: needsMoreScopes || isClientForgotten,

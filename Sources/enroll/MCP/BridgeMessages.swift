@@ -62,8 +62,8 @@ extension Bridge {
     }
     cancelled.isCancelled = true
     note("\(cancelled.logged): cancelled by the host")
-    // To close the stream is to cancel the request (2026-07-28). An earlier server gets the message; what was not sent
-    // need not be cancelled.
+    // Since 2026-07-28 a request is cancelled by closing its stream; a server of an earlier version gets the
+    // message. A request that was not sent yet is only dropped.
     guard !cancelled.isModern, cancelled.running != nil || cancelled.kind == .resuming || cancelled.isAtServer
     else {
       drop(cancelled)
@@ -151,7 +151,7 @@ extension Bridge {
     finish(exchange)
   }
 
-  /// A stream ended without the answer, or there was none.
+  /// Handles the end of a response that did not answer every request, whether or not it was an event stream.
   private func streamEnded(_ exchange: Exchange) {
     guard exchange.isStream else {
       return fail(
@@ -188,7 +188,7 @@ extension Bridge {
         "\(options.serverName) does not answer (\(Shown.message(failure.message))). \(words)"))
   }
 
-  /// An answer with an error status.
+  /// Handles an answer with an error status: sends the request again later, or answers it with an error.
   func refused(_ exchange: Exchange) {
     if let seconds = retrySeconds(exchange), now + seconds * 1_000_000_000 < exchange.deadline {
       exchange.phase = .resting(until: now + seconds * 1_000_000_000)
@@ -198,7 +198,7 @@ extension Bridge {
     // The error is about the rest of the stream, not about the call.
     if exchange.kind == .resuming { return fail(exchange, brokenStream) }
     let (status, retryAfter) = (exchange.status, exchange.header("Retry-After").flatMap { Int64($0) })
-    // The server's own error, for the request that asked.
+    // The server's error has one id. The other requests of a batch get the same error with their own ids.
     if let message = exchange.errorAnswer, let error = message.error, exchange.isOfHost {
       let line = exchange.takeLine()
       if needsTools(exchange, message), let id = message.id ?? exchange.openIDs.first {
@@ -215,7 +215,7 @@ extension Bridge {
       ErrorAnswer(.refused, words(of: exchange, status), retryAfter: retryAfter))
   }
 
-  /// The pause that the server asks for, before it takes the same request.
+  /// After how many seconds the request may be sent again, by `Retry-After`; nil if it may not.
   func retrySeconds(_ exchange: Exchange) -> Int64? {
     guard exchange.status == 429 || exchange.status == 503,
       let seconds = exchange.header("Retry-After").flatMap({ Int64($0) }), (0...86_400).contains(seconds)
@@ -223,7 +223,7 @@ extension Bridge {
     return max(1, seconds)
   }
 
-  /// What a refusal says: the status, and the error of RFC 6750.
+  /// The message for the host about a refusal: the status, and the error of RFC 6750.
   func words(of exchange: Exchange, _ status: Int) -> String {
     var words = "\(options.serverName) refused the request with status \(status)"
     if (300...399).contains(status), let location = exchange.header("Location") {
@@ -243,7 +243,7 @@ extension Bridge {
     return words + "."
   }
 
-  /// Everything about the exchange is done.
+  /// Removes an exchange that has ended; after a success, starts the exchanges that depend on it.
   func finish(_ exchange: Exchange) {
     let isOver = (200...299).contains(exchange.status)
     let message = exchange.message

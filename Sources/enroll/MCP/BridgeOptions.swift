@@ -4,7 +4,7 @@ import EnrollMCP
 import EnrollRules
 
 struct BridgeOptions {
-  /// How a missing session is answered.
+  /// The reaction of the bridge if no user is signed in.
   enum SignInPolicy: String, CaseIterable {
     /// Opens the browser, and asks there before the first sign-in at an authorization server.
     case ask

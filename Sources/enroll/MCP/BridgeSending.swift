@@ -1,5 +1,5 @@
-// From a message to its HTTP request: in its turn, with a token, with its headers; and what a refusal of the token leads
-// to: a renewal, a sign-in, a sign-in for further scopes.
+// Sends messages as HTTP requests, in their order, each with its headers and a token. After the server has
+// refused a token, the tokens are renewed, or the user signs in, if necessary for more scopes.
 
 import EnrollCrypto
 import EnrollHost
@@ -11,7 +11,7 @@ extension Bridge {
 
   // MARK: The token
 
-  /// Sends the exchange as soon as it is its turn and there is a token.
+  /// Sends the exchange, or makes it wait: for the session to be initialized, or for a token.
   func advance(_ exchange: Exchange) {
     if exchange.kind == .message, !exchange.isModern, isBeginning(before: exchange) {
       exchange.phase = .held
@@ -40,7 +40,7 @@ extension Bridge {
     case .none(let ended, let isForgotten):
       exchange.endedSession = ended
       exchange.isClientForgotten = isForgotten
-      // The server says whether it needs a token, and for what.
+      // The request is sent without a token: if the server needs one, the challenge of its 401 says which.
       guard exchange.challenge != nil else { return send(exchange, nil) }
       awaitSignIn(exchange)
     case .later(let error, let seconds):
@@ -104,7 +104,7 @@ extension Bridge {
     }
   }
 
-  /// With the headers of the session.
+  /// Adds the headers of the session, those of the user, and the token.
   private func own(_ exchange: Exchange, _ headers: [HTTPHeader]) -> [HTTPHeader] {
     guard !exchange.isInitialize, exchange.kind != .initializeAgain else {
       return withToken(exchange, headers)
@@ -126,7 +126,7 @@ extension Bridge {
 
   // MARK: Refused tokens
 
-  /// 401: a renewal if a token was sent, else a sign-in.
+  /// Handles a 401: renews the token if one was sent; otherwise the user has to sign in.
   func unauthorized(_ exchange: Exchange) {
     guard exchange.kind != .closing else { return drop(exchange) }
     if exchange.lacksNonce {
@@ -138,7 +138,7 @@ extension Bridge {
         if exchange.kind != .listening { signIn.remember(.token, of: token) }
         return fail(exchange, freshTokenRefused)
       }
-      // Another token of the same server would not do either.
+      // The server refused this token right after a renewal, so it would refuse another one, too.
       if signIn.isRemembered(.token, of: token) { return fail(exchange, freshTokenRefused) }
     }
     exchange.challenge = exchange.header("WWW-Authenticate") ?? ""
@@ -164,7 +164,7 @@ extension Bridge {
   /// 403 with `insufficient_scope`: another sign-in, for the union of the scopes. The session stays in use.
   func moreScopesNeeded(_ exchange: Exchange) {
     if let stored = tokens.storedToken, stored != exchange.token?.value, !exchange.hasSteppedUp {
-      // Another sign-in has ended meanwhile.
+      // A sign-in for another request has replaced the token in the meantime: tries the new one.
       return advance(exchange)
     }
     exchange.challenge = exchange.header("WWW-Authenticate")
@@ -181,10 +181,10 @@ extension Bridge {
   // MARK: The sign-in
 
   private func awaitSignIn(_ exchange: Exchange) {
-    // The background needs no more scopes than the host's requests.
+    // The stream of the server's own messages and the end of the session cause no sign-in.
     if exchange.kind == .listening { legacy.lostStream = .init(lastEventID: exchange.lastEventID) }
     if exchange.kind == .listening || exchange.kind == .closing { return drop(exchange) }
-    // No browser opens for anything but a request of the host, and what belongs to the beginning of its session.
+    // Only requests of the host, and the messages that initialize its session, may open the browser.
     let isAsked = exchange.kind == .message && (!exchange.openIDs.isEmpty || exchange.isFirst)
     guard isAsked || exchange.kind == .initializeAgain || exchange.kind == .wholeStream else {
       return fail(exchange, signIn.required(opened: false, exchange.signInNeed))
@@ -195,7 +195,7 @@ extension Bridge {
     if let error = signIn.begin(exchange.signInNeed) { fail(exchange, error) }
   }
 
-  /// Looks after the sign-in that exchanges wait for.
+  /// Checks whether the sign-in has ended, and then sends or fails the exchanges that wait for it.
   func lookAtSignIn() {
     let waiting = all { $0.isWaitingForUser }
     guard let first = waiting.first, now >= nextLook else { return }
@@ -217,7 +217,7 @@ extension Bridge {
         exchange.refusedToken = nil
         advance(exchange)
       }
-      // The server's own messages come to whom the token is for.
+      // The stream of the server's own messages has the old token, so it is opened again with the new one.
       if let stream = all(where: { $0.kind == .listening }).first {
         legacy.lostStream = .init(lastEventID: stream.lastEventID)
         drop(stream)

@@ -12,7 +12,7 @@ import EnrollSteps
 struct SignInNeed {
   /// `WWW-Authenticate` of the server.
   var challenge: String?
-  /// Whether the present session does not do.
+  /// Whether a new sign-in is necessary even if there is a session.
   var again = false
   var needsMoreScopes = false
   /// Why the session ended, if one did.
@@ -37,9 +37,9 @@ struct BridgeSignIn {
   }
 
   private static let declinedSeconds: Int64 = 60
-  /// A further sign-in for scopes that the user declined is not begun for this time.
+  /// How long no other sign-in begins for scopes that the user has declined.
   private static let declinedScopesSeconds: Int64 = 600
-  /// After another failure, the requests that come at once get the same answer.
+  /// How long after any other failure further requests get the same error.
   private static let failedSeconds: Int64 = 5
   /// No tab is opened again for this time.
   private static let tabSeconds: Int64 = 120
@@ -125,8 +125,8 @@ struct BridgeSignIn {
         .signInRequired, "You declined the sign-in for \(options.serverName) \(ago).", command: command(need))
   }
 
-  /// Looks whether the sign-in has ended.
-  /// - Parameter hasSession: whether the store has a session that the requests have not used.
+  /// Checks whether the sign-in has ended.
+  /// - Parameter hasNewSession: whether the store has a session that the requests have not used.
   mutating func progress(_ need: SignInNeed, hasNewSession: () -> Bool) -> Progress {
     guard isAwaited, let place else { return .settled }
     if !options.opensBrowser, !options.usesDevice { return hasNewSession() ? .settled : .waiting }
@@ -226,7 +226,7 @@ struct BridgeSignIn {
   private func command(_ need: SignInNeed) -> String {
     var words = ["enroll", "login", "--resource", options.resource] + options.signInWords
     if need.again { words.append("--again") }
-    // The server's words are shown only if nothing in them can surprise in a shell.
+    // The challenge comes from the server, so it is shown only if it is short and printable ASCII.
     if need.needsMoreScopes, let challenge = need.challenge,
       challenge.utf8.count <= Self.longestShownChallenge,
       challenge.utf8.allSatisfy({ (0x20...0x7E).contains($0) })

@@ -132,7 +132,7 @@ final class BridgeTokens {
       client.access(minimumLifetimeSeconds: 0, until: deadline, cancellation: nil, completion: done)
     }
     waiting.append((ticket, exchange, refused))
-    // A token that is not due is there already.
+    // If the token is not due, the completion has run already.
     return takeAnswers(only: exchange).first?.answer
   }
 
@@ -177,7 +177,7 @@ final class BridgeTokens {
   ) -> TokenAnswer {
     switch result {
     case .success(.stale(let token, let reason)) where token.value == refused:
-      // The renewal failed, and the server takes the token no more.
+      // The renewal failed, and this is the token that the resource server refused.
       if isForgotten(reason) { return .none(ended: reason.message, isForgotten: true) }
       return answer(Failure(reason))
     case .success(let outcome): return answer(outcome)

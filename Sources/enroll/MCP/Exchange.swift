@@ -27,7 +27,7 @@ final class Exchange: ExchangeReceiver {
     case closing
   }
 
-  /// A stream that lasted so long was of use, even without an event.
+  /// A stream that was open for this time counts as working, even if it had no event.
   private static let lifeNanoseconds: Int64 = 10_000_000_000
 
   enum Phase {
@@ -133,7 +133,7 @@ final class Exchange: ExchangeReceiver {
 
   var isModern: Bool { Revision.isModern(message) }
   var isInitialize: Bool { kind == .message && message.method == "initialize" && !openIDs.isEmpty }
-  /// Whether later messages wait for it: a server takes them only after it.
+  /// Whether this message initializes the session: a server accepts no later message before it.
   var isFirst: Bool {
     kind == .message && !isModern && (isInitialize || message.method == "notifications/initialized")
   }

@@ -23,7 +23,7 @@ struct LegacySession {
   /// nil if the stream is open, or the server has none.
   var lostStream: LostStream?
 
-  /// The host begins, or begins anew.
+  /// Resets the session, because the host has sent `initialize`.
   mutating func begin(with opening: [UInt8]) { self = LegacySession(opening: opening) }
 
   mutating func agree(_ version: String?) { self.version = version.flatMap { Revision($0) } ?? self.version }

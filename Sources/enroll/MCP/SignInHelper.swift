@@ -107,7 +107,7 @@ struct SignInPlace {
 struct SignInRecord: Equatable {
   /// When it began, in seconds since 1970.
   var beganAt: Int64 = 0
-  /// The process, which tells one sign-in from the next.
+  /// The id of the process: it distinguishes sign-ins that began in the same second.
   var process: Int64 = 0
   var challenge: String?
   /// The host at which the user signs in.
