@@ -287,9 +287,11 @@ class TheQuestion(SignInCase):
         path = dict((name, path) for path, name in page.forms)["Continue"]
         for method, target, headers, status in (
             ("GET", path, {}, 405), ("POST", page.url.path, {}, 405), ("GET", "/", {}, 404),
-            ("POST", page.url.path + "/continue", {}, 404), ("POST", path[:-1], {}, 404), ("GET", page.url.path + "?a", {}, 404),
+            ("POST", page.url.path + "/continue", {}, 404), ("POST", path[:-1], {}, 404),
+            ("GET", page.url.path + "?a", {}, 404),
             ("POST", path.replace(page.url.path, "/" + "A" * 32), {}, 404),
-            ("POST", path, {"Host": f"evil.example:{page.url.port}"}, 421), ("GET", page.url.path, {"Host": "localhost"}, 421),
+            ("POST", path, {"Host": f"evil.example:{page.url.port}"}, 421),
+            ("GET", page.url.path, {"Host": "localhost"}, 421),
         ):
             self.assertEqual(page.send(method, target, **headers)[0], status, (method, target, headers))
         self.assertEqual(self.registrations, 0)
@@ -350,8 +352,8 @@ class Options(SignInCase):
         for words in ("state=x", "client_id=x", "resource=x", "prompt=none", "audience", "=x"):
             _, said = self.run_enroll("mcp", self.peer.url, "--allow-loopback-http", "--authorize", words, status=2)
             self.assertIn("--authorize", said)
-        self.run_enroll("mcp", self.peer.url, "--allow-loopback-http", "--no-resource", "--resource", "https://x.example",
-                        status=2)
+        both = ("--no-resource", "--resource", "https://x.example")
+        self.run_enroll("mcp", self.peer.url, "--allow-loopback-http", *both, status=2)
 
     def test_a_passphrase_of_the_store_reaches_the_sign_in(self):
         def descriptor():
