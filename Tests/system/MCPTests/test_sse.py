@@ -12,7 +12,8 @@ class RealServer(BridgeCase):
         server = self.server("sse")
         host = self.host(server.url, "--hide-tool", "big")
         self.assertEqual(host.initialize()["result"]["serverInfo"]["name"], "Notes")
-        self.assertEqual([tool["name"] for tool in host.ask("tools/list")["result"]["tools"]], ["echo", "slow", "where"])
+        names = [tool["name"] for tool in host.ask("tools/list")["result"]["tools"]]
+        self.assertEqual(names, ["echo", "slow", "where"])
         slow = host.begin("tools/call", {"name": "slow", "arguments": {"seconds": 1}, "_meta": {"progressToken": "p"}})
         self.assertEqual(text(host.call("echo", text="\u2028é😀")), "\u2028é😀")
         host.other(lambda message: message["method"] == "notifications/progress")

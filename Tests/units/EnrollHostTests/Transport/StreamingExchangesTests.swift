@@ -130,7 +130,7 @@ private final class Receiver: ExchangeReceiver {
     let (isSent, isClosed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let server = try RawServer {
       $0.readRequest()
-      $0.answer(String(repeating: "x", count: 64 << 20))
+      $0.answer(String(repeating: "x", count: 16 << 20))
       isSent.signal()
       isClosed.wait()
     }
