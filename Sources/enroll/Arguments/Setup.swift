@@ -19,8 +19,7 @@ struct Setup {
     discussion: """
       Shows what it will change, asks, and changes it: the tool's configuration, by the tool's own command if it has one, and \
       the profile if the tool passes no arguments. A second run changes nothing. What it cannot change without touching \
-      other lines it leaves alone, and says what to write by hand. enroll credential and enroll help FORMAT describe what is \
-      written.
+      other lines it leaves alone, and says what to write by hand. enroll credential describes what is written.
       """,
     subcommands: SetupTool.all.map { command($0) })
 

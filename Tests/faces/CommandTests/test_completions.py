@@ -151,7 +151,8 @@ class Completions(CommandCase):
         self.assertEqual(set(self.bash("enroll", "token", "--store", place)), {f"{place}inside"})
         everything = files | {f"{place}conf.txt"}
         self.assertEqual(set(self.bash("enroll", "login", "--client-secret-file", place)), everything)
-        self.assertEqual(set(self.bash("enroll", "exec", "--", place)), everything)
+        self.assertEqual(set(self.bash("enroll", "exec", "--", place)), {f"{place}inside"})
+        self.assertEqual(set(self.bash("enroll", "exec", "--", "cat", place)), everything)
         self.assertEqual(self.fish(f"enroll token --config {place}"), {f"{place}conf.json", f"{place}inside/"})
         self.assertEqual(self.fish(f"enroll token --store {place}"), {f"{place}inside/"})
         self.zsh(f"enroll token --config {place}con").shows(f"{place}conf.json ")

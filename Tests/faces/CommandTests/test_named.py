@@ -19,7 +19,8 @@ COMMAND = ("enroll", "EnrollArguments")
 #: Names of other programs and formats.
 OTHERS = {
     "--next": "curl", "--global": "git", "--add": "git", "--keyring-provider": "pip, uv", "--mode": "keyring",
-    "credHelpers": "Docker", "--output": "keyring", "--credential_helper": "Bazel", "client.signIn": "Swift", "returnTo": "Auth0", "sessionId": "App2App", "artefactId": "App2App",
+    "credHelpers": "Docker", "credentialHosts": "the part of a profile that only enroll reads",
+    "--output": "keyring", "--credential_helper": "Bazel", "client.signIn": "Swift", "returnTo": "Auth0", "sessionId": "App2App", "artefactId": "App2App",
     "activationToken": "a place in a URL", "googleClient": "a place in a URL",
     "authorizationResponseIssParameterSupported": "a provider's metadata, in another spelling",
 }  # fmt: skip
@@ -51,6 +52,7 @@ class Named(CommandCase):
         formats = ["git", "docker", "bazel", "cargo", "go", "terraform", "keyring"]
         helps = [self.run_enroll(name, "--help")[0] for name in names] + [self.run_enroll("--help")[0]]
         helps += [self.run_enroll("credential", name, "--help")[0] for name in formats]
+        helps += [self.run_enroll("setup", "git", "--help")[0]]
         known = {option for text in helps for option in literals.OPTION.findall(text)}
         self.assertAreKnown(literals.named(literals.OPTION, *COMMAND), known, "option")
         # The messages of the library contain no command-line options, because other faces have the same messages.

@@ -69,7 +69,8 @@ struct SetupTests {
     var settings = CargoSettings(before, host)
     let line = CargoSettings.line(["enroll", "credential", "cargo", "--username", #"a"\b"#])
     #expect(line == #"credential-provider = ["enroll", "credential", "cargo", "--username", "a\"\\b"]"#)
-    #expect(settings.add(line) == isFound)
+    let isAdded = settings.add(line)
+    #expect(isAdded == isFound)
     #expect((settings.text != before) == isFound)
     if isFound {
       settings.remove()
