@@ -391,7 +391,8 @@ class IDTokens(CommandCase):
 
     def test_the_old_one_is_not_printed_where_a_new_one_is_wanted(self):
         self.assertNotEqual(self.run_enroll("token", "--id-token", "--renew")[0].strip(), self.first)
-        for fault, status, words in (("omitIDToken", 5, "at the sign-in alone"), ("serverError", 4, "could not be renewed")):
+        cases = (("omitIDToken", 5, "at the sign-in alone"), ("serverError", 4, "could not be renewed"))
+        for fault, status, words in cases:
             with self.subTest(fault):
                 self.sandbox.control("fault", fault=fault, endpoint="token")
                 output, said = self.run_enroll("token", "--id-token", "--renew", "--timeout", "1", status=status)
