@@ -146,7 +146,8 @@ class BeforeTheStart(unittest.TestCase):
                 user = {"user": 54321, "group": 54321, "extra_groups": []}
                 for path in (home, *home.iterdir()):
                     os.chown(path, 54321, 54321)
-            for mode, status, said in ((0o500, 1, "cannot be written (Permission denied)"), (0o700, 0, "serve makes it")):
+            cases = ((0o500, 1, "cannot be written (Permission denied)"), (0o700, 0, "serve makes it"))
+            for mode, status, said in cases:
                 home.chmod(mode)
                 done = subprocess.run(words, capture_output=True, text=True, timeout=60, **user)
                 self.assertEqual(done.returncode, status, done.stderr)
