@@ -77,7 +77,10 @@ final class BridgeTokens {
     do throws(Failure) {
       client = try session.runningHere { () throws(Failure) in
         let client = try session.open(document)
-        _ = try session.read(client)
+        do throws(Failure) { _ = try session.read(client) } catch {
+          session.close(client)
+          throw error
+        }
         return client
       }
       opened = document

@@ -126,7 +126,7 @@ private let steps = Module(
       "BackEnd Concurrency Context Discovery Identity Interfaces Logout Requests Resource Token"),
     Folder(
       "Registration", "the state, the registration check, the confirmation",
-      "BackEnd Concurrency Context Identity Interfaces Logout Renewal Requests"),
+      "BackEnd Concurrency Context Identity Interfaces Logout Renewal Requests Resource"),
     Folder(
       "Authorization", "transactions: the URL for the browser, the verified tokens, the end",
       "BackEnd Concurrency Context Discovery Identity Interfaces Logout Registration Renewal Requests Resource"

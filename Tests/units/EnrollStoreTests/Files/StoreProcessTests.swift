@@ -33,7 +33,7 @@ struct StoreProcessTests {
     for probe in probes { probe.go() }
     let ends = probes.map { $0.rest().last ?? "" }
     expect(
-      ends.sorted(), is: ["superseded=63 acquired=1", "superseded=64", "superseded=64", "superseded=64"])
+      ends.sorted(), is: ["acquired=1 superseded=63", "superseded=64", "superseded=64", "superseded=64"])
     try expect(folder.bytes(wire).count, is: 1)
   }
 
