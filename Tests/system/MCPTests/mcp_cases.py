@@ -1,11 +1,9 @@
 """Shared by the tests of the bridge: hosts, and real MCP servers in an environment of their own."""
 
-import contextlib
-import os
-import signal
 from pathlib import Path
 
 from cases import CommandCase
+from detached import end_sign_ins
 from host import Host
 from peer import Peer
 from processes import TOP, Child, free_port, is_listening, wait_until, workspace
@@ -57,12 +55,7 @@ class BridgeCase(CommandCase):
 
     def kill_sign_ins(self):
         """Kills the processes in which this test's bridges sign in."""
-        sign_in = b"enroll\0detached-sign-in\0"
-        for folder in Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                if folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(sign_in):
-                    if f"HOME={self.home}\0".encode() in (folder / "environ").read_bytes():
-                        os.kill(int(folder.name), signal.SIGKILL)
+        end_sign_ins(self.home)
 
     def _end_detached(self):
         super()._end_detached()

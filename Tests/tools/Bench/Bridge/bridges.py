@@ -1,0 +1,153 @@
+"""Measures `enroll mcp` beside other bridges between stdio and Streamable HTTP: sign-ins and renewals at a strict
+authorization server, messages, memory and time.
+
+    scripts/bench-mcp [--only WORD]… [--contender NAME]… [--tries N] [--seconds N] [--documents N]
+
+Prints a table. The results are kept in .build/bench-mcp/results.json, so a run of some rows completes an earlier one.
+"""
+
+import argparse
+import functools
+import json
+import os
+import sys
+import time
+
+from parties import CONTENDERS, REAL, TOP, Provider
+import renewing
+import signing_in
+import wire
+
+RESULTS = TOP / ".build/bench-mcp/results.json"
+FEW = 3
+
+#: What has been agreed for each row.
+GOALS = {
+    "8 together, empty store": "1 tab, 1 reg, all ready within 2 s",
+    "32 together, empty store": "1 tab, 1 reg, all ready within 2 s",
+    "8 running, signed out at the server": "1 tab, 8 of 8",
+    "step-up of 3 at once": "1 tab, 3 of 3",
+    "step-up of 8 at once": "1 tab, 8 of 8",
+    "kill -9 of the waiting process, 3 restarts": "1 tab, 0 dead",
+    "kill -9 of the waiting group, 3 restarts": "1 tab, 0 dead",
+    "sign-in that takes 70 s": "answered in words; then ready",
+    "callback with a wrong state": "404, goes on",
+    "session lost by kill -9 of the process in the renewal": "0",
+    "session lost by kill -9 of the group in the renewal": "0",
+    "session lost by SIGTERM to the process in the renewal": "0",
+    "session lost by SIGTERM to the group in the renewal": "0",
+    "401 for 8, token endpoint takes 3 s": "8 of 8 within 3.5 s, 1 ren",
+    "token endpoint 503 twice, running": "answered, 0 tabs",
+    "token endpoint 503 four times, start": "answered, 0 tabs",
+    "renewals sent by 8 for one refused refresh token": "1",
+    "first answered tools/list, stored token": "≤ 30 ms over the server's own",
+    "further requests before the first tools/list": "0",
+    "RSS of an idle instance": "≤ 8 MiB",
+    "RSS for each of 16 open streams": "≤ 1024 KiB",
+    "one 40 MB answer": "≤ 0.8 s, ≤ 96 MiB",
+    "ping beside a 3 s call": "≤ 20 ms over alone",
+    "end of input in a call": "≤ 2 s, DELETE",
+    "answer stream cut": "an error at once",
+    "answer stream empty": "an error at once",
+    "202 to a request": "an error at once",
+    "random documents, changed": "0, 0",
+}
+STANDARD_GOALS = {"8 ×": "0 tabs, ≤ 2 for each lifetime, every call", "kill storm": "0 tabs, 0 reuse, every call",
+                  "host that": "≤ +8 MiB"}  # fmt: skip
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(prog="bench-mcp")
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="scenarios with this word in their name")
+    parser.add_argument("--contender", action="append", choices=CONTENDERS, default=[])
+    parser.add_argument("--tries", type=int, default=20, help="kills in a renewal, for each kind; of others 3")
+    parser.add_argument("--seconds", type=int, default=60, help="of the long runs")
+    parser.add_argument("--documents", type=int, default=10_000)
+    parser.add_argument("--table", action="store_true", help="only prints the table of the kept results")
+    return parser.parse_args()
+
+
+def scenarios(arguments):
+    """Each with the contenders that take part: those with a sign-in, or all."""
+    signing = ("enroll", "mcp-remote", "mcp-stdio")
+    seconds = arguments.seconds
+    found = [
+        (signing_in.eight_together, signing), (signing_in.crowd_together, ("enroll", "mcp-remote")),
+        (signing_in.signed_out, signing), (signing_in.step_up_three, signing), (signing_in.step_up_eight, signing),
+        (signing_in.killed_while_waiting, signing), (signing_in.slow_person, signing), (signing_in.wrong_state, signing),
+        (renewing.slow_endpoint, signing), (renewing.unavailable, signing), (renewing.one_refused, signing),
+        (wire.first_answer, signing), (wire.memory, CONTENDERS), (wire.large_answer, CONTENDERS),
+        (wire.ping_beside, CONTENDERS), (wire.end_in_call, CONTENDERS), (wire.broken_streams, CONTENDERS),
+        (functools.partial(wire.unread, seconds=seconds), CONTENDERS),
+    ]  # fmt: skip
+    for lifetime in (10, 60):
+        found.append((functools.partial(renewing.soak, lifetime=lifetime, seconds=seconds), signing))
+    found.append((functools.partial(renewing.storm, seconds=seconds), signing))
+    for name in CONTENDERS:
+        count = arguments.documents if name == "enroll" else min(arguments.documents, 500)
+        found.append((functools.partial(wire.bytes_unchanged, count=count), (name,)))
+        tries = arguments.tries if name == "enroll" else FEW
+        if name in signing:
+            found.append((functools.partial(signing_in.killed_in_renewal, tries=tries), (name,)))
+    return [(scenario, contenders) for scenario, contenders in found if is_wanted(name_of(scenario), arguments.only)]
+
+
+def name_of(scenario):
+    function = getattr(scenario, "func", scenario)
+    more = "".join(f"-{value}" for value in getattr(scenario, "keywords", {}).values())
+    return function.__name__ + more
+
+
+def is_wanted(name, words):
+    return not words or any(word in name for word in words)
+
+
+def keep(rows, contender):
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for row, cell in rows.items():
+        results.setdefault(row, {})[contender] = cell
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False))
+
+
+def show():
+    results = json.loads(RESULTS.read_text())
+    columns = [name for name in CONTENDERS if any(name in cells for cells in results.values())]
+    print("\n| what | goal | " + " | ".join(columns) + " |")
+    print("| --- " * (len(columns) + 2) + "|")
+    order = list(GOALS)
+    for row in sorted(results, key=lambda row: order.index(row) if row in order else len(order)):
+        goal = GOALS.get(row) or next((goal for name, goal in STANDARD_GOALS.items() if row.startswith(name)), "")
+        print(f"| {row} | {goal} | " + " | ".join(results[row].get(name, "-") for name in columns) + " |")
+
+
+def main():
+    arguments = read_arguments()
+    if arguments.table:
+        return show()
+    if not REAL.is_dir():
+        print(f"skipped: {REAL} is not there, so nothing is measured; ENROLLKIT_REAL names another folder")
+        return None
+    provider = Provider()
+    for scenario, names in scenarios(arguments):
+        for name in names:
+            contender = CONTENDERS[name]
+            if (arguments.contender and name not in arguments.contender) or not contender.is_there:
+                continue
+            begun = time.monotonic()
+            print(f"{name_of(scenario)}, {name} (load {os.getloadavg()[0]:.1f}):", flush=True)
+            try:
+                rows = scenario(contender, provider)
+            except Exception as error:  # noqa: BLE001: the other rows are measured all the same
+                print(f"  {type(error).__name__}: {error}", flush=True)
+                provider.restart()
+                continue
+            for row, cell in rows.items():
+                print(f"  {row}: {cell}", flush=True)
+            print(f"  {time.monotonic() - begun:.0f} s", flush=True)
+            keep(rows, name)
+    return show()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,282 @@
+"""Who takes part in a measurement of bridges: the authorization server, the MCP server, the person with a browser, and
+the bridges that are compared."""
+
+import base64
+import http.cookiejar
+import json
+import os
+import sys
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[4]
+sys.path += [str(TOP / "Tests/faces/Support"), str(TOP / "Tests/system/MCPTests")]
+
+from detached import end_sign_ins  # noqa: E402: in MCPTests
+from peer import Peer  # noqa: E402: in MCPTests
+from processes import Child, free_port, wait_until, workspace  # noqa: E402: in Support
+
+REAL = Path(os.environ.get("ENROLLKIT_REAL") or TOP.parent / "shared/real")
+ENROLL = os.environ.get("ENROLL") or str(TOP / "build/lib/enroll")
+STDIO = os.environ.get("MCP_STDIO") or str(TOP / ".build/bench-mcp/stdio/bin/mcp-stdio")
+PROXY = os.environ.get("MCP_PROXY") or str(TOP / ".build/bench-mcp/proxy/bin/mcp-proxy")
+READ, WRITE = "mcp:read", "mcp:write"
+#: Refresh tokens are used once; a second use ends the grant. Pages answer by themselves, so the person only waits.
+PROVIDER = {
+    "registration": "open", "scopes": ["openid", "offline_access", "profile", "email", READ, WRITE],
+    "anyResource": {"scope": f"{READ} {WRITE}", "format": "jwt"}, "offlineNeedsConsent": False, "auto": "alice",
+}  # fmt: skip
+
+
+class Provider:
+    """node-oidc-provider."""
+
+    def __init__(self):
+        self.port = free_port()
+        self.origin = f"http://127.0.0.1:{self.port}"
+        folder = REAL / "oidc-provider"
+        self._words = ["node", "--no-warnings", folder / "server.mjs", self.port, "--set", json.dumps(PROVIDER)]
+        self._start()
+
+    def _start(self):
+        self._child = Child(self._words, workspace("provider") / "log")
+        self._child.wait_for(self._answers, "the provider answers")
+
+    def restart(self):
+        """It forgets everybody, and the faults that were not met."""
+        self._child.stop()
+        self._start()
+
+    def _answers(self):
+        try:
+            return self.control("health")
+        except OSError:
+            return None
+
+    def control(self, name, body=None, **query):
+        url = f"{self.origin}/__op/{name}?{urllib.parse.urlencode(query)}"
+        data = None if body is None else json.dumps(body).encode()
+        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=20) as answer:
+            return json.loads(answer.read())
+
+    def begin(self, lifetime):
+        """Forgets everybody; access tokens live that many seconds from now on."""
+        self.control("reset")
+        self.control("config", {"ttl": {"AccessToken": lifetime}})
+        self.counts = dict.fromkeys(("registrations", "renewals", "reuses", "token requests"), 0)
+        self.control("events")
+        self.control("requests")
+
+    def count(self):
+        """What was asked for since `begin`; the server remembers only the last 2,000 events."""
+        for event in self.control("events"):
+            self.counts["renewals"] += event["event"] == "refresh_token.consumed"
+            self.counts["reuses"] += "already used" in f"{event.get('detail')}"
+        for row in self.control("requests"):
+            self.counts["registrations"] += (row["method"], row["path"]) == ("POST", "/reg")
+            self.counts["token requests"] += (row["method"], row["path"]) == ("POST", "/token")
+        return self.counts
+
+    def fault(self, kind, times, **more):
+        """What the next requests for a token meet: `slow`, `status` or `drop`."""
+        self.control("fault", kind=kind, path="/token", n=times, **more)
+
+    def use_up_faults(self):
+        """Meets the faults that are left."""
+        while any(fault["n"] > 0 for fault in self.control("fault", kind="none", path="-", n=0)):
+            try:
+                urllib.request.urlopen(f"{self.origin}/token", b"", timeout=10).close()
+            except (OSError, urllib.error.URLError):
+                continue
+
+    def sign_out(self):
+        self.control("end-sessions")
+        self.control("revoke-grants")
+
+
+class Notes(Peer):
+    """An MCP server which takes the provider's access tokens, or which is open to anybody."""
+
+    TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("read", "write", "slow", "big")]
+
+    def __init__(self, provider=None):
+        super().__init__()
+        self.refused, self.tokens = set(), set()
+        self.answers_raw = None
+        if provider:
+            self.metadata = {"resource": self.url, "authorization_servers": [provider.origin],
+                             "scopes_supported": [READ, WRITE], "bearer_methods_supported": ["header"]}  # fmt: skip
+        self.is_open = provider is None
+        self.on(self.metadata_act)
+        self.on(self.token_act)
+        self.on(self.tool_act)
+
+    def metadata_act(self, handler, message):
+        if not handler.path.startswith("/.well-known/"):
+            return False
+        self.received.pop()
+        if self.is_open or "oauth-protected-resource" not in handler.path:
+            handler.reply(404)
+        else:
+            handler.reply(200, self.metadata, Content_Type="application/json")
+        return True
+
+    def token_act(self, handler, message):
+        if self.is_open:
+            return False
+        where = f'resource_metadata="{self.origin}/.well-known/oauth-protected-resource/mcp"'
+        token = (handler.headers.get("Authorization") or "").removeprefix("Bearer ")
+        claims = self.claims(token)
+        if not claims or token in self.refused or claims["exp"] < time.time() or self.url not in claims["aud"]:
+            error = 'error="invalid_token", ' if token else ""
+            handler.reply(401, WWW_Authenticate=f'Bearer {error}{where}, scope="{READ}"')
+            return True
+        self.tokens.add(token)
+        wants = message.get("params", {}).get("name") if message.get("method") == "tools/call" else None
+        if wants == "write" and WRITE not in claims.get("scope", "").split():
+            handler.reply(403, WWW_Authenticate=f'Bearer error="insufficient_scope", {where}, scope="{WRITE}"')
+            return True
+        return False
+
+    @staticmethod
+    def claims(token):
+        """Of this machine's own provider, so without a look at the signature."""
+        try:
+            body = token.split(".")[1]
+            return json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+        except (IndexError, ValueError):
+            return None
+
+    def refuse_all(self):
+        """Refuses each token that was seen so far."""
+        self.refused |= self.tokens
+
+    def tool_act(self, handler, message):
+        method, params = message.get("method"), message.get("params") or {}
+        if "id" not in message or not self.is_known(handler, method):
+            return False
+        if method == "tools/list":
+            handler.reply(200, self.result(message, {"tools": self.TOOLS}), Content_Type="application/json")
+            return True
+        if method != "tools/call":
+            return False
+        tool, arguments = params.get("name"), params.get("arguments") or {}
+        act = getattr(self, f"do_{tool}", None)
+        return bool(act) and act(handler, message, arguments) is not False
+
+    def is_known(self, handler, method):
+        return method != "initialize" and handler.headers.get("Mcp-Session-Id") in self.sessions
+
+    def content(self, message, text):
+        return self.result(message, {"content": [{"type": "text", "text": text}]})
+
+    def do_slow(self, handler, message, arguments):
+        handler.stream()
+        handler.wfile.write(b": begins\n\n")
+        time.sleep(arguments["seconds"])
+        handler.event(self.content(message, "done"))
+
+    def do_big(self, handler, message, arguments):
+        handler.stream()
+        handler.event(self.content(message, "x" * arguments["size"]))
+
+    def do_flood(self, handler, message, arguments):
+        """Progress notifications until the host does not take them any more."""
+        handler.stream()
+        line = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 65536}}
+        for _ in range(arguments["count"]):
+            handler.event(line)
+        handler.event(self.content(message, "done"))
+
+    def do_cut(self, handler, message, arguments):
+        handler.stream()
+        handler.wfile.write(b"data: {")
+        handler.wfile.flush()
+
+    def do_empty(self, handler, message, arguments):
+        handler.stream()
+
+    def do_accepted(self, handler, message, arguments):
+        handler.reply(202)
+
+    def do_raw(self, handler, message, arguments):
+        """Answers with the next of the given texts as it is, in turn as JSON and as an event."""
+        text = self.answers_raw[message["id"]]
+        body = b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (message["id"], text)
+        if message["id"] % 2:
+            return handler.reply(200, body, Content_Type="application/json")
+        handler.stream()
+        handler.wfile.write(b"data: " + body + b"\n\n")
+        handler.wfile.flush()
+
+
+class Person:
+    """A browser with its cookies, and who sits before it: each address that a bridge opens is a tab. The person needs
+    `delay` seconds for each, or waits for `may_go`."""
+
+    def __init__(self, delay=0.0):
+        self.delay = delay
+        self.may_go = threading.Event()
+        self.may_go.set()
+        self.tabs, self.dead, self.done_at, self.words = [], 0, [], []
+        folder = workspace("person")
+        self._pipe = folder / "tabs"
+        os.mkfifo(self._pipe)
+        self.program = folder / "xdg-open"
+        self.program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$1\" >'{self._pipe}'\n")
+        self.program.chmod(0o755)
+        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        self._browser = urllib.request.build_opener(jar)
+        # Open for writing as well: so reading goes on when a bridge has closed its end.
+        self._tabs = os.fdopen(os.open(self._pipe, os.O_RDWR), "r")
+        threading.Thread(target=self._sit, daemon=True).start()
+
+    def _sit(self):
+        for line in self._tabs:
+            self.tabs.append(line.strip())
+            threading.Thread(target=self._sign_in, args=[line.strip()], daemon=True).start()
+
+    def _sign_in(self, url):
+        time.sleep(self.delay)
+        self.may_go.wait()
+        try:
+            with self._browser.open(url, timeout=30) as page:
+                self.words.append(f"{page.status} {page.url[:60]}")
+        except (OSError, urllib.error.URLError) as error:
+            # Nobody answers any more: the sign-in was for nothing.
+            self.dead += 1
+            self.words.append(str(error))
+        self.done_at.append(time.monotonic())
+
+    def wait_for_tabs(self, count, timeout=60):
+        wait_until(lambda: len(self.tabs) >= count, f"{count} tabs", timeout=timeout)
+
+
+class Contender:
+    """A bridge that is compared, and how a host starts it."""
+
+    def __init__(self, name, words, open_words=None):
+        self.name, self.words, self.open_words = name, words, open_words or words
+
+    def command(self, url, is_open=False):
+        return [word.format(url=url) for word in (self.open_words if is_open else self.words)]
+
+    @property
+    def is_there(self):
+        return Path(self.words[0]).exists()
+
+
+CONTENDERS = {
+    "enroll": Contender("enroll", [ENROLL, "mcp", "{url}", "--allow-loopback-http"]),
+    "mcp-remote": Contender("mcp-remote", [str(REAL / "mcp-remote/run"), "{url}", "--silent"]),
+    # It does not ask for the scope that the server names.
+    "mcp-stdio": Contender("mcp-stdio", [STDIO, "--oauth", "--oauth-scope", f"{READ} offline_access", "{url}"], [STDIO, "{url}"]),
+    # It has no sign-in of a user.
+    "mcp-proxy": Contender("mcp-proxy", [PROXY, "--transport", "streamablehttp", "{url}"]),
+}
+
+__all__ = ["CONTENDERS", "ENROLL", "REAL", "TOP", "WRITE", "Contender", "Notes", "Person", "Provider", "end_sign_ins"]

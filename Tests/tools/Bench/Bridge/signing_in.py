@@ -1,0 +1,221 @@
+"""Scenarios with a person: tabs, registrations, and sign-ins that do not go smoothly. Each is a function of a contender
+and the provider, and returns the cells of its rows."""
+
+import signal
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from instances import HELLO, Lab, Unanswered
+from processes import wait_until
+
+PERSON_SECONDS = 3
+
+
+def in_parallel(function, items):
+    """The results of the function for each item, all at once; an exception is a result."""
+    results = [None] * len(items)
+
+    def work(number):
+        try:
+            results[number] = function(items[number])
+        except (Unanswered, OSError, ValueError) as error:
+            results[number] = error
+
+    threads = [threading.Thread(target=work, args=[number]) for number in range(len(items))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def is_good(answer):
+    return isinstance(answer, dict) and "result" in answer
+
+
+def good(answers):
+    return sum(map(is_good, answers))
+
+
+def tabs_and_more(lab):
+    counts = lab.provider.count()
+    dead = f" ({lab.person.dead} dead)" if lab.person.dead else ""
+    return f"{len(lab.person.tabs)} tabs{dead}, {counts['registrations']} reg"
+
+
+def together(contender, provider, count):
+    with Lab(contender, provider, delay=PERSON_SECONDS) as lab:
+        begun = time.monotonic()
+        instances = lab.together(count)
+        ends = {}
+
+        def greet(instance):
+            answer = instance.greet(120)
+            ends[instance] = time.monotonic()
+            return answer
+
+        ready = good(in_parallel(greet, instances))
+        first = min(lab.person.done_at, default=begun)
+        last = max(ends.values(), default=begun)
+        return {f"{count} together, empty store": f"{tabs_and_more(lab)}, {ready} ready {last - first:.1f} s after"}
+
+
+def eight_together(contender, provider):
+    return together(contender, provider, 8)
+
+
+def crowd_together(contender, provider):
+    return together(contender, provider, 32)
+
+
+def signed_out(contender, provider):
+    with Lab(contender, provider) as lab:
+        instances = lab.ready(8)
+        before = len(lab.person.tabs)
+        lab.person.delay = 2
+        lab.person.dead = 0
+        provider.sign_out()
+        lab.notes.refuse_all()
+        begun = time.monotonic()
+        answers = in_parallel(lambda instance: instance.call("x"), instances)
+        seconds = time.monotonic() - begun
+        tabs, dead = len(lab.person.tabs) - before, lab.person.dead
+        return {"8 running, signed out at the server":
+                f"{tabs} tabs ({dead} dead), {good(answers)} of 8 answered in {seconds:.1f} s"}  # fmt: skip
+
+
+def step_up(contender, provider, count):
+    with Lab(contender, provider) as lab:
+        instances = lab.ready(count)
+        before = len(lab.person.tabs)
+        lab.person.delay = 2
+        answers = in_parallel(lambda instance: instance.call("write", timeout=45), instances)
+        tabs = len(lab.person.tabs) - before
+        return {f"step-up of {count} at once": f"{tabs} tabs, {good(answers)} of {count}"}
+
+
+def step_up_three(contender, provider):
+    return step_up(contender, provider, 3)
+
+
+def step_up_eight(contender, provider):
+    return step_up(contender, provider, 8)
+
+
+def killed_while_waiting(contender, provider):
+    """The host kills the bridge that waits for the person, three times, and starts it again."""
+    rows = {}
+    for name, is_group in (("process", False), ("group", True)):
+        with Lab(contender, provider) as lab:
+            lab.person.may_go.clear()
+            for _ in range(3):
+                instance = lab.start()
+                instance.begin("initialize", HELLO)
+                wait_until(lambda: lab.person.tabs, "a tab", timeout=30)
+                # One that opens a tab at each start has done it by then.
+                time.sleep(2.5)
+                instance.kill(is_group=is_group)
+            last = lab.start()
+            number = last.begin("initialize", HELLO)
+            time.sleep(2.5)
+            lab.person.may_go.set()
+            try:
+                is_ready = "result" in last.await_answer(number, 60)[2]
+            except Unanswered:
+                is_ready = False
+            words = "ready" if is_ready else "not ready"
+            rows[f"kill -9 of the waiting {name}, 3 restarts"] = f"{tabs_and_more(lab)}, {words}"
+    return rows
+
+
+def slow_person(contender, provider):
+    """The person needs 70 s; hosts wait for 60."""
+    with Lab(contender, provider, delay=70) as lab:
+        instance = lab.start()
+        begun = time.monotonic()
+        try:
+            answer = instance.ask("initialize", HELLO, 60)
+            words = f"answered after {time.monotonic() - begun:.0f} s"
+            if "error" in answer:
+                words += f" with {answer['error']['code']}"
+        except Unanswered:
+            words = "no answer in 60 s"
+        wait_until(lambda: lab.person.done_at, "the person is done", timeout=90)
+        time.sleep(1)
+        if instance.process.poll() is not None:
+            words += ", has ended"
+        later = lab.start()
+        try:
+            is_ready = is_good(later.greet(20))
+        except (Unanswered, OSError):
+            is_ready = False
+        return {"sign-in that takes 70 s":
+                f"{words}; then {'ready' if is_ready else 'not ready'}, {tabs_and_more(lab)}"}  # fmt: skip
+
+
+def wrong_state(contender, provider):
+    """Another program on this machine calls the callback with a `state` of its own."""
+    with Lab(contender, provider) as lab:
+        lab.person.may_go.clear()
+        instance = lab.start()
+        number = instance.begin("initialize", HELLO)
+        lab.person.wait_for_tabs(1)
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(lab.person.tabs[0]).query)
+        callback = f"{query['redirect_uri'][0]}?code=x&state=wrong"
+        try:
+            with urllib.request.urlopen(callback, timeout=10) as page:
+                status = page.status
+        except urllib.error.HTTPError as refused:
+            status = refused.code
+        except OSError:
+            status = "closed"
+        lab.person.may_go.set()
+        try:
+            is_ready = "result" in instance.await_answer(number, 30)[2]
+        except Unanswered:
+            is_ready = False
+        words = "goes on" if is_ready else "sign-in ended"
+        return {"callback with a wrong state": f"{status}, {words}, {tabs_and_more(lab)}"}
+
+
+def killed_in_renewal(contender, provider, tries):
+    """The bridge, or its group, ends at any moment around a renewal; a new one has to have the session."""
+    rows = {}
+    cases = ((signal.SIGKILL, False, "kill -9 of the process"), (signal.SIGKILL, True, "kill -9 of the group"),
+             (signal.SIGTERM, False, "SIGTERM to the process"), (signal.SIGTERM, True, "SIGTERM to the group"))  # fmt: skip
+    for how, is_group, name in cases:
+        with Lab(contender, provider) as lab:
+            lab.ready(1)[0].kill()
+            before = len(lab.person.tabs)
+            bad = 0
+            for attempt in range(tries):
+                lab.notes.refuse_all()
+                provider.fault("slow", 1, s=0.3)
+                victim = lab.start()
+                seen = len(lab.notes.received)
+                victim.begin("initialize", HELLO)
+                # From the 401 on.
+                wait_until(lambda: len(lab.notes.received) > seen, "the bridge asks", timeout=30, every=0.005)
+                time.sleep(0.45 * attempt / tries)
+                victim.kill(how, is_group)
+                if how == signal.SIGTERM:
+                    victim.close()
+                tabs = len(lab.person.tabs)
+                try:
+                    is_lost = not is_good(lab.start().greet(30))
+                except Unanswered:
+                    is_lost = True
+                bad += is_lost or len(lab.person.tabs) > tabs
+                for instance in lab.instances:
+                    if not instance.is_killed:
+                        instance.kill()
+                lab.instances.clear()
+                provider.use_up_faults()
+            counts = provider.count()
+            rows[f"session lost by {name} in the renewal"] = (
+                f"{bad} of {tries}, {counts['reuses']} reuse, {len(lab.person.tabs) - before} tabs")
+    return rows
+

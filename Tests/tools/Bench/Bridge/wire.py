@@ -1,0 +1,248 @@
+"""Scenarios about messages, memory and time, mostly at a server that is open to anybody, so that bridges without a sign-in
+can take part. Each is a function of a contender and the provider, and returns the cells of its rows."""
+
+import http.client
+import json
+import random
+import re
+import statistics
+import time
+
+from instances import HELLO, Lab, Unanswered
+
+MEBIBYTE = 1 << 20
+
+
+def first_answer(contender, provider, starts=15):
+    """From the start of the process to the answer of the first `tools/list`, with a stored token."""
+    with Lab(contender, provider) as lab:
+        lab.ready(1)[0].kill()
+        times, requests = [], []
+        for _ in range(starts):
+            before = len(lab.notes.received)
+            instance = lab.start()
+            instance.greet()
+            times.append(time.monotonic() - instance.begun)
+            rows = lab.notes.received[before:]
+            at = next(number for number, row in enumerate(rows) if row["message"].get("method") == "tools/list")
+            # Those of the host itself are `initialize` and `notifications/initialized`.
+            requests.append(at - 2)
+            instance.kill()
+        own = statistics.median(bare_seconds(lab) for _ in range(5))
+        median = statistics.median(times) * 1000
+        return {"first answered tools/list, stored token": f"{median:.0f} ms (server's own {own * 1000:.0f})",
+                "further requests before the first tools/list": f"{statistics.median(requests):.0f}"}  # fmt: skip
+
+
+def bare_seconds(lab):
+    """The same three requests without a bridge."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    if lab.notes.tokens:
+        headers["Authorization"] = f"Bearer {list(lab.notes.tokens)[-1]}"
+    begun = time.monotonic()
+    connection = http.client.HTTPConnection(lab.notes.origin.removeprefix("http://"))
+    for message in ({"id": 1, "method": "initialize", "params": HELLO}, {"method": "notifications/initialized"},
+                    {"id": 2, "method": "tools/list"}):  # fmt: skip
+        connection.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", **message}), headers)
+        answer = connection.getresponse()
+        answer.read()
+        headers.setdefault("Mcp-Session-Id", answer.headers.get("Mcp-Session-Id") or "")
+    connection.close()
+    return time.monotonic() - begun
+
+
+def memory(contender, provider):
+    with Lab(contender, None) as lab:
+        instance = lab.start()
+        instance.greet()
+        time.sleep(2)
+        idle = instance.memory()
+        streams = 16
+        calls = [instance.begin_call("slow", seconds=4) for _ in range(streams)]
+        time.sleep(2)
+        busy = instance.memory()
+        for call in calls:
+            try:
+                instance.await_answer(call, 90)
+            except Unanswered:
+                break
+        return {"RSS of an idle instance": f"{idle:.1f} MiB",
+                "RSS for each of 16 open streams": f"{(busy - idle) / streams * 1024:.0f} KiB"}  # fmt: skip
+
+
+def large_answer(contender, provider):
+    with Lab(contender, None) as lab:
+        instance = lab.start()
+        instance.greet()
+        begun = time.monotonic()
+        number = instance.begin_call("big", size=40 * MEBIBYTE)
+        try:
+            at, line, message = instance.await_answer(number, 60)
+        except Unanswered:
+            return {"one 40 MB answer": "no answer in 60 s"}
+        if "error" in message:
+            return {"one 40 MB answer": f"error {message['error'].get('code')}"}
+        # The server makes it and sends it in about this time.
+        return {"one 40 MB answer": f"{at - begun:.2f} s, {instance.memory('VmHWM'):.0f} MiB"}
+
+
+def ping_beside(contender, provider):
+    with Lab(contender, None) as lab:
+        instance = lab.start()
+        instance.greet()
+        alone, beside = [], []
+        for times in (alone, beside):
+            call = instance.begin_call("slow", seconds=3) if times is beside else None
+            time.sleep(0.3)
+            for _ in range(5):
+                begun = time.monotonic()
+                at, _, _ = instance.await_answer(instance.begin("ping"))
+                times.append(at - begun)
+            if call:
+                instance.await_answer(call)
+        return {"ping beside a 3 s call": f"{max(beside) * 1000:.0f} ms, alone {max(alone) * 1000:.0f} (longest of 5)"}
+
+
+def unread(contender, provider, seconds):
+    """The server sends 256 MiB; the host does not read."""
+    with Lab(contender, None) as lab:
+        instance = lab.start()
+        instance.greet()
+        time.sleep(1)
+        idle = instance.memory()
+        instance.may_read.clear()
+        call = instance.begin_call("flood", count=4096)
+        end, most = time.monotonic() + seconds, idle
+        while time.monotonic() < end:
+            time.sleep(1)
+            most = max(most, instance.memory())
+        instance.may_read.set()
+        try:
+            instance.await_answer(call, 60)
+            words = "then answered"
+        except Unanswered:
+            words = "then not answered"
+        return {f"host that does not read for {seconds} s": f"+{most - idle:.1f} MiB, {words}"}
+
+
+def end_in_call(contender, provider):
+    with Lab(contender, None) as lab:
+        instance = lab.start()
+        instance.greet()
+        instance.begin_call("slow", seconds=6)
+        time.sleep(0.5)
+        begun = time.monotonic()
+        instance.process.stdin.close()
+        status = instance.process.wait(60)
+        seconds = time.monotonic() - begun
+        time.sleep(0.2)
+        deleted = "DELETE" if lab.notes.all("DELETE") else "no DELETE"
+        return {"end of input in a call": f"{seconds:.1f} s, exit {status}, {deleted}"}
+
+
+def broken_streams(contender, provider):
+    rows = {}
+    cases = (("cut", "answer stream cut"), ("empty", "answer stream empty"), ("accepted", "202 to a request"))
+    for tool, name in cases:
+        with Lab(contender, None) as lab:
+            instance = lab.start()
+            instance.greet()
+            begun = time.monotonic()
+            try:
+                answer = instance.call(tool, timeout=15)
+                kind = f"error {answer['error'].get('code')}" if "error" in answer else "a result"
+                rows[name] = f"{kind} after {time.monotonic() - begun:.1f} s"
+            except Unanswered:
+                rows[name] = "no answer in 15 s"
+            except OSError:
+                rows[name] = "the bridge has ended"
+            calls = len([row for row in lab.notes.all("tools/call") if row["message"]["params"]["name"] == tool])
+            if calls > 1:
+                rows[name] += f", called {calls} times"
+    return rows
+
+
+# Bytes.
+
+NUMBERS = ("1e400", "-0.0", "-0", "1.0", "12345678901234567890", "0.1e-7", "1E+2", "9007199254740993", "3.141592653589793238",
+           "5e-324", "1e-400")  # fmt: skip
+PIECES = ("\\ud800", "\\udfff\\ud800", "\\u0000", "\\/", "/", "\\u00e9", "é", "\\b\\f\\n\\r\\t", "\\\"", "\\\\", "漢字", "😀",
+          "\\ud83d\\ude00", "\u2028", "\u2029", "\x7f", "<script>", "a", "id", "\\u0061", "data: x", "=?base64?x?=")  # fmt: skip
+
+
+class Documents:
+    """Random JSON texts without line ends, as bytes."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def text(self):
+        return "".join(self.random.choices(PIECES, k=self.random.randrange(6)))
+
+    def space(self):
+        return self.random.choice(("", "", "", " ", "\t", "  "))
+
+    def value(self, depth):
+        kind = self.random.randrange(8 if depth else 5)
+        if kind == 0:
+            return self.random.choice(NUMBERS)
+        if kind == 1:
+            return self.random.choice(("true", "false", "null", "{}", "[]", "{ }", "[ ]"))
+        if kind < 5:
+            return f'"{self.text()}"'
+        if kind == 5:
+            items = [self.value(depth - 1) for _ in range(self.random.randrange(5))]
+            return "[" + f",{self.space()}".join(items) + "]"
+        return self.object(depth)
+
+    def object(self, depth):
+        # Keys come twice now and then.
+        members = [f'"{self.text()}"{self.space()}:{self.space()}{self.value(depth - 1)}'
+                   for _ in range(self.random.randrange(6))]  # fmt: skip
+        if members and not self.random.randrange(4):
+            members.append(self.random.choice(members))
+        return "{" + self.space() + ",".join(members) + self.space() + "}"
+
+    def document(self):
+        if not self.random.randrange(50):
+            depth = self.random.randrange(50, 400)
+            return '{"a":' * depth + self.value(1) + "}" * depth
+        return self.object(5)
+
+
+def bytes_unchanged(contender, provider, count):
+    documents = Documents(20261130)
+    with Lab(contender, None) as lab:
+        instance = lab.start()
+        instance.greet()
+        wanted, answers, lines = {}, {}, {}
+        lab.notes.answers_raw = answers
+        lost = changed_there = changed_back = 0
+        numbers = range(1000, 1000 + count)
+        for batch in (numbers[start : start + 50] for start in range(0, count, 50)):
+            for number in batch:
+                arguments, answers[number] = documents.document(), documents.document().encode()
+                wanted[number] = (
+                    b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"raw","arguments":%s}}'
+                    % (number, arguments.encode()))
+                instance.write(wanted[number])
+            for number in batch:
+                try:
+                    lines[number] = instance.await_answer(number, 10)[1]
+                except Unanswered:
+                    lost += 1
+        sent = {}
+        for row in lab.notes.received:
+            found = re.match(rb'\{"jsonrpc":\s?"2.0",\s?"id":\s?(\d+),', row["body"]) or re.search(
+                rb'"id":\s?(1\d{3,4})\}$', row["body"])  # fmt: skip
+            if found:
+                sent[int(found[1])] = row["body"]
+        for number in numbers:
+            changed_there += sent.get(number) != wanted[number]
+            back = b'{"jsonrpc":"2.0","id":%d,"result":%s}\n' % (number, answers[number])
+            if number in lines and lines[number] != back:
+                changed_back += 1
+                print("   ", back[:200], lines[number][:200], sep="\n    ") if changed_back < 3 else None
+        return {"random documents, changed": (
+            f"{changed_there} of {count} arguments, {changed_back} of {count} results, {lost} not answered")}
+
