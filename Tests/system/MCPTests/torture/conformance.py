@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The official conformance tests of the Model Context Protocol, client role, through the bridge: every scenario that has
-to do with transport or authorization, of both programs of those tests. `expected-*.txt` name the scenarios that cannot
-pass, with the reason; if one of them passes, that is a failure.
+to do with transport or authorization, of both programs of those tests. `expected.txt` names what cannot pass, with the
+reason; if one of them passes, that is a failure.
 """
 
 import argparse
@@ -19,9 +19,13 @@ MCP = Path(os.environ.get("ENROLLKIT_REAL") or TOP.parent / "shared/real") / "mc
 RESULTS = TOP / ".build/conformance-bridge"
 #: The longest time in seconds that a scenario may take. Most take a second.
 SECONDS = "40"
-#: The programs and wires, each with the options for it: the stable tests, which have the versions from 2025-03-26 to
-#: 2025-11-25, and the newer ones at each wire. The newer tests leave `initialize` to the stable ones.
-RUNS = {"stable": [], "2025-11-25": ["-s", "2025-11-25"], "2026-07-28": ["-s", "2026-07-28"]}
+#: The programs and wires, each with the options for it, and the scenarios. The stable tests have the versions up to
+#: 2025-11-25; the newer ones run at each wire, and those of the earliest version by their names.
+EARLIEST = "auth/2025-03-26-oauth-metadata-backcompat,auth/2025-03-26-oauth-endpoint-fallback"
+RUNS = {
+    "stable": ([], "all"), "2025-03-26": (["-n"], EARLIEST), "2025-11-25": (["-s", "2025-11-25"], "all"),
+    "2026-07-28": (["-s", "2026-07-28"], "all"),
+}  # fmt: skip
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped", re.MULTILINE)
 BAD = re.compile(r"^(FAIL|fixed) .*", re.MULTILINE)
@@ -30,16 +34,22 @@ BAD = re.compile(r"^(FAIL|fixed) .*", re.MULTILINE)
 def read_arguments():
     parser = argparse.ArgumentParser(prog="run")
     parser.add_argument("--debug", action="store_true", help="test what `swift build` built")
-    parser.add_argument("-k", dest="scenarios", default="all", metavar="NAMES", help="scenarios, with commas between")
+    parser.add_argument("-k", dest="scenarios", metavar="NAMES", help="scenarios, with commas between")
     parser.add_argument("--wire", choices=RUNS, action="append", help="all unless some are named")
     return parser.parse_args()
 
 
 def run(name, scenarios, enroll):
     """- Returns: what the tests printed."""
+    options, all_scenarios = RUNS[name]
+    folder = RESULTS / name
+    folder.mkdir(parents=True)
+    known = folder / "expected.txt"
+    lines = (line.split(maxsplit=1) for line in (HERE / "expected.txt").read_text().splitlines())
+    known.write_text("".join(f"{words[1]}\n" for words in lines if words and words[0] == name))
     return subprocess.run(
-        [MCP / "run", *RUNS[name], "-S", "-x", HERE / f"expected-{name}.txt", "-o", RESULTS / name, "-t", SECONDS,
-         scenarios, sys.executable, "-B", HERE / "host_client.py"],
+        [MCP / "run", *options, "-S", "-x", known, "-o", folder / "results", "-t", SECONDS, scenarios or all_scenarios,
+         sys.executable, "-B", HERE / "host_client.py"],
         env={**os.environ, "ENROLL": str(enroll)}, capture_output=True, text=True)  # fmt: skip
 
 

@@ -95,6 +95,9 @@ class Scenario:
                 return answer["result"]
             if not self.accepts(answer["error"]):
                 break
+        if "enrollkit" not in (answer["error"].get("data") or {}) and method == "tools/call":
+            # The server's own error: some have tools that cannot be called.
+            return {}
         raise Refused(f"{method}: {answer['error']}")
 
     def accepts(self, error):

@@ -107,6 +107,10 @@ class Notes(Peer):
         super().__init__()
         self.refused, self.tokens = set(), set()
         self.answers_raw = None
+        #: All requests, also those for metadata: method and path.
+        self.asked = []
+        # An answer in two pieces waits 40 ms for an acknowledgement otherwise.
+        self._server.RequestHandlerClass.disable_nagle_algorithm = True
         if provider:
             self.metadata = {"resource": self.url, "authorization_servers": [provider.origin],
                              "scopes_supported": [READ, WRITE], "bearer_methods_supported": ["header"]}  # fmt: skip
@@ -116,6 +120,7 @@ class Notes(Peer):
         self.on(self.tool_act)
 
     def metadata_act(self, handler, message):
+        self.asked.append((handler.command, handler.path, message.get("method")))
         if not handler.path.startswith("/.well-known/"):
             return False
         self.received.pop()

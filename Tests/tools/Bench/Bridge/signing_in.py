@@ -159,6 +159,8 @@ def slow_person(contender, provider):
 def wrong_state(contender, provider):
     """Another program on this machine calls the callback with a `state` of its own."""
     with Lab(contender, provider) as lab:
+        # With a pushed request, the address of the tab does not have the callback.
+        provider.control("config", {"par": "off"})
         lab.person.may_go.clear()
         instance = lab.start()
         number = instance.begin("initialize", HELLO)
@@ -177,6 +179,7 @@ def wrong_state(contender, provider):
             is_ready = "result" in instance.await_answer(number, 30)[2]
         except Unanswered:
             is_ready = False
+        provider.control("config", {"par": "offered"})
         words = "goes on" if is_ready else "sign-in ended"
         return {"callback with a wrong state": f"{status}, {words}, {tabs_and_more(lab)}"}
 
@@ -216,6 +219,7 @@ def killed_in_renewal(contender, provider, tries):
                 provider.use_up_faults()
             counts = provider.count()
             rows[f"session lost by {name} in the renewal"] = (
-                f"{bad} of {tries}, {counts['reuses']} reuse, {len(lab.person.tabs) - before} tabs")
+                f"{bad} of {tries} ({counts['renewals']} ren), {counts['reuses']} reuse, "
+                f"{len(lab.person.tabs) - before} tabs")
     return rows
 

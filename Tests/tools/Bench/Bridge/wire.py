@@ -5,6 +5,7 @@ import http.client
 import json
 import random
 import re
+import socket
 import statistics
 import time
 
@@ -17,21 +18,23 @@ def first_answer(contender, provider, starts=15):
     """From the start of the process to the answer of the first `tools/list`, with a stored token."""
     with Lab(contender, provider) as lab:
         lab.ready(1)[0].kill()
-        times, requests = [], []
+        times, further = [], []
         for _ in range(starts):
-            before = len(lab.notes.received)
+            before = len(lab.notes.asked)
+            provider.control("requests")
             instance = lab.start()
             instance.greet()
             times.append(time.monotonic() - instance.begun)
-            rows = lab.notes.received[before:]
-            at = next(number for number, row in enumerate(rows) if row["message"].get("method") == "tools/list")
-            # Those of the host itself are `initialize` and `notifications/initialized`.
-            requests.append(at - 2)
+            asked = lab.notes.asked[before:]
+            asked = asked[: asked.index(("POST", "/mcp", "tools/list"))]
+            # Those of the host itself are two; the stream of the server's own messages delays nothing.
+            others = [row for row in asked if row[:2] != ("GET", "/mcp")]
+            further.append(len(others) - 2 + len(provider.control("requests")))
             instance.kill()
         own = statistics.median(bare_seconds(lab) for _ in range(5))
         median = statistics.median(times) * 1000
         return {"first answered tools/list, stored token": f"{median:.0f} ms (server's own {own * 1000:.0f})",
-                "further requests before the first tools/list": f"{statistics.median(requests):.0f}"}  # fmt: skip
+                "further requests before the first tools/list": f"{statistics.median(further):.0f}"}  # fmt: skip
 
 
 def bare_seconds(lab):
@@ -41,6 +44,8 @@ def bare_seconds(lab):
         headers["Authorization"] = f"Bearer {list(lab.notes.tokens)[-1]}"
     begun = time.monotonic()
     connection = http.client.HTTPConnection(lab.notes.origin.removeprefix("http://"))
+    connection.connect()
+    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for message in ({"id": 1, "method": "initialize", "params": HELLO}, {"method": "notifications/initialized"},
                     {"id": 2, "method": "tools/list"}):  # fmt: skip
         connection.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", **message}), headers)
