@@ -5,7 +5,7 @@ SHELL := bash
 # What a failing step has written is not taken for a result.
 .DELETE_ON_ERROR:
 .PHONY: help setup demo demo-gateway lib install uninstall dist release others generate check docs site pictures test torture \
-  bench bench-gateway clean
+  bench bench-gateway bench-mcp clean
 
 swift-build := swift build
 programs := .build/debug/enrolld .build/debug/enroll-sandbox
@@ -113,6 +113,9 @@ bench: setup lib .build/debug/enroll-sandbox ## measure, beside what others do (
 
 bench-gateway: setup ## measure the gateway beside Starlette with Authlib (TURNS=N)
 	@scripts/bench-gateway
+
+bench-mcp: lib ## measure the MCP bridge beside mcp-remote, mcp-stdio and mcp-proxy (OPTIONS: of scripts/bench-mcp)
+	@scripts/bench-mcp $(OPTIONS)
 
 clean: ## remove everything that was built
 	rm -rf .build build

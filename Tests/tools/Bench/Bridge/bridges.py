@@ -10,6 +10,7 @@ import argparse
 import functools
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -19,6 +20,9 @@ import signing_in
 import wire
 
 RESULTS = TOP / ".build/bench-mcp/results.json"
+PAGE = TOP / "docs/mcp-figures.md"
+MARK = "<!-- figures: scripts/bench-mcp --record writes everything up to the next mark -->"
+END = "<!-- end of the figures -->"
 FEW = 3
 
 #: What has been agreed for each row.
@@ -39,18 +43,23 @@ GOALS = {
     "401 for 8, token endpoint takes 3 s": "8 of 8 within 3.5 s, 1 ren",
     "token endpoint 503 twice, running": "answered, 0 tabs",
     "token endpoint 503 four times, start": "answered, 0 tabs",
+    "authorization server forgot clients and tokens": "answered, 1 tab, 1 reg",
+    "one answer of the token endpoint lost": "answered, 1 tab",
     "renewals sent by 8 for one refused refresh token": "1",
     "first answered tools/list, stored token": "≤ 30 ms over the server's own",
     "further requests before the first tools/list": "0",
     "RSS of an idle instance": "≤ 8 MiB",
     "RSS for each of 16 open streams": "≤ 1024 KiB",
     "one 40 MB answer": "≤ 0.8 s, ≤ 96 MiB",
+    "one 40 MB request": "answered",
+    "one 80 MB request": "an error, goes on",
     "ping beside a 3 s call": "≤ 20 ms over alone",
     "end of input in a call": "≤ 2 s, DELETE",
     "answer stream cut": "an error at once",
     "answer stream empty": "an error at once",
     "202 to a request": "an error at once",
-    "random documents, changed": "0, 0",
+    "random documents up to 100 deep, changed": "0, 0",
+    "random documents up to 400 deep, changed": "0, 0",
 }
 STANDARD_GOALS = {"8 ×": "0 tabs, ≤ 2 for each lifetime, every call", "kill storm": "0 tabs, 0 reuse, every call",
                   "host that": "≤ +8 MiB"}  # fmt: skip
@@ -63,6 +72,7 @@ def read_arguments():
     parser.add_argument("--tries", type=int, default=20, help="kills in a renewal, for each kind; of others 3")
     parser.add_argument("--seconds", type=int, default=60, help="of the long runs")
     parser.add_argument("--documents", type=int, default=10_000)
+    parser.add_argument("--record", action="store_true", help="only writes the table of the kept results into the page")
     parser.add_argument("--table", action="store_true", help="only prints the table of the kept results")
     return parser.parse_args()
 
@@ -77,7 +87,8 @@ def scenarios(arguments):
         (signing_in.killed_while_waiting, signing), (signing_in.slow_person, signing), (signing_in.wrong_state, signing),
         (renewing.slow_endpoint, signing), (renewing.unavailable, signing), (renewing.one_refused, signing),
         (wire.first_answer, signing), (wire.memory, CONTENDERS), (wire.large_answer, CONTENDERS),
-        (wire.ping_beside, CONTENDERS), (wire.end_in_call, CONTENDERS), (wire.broken_streams, CONTENDERS),
+        (wire.large_request, CONTENDERS),
+        (signing_in.forgotten, signing), (signing_in.lost_answer, signing), (wire.ping_beside, CONTENDERS), (wire.end_in_call, CONTENDERS), (wire.broken_streams, CONTENDERS),
         (functools.partial(wire.unread, seconds=seconds), CONTENDERS),
     ]  # fmt: skip
     for lifetime in (10, 60):
@@ -85,7 +96,8 @@ def scenarios(arguments):
     found.append((functools.partial(renewing.storm, seconds=seconds), signing))
     for name in CONTENDERS:
         count = arguments.documents if name == "enroll" else min(arguments.documents, 500)
-        found.append((functools.partial(wire.bytes_unchanged, count=count), (name,)))
+        for deepest in (100, 400):
+            found.append((functools.partial(wire.bytes_unchanged, count=count, deepest=deepest), (name,)))
         tries = arguments.tries if name == "enroll" else FEW
         if name in signing:
             found.append((functools.partial(signing_in.killed_in_renewal, tries=tries), (name,)))
@@ -110,21 +122,37 @@ def keep(rows, contender):
     RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False))
 
 
-def show():
+def table():
+    """The lines of the table of all kept results."""
     results = json.loads(RESULTS.read_text())
     columns = [name for name in CONTENDERS if any(name in cells for cells in results.values())]
-    print("\n| what | goal | " + " | ".join(columns) + " |")
-    print("| --- " * (len(columns) + 2) + "|")
+    lines = ["| what | goal | " + " | ".join(columns) + " |", "| --- " * (len(columns) + 2) + "|"]
     order = list(GOALS)
     for row in sorted(results, key=lambda row: order.index(row) if row in order else len(order)):
         goal = GOALS.get(row) or next((goal for name, goal in STANDARD_GOALS.items() if row.startswith(name)), "")
-        print(f"| {row} | {goal} | " + " | ".join(results[row].get(name, "-") for name in columns) + " |")
+        lines.append(f"| {row} | {goal} | " + " | ".join(results[row].get(name, "-") for name in columns) + " |")
+    return lines
+
+
+def record():
+    """Writes the table into the page."""
+    before, mark, rest = PAGE.read_text().partition(MARK)
+    if not mark:
+        sys.exit(f"{PAGE}: the mark of the figures is missing")
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=TOP, capture_output=True, text=True, check=True).stdout.strip()
+    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    text = [f"Measured {when}, commit {commit}, {os.cpu_count()} processors.", "", *table()]
+    _, end, after = rest.partition(END)
+    PAGE.write_text(before + mark + "\n" + "\n".join(text) + "\n" + end + after)
 
 
 def main():
     arguments = read_arguments()
+    if arguments.record:
+        return record()
     if arguments.table:
-        return show()
+        return print("\n".join(table()))
     if not REAL.is_dir():
         print(f"skipped: {REAL} is not there, so nothing is measured; ENROLLKIT_REAL names another folder")
         return None
@@ -146,7 +174,7 @@ def main():
                 print(f"  {row}: {cell}", flush=True)
             print(f"  {time.monotonic() - begun:.0f} s", flush=True)
             keep(rows, name)
-    return show()
+    return print("", *table(), sep="\n")
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ class Instance:
         self.process = subprocess.Popen(
             lab.contender.command(lab.notes.url, lab.provider is None), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=self._log, env=lab.environment, cwd=lab.home, start_new_session=True)
-        self.is_killed = False
+        self.is_killed = self._is_over = False
         self.may_read = threading.Event()
         self.may_read.set()
         self._answers, self._changed, self._last = {}, threading.Condition(), 0
@@ -91,6 +91,9 @@ class Instance:
                 with self._changed:
                     self._answers[message.get("id")] = (at, line, message)
                     self._changed.notify_all()
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
 
     # Messages.
 
@@ -111,8 +114,9 @@ class Instance:
     def await_answer(self, identity, timeout=TIMEOUT):
         """- Returns: when the answer came, its line, and the message."""
         with self._changed:
-            if not self._changed.wait_for(lambda: identity in self._answers, timeout):
-                raise Unanswered(f"no answer in {timeout} s")
+            self._changed.wait_for(lambda: self._is_over or identity in self._answers, timeout)
+            if identity not in self._answers:
+                raise Unanswered("the bridge has ended" if self._is_over else f"no answer in {timeout} s")
             return self._answers.pop(identity)
 
     def ask(self, method, params=None, timeout=TIMEOUT):
@@ -134,14 +138,15 @@ class Instance:
 
     # The process.
 
-    def memory(self, field="VmRSS"):
-        """In MiB, with all processes of its group."""
+    def memory(self, field="VmRSS", file="status"):
+        """In MiB, with all processes of its group. A page that processes share is counted by parts in `Pss` of
+        `smaps_rollup`."""
         total = 0
         for name in os.listdir("/proc"):
             try:
                 if name.isdigit() and os.getpgid(int(name)) == self.process.pid:
-                    with open(f"/proc/{name}/status") as status:
-                        total += next((int(line.split()[1]) for line in status if line.startswith(field)), 0)
+                    with open(f"/proc/{name}/{file}") as lines:
+                        total += next((int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), 0)
             except OSError:
                 continue
         return total / 1024

@@ -5,6 +5,7 @@ import base64
 import http.cookiejar
 import json
 import os
+import random
 import sys
 import threading
 import time
@@ -209,24 +210,43 @@ class Notes(Peer):
         handler.reply(202)
 
     def do_raw(self, handler, message, arguments):
-        """Answers with the next of the given texts as it is, in turn as JSON and as an event."""
-        text = self.answers_raw[message["id"]]
-        body = b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (message["id"], text)
-        if message["id"] % 2:
+        """Answers with the text for this request as it is: as JSON, or as an event with any framing that is allowed."""
+        chance = random.Random(message["id"])
+        body = b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (message["id"], self.answers_raw[message["id"]])
+        if chance.randrange(2):
             return handler.reply(200, body, Content_Type="application/json")
         handler.stream()
-        handler.wfile.write(b"data: " + body + b"\n\n")
-        handler.wfile.flush()
+        self.send_in_pieces(handler, framed(body, chance), chance)
+
+    @staticmethod
+    def send_in_pieces(handler, data, chance):
+        while data:
+            size = chance.choice((1, 2, 7, 100, 4096))
+            handler.wfile.write(data[:size])
+            data = data[size:]
+
+
+def framed(body, chance):
+    """The event with this data."""
+    end = chance.choice((b"\n", b"\r\n", b"\r"))
+    space = chance.choice((b" ", b""))
+    # One space after the colon is not part of the data.
+    lines = [b"data:" + (b" " if line[:1] == b" " else space) + line for line in body.split(b"\n")]
+    for line in (b": a comment", b"event: message", b"id: %d" % chance.randrange(99), b"unknown: x", b"retry: 1000"):
+        if not chance.randrange(3):
+            lines.insert(chance.randrange(len(lines) + 1), line)
+    return chance.choice((b"", b"\xef\xbb\xbf", b": begins" + end + end)) + end.join(lines) + end + end
 
 
 class Person:
-    """A browser with its cookies, and who sits before it: each address that a bridge opens is a tab. The person needs
-    `delay` seconds for each, or waits for `may_go`."""
+    """A browser with its cookies, and who sits before it: each address that a bridge opens is a tab. The person goes
+    from tab to tab, as soon as `may_go`, and needs `delay` seconds for each."""
 
     def __init__(self, delay=0.0):
         self.delay = delay
         self.may_go = threading.Event()
         self.may_go.set()
+        self._hands = threading.Lock()
         self.tabs, self.dead, self.done_at, self.words = [], 0, [], []
         folder = workspace("person")
         self._pipe = folder / "tabs"
@@ -246,8 +266,12 @@ class Person:
             threading.Thread(target=self._sign_in, args=[line.strip()], daemon=True).start()
 
     def _sign_in(self, url):
-        time.sleep(self.delay)
         self.may_go.wait()
+        with self._hands:
+            time.sleep(self.delay)
+            self._visit(url)
+
+    def _visit(self, url):
         try:
             with self._browser.open(url, timeout=30) as page:
                 self.words.append(f"{page.status} {page.url[:60]}")

@@ -65,7 +65,7 @@ def soak(contender, provider, lifetime, seconds):
         renewals = counts["renewals"] - renewed
         return {f"8 × {seconds} s, {lifetime} s tokens, 1 call/s": (
             f"{len(lab.person.tabs) - before} tabs, {renewals} ren ({renewals * lifetime / seconds:.1f} for each "
-            f"lifetime), {counts['reuses']} reuse, {together(callers)}, CPU {cpu:.1f} s each")}
+            f"lifetime), {counts['reuses']} reuse, {together(callers)}, CPU {cpu:.2f} s each")}
 
 
 def storm(contender, provider, seconds):

@@ -7,6 +7,7 @@ import random
 import re
 import socket
 import statistics
+import threading
 import time
 
 from instances import HELLO, Lab, Unanswered
@@ -61,7 +62,7 @@ def memory(contender, provider):
         instance = lab.start()
         instance.greet()
         time.sleep(2)
-        idle = instance.memory()
+        idle, share = instance.memory(), instance.memory("Pss", "smaps_rollup")
         streams = 16
         calls = [instance.begin_call("slow", seconds=4) for _ in range(streams)]
         time.sleep(2)
@@ -71,7 +72,7 @@ def memory(contender, provider):
                 instance.await_answer(call, 90)
             except Unanswered:
                 break
-        return {"RSS of an idle instance": f"{idle:.1f} MiB",
+        return {"RSS of an idle instance": f"{idle:.1f} MiB (with shared pages by parts: {share:.1f})",
                 "RSS for each of 16 open streams": f"{(busy - idle) / streams * 1024:.0f} KiB"}  # fmt: skip
 
 
@@ -89,6 +90,42 @@ def large_answer(contender, provider):
             return {"one 40 MB answer": f"error {message['error'].get('code')}"}
         # The server makes it and sends it in about this time.
         return {"one 40 MB answer": f"{at - begun:.2f} s, {instance.memory('VmHWM'):.0f} MiB"}
+
+
+def large_request(contender, provider):
+    """A request of 40 MB, and one above every bridge's limit; then an ordinary one."""
+    rows = {}
+    for size, name in ((40 * MEBIBYTE, "one 40 MB request"), (80 * MEBIBYTE, "one 80 MB request")):
+        with Lab(contender, None) as lab:
+            instance = lab.start()
+            instance.greet()
+            instance.call("x")
+            begun = time.monotonic()
+            numbers = []
+
+            def send(instance=instance, numbers=numbers, size=size):
+                try:
+                    numbers.append(instance.begin("ping", {"_meta": {"x": "x" * size}}))
+                except (OSError, ValueError):
+                    return
+
+            sender = threading.Thread(target=send, daemon=True)
+            sender.start()
+            sender.join(20)
+            try:
+                if not numbers:
+                    raise Unanswered("its pipe is full")
+                at, _, message = instance.await_answer(numbers[0], 20)
+                words = f"error {message['error']['code']}" if "error" in message else "answered"
+                cell = f"{words} after {at - begun:.2f} s"
+            except Unanswered as reason:
+                cell = f"not answered: {reason}"
+            try:
+                cell += ", goes on" if "result" in instance.ask("ping", timeout=5) else ", refuses the next"
+            except (Unanswered, OSError, ValueError):
+                cell += ", hangs"
+            rows[name] = cell
+    return rows
 
 
 def ping_beside(contender, provider):
@@ -176,16 +213,18 @@ PIECES = ("\\ud800", "\\udfff\\ud800", "\\u0000", "\\/", "/", "\\u00e9", "é", "
 
 
 class Documents:
-    """Random JSON texts without line ends, as bytes."""
+    """Random JSON texts."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, deepest):
         self.random = random.Random(seed)
+        self.deepest = deepest
+        self.spaces = ("",)
 
     def text(self):
         return "".join(self.random.choices(PIECES, k=self.random.randrange(6)))
 
     def space(self):
-        return self.random.choice(("", "", "", " ", "\t", "  "))
+        return self.random.choice(self.spaces)
 
     def value(self, depth):
         kind = self.random.randrange(8 if depth else 5)
@@ -208,15 +247,16 @@ class Documents:
             members.append(self.random.choice(members))
         return "{" + self.space() + ",".join(members) + self.space() + "}"
 
-    def document(self):
+    def document(self, has_line_ends=False):
+        self.spaces = ("", "\n", "\n  ", " ") if has_line_ends else ("", "", "", " ", "\t", "  ")
         if not self.random.randrange(50):
-            depth = self.random.randrange(50, 400)
+            depth = self.random.randrange(50, self.deepest)
             return '{"a":' * depth + self.value(1) + "}" * depth
         return self.object(5)
 
 
-def bytes_unchanged(contender, provider, count):
-    documents = Documents(20261130)
+def bytes_unchanged(contender, provider, count, deepest):
+    documents = Documents(20261130, deepest)
     with Lab(contender, None) as lab:
         instance = lab.start()
         instance.greet()
@@ -226,7 +266,8 @@ def bytes_unchanged(contender, provider, count):
         numbers = range(1000, 1000 + count)
         for batch in (numbers[start : start + 50] for start in range(0, count, 50)):
             for number in batch:
-                arguments, answers[number] = documents.document(), documents.document().encode()
+                # A server may send line ends between the parts of JSON; hosts may not.
+                arguments, answers[number] = documents.document(), documents.document(number % 3 == 0).encode()
                 wanted[number] = (
                     b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"raw","arguments":%s}}'
                     % (number, arguments.encode()))
@@ -244,10 +285,10 @@ def bytes_unchanged(contender, provider, count):
                 sent[int(found[1])] = row["body"]
         for number in numbers:
             changed_there += sent.get(number) != wanted[number]
-            back = b'{"jsonrpc":"2.0","id":%d,"result":%s}\n' % (number, answers[number])
+            back = b'{"jsonrpc":"2.0","id":%d,"result":%s}\n' % (number, answers[number].replace(b"\n", b" "))
             if number in lines and lines[number] != back:
                 changed_back += 1
                 print("   ", back[:200], lines[number][:200], sep="\n    ") if changed_back < 3 else None
-        return {"random documents, changed": (
+        return {f"random documents up to {deepest} deep, changed": (
             f"{changed_there} of {count} arguments, {changed_back} of {count} results, {lost} not answered")}
 
