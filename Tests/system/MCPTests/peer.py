@@ -11,6 +11,7 @@ class Peer:
         #: What was received: method, headers, body.
         self.received = []
         self.has_sessions = True
+        self.capabilities = {}
         self.sessions = set()
         #: Functions from a request (handler, message) to True if they answered it.
         self.acts = []
@@ -112,10 +113,11 @@ class Peer:
                 session = f"session-{self.numbers}"
             self.sessions.add(session)
             more = {"Mcp_Session_Id": session} if self.has_sessions else {}
-            return handler.reply(
-                200, self.result(message, {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {},
-                                           "serverInfo": {"name": "peer", "version": "1"}}),
-                Content_Type="application/json", **more)
+            result = {
+                "protocolVersion": message["params"]["protocolVersion"], "capabilities": self.capabilities,
+                "serverInfo": {"name": "peer", "version": "1"},
+            }  # fmt: skip
+            return handler.reply(200, self.result(message, result), Content_Type="application/json", **more)
         if self.has_sessions and session not in self.sessions and "_meta" not in message.get("params", {}):
             error = {"code": -32001, "message": "Session not found"}
             return handler.reply(404, {"jsonrpc": "2.0", "error": error, "id": None})

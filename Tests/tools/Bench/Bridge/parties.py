@@ -106,6 +106,7 @@ class Notes(Peer):
 
     def __init__(self, provider=None):
         super().__init__()
+        self.capabilities = {"tools": {}, "logging": {}}
         self.refused, self.tokens = set(), set()
         self.answers_raw = None
         #: All requests, also those for metadata: method and path.
@@ -238,9 +239,14 @@ def framed(body, chance):
     return chance.choice((b"", b"\xef\xbb\xbf", b": begins" + end + end)) + end.join(lines) + end + end
 
 
+class Staying(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
 class Person:
-    """A browser with its cookies, and who sits before it: each address that a bridge opens is a tab. The person goes
-    from tab to tab, as soon as `may_go`, and needs `delay` seconds for each."""
+    """A browser with its cookies, and who sits before it: each address that a bridge opens is a tab, and loads at once.
+    The person goes from tab to tab, as soon as `may_go`, and needs `delay` seconds for the page of each."""
 
     def __init__(self, delay=0.0):
         self.delay = delay
@@ -256,6 +262,7 @@ class Person:
         self.program.chmod(0o755)
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
         self._browser = urllib.request.build_opener(jar)
+        self._loader = urllib.request.build_opener(jar, Staying)
         # Open for writing as well: so reading goes on when a bridge has closed its end.
         self._tabs = os.fdopen(os.open(self._pipe, os.O_RDWR), "r")
         threading.Thread(target=self._sit, daemon=True).start()
@@ -266,12 +273,24 @@ class Person:
             threading.Thread(target=self._sign_in, args=[line.strip()], daemon=True).start()
 
     def _sign_in(self, url):
+        page = self._load(url)
         self.may_go.wait()
         with self._hands:
             time.sleep(self.delay)
-            self._visit(url)
+            self._go_on(page)
 
-    def _visit(self, url):
+    def _load(self, url):
+        """- Returns: the address of the page on which the person signs in."""
+        try:
+            self._loader.open(url, timeout=30).close()
+        except urllib.error.HTTPError as answer:
+            with answer:
+                return urllib.parse.urljoin(url, answer.headers.get("Location") or url)
+        except OSError:
+            pass
+        return url
+
+    def _go_on(self, url):
         try:
             with self._browser.open(url, timeout=30) as page:
                 self.words.append(f"{page.status} {page.url[:60]}")
@@ -303,7 +322,8 @@ CONTENDERS = {
     "enroll": Contender("enroll", [ENROLL, "mcp", "{url}", "--allow-loopback-http"]),
     "mcp-remote": Contender("mcp-remote", [str(REAL / "mcp-remote/run"), "{url}", "--silent"]),
     # It does not ask for the scope that the server names.
-    "mcp-stdio": Contender("mcp-stdio", [STDIO, "--oauth", "--oauth-scope", f"{READ} offline_access", "{url}"], [STDIO, "{url}"]),
+    "mcp-stdio": Contender(
+        "mcp-stdio", [STDIO, "--oauth", "--oauth-scope", f"{READ} offline_access", "{url}"], [STDIO, "{url}"]),
     # It has no sign-in of a user.
     "mcp-proxy": Contender("mcp-proxy", [PROXY, "--transport", "streamablehttp", "{url}"]),
 }

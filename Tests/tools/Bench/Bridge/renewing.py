@@ -101,7 +101,8 @@ def storm(contender, provider, seconds):
         for caller in list(callers):
             caller.join(35)
         counts = provider.count()
-        cell = (f"{kills} kills: {len(lab.person.tabs) - before} tabs, {counts['reuses']} reuse, {counts['renewals']} ren, "
+        tabs = f"{len(lab.person.tabs) - before} tabs"
+        cell = (f"{kills} kills: {tabs}, {counts['reuses']} reuse, {counts['renewals']} ren, "
                 f"{together(callers)} calls, {len(failures)} not ready")
         # The provider must not be slow for those that come after.
         provider.restart()
@@ -119,8 +120,8 @@ def slow_endpoint(contender, provider):
         answers = in_parallel(lambda instance: instance.call("x"), instances)
         seconds = time.monotonic() - begun
         counts = provider.count()
-        cell = (f"{good(answers)} of 8 within {seconds:.2f} s, {counts['renewals'] - renewed} ren, {counts['reuses']} reuse, "
-                f"{len(lab.person.tabs) - 1} tabs")
+        cell = (f"{good(answers)} of 8 within {seconds:.2f} s, {counts['renewals'] - renewed} ren, "
+                f"{counts['reuses']} reuse, {len(lab.person.tabs) - 1} tabs")
         provider.restart()
         return {"401 for 8, token endpoint takes 3 s": cell}
 

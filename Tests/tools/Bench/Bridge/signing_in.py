@@ -230,8 +230,10 @@ def lost_answer(contender, provider):
 def killed_in_renewal(contender, provider, tries):
     """The bridge, or its group, ends at any moment around a renewal; a new one has to have the session."""
     rows = {}
-    cases = ((signal.SIGKILL, False, "kill -9 of the process"), (signal.SIGKILL, True, "kill -9 of the group"),
-             (signal.SIGTERM, False, "SIGTERM to the process"), (signal.SIGTERM, True, "SIGTERM to the group"))  # fmt: skip
+    cases = (
+        (signal.SIGKILL, False, "kill -9 of the process"), (signal.SIGKILL, True, "kill -9 of the group"),
+        (signal.SIGTERM, False, "SIGTERM to the process"), (signal.SIGTERM, True, "SIGTERM to the group"),
+    )  # fmt: skip
     for how, is_group, name in cases:
         with Lab(contender, provider) as lab:
             lab.ready(1)[0].kill()

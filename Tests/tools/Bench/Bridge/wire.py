@@ -1,5 +1,5 @@
-"""Scenarios about messages, memory and time, mostly at a server that is open to anybody, so that bridges without a sign-in
-can take part. Each is a function of a contender and the provider, and returns the cells of its rows."""
+"""Scenarios about messages, memory and time, mostly at a server that is open to anybody, so that bridges without a
+sign-in can take part. Each is a function of a contender and the provider, and returns the cells of its rows."""
 
 import http.client
 import json
@@ -206,10 +206,14 @@ def broken_streams(contender, provider):
 
 # Bytes.
 
-NUMBERS = ("1e400", "-0.0", "-0", "1.0", "12345678901234567890", "0.1e-7", "1E+2", "9007199254740993", "3.141592653589793238",
-           "5e-324", "1e-400")  # fmt: skip
-PIECES = ("\\ud800", "\\udfff\\ud800", "\\u0000", "\\/", "/", "\\u00e9", "é", "\\b\\f\\n\\r\\t", "\\\"", "\\\\", "漢字", "😀",
-          "\\ud83d\\ude00", "\u2028", "\u2029", "\x7f", "<script>", "a", "id", "\\u0061", "data: x", "=?base64?x?=")  # fmt: skip
+NUMBERS = (
+    "1e400", "-0.0", "-0", "1.0", "12345678901234567890", "0.1e-7", "1E+2", "9007199254740993", "3.141592653589793238",
+    "5e-324", "1e-400",
+)  # fmt: skip
+PIECES = (
+    "\\ud800", "\\udfff\\ud800", "\\u0000", "\\/", "/", "\\u00e9", "é", "\\b\\f\\n\\r\\t", "\\\"", "\\\\", "漢字",
+    "😀", "\\ud83d\\ude00", "\u2028", "\u2029", "\x7f", "<script>", "a", "id", "\\u0061", "data: x", "=?base64?x?=",
+)  # fmt: skip
 
 
 class Documents:
@@ -271,10 +275,13 @@ def bytes_unchanged(contender, provider, count, deepest):
                 wanted[number] = (
                     b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"raw","arguments":%s}}'
                     % (number, arguments.encode()))
-                instance.write(wanted[number])
+                try:
+                    instance.write(wanted[number])
+                except OSError:
+                    break
             for number in batch:
                 try:
-                    lines[number] = instance.await_answer(number, 10)[1]
+                    lines[number] = instance.await_answer(number, 10 if lost < 10 else 0)[1]
                 except Unanswered:
                     lost += 1
         sent = {}
@@ -289,6 +296,7 @@ def bytes_unchanged(contender, provider, count, deepest):
             if number in lines and lines[number] != back:
                 changed_back += 1
                 print("   ", back[:200], lines[number][:200], sep="\n    ") if changed_back < 3 else None
+        words = ", has ended" if instance.process.poll() is not None else ""
         return {f"random documents up to {deepest} deep, changed": (
-            f"{changed_there} of {count} arguments, {changed_back} of {count} results, {lost} not answered")}
+            f"{changed_there} of {count} arguments, {changed_back} of {count} results, {lost} not answered{words}")}
 
