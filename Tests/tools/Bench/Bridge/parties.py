@@ -26,10 +26,11 @@ ENROLL = os.environ.get("ENROLL") or str(TOP / "build/lib/enroll")
 STDIO = os.environ.get("MCP_STDIO") or str(TOP / ".build/bench-mcp/stdio/bin/mcp-stdio")
 PROXY = os.environ.get("MCP_PROXY") or str(TOP / ".build/bench-mcp/proxy/bin/mcp-proxy")
 READ, WRITE = "mcp:read", "mcp:write"
-#: Refresh tokens are used once; a second use ends the grant. Pages answer by themselves, so the person only waits.
+#: Each client gets a refresh token, which may be used once; a second use ends the grant. Pages answer by themselves, so
+#: the person only waits.
 PROVIDER = {
     "registration": "open", "scopes": ["openid", "offline_access", "profile", "email", READ, WRITE],
-    "anyResource": {"scope": f"{READ} {WRITE}", "format": "jwt"}, "offlineNeedsConsent": False, "auto": "alice",
+    "anyResource": {"scope": f"{READ} {WRITE}", "format": "jwt"}, "refresh": "always", "auto": "alice",
 }  # fmt: skip
 
 
@@ -120,6 +121,11 @@ class Notes(Peer):
         self.on(self.metadata_act)
         self.on(self.token_act)
         self.on(self.tool_act)
+
+    def use(self, context):
+        """Speaks TLS from now on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.url = self.url.replace("http:", "https:", 1)
 
     def metadata_act(self, handler, message):
         self.asked.append((handler.command, handler.path, message.get("method")))

@@ -6,13 +6,18 @@ import json
 import random
 import re
 import socket
+import ssl
 import statistics
+import subprocess
 import threading
 import time
+from pathlib import Path
 
 from instances import HELLO, Lab, Unanswered
+from processes import workspace
 
 MEBIBYTE = 1 << 20
+SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 def first_answer(contender, provider, starts=15):
@@ -36,6 +41,31 @@ def first_answer(contender, provider, starts=15):
         median = statistics.median(times) * 1000
         return {"first answered tools/list, stored token": f"{median:.0f} ms (server's own {own * 1000:.0f})",
                 "further requests before the first tools/list": f"{statistics.median(further):.0f}"}  # fmt: skip
+
+
+def over_tls(contender, provider, starts=9):
+    """The same at a server that is open to anybody, over TLS, with the certificates of the system besides its own."""
+    folder = workspace("tls")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "own.pem",
+         "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"],
+        cwd=folder, check=True, capture_output=True)  # fmt: skip
+    bundle = folder / "all.pem"
+    bundle.write_bytes(SYSTEM_CERTIFICATES.read_bytes() + (folder / "own.pem").read_bytes())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "own.pem", folder / "key.pem")
+    with Lab(contender, None) as lab:
+        lab.notes.use(context)
+        lab.environment |= {"SSL_CERT_FILE": str(bundle), "NODE_EXTRA_CA_CERTS": str(folder / "own.pem")}
+        times = []
+        for _ in range(starts):
+            instance = lab.start()
+            instance.greet()
+            times.append(time.monotonic() - instance.begun)
+            memory = instance.memory()
+            instance.kill()
+        median = statistics.median(times) * 1000
+        return {"first answered tools/list over TLS, no token": f"{median:.0f} ms, {memory:.1f} MiB"}
 
 
 def bare_seconds(lab):
