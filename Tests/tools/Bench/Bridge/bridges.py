@@ -35,6 +35,7 @@ GOALS = {
     "kill -9 of the waiting process, 3 restarts": "1 tab, 0 dead",
     "kill -9 of the waiting group, 3 restarts": "1 tab, 0 dead",
     "sign-in that takes 70 s": "answered in words; then ready",
+    "tab closed, a request after 130 s": "2 tabs",
     "callback with a wrong state": "404, goes on",
     "session lost by kill -9 of the process in the renewal": "0",
     "session lost by kill -9 of the group in the renewal": "0",
@@ -87,8 +88,9 @@ def scenarios(arguments):
     found = [(signing_in.eight_together, signing), (signing_in.crowd_together, ("enroll", "mcp-remote"))]
     found += [(scenario, signing) for scenario in (
         signing_in.signed_out, signing_in.step_up_three, signing_in.step_up_eight, signing_in.killed_while_waiting,
-        signing_in.slow_person, signing_in.wrong_state, signing_in.forgotten, signing_in.lost_answer,
-        renewing.slow_endpoint, renewing.unavailable, renewing.one_refused, wire.first_answer)]  # fmt: skip
+        signing_in.slow_person, signing_in.closed_tab, signing_in.wrong_state, signing_in.forgotten,
+        signing_in.lost_answer, renewing.slow_endpoint, renewing.unavailable, renewing.one_refused,
+        wire.first_answer)]  # fmt: skip
     found += [(scenario, CONTENDERS) for scenario in (
         wire.over_tls, wire.memory, wire.large_answer, wire.large_request, wire.ping_beside, wire.end_in_call,
         wire.broken_streams, functools.partial(wire.unread, seconds=seconds))]  # fmt: skip

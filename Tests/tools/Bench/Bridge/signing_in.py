@@ -161,6 +161,28 @@ def slow_person(contender, provider):
                 f"{words}; then {'ready' if is_ready else 'not ready'}, {tabs_and_more(lab)}"}  # fmt: skip
 
 
+def closed_tab(contender, provider):
+    """The person closes the tab. Two minutes later the host asks again."""
+    with Lab(contender, provider) as lab:
+        lab.person.may_go.clear()
+        begun = time.monotonic()
+        instance = lab.start()
+        instance.begin("initialize", HELLO)
+        lab.person.wait_for_tabs(1)
+        time.sleep(max(0.0, begun + 130 - time.monotonic()))
+        if instance.process.poll() is not None:
+            instance = lab.start()
+        number = instance.begin("initialize", HELLO)
+        time.sleep(10)
+        tabs = len(lab.person.tabs)
+        lab.person.may_go.set()
+        try:
+            is_ready = "result" in instance.await_answer(number, 60)[2]
+        except Unanswered:
+            is_ready = False
+        return {"tab closed, a request after 130 s": f"{tabs} tabs, {'ready' if is_ready else 'not ready'}"}
+
+
 def wrong_state(contender, provider):
     """Another program on this machine calls the callback with a `state` of its own."""
     with Lab(contender, provider) as lab:
