@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The official conformance tests of the Model Context Protocol, client role, through the bridge: every scenario that
-has to do with transport or authorization, of both programs of those tests. `expected.txt` names what cannot pass, with the
-reason; if one of them passes, that is a failure.
+has to do with transport or authorization, of both programs of those tests. `expected.txt` names what cannot pass, with
+the reason; if one of them passes, that is a failure.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""One run of a scenario: `host_client.py URL`, as the conformance tests start it. It plays the host of `enroll mcp URL`,
-which knows nothing of HTTP and of tokens, and uses every tool that it is told of. A program that follows redirects is
-the browser.
+"""One run of a scenario: `host_client.py URL`, as the conformance tests start it. It plays the host of
+`enroll mcp URL`, which knows nothing of HTTP and of tokens, and uses every tool that it is told of. A program that
+follows redirects is the browser.
 """
 
 import json
