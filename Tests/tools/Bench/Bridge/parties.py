@@ -19,7 +19,7 @@ sys.path += [str(TOP / "Tests/faces/Support"), str(TOP / "Tests/system/MCPTests"
 
 from detached import end_sign_ins  # noqa: E402: in MCPTests
 from peer import Peer  # noqa: E402: in MCPTests
-from processes import Child, free_port, wait_until, workspace  # noqa: E402: in Support
+from processes import Child, free_port, is_listening, wait_until, workspace  # noqa: E402: in Support
 
 REAL = Path(os.environ.get("ENROLLKIT_REAL") or TOP.parent / "shared/real")
 ENROLL = os.environ.get("ENROLL") or str(TOP / "build/lib/enroll")
@@ -35,22 +35,28 @@ PROVIDER = {
 
 
 class Provider:
-    """node-oidc-provider."""
+    """node-oidc-provider, behind the recorder of the real servers, which delays answers."""
 
     def __init__(self):
-        self.port = free_port()
-        self.origin = f"http://127.0.0.1:{self.port}"
-        folder = REAL / "oidc-provider"
-        self._words = ["node", "--no-warnings", folder / "server.mjs", self.port, "--set", json.dumps(PROVIDER)]
+        port, self._upstream = free_port(), free_port()
+        self.origin = f"http://127.0.0.1:{port}"
+        folder, self._log = REAL / "oidc-provider", workspace("provider") / "log"
+        self._words = {
+            "provider": ["node", "--no-warnings", folder / "server.mjs", self._upstream, "--issuer", self.origin,
+                         "--set", json.dumps(PROVIDER)],
+            "recorder": [sys.executable, "-B", REAL / "rec.py", port, self._upstream, self._log.with_name("exchanges")],
+        }  # fmt: skip
         self._start()
 
     def _start(self):
-        self._child = Child(self._words, workspace("provider") / "log")
-        self._child.wait_for(self._answers, "the provider answers")
+        self._children = [Child(words, self._log.with_name(name)) for name, words in self._words.items()]
+        self._children[0].wait_for(self._answers, "the provider answers")
+        self._children[1].wait_for(lambda: is_listening(int(self.origin.rpartition(":")[2])), "the recorder listens")
 
     def restart(self):
         """It forgets everybody, and the faults that were not met."""
-        self._child.stop()
+        for child in self._children:
+            child.stop()
         self._start()
 
     def _answers(self):
@@ -60,7 +66,7 @@ class Provider:
             return None
 
     def control(self, name, body=None, **query):
-        url = f"{self.origin}/__op/{name}?{urllib.parse.urlencode(query)}"
+        url = f"http://127.0.0.1:{self._upstream}/__op/{name}?{urllib.parse.urlencode(query)}"
         data = None if body is None else json.dumps(body).encode()
         with urllib.request.urlopen(urllib.request.Request(url, data), timeout=20) as answer:
             return json.loads(answer.read())
@@ -84,16 +90,12 @@ class Provider:
         return self.counts
 
     def fault(self, kind, times, **more):
-        """What the next requests for a token meet: `slow`, `status` or `drop`."""
+        """What the next requests for a token meet: `status`, or `drop`: it is carried out, and the answer is lost."""
         self.control("fault", kind=kind, path="/token", n=times, **more)
 
-    def use_up_faults(self):
-        """Meets the faults that are left."""
-        while any(fault["n"] > 0 for fault in self.control("fault", kind="none", path="-", n=0)):
-            try:
-                urllib.request.urlopen(f"{self.origin}/token", b"", timeout=10).close()
-            except (OSError, urllib.error.URLError):
-                continue
+    def slow(self, times, seconds):
+        """The next requests for a token are carried out at once, and their answers come after these seconds."""
+        urllib.request.urlopen(f"{self.origin}/__rec/slow?path=/token&n={times}&s={seconds}", timeout=10).close()
 
     def sign_out(self):
         self.control("end-sessions")

@@ -73,7 +73,7 @@ def storm(contender, provider, seconds):
     with Lab(contender, provider, lifetime=20) as lab:
         living = lab.ready(6)
         before = len(lab.person.tabs)
-        provider.fault("slow", 100_000, s=3)
+        provider.slow(100_000, 3)
         until = time.monotonic() + seconds
         callers = [Caller(instance, until) for instance in living]
         kills = 0
@@ -115,7 +115,7 @@ def slow_endpoint(contender, provider):
         provider.count()
         renewed = provider.counts["renewals"]
         lab.notes.refuse_all()
-        provider.fault("slow", 8, s=3)
+        provider.slow(8, 3)
         begun = time.monotonic()
         answers = in_parallel(lambda instance: instance.call("x"), instances)
         seconds = time.monotonic() - begun

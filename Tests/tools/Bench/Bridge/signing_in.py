@@ -263,7 +263,7 @@ def killed_in_renewal(contender, provider, tries):
             bad = 0
             for attempt in range(tries):
                 lab.notes.refuse_all()
-                provider.fault("slow", 1, s=0.3)
+                provider.slow(1, 0.3)
                 asked = provider.count()["token requests"]
                 victim = lab.start()
                 victim.begin("initialize", HELLO)
@@ -282,7 +282,6 @@ def killed_in_renewal(contender, provider, tries):
                     if not instance.is_killed:
                         instance.kill()
                 lab.instances.clear()
-                provider.use_up_faults()
             counts = provider.count()
             rows[f"session lost by {name} in the renewal"] = (
                 f"{bad} of {tries} ({counts['renewals']} ren), {counts['reuses']} reuse, "
