@@ -126,6 +126,25 @@ def slow_endpoint(contender, provider):
         return {"401 for 8, token endpoint takes 3 s": cell}
 
 
+def calls_beside(contender, provider):
+    """Calls go on while a token that is still good is renewed."""
+    with Lab(contender, provider, lifetime=20) as lab:
+        instance = lab.ready(1)[0]
+        provider.slow(1000, 3)
+        until, longest = time.monotonic() + 30, 0.0
+        while time.monotonic() < until:
+            begun = time.monotonic()
+            try:
+                at, _, _ = instance.await_answer(instance.begin_call("x"), 30)
+            except (Unanswered, OSError):
+                at = time.monotonic()
+            longest = max(longest, at - begun)
+            time.sleep(0.1)
+        renewals = provider.count()["renewals"]
+        provider.restart()
+        return {"longest call in 30 s, 20 s tokens, token endpoint takes 3 s": f"{longest:.2f} s, {renewals} ren"}
+
+
 def unavailable(contender, provider):
     """Twice 503 at a renewal of a running bridge; then at the first renewal of a new one."""
     rows = {}

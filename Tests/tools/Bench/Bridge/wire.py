@@ -175,6 +175,30 @@ def ping_beside(contender, provider):
         return {"ping beside a 3 s call": f"{max(beside) * 1000:.0f} ms, alone {max(alone) * 1000:.0f} (longest of 5)"}
 
 
+def throughput(contender, provider):
+    """Calls one after another, many at once, and a stream of 128 MiB."""
+    with Lab(contender, None) as lab:
+        instance = lab.start()
+        instance.greet()
+        times = []
+        for _ in range(200):
+            begun = time.monotonic()
+            at, _, _ = instance.await_answer(instance.begin_call("x"))
+            times.append(at - begun)
+        begun = time.monotonic()
+        calls = [instance.begin_call("x") for _ in range(500)]
+        many = max(instance.await_answer(call)[0] for call in calls) - begun
+        median = statistics.median(times) * 1000
+        rows = {"a call, one after another": f"{median:.1f} ms", "500 calls at once": f"{many:.2f} s"}
+        begun = time.monotonic()
+        try:
+            at, _, _ = instance.await_answer(instance.begin_call("flood", count=2048), 120)
+            rows["128 MiB in 2,048 events"] = f"{at - begun:.1f} s, {instance.memory('VmHWM'):.0f} MiB"
+        except Unanswered as reason:
+            rows["128 MiB in 2,048 events"] = f"{reason}"
+        return rows
+
+
 def unread(contender, provider, seconds):
     """The server sends 256 MiB; the host does not read."""
     with Lab(contender, None) as lab:
