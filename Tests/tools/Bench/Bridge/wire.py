@@ -144,7 +144,7 @@ def large_request(contender, provider):
             sender.join(20)
             try:
                 if not numbers:
-                    raise Unanswered("its pipe is full")
+                    raise Unanswered("its pipe is full" if sender.is_alive() else "the bridge has ended")
                 at, _, message = instance.await_answer(numbers[0], 20)
                 words = f"error {message['error']['code']}" if "error" in message else "answered"
                 cell = f"{words} after {at - begun:.2f} s"
@@ -153,7 +153,7 @@ def large_request(contender, provider):
             try:
                 cell += ", goes on" if "result" in instance.ask("ping", timeout=5) else ", refuses the next"
             except (Unanswered, OSError, ValueError):
-                cell += ", hangs"
+                cell += ", hangs" if instance.process.poll() is None else ""
             rows[name] = cell
     return rows
 
