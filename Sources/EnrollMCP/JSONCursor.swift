@@ -5,8 +5,8 @@ import EnrollRules
 
 /// A place in a JSON text (RFC 8259).
 package struct JSONCursor {
-  /// The deepest nesting that is read.
-  package static let depthLimit = 256
+  /// The deepest nesting that is read: its objects and arrays take a byte each while they are open.
+  package static let depthLimit = 1 << 20
   /// The longest name of a member that is decoded. Longer names are none that a bridge looks for.
   private static let longestName = 256
 
@@ -41,23 +41,60 @@ package struct JSONCursor {
     return true
   }
 
-  /// Skips one value, and space before it.
+  /// Skips one value, and space before it. Without recursion, because servers choose the nesting.
   /// - Returns: its range; nil if there is no JSON value.
-  package mutating func value(depth: Int = 0) -> Range<Int>? {
+  package mutating func value() -> Range<Int>? {
     skipSpace()
     let start = index
-    guard let first = next, depth < Self.depthLimit else { return nil }
-    let isValid: Bool
-    switch first {
-    case UInt8(ascii: "{"): isValid = object { $1.value(depth: depth + 1) != nil }
-    case UInt8(ascii: "["): isValid = array { $0.value(depth: depth + 1) != nil }
-    case UInt8(ascii: "\""): isValid = text()
-    case UInt8(ascii: "t"): isValid = word("true")
-    case UInt8(ascii: "f"): isValid = word("false")
-    case UInt8(ascii: "n"): isValid = word("null")
-    default: isValid = number()
+    /// Whether each open value is an object, from the outermost to the innermost. The others are arrays.
+    var isObject: [Bool] = []
+    while true {
+      skipSpace()
+      guard let first = next, isObject.count < Self.depthLimit else { return nil }
+      switch first {
+      case UInt8(ascii: "{"):
+        index += 1
+        if !skip(UInt8(ascii: "}")) {
+          isObject.append(true)
+          guard name() else { return nil }
+          continue
+        }
+      case UInt8(ascii: "["):
+        index += 1
+        if !skip(UInt8(ascii: "]")) {
+          isObject.append(false)
+          continue
+        }
+      default: guard simpleValue(first) else { return nil }
+      }
+      // A value has ended. The next one follows a comma; each bracket ends a further value.
+      while let isMember = isObject.last {
+        if skip(UInt8(ascii: ",")) {
+          guard !isMember || name() else { return nil }
+          break
+        }
+        guard skip(isMember ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return nil }
+        isObject.removeLast()
+      }
+      if isObject.isEmpty { return start..<index }
     }
-    return isValid ? start..<index : nil
+  }
+
+  /// Skips a text, a number, `true`, `false` or `null`.
+  private mutating func simpleValue(_ first: UInt8) -> Bool {
+    switch first {
+    case UInt8(ascii: "\""): text()
+    case UInt8(ascii: "t"): word("true")
+    case UInt8(ascii: "f"): word("false")
+    case UInt8(ascii: "n"): word("null")
+    default: number()
+    }
+  }
+
+  /// Skips the name of a member, and the colon after it.
+  private mutating func name() -> Bool {
+    skipSpace()
+    return text() && skip(UInt8(ascii: ":"))
   }
 
   /// Reads an object.

@@ -12,6 +12,8 @@ import EnrollRules
 final class Bridge {
   /// The most messages of the host that run side by side. Then further ones wait.
   private static let mostExchanges = 128
+  /// The most bytes of messages that run side by side. A single message may be longer.
+  private static let mostRunningBytes = 16 << 20
   /// The most bytes of messages that wait. Then no further line is read.
   private static let mostQueuedBytes = 1 << 20
   /// What a message that waits takes besides its bytes.
@@ -208,7 +210,9 @@ final class Bridge {
   }
 
   private var hasRoom: Bool {
-    exchanges.count { $0.kind == .message && !$0.isQueued } < Self.mostExchanges
+    let running = exchanges.filter { $0.kind == .message && !$0.isQueued }
+    return running.count < Self.mostExchanges
+      && running.reduce(0) { $0 + $1.body.count } < Self.mostRunningBytes
   }
 
   private var queuedBytes: Int {

@@ -76,7 +76,11 @@ extension Bridge {
 
   /// One message of the server, in one line.
   func received(_ line: [UInt8], on exchange: Exchange) {
-    if let content = Message.content(of: line) { received(line, content, on: exchange) }
+    guard let content = Message.content(of: line) else {
+      exchange.hasUnreadableEvent = true
+      return
+    }
+    received(line, content, on: exchange)
   }
 
   private func received(_ line: [UInt8], _ content: Message.Content, on stream: Exchange) {
@@ -143,8 +147,7 @@ extension Bridge {
       if let content = Message.content(of: line) {
         received(line, content, on: exchange)
       } else if !exchange.openIDs.isEmpty {
-        return fail(
-          exchange, ErrorAnswer(.refused, "\(options.serverName) answered with what is no JSON-RPC."))
+        return fail(exchange, unreadable)
       }
     }
     guard exchange.openIDs.isEmpty else { return streamEnded(exchange) }
@@ -159,7 +162,11 @@ extension Bridge {
         ErrorAnswer(.refused, "\(options.serverName) sent status \(exchange.status) without an answer."))
     }
     if resume(exchange) { return }
-    fail(exchange, brokenStream)
+    fail(exchange, exchange.hasUnreadableEvent ? unreadable : brokenStream)
+  }
+
+  private var unreadable: ErrorAnswer {
+    ErrorAnswer(.refused, "\(options.serverName) sent an answer that is no JSON-RPC.")
   }
 
   var brokenStream: ErrorAnswer {
@@ -197,7 +204,9 @@ extension Bridge {
     if triesWholeStream(exchange) { return }
     // The error is about the rest of the stream, not about the call.
     if exchange.kind == .resuming { return fail(exchange, brokenStream) }
-    let (status, retryAfter) = (exchange.status, exchange.header("Retry-After").flatMap { Int64($0) })
+    let (status, retryAfter) = (
+      exchange.status, exchange.header("Retry-After").flatMap { UInt32($0) }.map { Int64($0) }
+    )
     // The server's error has one id. The other requests of a batch get the same error with their own ids.
     if let message = exchange.errorAnswer, let error = message.error, exchange.isOfHost {
       let line = exchange.takeLine()

@@ -27,6 +27,8 @@ final class Exchange: ExchangeReceiver {
     case closing
   }
 
+  /// Memory for more is reserved only when as much has arrived.
+  private static let firstReserve = 1 << 20
   /// A stream that was open for this time counts as working, even if it had no event.
   private static let lifeNanoseconds: Int64 = 10_000_000_000
 
@@ -107,6 +109,8 @@ final class Exchange: ExchangeReceiver {
   private(set) var collected: [UInt8] = []
   private(set) var isStream = false
   private(set) var isTooLarge = false
+  /// Whether an event of the last attempt was no JSON-RPC.
+  var hasUnreadableEvent = false
   /// Whether the last attempt brought an event.
   private var hasEvents = false
   private(set) var lastEventID: [UInt8]?
@@ -159,6 +163,7 @@ final class Exchange: ExchangeReceiver {
   /// Forgets the response before the next attempt.
   func restart() {
     (status, headers, collected, isStream, isTooLarge, hasEvents) = (0, [], [], false, false, false)
+    hasUnreadableEvent = false
     startedAt = bridge.now
     parser = EventStreamParser(limit: limit)
   }
@@ -173,9 +178,6 @@ final class Exchange: ExchangeReceiver {
     isStream =
       (200...299).contains(status)
       && type.map({ ASCII.lowercased($0) }).elementsEqual("text/event-stream".utf8)
-    if !isStream, let length = header("Content-Length").flatMap({ Int($0) }), length <= limit, length > 0 {
-      collected.reserveCapacity(length)
-    }
   }
 
   func receivedBody(_ bytes: UnsafeRawBufferPointer) -> BodyReceipt {
@@ -187,6 +189,14 @@ final class Exchange: ExchangeReceiver {
       guard collected.count + bytes.count <= limit else {
         isTooLarge = true
         return .refused
+      }
+      // Not before a part has arrived, because the server can announce any length.
+      if collected.isEmpty, bytes.count > 0, let length = announcedLength {
+        collected.reserveCapacity(min(length, Self.firstReserve))
+      } else if collected.count < Self.firstReserve, collected.count + bytes.count >= Self.firstReserve,
+        let length = announcedLength
+      {
+        collected.reserveCapacity(length)
       }
       collected += bytes
       return .taken
@@ -202,6 +212,11 @@ final class Exchange: ExchangeReceiver {
     retryMilliseconds = parser.retryMilliseconds ?? retryMilliseconds
     isTooLarge = !isRead
     return isRead ? .taken : .refused
+  }
+
+  /// The length in the response's headers; nil for none, and for one above the limit.
+  private var announcedLength: Int? {
+    header("Content-Length").flatMap { Int($0) }.flatMap { (1...limit).contains($0) ? $0 : nil }
   }
 
   /// The error in the body of a refusal; nil for another body.

@@ -195,6 +195,19 @@ class Streams(WireCase):
         self.assertEqual(host.call("x")["result"], {"late": True})
         self.assertEqual(len(self.peer.all("tools/call")), 1)
 
+    def test_an_event_that_is_no_json_is_not_called_a_broken_connection(self):
+        @self.peer.on
+        def garble(handler, message):
+            if message.get("method") != "tools/call":
+                return False
+            handler.stream()
+            handler.event('{"jsonrpc":"2.0","id":')
+            return True
+
+        answer = self.session().call("x")
+        self.assertEqual((answer["error"]["code"], self.reason(answer)), (-32013, "refused"))
+        self.assertIn("no JSON-RPC", answer["error"]["message"])
+
     def test_a_call_whose_stream_broke_is_never_said_to_be_unsent(self):
         replies = {
             "absent": (405, b""), "refused": (401, b""), "lost": (404, {"error": {"code": -32001, "message": "m"}}),

@@ -20,6 +20,17 @@ struct MessageTests {
     expect(read(#"{"id":[1],"method":"ping"}"#)?.id, is: nil)
   }
 
+  @Test("any nesting that a server sends is read, and a bracket that does not match is found")
+  func nesting() {
+    let depth = 100_000
+    let open = String(repeating: #"[{"a":"#, count: depth)
+    let close = String(repeating: "}]", count: depth)
+    expect(text(read(#"{"id":1,"params":\#(open)0\#(close),"method":"a"}"#)?.id), is: "1")
+    for wrong in ["[1}", #"{"a":1]"#, "[1,]", #"{"a":1,}"#, #"{"a" 1}"#, "[[]", "{1:2}", "[,1]", "[1 2]"] {
+      expect(read(#"{"id":1,"params":\#(wrong),"method":"a"}"#)?.id, is: nil)
+    }
+  }
+
   @Test("names are found wherever they are, also escaped ones; of two the last counts")
   func names() {
     let call = read(

@@ -7,7 +7,9 @@ struct StreamPauseTests {
   @Test("a stream that was of use is opened again after the server's time, and not at once")
   func ofUse() {
     var pause = StreamPause()
-    for (asked, expected) in [(nil, 1_000), (0, 1_000), (20, 1_000), (5_000, 5_000), (3_600_000, 60_000)]
+    for (asked, expected) in [
+      (nil, 1_000), (0, 100), (20, 100), (500, 500), (5_000, 5_000), (3_600_000, 60_000),
+    ]
       as [(Int64?, Int64)]
     {
       expect(pause.next(wasOfUse: true, asked: asked), is: expected)
@@ -24,6 +26,8 @@ struct StreamPauseTests {
     expect(
       (0..<5).map { _ in asked.next(wasOfUse: false, asked: 5_000) },
       is: [5_000, 5_000, 5_000, 8_000, 16_000])
+    var short = StreamPause()
+    expect((0..<3).map { _ in short.next(wasOfUse: false, asked: 500) }, is: [500, 2_000, 4_000])
   }
 
   @Test("a stream of use begins the count anew")
