@@ -241,3 +241,24 @@ final class Exchange: ExchangeReceiver {
     bridge.ended(self, failure)
   }
 }
+
+extension Exchange {
+  /// The requirements of this exchange for a sign-in.
+  var signInNeed: SignInNeed {
+    SignInNeed(
+      challenge: challenge.flatMap { $0.isEmpty ? nil : $0 }, again: needsMoreScopes || isClientForgotten,
+      needsMoreScopes: needsMoreScopes, ended: endedSession)
+  }
+  /// Whether the server wants the proof of the token's key again, with its nonce (RFC 9449 §9).
+  var lacksNonce: Bool {
+    guard let token, BridgeTokens.isBound(token), !hasNonce, header("DPoP-Nonce") != nil else { return false }
+    let answer = HTTPResponse(status: status, headers: headers)
+    let challenges = (try? AuthenticationChallenge.all(in: answer)) ?? []
+    return challenges.contains { $0.parameter("error") == "use_dpop_nonce" }
+  }
+  var isQueued: Bool { if case .queued = phase { true } else { false } }
+  var isHeld: Bool { if case .held = phase { true } else { false } }
+  var isWaitingForUser: Bool { if case .awaitingSignIn = phase { true } else { false } }
+  var isWaitingForSession: Bool { if case .awaitingSession = phase { true } else { false } }
+  var isWaitingForTools: Bool { if case .awaitingTools = phase { true } else { false } }
+}

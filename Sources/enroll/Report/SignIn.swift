@@ -202,9 +202,7 @@ struct SignIn {
   private mutating func reopen(
     _ client: Client, _ newer: ConfigurationDocument, insteadOf configuration: ConfigurationDocument
   ) throws(Failure) -> Client {
-    if former == nil, !newer.hasSameClient(as: configuration) {
-      former = configuration
-    }
+    if former == nil, !newer.hasSameClient(as: configuration) { former = configuration }
     made = newer
     session.close(client)
     return try session.open(newer, makesStore: true)
