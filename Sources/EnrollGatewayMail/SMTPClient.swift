@@ -57,7 +57,7 @@ public final class SMTPClient: MailTransport {
     return withExtendedLifetime(source) {
       let refused = configure(easy, message, recipients, source)
       guard refused == CURLE_OK else { return .failed("libcurl refused an option: \(words(refused))") }
-      return outcome(of: perform(easy), easy)
+      return outcome(of: perform(easy), easy, source)
     }
   }
 
@@ -117,15 +117,18 @@ public final class SMTPClient: MailTransport {
     }
   }
 
-  private func outcome(of code: CURLcode, _ easy: UnsafeMutableRawPointer) -> MailOutcome {
+  private func outcome(
+    of code: CURLcode, _ easy: UnsafeMutableRawPointer, _ source: MessageSource
+  ) -> MailOutcome {
     guard code != CURLE_OK else { return .sent }
     var reply = 0
     _ = enroll_curl_get_long(library.functions, easy, CURLINFO_RESPONSE_CODE, &reply)
     let reason = reply > 0 ? "\(words(code)), reply \(reply)" : words(code)
-    // The server refused the message or its addresses. If it refuses the gateway itself (RFC 4954 §6), the operator has to
-    // change the settings, so the message stays in the outbox.
+    // The server refused the message or its addresses. If it refuses the gateway itself, in its greeting or for its
+    // password (RFC 4954 §6), the message stays in the outbox: the operator has to change the settings, or to wait.
     let isOfMessage =
-      code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_WEIRD_SERVER_REPLY
+      code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR
+      || code == CURLE_WEIRD_SERVER_REPLY && source.wasRead
     let isOfGateway = [530, 534, 535, 538].contains(reply)
     return isOfMessage && (500...599).contains(reply) && !isOfGateway ? .refused(reason) : .failed(reason)
   }
@@ -142,6 +145,9 @@ private final class MessageSource {
   private var place = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Whether the server has accepted the addresses, and a part of the message was sent.
+  var wasRead: Bool { place > 0 }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(buffer.count, bytes.count - place)

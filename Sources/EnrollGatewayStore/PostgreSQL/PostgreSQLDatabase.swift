@@ -48,16 +48,18 @@ final class PostgreSQLDatabase: SQLDatabase {
     }
     guard closed == 0 else {
       throw .full(
-        "PostgreSQL does not let this user change \(closed) of the gateway's tables. The store expected SELECT, INSERT, UPDATE and "
-          + "DELETE on each of them. Grant what is missing, then try again.")
+        "PostgreSQL does not let this user change \(closed) of the gateway's tables, or they are missing. The store expected SELECT, "
+          + "INSERT, UPDATE and DELETE on each of them. Grant what is missing, or restore the tables, then try again."
+      )
     }
   }
 
-  /// How many tables this user may not read and change. A missing table is not counted.
+  /// How many tables this user may not read and change. A missing table counts.
   static let tablesWithoutRights =
-    "SELECT count(*) FROM unnest(ARRAY[\(tables.map { "'\($0)'" }.joined(separator: ","))]) AS name WHERE NOT ("
+    "SELECT count(*) FROM unnest(ARRAY[\(tables.map { "'\($0)'" }.joined(separator: ","))]) AS name WHERE ("
     + ["SELECT", "INSERT", "UPDATE", "DELETE"]
-    .map { "has_table_privilege(to_regclass(name)::oid, '\($0)')" }.joined(separator: " AND ") + ")"
+    .map { "has_table_privilege(to_regclass(name)::oid, '\($0)')" }.joined(separator: " AND ")
+    + ") IS NOT TRUE"
 
   static let tables = [
     "accounts", "identities", "sessions", "app_codes", "audit", "people", "mail_links", "outbox", "spent",

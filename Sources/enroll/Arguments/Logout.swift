@@ -214,7 +214,10 @@ struct EndedSession {
   var warning: String? {
     switch providerTold {
     case .told: nil
-    case .queued: "The tokens could not be revoked at the provider yet: the next use tries again."
+    // The reason is not stored with the message.
+    case .queued:
+      "The tokens are not revoked at the provider yet: the next use tries again. If another account has the same user, the "
+        + "sign-out of that account revokes them."
     case .notPossible(let reason):
       "The tokens could not be revoked at the provider: \(Shown.message(reason)). They work until they expire; end the session in your "
         + "account at the provider."

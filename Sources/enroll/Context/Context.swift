@@ -24,9 +24,9 @@ struct Context {
   /// - Throws: `.usage`.
   init(
     _ options: PlaceOptions, environment: Environment = .process,
-    current: () -> CurrentChoice? = CurrentChoice.saved
+    current: () throws(Failure) -> CurrentChoice? = CurrentChoice.saved
   ) throws(Failure) {
-    let chosen = options.isElsewhere(environment) ? nil : current()
+    let chosen = options.isElsewhere(environment) ? nil : try current()
     isChosen = chosen != nil
     account = options.account ?? environment["ENROLL_ACCOUNT"] ?? chosen?.account ?? "default"
     do throws(EnrollError) {

@@ -13,12 +13,17 @@ struct CurrentChoice: Equatable {
   // No profile has this name, because the names of profiles end with .json: both may be in one directory.
   private static let name = "current-account"
 
-  /// nil if there is no choice, or the file cannot be read.
-  static func saved() -> CurrentChoice? {
-    guard let path, access(path, F_OK) == 0,
-      let json = try? UserDirectories.readConfiguration(at: path, called: path),
+  /// nil if there is no choice.
+  /// - Throws: `.usage` if the file cannot be read: another account than the chosen one would answer for it.
+  static func saved() throws(Failure) -> CurrentChoice? {
+    guard let path, access(path, F_OK) == 0 else { return nil }
+    guard let json = try? UserDirectories.readConfiguration(at: path, called: path),
       let profile = json["profile"]?.string, let account = json["account"]?.string, !account.isEmpty
-    else { return nil }
+    else {
+      throw Failure(
+        .usage, "the account that was chosen by enroll switch is unknown: the file \(path) is damaged",
+        advice: "Remove the file, and choose the account again.")
+    }
     return CurrentChoice(profile: profile, account: account)
   }
 

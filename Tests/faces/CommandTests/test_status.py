@@ -335,14 +335,14 @@ class Logout(CommandCase):
                     self.assertEqual((told["account"], told["providerTold"]), ("default", "queued"))
                 else:
                     self.assertIn("signed out Alice Example", words)
-                    self.assertIn("could not be revoked at the provider yet: the next use tries again", words)
+                    self.assertIn("are not revoked at the provider yet: the next use tries again", words)
                 self.run_enroll("token", status=3)
 
     def test_a_provider_that_is_down_is_told_later(self):
         self.sign_in()
         self.sandbox.control("fault", fault="serverError", endpoint="revocation")
         _, words = self.run_enroll("logout")
-        self.assertIn("could not be revoked at the provider yet", words)
+        self.assertIn("are not revoked at the provider yet", words)
         self.run_enroll("token", status=3)
         self.sandbox.control("clearFaults")
         self.assertEqual(self.sessions(), [None])

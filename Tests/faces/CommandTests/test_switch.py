@@ -72,11 +72,17 @@ class Switch(CommandCase):
         told = self.json("switch", "second")
         self.assertEqual((told["account"], told["profile"]["email"]), ("second", "bob@example.com"))
 
-    def test_a_damaged_choice_is_none(self):
+    def test_a_damaged_choice_makes_no_other_account_answer(self):
         self.run_enroll("switch", "second")
+        file = self.home / ".local/state/enrollkit/current-account"
         for damage in ["", "{", "[]", '{"profile": "work"}', '{"profile": "work", "account": ""}']:
-            (self.home / ".local/state/enrollkit/current-account").write_text(damage)
-            self.assertEqual(self.who(), "alice@example.com")
+            file.write_text(damage)
+            output, words = self.run_enroll("token", status=2)
+            self.assertEqual(output, "")
+            self.assertIn(f"the file {file} is damaged", words)
+        self.assertEqual(self.json("status", "--account", "default")["profile"]["email"], "alice@example.com")
+        file.unlink()
+        self.assertEqual(self.who(), "alice@example.com")
 
     def test_a_sign_in_at_a_provider_that_is_named_ends_the_choice(self):
         self.run_enroll("switch", "second")

@@ -138,7 +138,7 @@ class Script(threading.Thread):
                 self.serve(connection, lines)
 
     def serve(self, connection, lines):
-        connection.sendall(b"220 script\r\n")
+        connection.sendall(self.answers.get("GREETING", "220 script").encode() + b"\r\n")
         for line in lines:
             word = line[:4].decode().strip().upper()
             self.seen.append(word)
@@ -191,6 +191,9 @@ class RefusingServers(EmailCase):
 
     def test_a_refusal_for_good_ends_it(self):
         self.outcome("refused it for good", RCPT="550 nobody")
+
+    def test_a_server_that_refuses_everybody_loses_no_mail(self):
+        self.outcome("try 1", GREETING="554 down for maintenance")
 
     def test_a_message_that_is_refused_at_its_end(self):
         self.outcome("refused it for good", END="554 no")

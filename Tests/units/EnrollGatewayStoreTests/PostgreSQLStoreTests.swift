@@ -101,6 +101,18 @@ struct PostgreSQLStoreTests {
     #expect { try store.check() } throws: { isUnavailable($0) && "\($0)".contains("read-only") }
   }
 
+  @Test("a database without one of the tables is not used")
+  func missingTable() throws {
+    let place = try conninfo()
+    let store = try PostgreSQLStore(place)
+    _ = try store.migrate()
+    try store.check()
+    let admin = try connection(place)
+    defer { admin.close() }
+    try admin.execute("ALTER TABLE sessions RENAME TO sessions_of_another_day")
+    #expect { try store.check() } throws: { "\($0)".contains("change 1 of the") }
+  }
+
   @Test("a database of another encoding is refused")
   func encoding() throws {
     let base = try PostgreSQLServer.shared.get().conninfo
