@@ -81,6 +81,9 @@ struct SignInArguments {
     }
   }
 
+  /// Whether a bridge has started this command: nobody reads its standard error.
+  var isForBridge: Bool { tabWish != nil }
+
   /// Opens the address again if a bridge has asked for it.
   func openAgain(_ address: String, at now: Int64) {
     guard let tabWish, unlink(tabWish) == 0, Browser().open(address) != nil else { return }

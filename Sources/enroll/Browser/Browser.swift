@@ -106,6 +106,20 @@ final class Opener {
     self.name = name
   }
 
+  /// Waits a moment, because a program without a desktop fails at once.
+  /// - Throws: `.failed` if the program has failed; `.interrupted` by Ctrl-C.
+  func requireSuccess(_ session: CommandSession) throws(Failure) {
+    let end = session.instant.advanced(bySeconds: 1)
+    while child != nil, session.instant < end {
+      if let status = failure() {
+        throw Failure(
+          .failed, "the browser did not open: \(name) ended with status \(status)",
+          advice: "Run \(.login) in a terminal, which shows the address to open.")
+      }
+      try session.pause(milliseconds: 20)
+    }
+  }
+
   /// The exit status of the program if it has just failed; nil otherwise.
   func failure() -> Int32? {
     guard let child else { return nil }

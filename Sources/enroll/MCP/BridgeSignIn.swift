@@ -112,8 +112,12 @@ struct BridgeSignIn {
     let age = session.now - failure.at
     let isDeclined = failure.status == Int64(CommandStatus.notFinished.rawValue)
     let isSame = need.needsMoreScopes && record.challenge == need.challenge
+    // The program that opens the browser may fail after it has opened a tab.
+    let isOfBrowser = failure.status == Int64(CommandStatus.failed.rawValue)
     let limit =
-      !isDeclined ? Self.failedSeconds : isSame ? Self.declinedScopesSeconds : Self.declinedSeconds
+      isDeclined
+      ? isSame ? Self.declinedScopesSeconds : Self.declinedSeconds
+      : isOfBrowser ? Self.declinedSeconds : Self.failedSeconds
     guard age >= 0, age < limit else { return nil }
     guard isDeclined else { return failed(record, need) }
     let ago = "\(max(1, age)) seconds ago"

@@ -56,11 +56,16 @@ extension ResourceSetup {
       try ConsentPage(
         ConsentQuestion(name: found.name, resource: resource, issuer: found.issuer, issuerBefore: before))
     }
-    guard Browser().open(asked.address) != nil else {
+    do throws(Failure) {
+      guard let opener = Browser().open(asked.address) else {
+        throw Failure(
+          .usage, "there is no browser to confirm the authorization server \(Shown.text(found.issuer)) in",
+          advice: "Name it by --issuer.")
+      }
+      try opener.requireSuccess(session)
+    } catch {
       asked.close()
-      throw Failure(
-        .usage, "there is no browser to confirm the authorization server \(Shown.text(found.issuer)) in",
-        advice: "Name it by --issuer.")
+      throw error
     }
     page = asked
     let tick: (String?) -> [String] = { [way, session] _ in

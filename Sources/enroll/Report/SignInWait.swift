@@ -18,6 +18,7 @@ extension SignIn {
     case .showDeviceCode(let code): ShownDeviceCode(code).show()
     case .openURL(let url), .openOtherApp(let url):
       if !(resource?.goOn(to: url) ?? false) { opener = try openBrowser(url, begun, client) }
+      if way.isForBridge { try requireBrowser(opener, client, begun) }
     case .enterCode, .awaitLink: opener = try openBrowser("", begun, client)
     }
     var redirectHint = kind == .device ? nil : try redirectHint(begun, client)
@@ -142,6 +143,14 @@ extension SignIn {
       // The call that waits for the transaction reports an error that settles it.
       guard [.unsolicited, .redirectMalformed, .redirectMismatch].contains(error.code) else { return nil }
       return "This address is not the redirect: \(Shown.message(error.message))"
+    }
+  }
+
+  /// Ends a sign-in whose address nobody would see.
+  private func requireBrowser(_ opener: Opener?, _ client: Client, _ begun: Transaction) throws(Failure) {
+    do throws(Failure) { try opener?.requireSuccess(session) } catch {
+      _ = try session.cancel(client, begun.transactionID)
+      throw error
     }
   }
 

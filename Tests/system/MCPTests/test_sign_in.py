@@ -122,6 +122,18 @@ class OneSignIn(SignInCase):
         self.assertEqual(self.peer.received[before]["message"]["method"], "initialize")
         self.assertIn("Authorization", self.peer.received[before]["headers"])
 
+    def test_a_browser_that_does_not_open_is_named_with_the_command(self):
+        hosts = [self.host(self.peer.url, *words, BROWSER="/bin/false") for words in ([], ["--sign-in", "auto"])]
+        for host in hosts:
+            answer = host.initialize()
+            self.assertIn("/bin/false ended with status 1", answer["error"]["message"])
+            self.assertIn("enroll login --resource", answer["error"]["data"]["enrollkit"]["command"])
+        # No sign-in is in progress, so the command begins one.
+        login = self.start("login", "--resource", self.peer.url, "--allow-loopback-http", "--yes")
+        self.come_back(self.opened())
+        self.assertEqual(login.wait(60), 0)
+        self.assertIn("result", hosts[0].initialize())
+
     def test_a_killed_bridge_costs_no_tab(self):
         first = self.bridges(1)[0]
         url = self.opened()
