@@ -88,6 +88,8 @@ struct MirroredArguments {
   ]
   private static let namedSchemas = ["$defs", "definitions", "patternProperties", "dependentSchemas"]
 
+  private static let deepestSchema = 64
+
   private let bytes: [UInt8]
   private(set) var all: [MirroredArgument] = []
   /// Why a mark is not allowed.
@@ -99,8 +101,15 @@ struct MirroredArguments {
   /// - Parameters:
   ///   - path: the names of the properties that lead to it.
   ///   - isReachable: whether only `properties` lead to it. A mark is allowed nowhere else.
+  ///   - depth: how many schemas it is in.
   /// - Returns: false for what is no JSON.
-  mutating func read(_ cursor: inout JSONCursor, path: [String] = [], isReachable: Bool = true) -> Bool {
+  mutating func read(
+    _ cursor: inout JSONCursor, path: [String] = [], isReachable: Bool = true, depth: Int = 0
+  ) -> Bool {
+    guard depth < Self.deepestSchema else {
+      refuse("the inputSchema has more than \(Self.deepestSchema) schemas in each other")
+      return cursor.value() != nil
+    }
     var mark: Range<Int>?
     var type: Range<Int>?
     let isRead = cursor.members { name, cursor in
@@ -112,10 +121,12 @@ struct MirroredArguments {
         type = cursor.value()
         return type != nil
       case "properties":
-        return cursor.members { read(&$1, path: path + [$0], isReachable: isReachable) }
-      case _ where Self.oneSchema.contains(name): return unreachable(&cursor)
+        return cursor.members {
+          read(&$1, path: path + [$0], isReachable: isReachable, depth: depth + 1)
+        }
+      case _ where Self.oneSchema.contains(name): return unreachable(&cursor, depth: depth + 1)
       case _ where Self.namedSchemas.contains(name):
-        return cursor.members { read(&$1, isReachable: false) }
+        return cursor.members { read(&$1, isReachable: false, depth: depth + 1) }
       default: return cursor.value() != nil
       }
     }
@@ -125,10 +136,10 @@ struct MirroredArguments {
   }
 
   /// A schema or several, in which no mark is allowed.
-  private mutating func unreachable(_ cursor: inout JSONCursor) -> Bool {
+  private mutating func unreachable(_ cursor: inout JSONCursor, depth: Int) -> Bool {
     cursor.skipSpace()
-    guard cursor.next == UInt8(ascii: "[") else { return read(&cursor, isReachable: false) }
-    return cursor.array { read(&$0, isReachable: false) }
+    guard cursor.next == UInt8(ascii: "[") else { return read(&cursor, isReachable: false, depth: depth) }
+    return cursor.array { read(&$0, isReachable: false, depth: depth) }
   }
 
   private mutating func take(_ mark: Range<Int>, type: Range<Int>?, path: [String], isReachable: Bool) {

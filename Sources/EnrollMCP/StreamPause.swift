@@ -5,8 +5,8 @@
 package struct StreamPause: Equatable, Sendable {
   /// The bridge's own shortest pause, in milliseconds.
   package static let least: Int64 = 1_000
-  /// The shortest pause, whatever the server asks for, so that one that ends each stream at once gets no storm.
-  package static let floor: Int64 = 100
+  /// A server that asks for less gets the bridge's own pause, so that one that ends each stream at once gets no storm.
+  package static let leastAsked: Int64 = 100
   package static let longest: Int64 = 60_000
   /// 2^6 seconds are more than the longest pause.
   private static let mostDoublings = 6
@@ -19,15 +19,15 @@ package struct StreamPause: Equatable, Sendable {
   /// Counts an attempt.
   /// - Parameters:
   ///   - wasOfUse: whether it brought something, or lasted long.
-  ///   - asked: the pause that the server asks for, in milliseconds. It takes the place of the bridge's own until attempts
-  ///     fail. The pause is never shorter, except above the longest.
+  ///   - asked: the pause that the server asks for, in milliseconds. It takes the place of the bridge's own pause until a
+  ///     second attempt in a row brings nothing; then the longer of the two counts.
   /// - Returns: the pause before the next attempt, in milliseconds.
   package mutating func next(wasOfUse: Bool, asked: Int64?) -> Int64 {
     failures = wasOfUse ? 0 : failures + 1
-    guard let asked, failures < 2 else {
+    guard let asked, asked >= Self.leastAsked, failures < 2 else {
       let own = Self.least << Int64(min(max(failures - 1, 0), Self.mostDoublings))
       return min(max(own, asked ?? 0), Self.longest)
     }
-    return min(max(asked, Self.floor), Self.longest)
+    return min(asked, Self.longest)
   }
 }

@@ -112,7 +112,7 @@ final class Bridge {
   }
 
   /// Waits for the next event and handles it. Does not read the host's input.
-  func turn() {
+  func step() {
     wait()
     work()
   }
@@ -120,8 +120,10 @@ final class Bridge {
   /// Handles what is pending, waits for the next event, and reads the host's input if there is any.
   private func serve() {
     work()
+    // One long message alone must not keep the host's answers and cancellations from being read.
     let reads =
-      queuedBytes < Self.mostQueuedBytes && exchanges.count { !$0.isQueued } < 2 * Self.mostExchanges
+      (queuedBytes < Self.mostQueuedBytes || exchanges.count { $0.isQueued } == 1)
+      && exchanges.count { !$0.isQueued } < 2 * Self.mostExchanges
     wait(reads: reads)
     readInput(reads)
   }
@@ -210,7 +212,10 @@ final class Bridge {
   }
 
   private var hasRoom: Bool {
-    let running = exchanges.filter { $0.kind == .message && !$0.isQueued }
+    // A server may leave the stream of an answered request open.
+    let running = exchanges.filter {
+      $0.kind == .message && !$0.isQueued && (!$0.openIDs.isEmpty || $0.status == 0)
+    }
     return running.count < Self.mostExchanges
       && running.reduce(0) { $0 + $1.body.count } < Self.mostRunningBytes
   }
@@ -232,13 +237,13 @@ final class Bridge {
     exchanges.first { $0.openIDs.contains(id) && $0.isOfHost }
   }
 
-  /// The exchanges in a phase.
+  /// The exchanges of which this is true.
   func all(where isWanted: (Exchange) -> Bool) -> [Exchange] { exchanges.filter(isWanted) }
 
   /// Whether a message of the host has to wait until the session is initialized.
   /// - Parameter waiting: the message.
   func isBeginning(before waiting: Exchange) -> Bool {
-    exchanges.contains { $0 !== waiting && $0.isFirst && !$0.isHeld && !$0.isQueued } || isSessionLost
+    exchanges.contains { $0 !== waiting && $0.isFirst && !$0.isHeld && !$0.isQueued } || isBeginningAgain
   }
 
   /// Sends the messages that waited until the session was initialized.
@@ -250,7 +255,7 @@ final class Bridge {
   }
 
   /// Whether the bridge is initializing a new session, because the server has lost the previous one.
-  var isSessionLost: Bool {
+  var isBeginningAgain: Bool {
     exchanges.contains { $0.kind == .initializeAgain || $0.kind == .initializedAgain }
   }
 
@@ -268,6 +273,9 @@ final class Bridge {
     // The host sent the call and not the request for the rest of its stream, so the error is about the call.
     let answer = exchange.kind == .resuming && answer.reason != .tooLarge ? brokenStream : answer
     guard exchange.kind != .initializeAgain, exchange.kind != .initializedAgain else {
+      let words =
+        "The session could not be initialized again: \(answer.message) This request was not carried out."
+      let answer = ErrorAnswer(answer.reason ?? .refused, words, retryAfter: answer.retryAfter)
       for waiting in exchanges where waiting.isWaitingForSession { fail(waiting, answer) }
       return
     }
@@ -314,8 +322,8 @@ final class Bridge {
       case .resting(let until): next = min(next ?? until, until)
       case .awaitingSignIn: next = min(next ?? .max, nextLook)
       case .awaitingToken: next = min(next ?? .max, now + Self.slowTick)
-      case .queued, .held, .awaitingSession, .awaitingTools, .awaitingEndpoint, .awaitingAnswer, .running:
-        break
+      case .awaitingEndpoint: next = min(next ?? .max, exchange.deadline)
+      case .queued, .held, .awaitingSession, .awaitingTools, .awaitingAnswer, .running: break
       }
     }
     guard let next else { return -1 }
@@ -326,6 +334,12 @@ final class Bridge {
     for exchange in exchanges {
       if case .resting(let until) = exchange.phase, now >= until { advance(exchange) }
     }
-    if exchanges.contains(where: { $0.isWaitingForUser }) { lookAtSignIn() }
+    endWaitForEndpoint()
+    if exchanges.contains(where: { $0.isWaitingForUser }) {
+      lookAtSignIn()
+    } else if signIn.isAwaited {
+      // The host has cancelled the requests that waited.
+      signIn.end()
+    }
   }
 }

@@ -67,7 +67,7 @@ struct BridgeCheck {
         if let result = answer["result"] { return result }
         throw failure(answer["error"] ?? .null)
       }
-      bridge.turn()
+      bridge.step()
     }
     throw Failure(.interrupted, "stopped")
   }

@@ -35,7 +35,10 @@ extension Bridge {
     if let id = message.id, message.isRequest, exchange(of: id) != nil {
       return output.add(ErrorAnswer.invalid("a request with this id is in progress").line(id: id))
     }
-    if let id = message.id, let answer = hiddenTool(message) { return output.add(answer.line(id: id)) }
+    if let answer = hiddenTool(message) {
+      if let id = message.id { output.add(answer.line(id: id)) }
+      return
+    }
     if message.method == "initialize", message.isRequest { legacy.begin(with: bytes) }
     begin(exchange(.message, bytes, message, ids: message.isRequest ? [message.id ?? []] : []))
   }
@@ -85,6 +88,12 @@ extension Bridge {
 
   private func received(_ line: [UInt8], _ content: Message.Content, on stream: Exchange) {
     let exchange = stream.kind == .wholeStream ? asker(of: content) ?? stream : stream
+    if exchange.kind == .wholeStream, case .single(let answer) = content, answer.method == nil,
+      answer.id != nil
+    {
+      // The request has its answer, or was cancelled.
+      return
+    }
     let messages: [Message] =
       switch content {
       case .single(let message): [message]
@@ -109,16 +118,13 @@ extension Bridge {
       "\(exchange.logged): \(failure.map { "failed, " + $0.message } ?? "status \(exchange.status)") after "
         + "\((now - exchange.startedAt) / 1_000_000) ms")
     if exchange.isCancelled { return drop(exchange) }
-    if exchange.isTooLarge {
-      return fail(
-        exchange, ErrorAnswer(.tooLarge, "The answer is larger than \(longestShown)."))
-    }
     switch exchange.kind {
     case .closing: return drop(exchange)
     case .wholeStream: return wholeStreamEnded(exchange, failure)
     case .listening: return listeningEnded(exchange, failure)
     case .message, .initializeAgain, .initializedAgain, .resuming, .listingTools: break
     }
+    if exchange.isTooLarge { return fail(exchange, tooLarge) }
     if let failure { return connectionFailed(exchange, failure) }
     switch exchange.status {
     case 200...299:
@@ -139,8 +145,10 @@ extension Bridge {
 
   private func succeeded(_ exchange: Exchange) {
     if wholeStream.endpoint != nil {
-      exchange.phase = .awaitingAnswer
-      return
+      if let content = Message.content(of: exchange.collected) {
+        received(exchange.takeLine(), content, on: exchange)
+      }
+      return awaitAnswer(exchange)
     }
     if !exchange.isStream, !exchange.collected.isEmpty {
       let line = exchange.takeLine()
@@ -169,6 +177,8 @@ extension Bridge {
     ErrorAnswer(.refused, "\(options.serverName) sent an answer that is no JSON-RPC.")
   }
 
+  var tooLarge: ErrorAnswer { ErrorAnswer(.tooLarge, "The answer is larger than \(longestShown).") }
+
   var brokenStream: ErrorAnswer {
     ErrorAnswer(
       .unreachable,
@@ -176,6 +186,10 @@ extension Bridge {
   }
 
   private func connectionFailed(_ exchange: Exchange, _ failure: EnrollError) {
+    if wholeStream.endpoint != nil, exchange.kind == .message, !failure.isUnsent {
+      // The stream, which still exists, has the answer if the server got the message.
+      return awaitAnswer(exchange)
+    }
     if exchange.isStream || exchange.kind == .resuming {
       if exchange.openIDs.isEmpty { return finish(exchange) }
       if resume(exchange) { return }
@@ -210,7 +224,7 @@ extension Bridge {
     // The server's error has one id. The other requests of a batch get the same error with their own ids.
     if let message = exchange.errorAnswer, let error = message.error, exchange.isOfHost {
       let line = exchange.takeLine()
-      if needsTools(exchange, message), let id = message.id ?? exchange.openIDs.first {
+      if needsTools(exchange, message), let id = exchange.openIDs.first {
         return listTools(
           for: exchange, refusal: message.id == id ? line : ErrorAnswer.line(id: id, error: error))
       }
@@ -244,20 +258,20 @@ extension Bridge {
     if let header = exchange.header("WWW-Authenticate") {
       let answer = HTTPResponse(status: status, headers: [HTTPHeader("WWW-Authenticate", header)])
       let challenges = (try? AuthenticationChallenge.all(in: answer)) ?? []
-      let told = challenges.lazy.compactMap {
+      let reason = challenges.lazy.compactMap {
         $0.parameter("error_description") ?? $0.parameter("error")
       }.first
-      if let told { words += ": " + PrintableText.bounded(told, maximumBytes: 200) }
+      if let reason { words += ": " + PrintableText.bounded(reason, maximumBytes: 200) }
     }
     return words + "."
   }
 
   /// Removes an exchange that has ended; after a success, starts the exchanges that depend on it.
   func finish(_ exchange: Exchange) {
-    let isOver = (200...299).contains(exchange.status)
+    let isAccepted = (200...299).contains(exchange.status) || exchange.isAtServer
     let message = exchange.message
     drop(exchange)
-    guard isOver else { return }
+    guard isAccepted else { return }
     if exchange.kind == .message, message.method == "notifications/initialized", !wholeStream.isInUse {
       listen()
     }

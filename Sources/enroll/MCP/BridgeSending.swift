@@ -19,7 +19,7 @@ extension Bridge {
     }
     // The last attempt to begin the session again failed.
     if exchange.kind == .message, !exchange.openIDs.isEmpty, !exchange.isModern, !exchange.isInitialize,
-      legacy.isLost, !isSessionLost
+      legacy.isLost, !isBeginningAgain
     {
       return awaitSession(exchange)
     }
@@ -72,7 +72,7 @@ extension Bridge {
           exchange, .get, own(exchange, [HTTPHeader("Accept", "text/event-stream")] + resumption(exchange)),
           [])
       case .wholeStream:
-        try start(exchange, .get, withToken(exchange, [HTTPHeader("Accept", "text/event-stream")]), [])
+        try start(exchange, .get, withOwnHeaders([HTTPHeader("Accept", "text/event-stream")]), [])
       case .closing: try start(exchange, .delete, own(exchange, []), [])
       }
     } catch {
@@ -86,7 +86,7 @@ extension Bridge {
       HTTPHeader("Accept", "application/json, text/event-stream"),
     ]
     if let endpoint = wholeStream.endpoint {
-      return try start(exchange, .post, withToken(exchange, headers), exchange.body, at: endpoint)
+      return try start(exchange, .post, withOwnHeaders(headers), exchange.body, at: endpoint)
     }
     let version =
       exchange.message.metaVersion ?? (legacy.version == nil && legacy.opening.isEmpty ? modernVersion : nil)
@@ -98,24 +98,22 @@ extension Bridge {
       }
       exchange.sessionID = nil
       exchange.mirrored = mirrored(exchange)
-      try start(exchange, .post, withToken(exchange, headers + exchange.mirrored), exchange.body)
+      try start(exchange, .post, withOwnHeaders(headers + exchange.mirrored), exchange.body)
     } else {
       try start(exchange, .post, own(exchange, headers), exchange.body)
     }
   }
 
-  /// Adds the headers of the session, those of the user, and the token.
+  /// Adds the headers of the session, and those of the user.
   private func own(_ exchange: Exchange, _ headers: [HTTPHeader]) -> [HTTPHeader] {
     guard !exchange.isInitialize, exchange.kind != .initializeAgain else {
-      return withToken(exchange, headers)
+      return withOwnHeaders(headers)
     }
     exchange.sessionID = legacy.id
-    return withToken(exchange, headers + legacy.headers)
+    return withOwnHeaders(headers + legacy.headers)
   }
 
-  private func withToken(_ exchange: Exchange, _ headers: [HTTPHeader]) -> [HTTPHeader] {
-    headers + options.headers
-  }
+  private func withOwnHeaders(_ headers: [HTTPHeader]) -> [HTTPHeader] { headers + options.headers }
 
   private func resumption(_ exchange: Exchange) -> [HTTPHeader] {
     guard let id = exchange.lastEventID, let text = String(validating: id, as: UTF8.self),
@@ -135,11 +133,11 @@ extension Bridge {
     }
     if let token = exchange.token?.value {
       if exchange.hasFreshToken {
-        if exchange.kind != .listening { signIn.remember(.token, of: token) }
+        if exchange.kind != .listening { signIn.rememberRefusal(of: token) }
         return fail(exchange, freshTokenRefused)
       }
       // The server refused this token right after a renewal, so it would refuse another one, too.
-      if signIn.isRemembered(.token, of: token) { return fail(exchange, freshTokenRefused) }
+      if signIn.isRefused(token) { return fail(exchange, freshTokenRefused) }
     }
     exchange.challenge = exchange.header("WWW-Authenticate") ?? ""
     exchange.refusedToken = exchange.token?.value
@@ -163,15 +161,18 @@ extension Bridge {
 
   /// 403 with `insufficient_scope`: another sign-in, for the union of the scopes. The session stays in use.
   func moreScopesNeeded(_ exchange: Exchange) {
-    if let stored = tokens.storedToken, stored != exchange.token?.value, !exchange.hasSteppedUp {
+    if let sent = exchange.token?.value, let stored = tokens.storedToken, stored != sent,
+      !exchange.hasSteppedUp
+    {
       // A sign-in for another request has replaced the token in the meantime: tries the new one.
       return advance(exchange)
     }
     exchange.challenge = exchange.header("WWW-Authenticate")
     exchange.needsMoreScopes = true
     if let token = exchange.token?.value {
-      if exchange.hasSteppedUp { signIn.remember(.scopes, of: token) }
-      guard !signIn.isRemembered(.scopes, of: token) else {
+      let scopes = exchange.signInNeed.scopes
+      if exchange.hasSteppedUp { signIn.rememberRefusal(of: token, for: scopes) }
+      guard !signIn.isRefused(token, for: scopes) else {
         return fail(exchange, signIn.scopesRefused(exchange.signInNeed))
       }
     }
@@ -186,7 +187,8 @@ extension Bridge {
     if exchange.kind == .listening || exchange.kind == .closing { return drop(exchange) }
     // Only requests of the host, and the messages that initialize its session, may open the browser.
     let isAsked = exchange.kind == .message && (!exchange.openIDs.isEmpty || exchange.isFirst)
-    guard isAsked || exchange.kind == .initializeAgain || exchange.kind == .wholeStream else {
+    guard isAsked || exchange.kind == .initializeAgain || exchange.kind == .wholeStream && isStreamAskedFor
+    else {
       return fail(exchange, signIn.required(opened: false, exchange.signInNeed))
     }
     exchange.phase = .awaitingSignIn

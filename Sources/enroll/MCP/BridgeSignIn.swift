@@ -52,7 +52,7 @@ struct BridgeSignIn {
   private let place: SignInPlace?
   /// The record when the wait began.
   private var before: SignInRecord?
-  private var isAwaited = false
+  private(set) var isAwaited = false
   private var startedAt: Int64?
   private var arguments: [String] = []
   private var need = SignInNeed()
@@ -142,11 +142,12 @@ struct BridgeSignIn {
           .signInRequired,
           "To use \(options.serverName), open \(device.url) and type \(device.code). Then try again."))
     }
-    if hasNewSession() { return .settled }
     let record = place.record
+    // Before the session is looked at, because the earlier one may have been renewed in the meantime.
     if let record, record != before, record.failure != nil {
       return .failed(failed(record, need))
     }
+    if hasNewSession() { return .settled }
     if let startedAt, SystemClock.now().nanoseconds - startedAt < Self.startingNanoseconds { return .waiting }
     guard startedAt == nil else {
       return .failed(ErrorAnswer(.signInRequired, "The sign-in did not end.", command: command(need)))
@@ -168,18 +169,15 @@ struct BridgeSignIn {
 
   // MARK: Tokens that the server refuses
 
-  /// How long a token that the server has refused is not sent again, in seconds.
-  private static let refusedSeconds: Int64 = 600
-
   /// Remembers that the server has refused a new token, so that no bridge opens a tab for it.
-  func remember(_ refusal: SignInPlace.Refusal, of token: Secret) {
-    place?.remember(refusal, of: token, at: session.now)
+  /// - Parameter scopes: what it wanted instead; empty if it gave no scopes.
+  func rememberRefusal(of token: Secret, for scopes: Set<String> = []) {
+    place?.rememberRefusal(of: token, for: scopes, at: session.now)
   }
 
   /// Whether the server has refused this token although it was new.
-  func isRemembered(_ refusal: SignInPlace.Refusal, of token: Secret) -> Bool {
-    guard let at = place?.time(of: refusal, of: token) else { return false }
-    return (0..<Self.refusedSeconds).contains(session.now - at)
+  func isRefused(_ token: Secret, for scopes: Set<String> = []) -> Bool {
+    place?.isRefused(token, for: scopes, at: session.now) ?? false
   }
 
   private func failed(_ record: SignInRecord, _ need: SignInNeed) -> ErrorAnswer {

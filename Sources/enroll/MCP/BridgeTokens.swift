@@ -165,9 +165,10 @@ final class BridgeTokens {
   func headers(
     _ token: AccessToken, for method: HTTPRequest.Method, _ url: String, nonce: String?
   ) throws(EnrollError) -> [HTTPHeader] {
-    guard Self.isBound(token), let client else {
+    guard Self.isBound(token) else {
       return [HTTPHeader("Authorization", "Bearer " + token.value.reveal())]
     }
+    guard let client else { throw EnrollError(.illegalState, "the key of the token is not open") }
     let proof = try client.dpopProof(
       method: method.rawValue, url: url, nonce: nonce, accessToken: token.value)
     return [HTTPHeader("Authorization", "DPoP " + token.value.reveal()), HTTPHeader("DPoP", proof)]

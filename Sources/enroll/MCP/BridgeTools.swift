@@ -31,7 +31,7 @@ extension Bridge {
 
   /// The error for a call of a tool that the user hides; nil for another message.
   func hiddenTool(_ message: Message) -> ErrorAnswer? {
-    guard message.isToolCall, let name = message.name, options.hides(name) else { return nil }
+    guard message.method == "tools/call", let name = message.name, options.hides(name) else { return nil }
     return .hiddenTool(Shown.text(name))
   }
 

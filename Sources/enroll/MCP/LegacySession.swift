@@ -75,7 +75,7 @@ extension Bridge {
       return drop(exchange)
     }
     if exchange.status == 401 { return unauthorized(exchange) }
-    exchange.hasFreshToken = false
+    (exchange.hasFreshToken, exchange.hasNonce) = (false, false)
     rest(exchange)
   }
 
@@ -92,14 +92,15 @@ extension Bridge {
   /// Asks for the rest of a stream with the answer, if the server numbers its messages.
   /// - Returns: false if it does not.
   func resume(_ exchange: Exchange) -> Bool {
-    guard !exchange.isModern, exchange.lastEventID != nil, legacy.version != nil,
+    guard exchange.kind == .message || exchange.kind == .resuming, !exchange.isModern,
+      exchange.lastEventID != nil, legacy.version != nil,
       exchange.pauses.failures < Self.mostResumptions
     else { return false }
     exchange.kind = .resuming
     rest(exchange)
     // The call is as good as new: its token may have expired while it ran.
     exchange.deadline = newDeadline
-    exchange.hasFreshToken = false
+    (exchange.hasFreshToken, exchange.hasNonce) = (false, false)
     return true
   }
 
@@ -121,7 +122,7 @@ extension Bridge {
   /// Begins the session again, unless that is in progress.
   func awaitSession(_ exchange: Exchange) {
     exchange.phase = .awaitingSession
-    guard !isSessionLost else { return }
+    guard !isBeginningAgain else { return }
     guard case .single(let message)? = Message.content(of: legacy.opening) else { return }
     advance(self.exchange(.initializeAgain, legacy.opening, message, ids: message.id.map { [$0] } ?? []))
   }

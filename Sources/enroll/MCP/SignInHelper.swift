@@ -74,28 +74,44 @@ struct SignInPlace {
 
   // MARK: The token that the server refuses
 
-  /// Why the server refused a token.
-  enum Refusal: String {
-    /// It refused a fresh token (401).
-    case token = "refused"
-    /// It wanted further scopes after a sign-in for further scopes (403).
-    case scopes
-  }
+  /// A server that wants other scopes after each sign-in gets no more sign-ins than that, for the same time.
+  private static let mostScopeSets = 3
+  /// How long a refusal is remembered, in seconds.
+  private static let refusedSeconds: Int64 = 600
 
-  /// Remembers, for all bridges, that the server has refused this token.
-  func remember(_ refusal: Refusal, of token: Secret, at now: Int64) {
+  /// Remembers, for all bridges, that the server has refused this token although it was new.
+  /// - Parameter scopes: what the server wanted after a sign-in for scopes (403); empty after a 401.
+  func rememberRefusal(of token: Secret, for scopes: Set<String>, at now: Int64) {
     guard let label = Self.label(token) else { return }
-    let text = JSON.object([("at", .integer(now)), ("token", .string(label))]).text
-    try? Folders.write(text + "\n", to: "\(path).\(refusal.rawValue)")
+    var sets = refusals(for: scopes, at: now)?.sets ?? []
+    let text = Self.text(scopes)
+    if !sets.contains(text) { sets.append(text) }
+    let json = JSON.object([
+      ("at", .integer(now)), ("token", .string(label)), ("scopes", .array(sets.map { .string($0) })),
+    ])
+    try? Folders.write(json.text + "\n", to: refusalPath(for: scopes))
   }
 
-  /// When the server has refused this token, in seconds since 1970; nil if it has not.
-  func time(of refusal: Refusal, of token: Secret) -> Int64? {
-    guard let bytes = Self.read("\(path).\(refusal.rawValue)"), let json = try? JSON.parse(bytes),
-      let known = json["token"]?.string, let label = Self.label(token), ASCII.equals(known, label)
-    else { return nil }
-    return json["at"]?.integer
+  /// Whether the server has refused this token for these scopes, or further scopes too often.
+  func isRefused(_ token: Secret, for scopes: Set<String>, at now: Int64) -> Bool {
+    guard let known = refusals(for: scopes, at: now) else { return false }
+    let isSame = Self.label(token).map { ASCII.equals($0, known.token) } ?? false
+    return isSame && known.sets.contains(Self.text(scopes)) || known.sets.count >= Self.mostScopeSets
   }
+
+  private func refusals(for scopes: Set<String>, at now: Int64) -> (token: String, sets: [String])? {
+    guard let bytes = Self.read(refusalPath(for: scopes)), let json = try? JSON.parse(bytes),
+      let token = json["token"]?.string, let at = json["at"]?.integer,
+      (0..<Self.refusedSeconds).contains(now.subtractingReportingOverflow(at).partialValue)
+    else { return nil }
+    return (token, json["scopes"]?.array?.compactMap { $0.string } ?? [])
+  }
+
+  private func refusalPath(for scopes: Set<String>) -> String {
+    path + (scopes.isEmpty ? ".refused" : ".scopes")
+  }
+
+  private static func text(_ scopes: Set<String>) -> String { scopes.sorted().joined(separator: " ") }
 
   /// Tells a token from others, and says nothing about it.
   private static func label(_ token: Secret) -> String? {

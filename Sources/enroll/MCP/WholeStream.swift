@@ -64,6 +64,12 @@ extension Bridge {
     return all { $0.openIDs.contains(id) && ($0.isOfHost || $0.kind == .initializeAgain) }.first
   }
 
+  /// Waits for the answer on the stream. A message that gets none has ended.
+  func awaitAnswer(_ exchange: Exchange) {
+    exchange.phase = .awaitingAnswer
+    exchange.deadline = newDeadline
+  }
+
   /// Ends what was answered on the stream, and sends what has waited for it.
   func releaseAnswered() {
     guard wholeStream.endpoint != nil else { return }
@@ -80,14 +86,16 @@ extension Bridge {
       drop(stream)
       let lost = all { $0.isAtServer || $0.running != nil && $0.kind != .wholeStream }
       if !legacy.opening.isEmpty { legacy.forgetID() }
-      for exchange in lost { fail(exchange, brokenStream) }
+      for exchange in lost { fail(exchange, stream.isTooLarge ? tooLarge : brokenStream) }
       return
     }
     if wholeStream.isEndpointRefused {
       return fail(
         stream,
         ErrorAnswer(
-          .refused, "\(options.serverName) names another server for the messages, which they must not reach.")
+          .refused,
+          "\(options.serverName) names an address for the messages that is not its own, or that cannot be read."
+        )
       )
     }
     if let failure {
@@ -99,16 +107,36 @@ extension Bridge {
     }
     if stream.status == 401 { return unauthorized(stream) }
     if stream.status == 403, challengesScopes(stream) { return moreScopesNeeded(stream) }
-    let answer =
+    fail(
+      stream,
       wholeStream.refusal
-      ?? ErrorAnswer(.refused, "\(options.serverName) has no stream of HTTP+SSE (status \(stream.status)).")
-    if options.transport == .auto { wholeStream = WholeStream() }
-    fail(stream, answer)
+        ?? ErrorAnswer(
+          .refused, "\(options.serverName) has no stream of HTTP+SSE (status \(stream.status))."))
   }
 
-  /// There is no stream: what has waited for it gets the error.
+  /// There is no stream: what has waited for it gets the error, and the next `initialize` begins anew.
   func wholeStreamFailed(_ answer: ErrorAnswer) {
+    if options.transport == .auto { wholeStream = WholeStream() }
     for waiting in all(where: { $0.isWaitingForEndpoint }) { fail(waiting, answer) }
+  }
+
+  /// Ends the wait for an address that the server does not send.
+  func endWaitForEndpoint() {
+    let waiting = all { $0.isWaitingForEndpoint }
+    guard waiting.contains(where: { now >= $0.deadline }),
+      let stream = all(where: { $0.kind == .wholeStream && $0.running != nil }).first
+    else { return }
+    fail(
+      stream,
+      wholeStream.refusal
+        ?? ErrorAnswer(
+          .unreachable, "\(options.serverName) has sent no address for the messages. Nothing was sent."))
+  }
+
+  /// Whether a request of the host waits for the stream, so that a sign-in may begin for it.
+  var isStreamAskedFor: Bool {
+    all { $0.isWaitingForEndpoint && (!$0.openIDs.isEmpty || $0.isFirst || $0.kind == .initializeAgain) }
+      .isEmpty == false
   }
 }
 

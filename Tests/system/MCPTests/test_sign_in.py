@@ -629,9 +629,19 @@ class FurtherScopes(SignInCase):
         self.come_back(url)
         self.assertIn("result", host.answer(calls[1]))
 
+    def refuse_always(self, scope):
+        """From the second token on, each call is refused for the scope that the function returns."""
+        @self.peer.on
+        def refuse(handler, message):
+            if message.get("method") != "tools/call":
+                return False
+            words = self.peer.step_up.replace('scope="profile"', f'scope="{scope()}"')
+            handler.reply(403, b"", WWW_Authenticate=words)
+            return True
+
     def test_a_server_that_always_wants_further_scopes_gets_one_tab(self):
         host, other = self.signed_in(2)
-        self.peer.on(lambda handler, message: self.refuse_growing(handler, message))
+        self.refuse_always(lambda: "more")
         call = host.begin("tools/call", {"name": "x"})
         self.come_back(self.opened(2))
         self.assertEqual(self.reason(host.answer(call)), "moreScopes")
@@ -641,12 +651,16 @@ class FurtherScopes(SignInCase):
             self.assertIn("--challenge", answer["error"]["data"]["enrollkit"]["command"])
         self.assertEqual(self.tabs, 2)
 
-    def refuse_growing(self, handler, message):
-        if message.get("method") != "tools/call":
-            return False
-        scope = f'scope="x{len(self.peer.all("tools/call"))}"'
-        handler.reply(403, b"", WWW_Authenticate=self.peer.step_up.replace('scope="profile"', scope))
-        return True
+    def test_a_server_that_wants_other_scopes_each_time_gets_three_tabs(self):
+        host = self.signed_in()[0]
+        numbers = iter(range(1000))
+        self.refuse_always(lambda: f"more{next(numbers)}")
+        for tab in (2, 3, 4):
+            call = host.begin("tools/call", {"name": "x"})
+            self.come_back(self.opened(tab))
+            self.assertEqual(self.reason(host.answer(call)), "moreScopes")
+        self.assertIn("still wants further scopes", host.call("x")["error"]["message"])
+        self.assertEqual(self.tabs, 4)
 
     def test_without_the_browser_the_error_names_a_command_for_the_scopes(self):
         self.signed_in()

@@ -80,8 +80,38 @@ class ScriptedServer(WireCase):
             host = self.host(self.peer.url)
             answer = host.ask("initialize", HELLO)
             self.assertEqual((answer["error"]["code"], self.reason(answer)), (-32013, "refused"))
-            self.assertIn("another server", answer["error"]["message"])
+            self.assertIn("not its own", answer["error"]["message"])
         self.assertEqual([row["http"] for row in self.peer.received], ["POST", "GET"] * 3)
+
+    def test_a_stream_that_names_no_address_is_not_waited_for_longer_than_for_a_sign_in(self):
+        def silent(handler, message):
+            if handler.command == "GET":
+                handler.stream()
+                handler.wfile.write(b": nothing\n\n")
+                handler.wfile.flush()
+                self.gate.wait(60)
+                return True
+            return False
+
+        self.peer.acts.insert(0, silent)
+        for transport, words in (("sse", "no address for the messages"), ("auto", "status 405")):
+            host = self.host(self.peer.url, "--transport", transport, "--wait", "1")
+            self.assertIn(words, host.ask("initialize", HELLO)["error"]["message"])
+
+    def test_an_answer_comes_once_if_the_message_broke_and_the_stream_lives(self):
+        host = self.session()
+
+        def cut(handler, message):
+            if message.get("method") != "tools/call":
+                return False
+            self.stream.event(self.peer.result(message, {"done": True}))
+            handler.connection.close()
+            return True
+
+        self.peer.acts.insert(0, cut)
+        self.assertEqual(host.call("x")["result"], {"done": True})
+        self.assertIn("result", host.ask("ping"))
+        self.assertEqual(len(self.peer.all("tools/call")), 1)
 
     def test_a_stream_that_needs_a_sign_in_says_so(self):
         self.peer.acts.insert(0, lambda handler, message: handler.command == "GET" and (

@@ -8,7 +8,7 @@ struct StreamPauseTests {
   func ofUse() {
     var pause = StreamPause()
     for (asked, expected) in [
-      (nil, 1_000), (0, 100), (20, 100), (500, 500), (5_000, 5_000), (3_600_000, 60_000),
+      (nil, 1_000), (0, 1_000), (99, 1_000), (500, 500), (5_000, 5_000), (3_600_000, 60_000),
     ]
       as [(Int64?, Int64)]
     {

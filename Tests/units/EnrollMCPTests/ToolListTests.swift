@@ -36,6 +36,17 @@ struct ToolListTests {
       "o":{"type":"object","properties":{"deep":{"type":"string","x-mcp-header":"Deep"}}}}}
     """#
 
+  @Test("a schema that is nested too deeply leaves its tool out")
+  func deep() {
+    let depth = 100_000
+    for (open, close) in [(#"{"not":"#, "}"), (#"{"anyOf":["#, "]}"), (#"{"properties":{"a":"#, "}}")] {
+      let schema = String(repeating: open, count: depth) + "{}" + String(repeating: close, count: depth)
+      let read = list(answer(tool("t", schema), tool("u", "{}")))
+      expect(read.faults.map { $0.tool }, is: ["t"])
+      expect(text(read.line), is: answer(tool("u", "{}")))
+    }
+  }
+
   @Test("marked arguments become headers, with their digits, in Base64 where a header needs it")
   func values() {
     let rows: [(String, [String])] = [
