@@ -123,6 +123,18 @@ public struct EnrollError: Error, Sendable {
   /// The field of an error about a transaction, or about the number of pending transactions.
   public static let transactionField = "transaction"
 
+  /// The field of an error about tokens that wait for the user's confirmation.
+  public static let confirmationField = "confirmation"
+
+  /// The field of an error about a missing file without which the store's keys cannot be read: nothing can be unlocked.
+  public static let keyFileField = "keyFile"
+
+  /// The field of an error about a passphrase that is not the store's.
+  public static let passphraseField = "passphrase"
+
+  /// The field of an error about the file of the trusted certificate authorities: the key of the configuration.
+  public static let certificateFileField = "caFile"
+
   /// This error as the end of a sign-in. The code is spent, so a retry cannot succeed; the user must start
   /// again.
   package func endingAttempt() -> EnrollError {

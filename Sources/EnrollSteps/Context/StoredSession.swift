@@ -24,7 +24,8 @@ extension EngineContext {
       if record.provisional != nil {
         throw EnrollError(
           .illegalState,
-          "the tokens wait for the user's confirmation: answer it with confirm, yes or no, or log out")
+          "the tokens wait for the user's confirmation: answer it with confirm, yes or no, or log out",
+          field: EnrollError.confirmationField)
       }
       return .none(.reauthenticate(reason: "no user is signed in"))
     }

@@ -129,7 +129,7 @@ public struct StoreDiagnosis: Equatable, Sendable {
           throw EnrollError(
             .storeLocked,
             "the keys file is missing while sealed files are there. Without it they cannot be read. Restore it from a backup, or move the store away and sign in again",
-            field: "store")
+            field: EnrollError.keyFileField)
         }
         return
       }

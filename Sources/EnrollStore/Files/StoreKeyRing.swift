@@ -133,7 +133,7 @@ final class StoreKeyRing: @unchecked Sendable {
     EnrollError(
       .storeLocked,
       "the keys file is missing while sealed files are there. Without it they cannot be read. Restore it from a backup, or move the store away and sign in again",
-      field: "store")
+      field: EnrollError.keyFileField)
   }
 
   // MARK: Making

@@ -78,7 +78,7 @@ public final class KeyFileProvider: KeyProvider {
         .storeLocked,
         "the key file is missing: \(StoreFault.printable(folderPath + "/" + fileName)). Without it the store cannot be read. Restore it"
           + " from a backup, or move the store away and sign in again",
-        field: "store")
+        field: EnrollError.keyFileField)
     }
     return try unwrap(wrapped, slot, keys).key
   }

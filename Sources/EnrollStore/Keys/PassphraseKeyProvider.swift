@@ -64,7 +64,9 @@ public final class PassphraseKeyProvider: KeyProvider {
       return try KeyWrapping.unwrap(wrapped, under: wrappingKey, slot: slot, provider: name)
     } catch {
       guard error.code == .storeKey else { throw error }
-      throw EnrollError(.storeKey, "the passphrase is not the store's: ask the user again", field: "keys")
+      throw EnrollError(
+        .storeKey, "the passphrase is not the store's: ask the user again",
+        field: EnrollError.passphraseField)
     }
   }
 

@@ -81,8 +81,8 @@ struct Failure: Error {
   }
 
   /// Whether the error is about tokens that wait for the user's answer. The library's text names its own calls.
-  private static func isQuestionOpen(_ error: EnrollError) -> Bool {
-    error.code == .illegalState && ASCII.contains(error.message, "wait for the user's confirmation")
+  static func isQuestionOpen(_ error: EnrollError) -> Bool {
+    error.code == .illegalState && error.field == EnrollError.confirmationField
   }
 
   /// Advice for errors for which the exit status alone is not enough.
@@ -99,9 +99,9 @@ struct Failure: Error {
       "\(.doctor) shows what the provider announces. Only its operator can change that."
     case .unsupported where error.field == "kind":
       "Run \(.login) to sign in with a browser; only the provider's operator can allow other devices."
-    case .tls where ASCII.contains(error.message, "caFile"):
+    case .tls where error.field == EnrollError.certificateFileField:
       "Add --set caFile=PATH to the sign-in, with the file of the provider's certificate authority."
-    case .storeKey where ASCII.contains(error.message, "passphrase is not the store's"):
+    case .storeKey where error.field == EnrollError.passphraseField:
       "Pass the passphrase with which the store was made, by --passphrase-fd or at a terminal."
     case .storeKey: "Name the key provider that has the key by --keys, or leave --keys out."
     // RFC 9207: another provider answered (a mix-up attack), or the provider announces `iss` and leaves it out.
@@ -115,7 +115,7 @@ struct Failure: Error {
   /// Whether a file of the store is missing without which its keys cannot be read: nothing can be unlocked. The message
   /// says what helps.
   static func isFileMissing(_ error: EnrollError) -> Bool {
-    error.code == .storeLocked && ASCII.contains(error.message, "file is missing")
+    error.code == .storeLocked && error.field == EnrollError.keyFileField
   }
 
   /// The provider has forgotten a client that this program registered.

@@ -12,6 +12,15 @@ import Testing
 struct AdviceTests {
   private static let place = ["--profile", "work", "--store", "/a b", "--account", "it's"]
 
+  @Test("an error is known by its field, and not by its words")
+  func fields() {
+    let words = "the tokens wait for the user's confirmation; the key file is missing"
+    #expect(!Failure.isQuestionOpen(EnrollError(.illegalState, words)))
+    #expect(Failure.isQuestionOpen(EnrollError(.illegalState, "", field: EnrollError.confirmationField)))
+    #expect(!Failure.isFileMissing(EnrollError(.storeLocked, words)))
+    #expect(Failure.isFileMissing(EnrollError(.storeLocked, "", field: EnrollError.keyFileField)))
+  }
+
   /// Splits a line as a POSIX shell does.
   private func words(_ line: String) -> [String] {
     var words: [String] = []

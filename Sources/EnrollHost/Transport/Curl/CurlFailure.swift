@@ -82,32 +82,37 @@ enum CurlFailure {
       CURLE_USE_SSL_FAILED,
       CURLE_SSL_CRL_BADFILE, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
       CURLE_SSL_ENGINE_INITFAILED:
-      return EnrollError(.tls, "\(place): \(detail.isEmpty ? summary : detail)\(advice(detail))")
+      let (advice, field) = Self.advice(detail)
+      return EnrollError(.tls, "\(place): \(detail.isEmpty ? summary : detail)\(advice)", field: field)
     default:
       return EnrollError(.network, "the request to \(place) failed (\(summary))")
     }
   }
 
-  /// Advice for a TLS failure, if its text shows a known cause.
-  private static func advice(_ detail: String) -> String {
-    let rows: [([StaticString], String)] = [
+  /// Advice for a TLS failure, if its text shows a known cause, and the key of the configuration that helps.
+  private static func advice(_ detail: String) -> (text: String, field: String?) {
+    let rows: [([StaticString], String, String?)] = [
       (
         [
           "wrong version number", "packet length", "unexpected tls packet", "illegal version", "http request",
         ],
-        "the server does not speak TLS at this port, perhaps http: use the address of its port for https"
+        "the server does not speak TLS at this port, perhaps http: use the address of its port for https", nil
       ),
       (
         ["local issuer certificate", "self-signed", "self signed", "issuer is unknown", "signer not found"],
         "if the server's certificate comes from a private authority, name the file with that authority's certificate: caFile in "
-          + "the configuration, or the environment variable SSL_CERT_FILE"
+          + "the configuration, or the environment variable SSL_CERT_FILE",
+        EnrollError.certificateFileField
       ),
       (
         ["handshake failure"],
-        "the server may want a client certificate, or have no TLS 1.2 or 1.3"
+        "the server may want a client certificate, or have no TLS 1.2 or 1.3", nil
       ),
     ]
-    return rows.first { row in row.0.contains { says($0, in: detail) } }.map { ". " + $0.1 } ?? ""
+    guard let row = rows.first(where: { row in row.0.contains { says($0, in: detail) } }) else {
+      return ("", nil)
+    }
+    return (". " + row.1, row.2)
   }
 
   /// The environment variable that names the proxy for https; nil if none is set.
