@@ -1,6 +1,6 @@
 // HTTP requests and responses as values. Rules build requests and read responses; only Transport does IO.
 
-import EnrollCrypto
+package import EnrollCrypto
 
 /// One header of a request or a response (RFC 9110 §5).
 public struct HTTPHeader: Equatable, Sendable {
@@ -51,7 +51,7 @@ public struct HTTPRequest: Sendable {
   /// Whether the response may have values that are issued only once: then a cut response is also useful (R30).
   public var takesCutAnswer = false
   /// The secrets in the body, which no text of the response may repeat.
-  var secrets: [Secret] = []
+  package var secrets: [Secret] = []
 
   public init(
     _ method: Method, _ url: String, headers: [HTTPHeader] = [], body: [UInt8] = [],

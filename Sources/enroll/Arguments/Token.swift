@@ -66,7 +66,11 @@ struct Token: EnrollCommand {
     guard (format == .aws) == values.has(Self.role), format == .aws || !values.has(Self.sts) else {
       throw UsageError("--format aws needs --role, and only it takes --role and --sts.")
     }
-    aws = values[Self.role].map { AWSCredentials(role: $0, service: values[Self.sts]) }
+    if let role = values[Self.role] {
+      aws = try AWSCredentials(role: role, service: values[Self.sts])
+    } else {
+      aws = nil
+    }
     if isIDToken, token.resource != nil || token.scope != nil {
       let cause = format.isForIDToken ? "--format \(format.rawValue)" : "--id-token"
       throw UsageError("\(cause) takes no --resource and no --scope: an id_token is for the client.")

@@ -2,6 +2,8 @@
 // Service (AWS STS API Reference), and the document that AWS programs read from `credential_process`. It refuses answers
 // without an expiry.
 
+import EnrollArguments
+import EnrollCrypto
 import EnrollHost
 import EnrollJSON
 import EnrollRules
@@ -11,29 +13,58 @@ struct AWSCredentials {
   let role: String
   /// The URL of the Security Token Service.
   let service: String
+  /// Whether the service is AWS's own.
+  private let isOfAWS: Bool
 
   /// - Parameter service: nil for AWS's own, in the region of the environment.
-  init(role: String, service: String?, _ environment: Environment = .process) {
+  /// - Throws: for a region that is no name of one: it is a part of the host that gets the id_token.
+  init(role: String, service: String?, _ environment: Environment = .process) throws(UsageError) {
     self.role = role
-    let region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"]
-    self.service = service ?? "https://sts.\(region.map { "\($0)." } ?? "")amazonaws.com/"
+    isOfAWS = service == nil
+    self.service = if let service { service } else { try Self.service(in: environment) }
+  }
+
+  private static func service(in environment: Environment) throws(UsageError) -> String {
+    let named = ["AWS_REGION", "AWS_DEFAULT_REGION"].first { environment[$0] != nil }
+    guard let named, let region = environment[named] else { return "https://sts.amazonaws.com/" }
+    let isName = region.utf8.allSatisfy {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-")
+    }
+    guard isName else {
+      throw UsageError(
+        "\(named) is \(Shown.text(region)); expected a region such as eu-west-1: a to z, digits and dashes.")
+    }
+    return "https://sts.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")/"
+  }
+
+  /// The certificate authorities for the service. Those of the profile are for the provider, and for a service that the
+  /// user named.
+  func certificateFile(of document: ConfigurationDocument) -> String? {
+    isOfAWS ? nil : document.certificateFile
   }
 
   /// - Throws: `.refused` if the service refuses, with its words; `.unreachable`.
   func document(_ idToken: String, _ session: CommandSession) throws(Failure) -> JSON {
     let document = try session.configuration()
     let transport = CurlTransport(
-      .init(allowsLoopbackHTTP: document.allowsLoopbackHTTP, caFile: document.certificateFile))
-    let request = HTTPRequest(
+      .init(allowsLoopbackHTTP: document.allowsLoopbackHTTP, caFile: certificateFile(of: document)))
+    let request = self.request(idToken)
+    let response = try session.run(saying: "Asking AWS for credentials") { cancellation throws(EnrollError) in
+      try transport.send(request, cancellation: cancellation)
+    }
+    return try Self.document(response.status, String(decoding: response.body, as: UTF8.self))
+  }
+
+  /// The request, whose secret is kept out of messages.
+  func request(_ idToken: String) -> HTTPRequest {
+    var request = HTTPRequest(
       .post, service, headers: [HTTPHeader("Content-Type", FormEncoding.contentType)],
       body: FormEncoding.encode([
         ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", role),
         ("RoleSessionName", "enroll"), ("WebIdentityToken", idToken),
       ]))
-    let response = try session.run(saying: "Asking AWS for credentials") { cancellation throws(EnrollError) in
-      try transport.send(request, cancellation: cancellation)
-    }
-    return try Self.document(response.status, String(decoding: response.body, as: UTF8.self))
+    request.secrets = [Secret(idToken)]
+    return request
   }
 
   /// The document for the answer of the service.

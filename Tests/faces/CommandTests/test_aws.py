@@ -44,11 +44,15 @@ class AWS(CommandCase):
             def log_message(self, *_):
                 pass
 
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Service)
+        self.arguments = ["token", "--format", "aws", "--role", ROLE, "--sts", f"{self.serve(Service)}/"]
+
+    def serve(self, handler):
+        """Starts a server; returns its address."""
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         Thread(target=server.serve_forever, daemon=True).start()
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
-        self.arguments = ["token", "--format", "aws", "--role", ROLE, "--sts", f"http://127.0.0.1:{server.server_port}/"]
+        return f"http://127.0.0.1:{server.server_port}"
 
     def test_the_credentials_of_the_id_token(self):
         self.sign_in()
@@ -77,6 +81,39 @@ class AWS(CommandCase):
                 output, words = self.run_enroll(*self.arguments, status=ending)
                 self.assertEqual(output, "")
                 self.assertIn(said, words)
+
+    def test_a_region_is_a_part_of_a_host_and_nothing_else(self):
+        self.sign_in()
+        for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+            for region in ("evil.example/", "evil.example#", "eu@evil.example", "EU-WEST-1"):
+                with self.subTest(name, region=region):
+                    _, words = self.run_enroll(
+                        *self.arguments[:-2], environment={**self.environment, name: region}, status=2)
+                    self.assertIn(f"{name} is {region}", words)
+
+    def test_the_service_of_a_region_and_no_certificates_of_the_provider_for_it(self):
+        self.sign_in()
+        # It would be read before a connection is made.
+        self.configure(caFile=str(self.home / "none.pem"))
+        hosts = []
+
+        class Proxy(http.server.BaseHTTPRequestHandler):
+            def do_CONNECT(self):
+                hosts.append(self.path)
+                self.send_error(502)
+
+            def log_message(self, *_):
+                pass
+
+        proxy = self.serve(Proxy)
+        for region, host in [("eu-west-1", "sts.eu-west-1.amazonaws.com"), ("", "sts.amazonaws.com"),
+                             ("cn-north-1", "sts.cn-north-1.amazonaws.com.cn")]:
+            with self.subTest(region):
+                self.run_enroll(
+                    *self.arguments[:-2], status=4,
+                    environment={**self.environment, "AWS_REGION": region, "https_proxy": proxy})
+                self.assertEqual(hosts[-1], f"{host}:443")
+        self.assertIn("caFile", self.run_enroll(*self.arguments, status=2)[1])
 
     def test_without_a_session_nothing_is_asked(self):
         self.run_enroll(*self.arguments, status=3)
