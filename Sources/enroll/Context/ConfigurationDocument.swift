@@ -43,8 +43,12 @@ struct ConfigurationDocument: Equatable {
   var resource: String? { self[.resource]?.string }
   var clientID: String? { self[.clientId]?.string }
   var redirectURI: String? { self[.redirectUri]?.string }
-  var certificateFile: String? { self[.caFile]?.string }
   var allowsLoopbackHTTP: Bool { self[.allowLoopbackHTTP]?.bool ?? false }
+
+  var certificateFile: String? {
+    get { self[.caFile]?.string }
+    set { self[.caFile] = newValue.map { .string($0) } }
+  }
 
   var scopes: [String]? {
     get { self[.scopes]?.array?.compactMap { $0.string } }
@@ -84,6 +88,23 @@ struct ConfigurationDocument: Equatable {
     for key in Self.clientKeys { document[key] = other[key] }
     return document
   }
+
+  /// This document with everything that a registration of another client at the same server says. Other keys stay, but
+  /// not those about the former client.
+  func replacingClient(by other: ConfigurationDocument) -> ConfigurationDocument {
+    guard var members = json.object, let registered = other.json.object else { return other }
+    for key in Configuration.keys where registered[key.name] != nil || Self.ofOneClient.contains(key.name) {
+      for spelling in [key.name] + key.otherSpellings { members[spelling] = nil }
+    }
+    for member in registered.members { members[member.key] = member.value }
+    return ConfigurationDocument(.object(members))
+  }
+
+  /// The keys about one client that a registration may leave out.
+  private static let ofOneClient = [
+    Key.clientSecret.rawValue, Key.tokenEndpointAuthMethod.rawValue, "clientKeyFile", "clientKeyId",
+    "clientKeyAlgorithm", "clientAssertionAudience",
+  ]
 
   /// This document without the client's secret.
   var withoutSecret: ConfigurationDocument {

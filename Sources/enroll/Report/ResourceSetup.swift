@@ -94,9 +94,13 @@ final class ResourceSetup {
     if port == nil { _ = try? holding(redirectURI) }
     // Another server has other scopes.
     let scopes = hasMoved ? firstScopes(found) : try scopes(after: profile)
-    var configuration = try registered(
+    let client = try registered(
       found, redirectURI: redirectURI, scopes: scopes, again: again, instead: hasMoved ? issuer : nil)
+    guard hasMoved else { return profile.replacingClient(by: client) }
+    // Most of the user's keys are about the server before.
+    var configuration = client
     configuration.prompt = profile.prompt
+    configuration.certificateFile = profile.certificateFile
     configuration.credentialHosts = profile.credentialHosts
     return configuration
   }
@@ -182,13 +186,20 @@ final class ResourceSetup {
 
   /// The requests for documents of the resource and its server.
   private func resources() throws(EnrollError) -> Resources {
-    let caFile = way.provider.settings.first { $0.key == "caFile" }?.value.string
+    let caFile =
+      way.provider.settings.first { $0.key == "caFile" }?.value.string ?? profileCertificateFile
     try TextLimits.check(resource, "resource", TextLimits.url)
     if let challenge = way.provider.challenge {
       try TextLimits.check(challenge, "challenge", TextLimits.challenge)
     }
     if let caFile { try TextLimits.check(caFile, "caFile", TextLimits.certificateFile) }
     return Resources(allowsLoopbackHTTP: way.provider.allowLoopbackHTTP, caFile: caFile)
+  }
+
+  /// The certificate authorities of the profile, if there is one.
+  private var profileCertificateFile: String? {
+    guard (try? session.place.hasConfiguration()) ?? false else { return nil }
+    return (try? session.configuration())?.certificateFile
   }
 
   private func discovered(issuer: String?) throws(Failure) -> ResourceDiscovery {
