@@ -48,6 +48,18 @@ struct SignInTurn {
     account.end()
   }
 
+  /// Whether another process is signing in to this account.
+  static func isTaken(_ session: CommandSession) -> Bool {
+    guard let path = Self.path(session.place.signInLabel) else { return false }
+    return SignInLock.holder(path) != nil
+  }
+
+  /// The path of a lock; nil if there is no folder for locks.
+  private static func path(_ label: String) -> String? {
+    guard let folder = try? UserDirectories.state(), (try? Folders.make(folder)) != nil else { return nil }
+    return "\(folder)/sign-in-\(label).lock"
+  }
+
   private static func scopes(in note: [UInt8]) -> [String]? {
     (try? JSON.parse(note))?["scopes"]?.array?.compactMap { $0.string }
   }
@@ -56,8 +68,7 @@ struct SignInTurn {
   private static func take(
     _ label: String, _ session: CommandSession, saying what: String
   ) throws(Failure) -> (SignInLock, wasAwaited: Bool)? {
-    guard let folder = try? UserDirectories.state(), (try? Folders.make(folder)) != nil else { return nil }
-    let path = "\(folder)/sign-in-\(label).lock"
+    guard let path = Self.path(label) else { return nil }
     var isTold = false
     while true {
       switch SignInLock.take(path) {

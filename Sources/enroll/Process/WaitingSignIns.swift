@@ -38,6 +38,27 @@ extension CommandSession {
     return kept
   }
 
+  /// Whether a user is signed in, and no sign-in waits for an answer.
+  func isSignedIn() throws(Failure) -> Bool {
+    // A PIN would be asked for twice; a descriptor can be read once.
+    guard pinFD == nil, try place.hasConfiguration(), try place.hasStore() else {
+      return false
+    }
+    let client = try open(asksPIN: false)
+    defer { close(client) }
+    do throws(Failure) {
+      guard try readWithWaiting(client, try configuration()).waiting == nil else {
+        return false
+      }
+      let state = try self.state(client, within: 15, saying: "Looking at the account")
+      if case .active = state { return true } else { return false }
+    } catch {
+      // The sign-in itself reports it, and may ask for a PIN.
+      guard error.ending == .storeLocked else { throw error }
+      return false
+    }
+  }
+
   /// Drops every sign-in of the account that waits for confirmation, and revokes its tokens: no other sign-in can begin
   /// while one waits.
   /// - Returns: the sign-ins that were dropped.

@@ -50,7 +50,10 @@ struct SignIn {
     if resource == nil, setup == nil, try !session.place.hasConfiguration() {
       return try signIn(again: false)
     }
-    var turn = try SignInTurn.acquire(session)
+    // A user who is signed in need not wait for somebody else's sign-in.
+    let mayBeServed = !way.again && !way.registerAgain && SignInTurn.isTaken(session)
+    let isServedAlready = mayBeServed ? try session.isSignedIn() : false
+    var turn = isServedAlready ? nil : try SignInTurn.acquire(session)
     defer {
       if let requested { turn?.succeeded(requested) }
       turn?.end()
@@ -327,24 +330,5 @@ struct SignIn {
     let earlier = client.configuration.scopes
     guard resource != nil else { return way.scopes.isEmpty ? earlier : way.scopes }
     return Scopes.union(earlier, way.scopes)
-  }
-
-  private static func check(_ options: SignInOptions) throws(EnrollError) {
-    if let hint = options.loginHint {
-      try TextLimits.check(hint, "options.loginHint", TextLimits.loginHint)
-    }
-    if let prompt = options.prompt { try TextLimits.check(prompt, "options.prompt", TextLimits.other) }
-    if let connection = options.connection {
-      try TextLimits.check(connection, "options.connection", TextLimits.connection)
-    }
-    if let scopes = options.scopes { try check(scopes) }
-  }
-
-  /// - Throws: `.invalidArgument` for too many scopes, and for a scope that is too long.
-  static func check(_ scopes: [String]) throws(EnrollError) {
-    try TextLimits.check(count: scopes.count, "scopes", Scopes.maximumCount)
-    for (index, scope) in scopes.enumerated() {
-      try TextLimits.check(scope, "scopes[\(index)]", TextLimits.other)
-    }
   }
 }

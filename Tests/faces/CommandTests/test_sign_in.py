@@ -55,6 +55,12 @@ class InATerminal(CommandCase):
             self.assertEqual(second.wait(TIMEOUT), 0)
         self.assertEqual(len(Path(f"{self.browser}.opened").read_text().splitlines()), 3)
 
+    def test_a_user_who_is_signed_in_does_not_wait_for_another_sign_in(self):
+        self.sign_in()
+        self.start("login", "--yes", "--again")
+        self.opened(2)
+        self.assertIn("already signed in as Alice Example", self.run_enroll("login", "--yes")[1])
+
     def test_accounts_sign_in_at_once_unless_they_share_a_port(self):
         for number, port in enumerate(("", f":{free_port()}")):
             self.configure(redirectUri=f"http://127.0.0.1{port}/callback")
