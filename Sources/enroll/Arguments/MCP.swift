@@ -218,7 +218,7 @@ struct MCP: EnrollCommand {
     if let snippet { return try show(snippet) }
     var options = options
     if let headerPath { options.headers += try BridgeHeaders.read(headerPath) }
-    options.signInWords += try Self.lastingPlace(request.place)
+    options.signInWords += try request.place.lastingWords()
     if try session.place.hasConfiguration() {
       options.certificateFile = try session.place.configuration().certificateFile
     }
@@ -238,27 +238,13 @@ struct MCP: EnrollCommand {
     return try BridgeCheck(bridge).perform()
   }
 
-  /// The options of the context for a process that runs in another directory.
-  private static func lastingPlace(_ place: PlaceOptions) throws(Failure) -> [String] {
-    var place = place
-    try Failure.wrapping { () throws(EnrollError) in
-      if let config = place.config ?? Environment.process["ENROLL_CONFIG"], place.profile == nil {
-        place.config = try Context.absolute(config)
-      }
-      if let store = place.store ?? Environment.process["ENROLL_STORE"] {
-        place.store = try Context.absolute(store)
-      }
-    }
-    return place.words()
-  }
-
   private func show(_ snippet: HostSnippet) throws(Failure) -> CommandStatus {
     guard let program = enroll_posix_program().flatMap({ Self.path(of: String(cString: $0)) }) else {
       throw Failure(.failed, "the path of this program is unknown")
     }
     let host = (try? StrictURL(options.url))?.hostText ?? ""
     let line =
-      try [program, "mcp", options.url] + words + hostWords + Self.lastingPlace(place)
+      try [program, "mcp", options.url] + words + hostWords + place.lastingWords()
     Terminal.errors.say("For \(snippet.place):")
     Output.line(
       snippet.text(name: HostSnippet.name(ofHost: host), words: line) { ShellWord.quoted($0) })

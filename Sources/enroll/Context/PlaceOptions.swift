@@ -3,6 +3,7 @@
 import EnrollSteps
 import CPosix
 import EnrollCrypto
+import EnrollRules
 
 /// The options of ``ContextOptions``.
 struct PlaceOptions {
@@ -83,6 +84,18 @@ struct PlaceOptions {
     words.add("--account", account ?? environment["ENROLL_ACCOUNT"])
     words.add("--keys", keys?.rawValue)
     return words.list
+  }
+
+  /// As ``words(_:)``, for a process that runs in another directory.
+  func lastingWords(_ environment: Environment = .process) throws(Failure) -> [String] {
+    var place = self
+    try Failure.wrapping { () throws(EnrollError) in
+      if let config = place.config ?? environment["ENROLL_CONFIG"], place.profile == nil {
+        place.config = try Context.absolute(config)
+      }
+      if let store = place.store ?? environment["ENROLL_STORE"] { place.store = try Context.absolute(store) }
+    }
+    return place.words(environment)
   }
 
   /// The key provider of the store; nil for the program's default.

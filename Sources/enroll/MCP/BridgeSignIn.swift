@@ -97,9 +97,10 @@ struct BridgeSignIn {
 
   private mutating func start(_ place: SignInPlace) {
     startedAt = SystemClock.now().nanoseconds
-    let isStarted = SignInHelper.start(
+    let helper = SignInHelper.start(
       place, login: arguments, challenge: need.challenge, after: before, passphrase: session.keys?.passphrase)
-    if isStarted {
+    if let helper {
+      DetachedProcess.close(helper)
       Terminal.errors.say("enroll mcp: a sign-in for \(options.serverName) begins.")
     }
   }

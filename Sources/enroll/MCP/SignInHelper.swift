@@ -179,18 +179,17 @@ enum SignInHelper {
   ///   - login: the arguments of `enroll login`.
   ///   - last: the record of the last sign-in. If another one has ended since, none is begun.
   ///   - passphrase: opens the store.
-  /// - Returns: false if no process could be started.
+  /// - Returns: a descriptor that ends when the process ends, and that the caller closes; nil if no process could be
+  ///   started.
   static func start(
     _ place: SignInPlace, login: [String], challenge: String?, after last: SignInRecord?, passphrase: Secret?
-  ) -> Bool {
+  ) -> Int32? {
     let order = JSON.object([
       ("place", .string(place.text)), ("words", .array(login.map { .string($0) })),
       ("challenge", challenge.map { .string($0) }), ("last", last.map { .string($0.name) }),
       ("passphrase", passphrase.map { .string($0.reveal()) }),
     ])
-    guard let answers = DetachedProcess.start([name] + words, input: order.serialized()) else { return false }
-    DetachedProcess.close(answers)
-    return true
+    return DetachedProcess.start([name] + words, input: order.serialized())
   }
 
   /// - Returns: the exit status; nil for another command.
@@ -200,6 +199,7 @@ enum SignInHelper {
       return CommandStatus.failed.rawValue
     }
     guard given == words else { return nil }
+    // The descriptor of the answers stays open until this process ends. Its starter waits for that.
     guard let (order, _) = DetachedProcess.begin(runningSeconds: runningSeconds),
       let json = try? JSON.parse(order), let path = json["place"]?.string
     else { return CommandStatus.usage.rawValue }

@@ -26,6 +26,10 @@ extension SignIn {
   ) throws(Failure) -> CommandStatus {
     let isAnswered = try isAnswered(client, asked, of: own, beside: former)
     guard isAnswered || Terminal.hasPerson else {
+      guard !way.isForBridge else {
+        throw Failure(
+          .signInNeeded, "an earlier sign-in, of \(Shown.person(asked.profile)), waits for your confirmation")
+      }
       throw Failure(
         .notFinished,
         "an earlier sign-in, of \(Shown.person(asked.profile)), waits for confirmation, and another user is signed in: --yes does not answer for it",
@@ -90,13 +94,15 @@ extension SignIn {
     }
   }
 
-  /// Whether `--yes` answers the question. It does for the sign-in that this command began, and for any other
-  /// sign-in that does not replace a user.
+  /// Whether `--yes` answers the question. It does for the sign-in that this command began. It also does for any other
+  /// sign-in that does not replace a user, if the user typed `--yes`: a program that runs this command does not answer
+  /// what the user left open.
   private func isAnswered(
     _ client: Client, _ asked: Question, of own: TransactionID?, beside former: AccountSnapshot?
   ) throws(Failure) -> Bool {
     guard way.yes else { return false }
     if asked.transactionID == own { return true }
+    guard !way.isForBridge else { return false }
     let kept = if let former { former } else { try session.read(client) }
     guard kept.expiresAt != nil else { return true }
     guard let subject = kept.profile?["sub"] else { return false }

@@ -3,6 +3,7 @@
 // sign-in. At a terminal without a browser the sign-in runs there.
 
 import CPosix
+import EnrollCrypto
 import EnrollPosix
 import EnrollRules
 import EnrollSteps
@@ -11,8 +12,6 @@ struct LoginOnDemand {
   private static let seconds: Int64 = 180
   /// A sign-in that the user declined, or that failed, is not begun again by itself for this time.
   private static let restSeconds: Int64 = 30
-  /// A process that was just started has not taken the lock yet.
-  private static let startingSeconds: Int64 = 3
 
   let session: CommandSession
   let request: CommandRequest
@@ -23,12 +22,39 @@ struct LoginOnDemand {
   ) throws(Failure) -> Value {
     guard isWanted else { return try body() }
     do throws(Failure) { return try body() } catch {
-      guard error.ending == .signInNeeded else { throw error }
-      // Without a profile it is not known where to sign in.
-      guard try session.place.hasConfiguration(), let place = SignInPlace(session.place) else { throw error }
-      try LoginOnDemand(session: session, request: request).perform(place, instead: error)
+      let login = LoginOnDemand(session: session, request: request)
+      guard error.ending == .signInNeeded, try login.isPossible, let place = SignInPlace(session.place) else {
+        throw error
+      }
+      // The process that signs in now confirms its own sign-in.
+      if !place.isBusy { try login.requireNoQuestion() }
+      try login.perform(place, instead: error)
     }
     return try body()
+  }
+
+  /// Whether it is known where to sign in, also to a process with other descriptors. A resource needs its own profile:
+  /// only the user decides which server of a resource to trust.
+  private var isPossible: Bool {
+    get throws(Failure) {
+      let path = session.place.configurationPath
+      guard try session.place.hasConfiguration(), !LastingFile.isOfThisProcess(path) else { return false }
+      guard let resource = request.resource else { return true }
+      return ResourceProfile.serves(try session.configuration(), resource)
+    }
+  }
+
+  /// - Throws: `.signInNeeded` if a sign-in waits for the user's confirmation: only the user answers, and no other sign-in
+  ///   begins meanwhile.
+  private func requireNoQuestion() throws(Failure) {
+    // A descriptor with a PIN can be read once. The process that signs in answers no question, either.
+    guard session.pinFD == nil, try session.place.hasStore() else { return }
+    let client = try session.open()
+    defer { session.close(client) }
+    guard try session.readWithWaiting(client, try session.configuration()).waiting != nil else { return }
+    throw Failure(
+      EnrollError(
+        .illegalState, "a sign-in waits for the user's confirmation", field: EnrollError.confirmationField))
   }
 
   private func perform(_ place: SignInPlace, instead failure: Failure) throws(Failure) {
@@ -41,27 +67,25 @@ struct LoginOnDemand {
       guard Terminal.hasPerson else { throw failure }
       return try signInHere(place)
     }
-    var start: Instant?
+    /// Ends when the process that this one has started ends.
+    var helper: Int32?
+    defer { if let helper { DetachedProcess.close(helper) } }
     if !place.isBusy {
-      let isStarted = SignInHelper.start(
-        place, login: words + ["--yes", "--json"], challenge: nil, after: before,
-        passphrase: session.keys?.passphrase)
-      guard isStarted else { throw failure }
-      start = session.instant
+      helper = SignInHelper.start(
+        place,
+        login: try words + ["--yes", "--json"] + (request.resource == nil ? [] : ["--ask-in-browser"]),
+        challenge: nil, after: before, passphrase: session.keys?.passphrase)
+      guard helper != nil else { throw failure }
     }
     Terminal.errors.say("enroll: nobody is signed in; sign in with the browser that opens.")
     let end = session.instant.advanced(bySeconds: Self.seconds)
     while session.instant < end {
       try session.pause(milliseconds: 100)
       if place.isBusy { continue }
+      // A process that was just started has not taken the lock yet.
+      if let helper, !Self.hasEnded(helper) { continue }
       let record = place.record
-      guard record != before else {
-        guard let begun = start, session.instant < begun.advanced(bySeconds: Self.startingSeconds) else {
-          return
-        }
-        continue
-      }
-      if let failed = record?.failure {
+      if record != before, let failed = record?.failure {
         throw Failure(.signInNeeded, "the sign-in failed: \(Shown.message(failed.message))")
       }
       return
@@ -69,16 +93,38 @@ struct LoginOnDemand {
     throw Failure(.signInNeeded, "nobody signed in within \(Self.seconds) seconds")
   }
 
-  /// The arguments of `enroll login` for the same account.
+  /// Whether the process at the other end of the descriptor has ended. It writes nothing.
+  private static func hasEnded(_ helper: Int32) -> Bool {
+    if case .end = DetachedProcess.readChunk(from: helper) { true } else { false }
+  }
+
+  /// The arguments of `enroll login` for the same account, from any directory.
   private var words: [String] {
-    request.place.words() + (request.resource.map { ArgumentWords.option("--resource", $0) } ?? [])
+    get throws(Failure) {
+      var words = try request.place.lastingWords()
+      guard let resource = request.resource else { return words }
+      words += ArgumentWords.option("--resource", resource)
+      if try session.configuration().allowsLoopbackHTTP { words.append("--allow-loopback-http") }
+      return words
+    }
   }
 
   /// Runs `enroll login` at this terminal, one at a time.
   private func signInHere(_ place: SignInPlace) throws(Failure) {
     guard let lock = place.lock() else { throw Failure(.busy, "another command signs in at its terminal") }
     defer { lock.end() }
-    guard ToolRun.run([OwnProgram.path, "login"] + words, atTerminal: true)?.status == 0 else {
+    guard let program = enroll_posix_program() else {
+      throw Failure(.failed, "this program's path is unknown")
+    }
+    var login = try [String(cString: program), "login"] + words
+    var descriptor: Int32?
+    defer { if let descriptor { close(descriptor) } }
+    if let passphrase = session.keys?.passphrase {
+      let opened = try OtherProgram.descriptor(containing: passphrase.reveal())
+      descriptor = opened
+      login += ["--passphrase-fd", "\(opened)"]
+    }
+    guard ToolRun.run(login, atTerminal: true)?.status == 0 else {
       throw Failure(.signInNeeded, "nobody has signed in")
     }
   }

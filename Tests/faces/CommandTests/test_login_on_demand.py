@@ -1,14 +1,57 @@
 """`--login`: a command that finds nobody signed in signs in, once for all that ask."""
 
+import os
+import shlex
 import subprocess
 from pathlib import Path
 
 from cases import ENROLL, CommandCase
-from processes import wait_until
-from terminal import TIMEOUT
+from processes import wait_until, workspace
+from terminal import TIMEOUT, Terminal
 
 #: As many as a busy cluster's shell starts at once.
 COMMANDS = 8
+
+# In every process but those of the sign-in, clocks run ten times as fast. A process of the sign-in begins late: after half a
+# second, which is five seconds for the process that waits for it.
+SLOW_HELPER = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int (*real)(clockid_t, struct timespec *);
+static int is_helper;
+
+static long long now(clockid_t clock) {
+  struct timespec time;
+  real(clock, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+__attribute__((constructor)) static void begin(void) {
+  char line[4096];
+  int file = open("/proc/self/cmdline", O_RDONLY);
+  ssize_t size = read(file, line, sizeof line);
+  close(file);
+  real = dlsym(RTLD_NEXT, "clock_gettime");
+  is_helper = size > 0 && memmem(line, size, "token", 5) == NULL;
+  if (size > 0 && memmem(line, size, "detached-sign-in", 16) && !memmem(line, size, "leave", 5)) usleep(500000);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  static long long start[16];
+  if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
+  int result = real(clock, time);
+  if (is_helper || clock == CLOCK_REALTIME || clock < 0 || clock >= 16 || result != 0) return result;
+  if (start[clock] == 0) start[clock] = now(clock);
+  long long value = start[clock] + 10 * (now(clock) - start[clock]);
+  time->tv_sec = value / 1000000000, time->tv_nsec = value % 1000000000;
+  return 0;
+}
+"""
 
 
 class LoginOnDemand(CommandCase):
@@ -63,6 +106,58 @@ class LoginOnDemand(CommandCase):
         # Nor without a profile: then it is not known where to sign in.
         self.run_enroll("token", "--login", "--profile", "other", status=2)
         self.assertFalse(self.has_opened)
+
+    def test_a_question_that_is_open_is_answered_by_the_user_alone(self):
+        terminal = self.terminal("login")
+        self.come_back(self.opened())
+        terminal.shows(r"\[Y/n\]")
+        terminal.interrupt()
+        self.assertEqual(terminal.ends(), 130)
+        for words in (["token", "--login"], ["token", "--login", "--id-token"], ["exec", "--login", "--", "true"]):
+            with self.subTest(words):
+                _, said = self.run_enroll(*words, status=3)
+                self.assertRegex(said, r"(?s)a sign-in waits for your confirmation.*`enroll login`")
+        # Nor by a sign-in that a program began before the question was open.
+        _, said = self.run_enroll("login", "--yes", "--open-again", str(self.home / "again"), status=3)
+        self.assertRegex(said, "of Alice Example.* waits for your confirmation")
+        self.assertIn("waiting", self.json("status", status=3))
+        self.assertEqual(self.opened_count(), 1)
+
+    def test_relative_paths_are_those_of_the_caller(self):
+        (self.profiles / "default.json").rename(self.home / "mine.json")
+        places = ["--config", "mine.json", "--store", "tokens"]
+        child = subprocess.Popen(
+            [ENROLL, "token", "--login", *places], cwd=self.home, env=self.environment, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self._end, child)
+        self.come_back(self.opened())
+        output, words = child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 0, words)
+        self.assertTrue((self.home / "tokens").is_dir())
+        self.assertTrue(output)
+
+    def test_a_process_that_begins_late_is_waited_for(self):
+        self.preload(SLOW_HELPER)
+        child = self.start("token", "--login")
+        self.come_back(self.opened())
+        _, words = child.communicate(timeout=TIMEOUT)
+        self.assertEqual(child.returncode, 0, words)
+
+    def test_the_sign_in_at_a_terminal_is_this_programs_and_has_the_passphrase(self):
+        folder = workspace("path")
+        (folder / "enroll").write_text(f"#!/bin/sh\ntouch {folder}/other\n")
+        (folder / "enroll").chmod(0o755)
+        (folder / "passphrase").write_text("correct horse")
+        environment = {**self.environment, "PATH": f"{folder}:{os.environ['PATH']}"}
+        del environment["BROWSER"]
+        command = f"{shlex.quote(ENROLL)} token --login --keys passphrase --passphrase-fd 3 3<{folder}/passphrase"
+        terminal = Terminal(["/bin/sh", "-c", command], environment, 400)
+        self.addCleanup(terminal.close)
+        terminal.shows(r"Open this address in a browser:\s+http\S+")
+        self.assertNotIn("Passphrase", terminal.text)
+        self.assertFalse((folder / "other").exists())
+        terminal.interrupt()
+        terminal.ends()
 
     def test_a_session_that_has_ended_is_begun_again(self):
         self.sign_in()

@@ -106,6 +106,40 @@ class Registered(CommandCase):
         (path,) = (path for path in self.profiles.glob("*.json") if path.name != "default.json")
         return json.loads(path.read_text())
 
+    def test_another_registration_keeps_what_the_user_has_set(self):
+        self.sign_in(*self.arguments)
+        first = self.configuration
+        (path,) = (path for path in self.profiles.glob("*.json") if path.name != "default.json")
+        path.write_text(json.dumps({**first, "grace": 90, "user_agent": "mine/1", "client_secret": "former"}))
+        self.sandbox.control("forgetClients")
+        self.sign_in("--again", "--register-again", *self.arguments)
+        after = self.configuration
+        self.assertNotEqual(after["clientId"], first["clientId"])
+        self.assertEqual((after["grace"], after["user_agent"]), (90, "mine/1"))
+        self.assertNotIn("client_secret", after)
+
+    def test_the_certificates_of_the_profile_are_those_for_its_resource(self):
+        self.sign_in(*self.arguments)
+        (path,) = (path for path in self.profiles.glob("*.json") if path.name != "default.json")
+        path.write_text(json.dumps({**self.configuration, "caFile": str(self.home / "none.pem")}))
+        asked = self.counts()["counts"]["notesMetadata"]
+        self.run_enroll("login", "--yes", "--again", *self.arguments, status=2)
+        # The file is read before anything is asked.
+        self.assertEqual(self.counts()["counts"]["notesMetadata"], asked)
+
+    def test_login_on_demand_uses_the_profile_of_the_resource(self):
+        _, words = self.run_enroll("token", "--login", "--resource", self.notes, status=3)
+        self.assertNotIn("the sign-in failed", words)
+        self.assertIn(f"enroll login --resource {self.notes}", words)
+        self.assertFalse(self.has_opened)
+        self.sign_in(*self.arguments)
+        self.sandbox.control("endSessions")
+        child = self.start("token", "--login", "--renew", "--resource", self.notes)
+        self.come_back(self.opened(2))
+        output, words = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 0, words)
+        self.assertEqual(output.strip(), self.token("--resource", self.notes))
+
     def test_a_second_sign_in_waits_for_the_first(self):
         first = self.start("login", "--yes", *self.arguments)
         url = self.opened()
