@@ -154,6 +154,12 @@ static inline void enroll_posix_note_start(struct enroll_posix_start *start) {
 // Linked into the library, so that the handler belongs to the library.
 static inline int enroll_posix_at_exit(void (*handler)(void)) { return atexit(handler); }
 static inline _Bool enroll_posix_is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
+
+/// Makes reads and writes wait, also those of other processes that have this end of a pipe.
+static inline void enroll_posix_make_blocking(int fd) {
+  int flags = fcntl(fd, F_GETFL);
+  if (flags >= 0) fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
 static inline _Bool enroll_posix_is_readable(int fd) {
   int flags = fcntl(fd, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;

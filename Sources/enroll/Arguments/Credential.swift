@@ -51,7 +51,7 @@ struct Credential {
     if named == nil {
       do throws(Failure) { profiles = try ProfileHosts(place, for: format.name) } catch { failure = error }
       // A program that starts a link asks about any host, and gets its word for no credential.
-      if let profiles, profiles.all.isEmpty, !ProgramName.isLink {
+      if let profiles, profiles.all.isEmpty, profiles.unread == nil, !ProgramName.isLink {
         throw UsageError(
           "No host is named. The token goes to those alone that --host names, or credentialHosts in a profile."
         )

@@ -2,6 +2,7 @@
 
 import EnrollArguments
 import EnrollJSON
+import EnrollPosix
 import EnrollRules
 
 struct Setup {
@@ -26,10 +27,10 @@ struct Setup {
   private static func command(_ tool: SetupTool) -> Command {
     Command(
       tool.name, tool.summary,
-      arguments: [
-        host.argument, prints.argument, removes.argument, confirmed.argument, username.argument,
-        WantedToken.resource.argument,
-      ] + (tool.hasCommandLine ? [WantedToken.login.argument] : []), groups: [ContextOptions.group]
+      arguments: [host.argument, prints.argument, removes.argument, confirmed.argument]
+        + (tool.takesUsername ? [username.argument] : [])
+        + (tool.takesResource ? [WantedToken.resource.argument] : [])
+        + (tool.hasCommandLine ? [WantedToken.login.argument] : []), groups: [ContextOptions.group]
     ) { values throws(UsageError) in
       let setup = try Setup(values, tool)
       return Run.perform(setup.request) { session throws(Failure) in try setup.perform(session) }
@@ -53,14 +54,20 @@ struct Setup {
     self.host = host
     self.values = (
       values[Self.prints], values[Self.removes], values[Self.confirmed],
-      tool.hasCommandLine && values[WantedToken.login]
+      values[WantedToken.login]
     )
+    // The parser takes only the options that the tool's command has.
     username = values[Self.username]
     resource = values[WantedToken.resource]
     place = try ContextOptions.read(values)
     if place.passphraseFD != nil || place.pinFD != nil {
       throw UsageError(
         "--passphrase-fd and --pin-fd are for one command: the tool's later commands have none.")
+    }
+    if !tool.hasCommandLine, place.config != nil || place.store != nil || place.keys != nil {
+      throw UsageError(
+        "\(tool.name) passes no options on, so --config, --store and --keys would be lost. The profile names the host: choose it by --profile."
+      )
     }
   }
 
@@ -74,8 +81,31 @@ struct Setup {
     var options = place.words()
     if let resource { options += ArgumentWords.option("--resource", resource) }
     if values.signsIn { options.append("--login") }
-    let request = SetupRequest(host: host, options: options, username: username, session: session)
-    let plan = try values.removes ? tool.remove(request) : tool.add(request)
+    if !tool.hasCommandLine, !values.removes, let resource, !ResourceProfile.exists(for: resource),
+      try !ResourceProfile.serves(session.configuration(), resource)
+    {
+      throw Failure(
+        .usage, "no profile is for \(Shown.text(resource))",
+        advice: "Run \(.loginAtResource) once, or name its profile by --profile.")
+    }
+    let request = SetupRequest(
+      host: host, options: options, username: username, resource: resource, account: account(session),
+      session: session)
+    func plan() throws(Failure) -> SetupPlan { try values.removes ? tool.remove(request) : tool.add(request) }
+    let shown = try plan()
+    return try perform(shown, again: plan, session)
+  }
+
+  /// The account for the profile's entry; nil for the usual one.
+  private func account(_ session: CommandSession) -> String? {
+    let chosen = session.place.isChosen && session.place.account != "default" ? session.place.account : nil
+    return place.account ?? Environment.process["ENROLL_ACCOUNT"] ?? chosen
+  }
+
+  /// - Parameter again: makes the plan again, because another program may have changed something before the answer.
+  private func perform(
+    _ plan: SetupPlan, again: () throws(Failure) -> SetupPlan, _ session: CommandSession
+  ) throws(Failure) -> CommandStatus {
     guard !plan.steps.isEmpty else {
       if session.isJSON { Output.json(Self.json(plan, isDone: false)) }
       Terminal.errors.say("\(Terminal.errors.signs.good) There is nothing to change.", in: .good)
@@ -100,6 +130,11 @@ struct Setup {
       case .no: throw Failure(.notFinished, "nothing was changed")
       case .interrupted: throw Failure(.interrupted, "interrupted; nothing was changed")
       }
+    }
+    guard try again() == plan else {
+      throw Failure(
+        .failed, "another program has changed the configuration meanwhile, and nothing is changed",
+        advice: "Run the command again, which shows the changes first.")
     }
     try plan.perform()
     if session.isJSON { Output.json(Self.json(plan, isDone: true)) }

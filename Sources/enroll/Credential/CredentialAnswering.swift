@@ -12,7 +12,7 @@ struct CredentialAnswering {
   /// The hosts of the option `--host`; nil if the profiles name them.
   let named: CredentialHosts?
   let profiles: ProfileHosts?
-  /// Why the profiles' hosts could not be read.
+  /// Why the profiles' hosts could not be read. Then no host is named, and no other helper of the program is stopped.
   var failure: Failure?
   let username: String
   let token: TokenCommand
@@ -32,7 +32,6 @@ struct CredentialAnswering {
     var token = token
     let decision: Result<Decision, Failure>
     do throws(Failure) {
-      if let failure { throw failure }
       let decided = try decide(question, hosts)
       if case .answer(let chosen, _) = decided { token = chosen }
       decision = .success(decided)
@@ -63,15 +62,15 @@ struct CredentialAnswering {
   ) throws(Failure) -> Decision {
     if case .none = question.wish { return .say(question.nothing) }
     var nothing = question.nothing
+    nothing.words = failure?.message ?? profiles?.unread ?? nothing.words
     if question.isAboutAllHosts {
       guard !hosts.named.isEmpty else { return .say(nothing) }
     } else {
-      guard let target = question.target else { return .say(nothing) }
+      guard let target = question.target else { return .say(question.nothing) }
+      if let invalid = profiles?.failure(target) { throw invalid }
       switch hosts.answer(target) {
       case .allowed: break
-      case .foreign:
-        nothing.words = profiles?.unread ?? nothing.words
-        return .say(nothing)
+      case .foreign: return .say(nothing)
       case .refused(let words):
         nothing.words = words
         return .say(nothing)

@@ -109,6 +109,14 @@ struct NamedHost {
   /// Whether the user named no other scheme.
   func allows(scheme: String) -> Bool { self.scheme == nil || self.scheme == scheme }
 
+  /// Whether one is named where the other is meant, however their ports are written. Without a scheme it is https.
+  func isSamePlace(as other: NamedHost?) -> Bool {
+    guard let other, let target = CredentialTarget(scheme: other.scheme ?? "https", host: other.host.text),
+      case .allowed = CredentialHosts(named: [self]).answer(target)
+    else { return false }
+    return true
+  }
+
   /// Whether the user named one protocol, by its scheme or its port.
   var isForOneProtocol: Bool { scheme != nil || host.hasPort }
 }

@@ -23,16 +23,49 @@ struct ProfileHost {
     case formats = "for"
   }
 
+  /// An invalid object. It names no host.
+  struct Invalid {
+    /// The host that it would name; nil if that is no host.
+    let host: NamedHost?
+    /// Whether it would be for this format. Unknown formats may be meant to be it.
+    let isFor: @Sendable (_ format: String) -> Bool
+    let failure: Failure
+  }
+
   /// The objects of a profile's file.
   /// - Throws: `.usage` if one of them is invalid.
   static func all(of document: ConfigurationDocument, _ profile: String) throws(Failure) -> [ProfileHost] {
-    guard let list = document.credentialHosts else { return [] }
-    guard let objects = list.array else { throw refusal(profile, "", "a list of objects") }
-    var hosts: [ProfileHost] = []
-    for (index, object) in objects.enumerated() {
-      hosts.append(try ProfileHost(object, "[\(index)]", document, profile))
+    let read = read(document, profile)
+    if let invalid = read.invalid.first { throw invalid.failure }
+    return read.hosts
+  }
+
+  /// The valid and the invalid objects of a profile's file.
+  static func read(
+    _ document: ConfigurationDocument, _ profile: String
+  ) -> (hosts: [ProfileHost], invalid: [Invalid]) {
+    guard let list = document.credentialHosts else { return ([], []) }
+    guard let objects = list.array else {
+      return (
+        [], [Invalid(host: nil, isFor: { _ in true }, failure: refusal(profile, "", "a list of objects"))]
+      )
     }
-    return hosts
+    var hosts: [ProfileHost] = []
+    var invalid: [Invalid] = []
+    for (index, object) in objects.enumerated() {
+      do throws(Failure) {
+        hosts.append(try ProfileHost(object, "[\(index)]", document, profile))
+      } catch {
+        let known = CredentialFormat.all.map { $0.name }
+        let formats = object[Key.formats.rawValue]?.array?.map { $0.string ?? "" } ?? []
+        let areKnown = !formats.isEmpty && formats.allSatisfy { known.contains($0) }
+        invalid.append(
+          Invalid(
+            host: object[Key.host.rawValue]?.string.flatMap { NamedHost($0) },
+            isFor: { !areKnown || formats.contains($0) }, failure: error))
+      }
+    }
+    return (hosts, invalid)
   }
 
   private init(
@@ -80,17 +113,25 @@ struct ProfileHost {
 /// The hosts of all profiles, or of the profile that the user named.
 struct ProfileHosts {
   let all: [ProfileHost]
-  /// Why a profile could not be read; nil if all could. Such a profile names no host.
+  /// The invalid objects that may be for the format.
+  private let invalid: [ProfileHost.Invalid]
+  /// Why a profile or an object could not be read; nil if all could. It names no host.
   let unread: String?
 
-  /// - Throws: `.usage` for an invalid member, and if the named profile cannot be read.
+  /// - Throws: `.usage` if the named profile cannot be read.
   init(_ place: PlaceOptions, for format: String, _ environment: Environment = .process) throws(Failure) {
     let names = ["ENROLL_CONFIG", "ENROLL_PROFILE"]
     var unread: String?
     var found: [ProfileHost] = []
+    var invalid: [ProfileHost.Invalid] = []
+    func add(_ document: ConfigurationDocument, _ profile: String) {
+      let read = ProfileHost.read(document, profile)
+      found += read.hosts.filter { $0.formats.contains(format) }
+      invalid += read.invalid.filter { $0.isFor(format) }
+    }
     if place.config != nil || place.profile != nil || names.contains(where: { environment[$0] != nil }) {
       let context = try Context(place)
-      found = try ProfileHost.all(of: try context.configuration(), context.configurationName)
+      add(try context.configuration(), context.configurationName)
     } else {
       for name in Candidates.allProfiles {
         let file: JSON
@@ -101,11 +142,17 @@ struct ProfileHosts {
           unread = error.message
           continue
         }
-        found += try ProfileHost.all(of: ConfigurationDocument(file), name)
+        add(ConfigurationDocument(file), name)
       }
     }
-    all = found.filter { $0.formats.contains(format) }
-    self.unread = unread
+    all = found
+    self.invalid = invalid
+    self.unread = invalid.first?.failure.message ?? unread
+  }
+
+  /// Why the profiles name the target in a way that is invalid; nil if they do not.
+  func failure(_ target: CredentialTarget) -> Failure? {
+    invalid.first { $0.host?.host.isSame(as: target.host, usualPorts: target.usualPorts) ?? false }?.failure
   }
 
   var hosts: CredentialHosts {

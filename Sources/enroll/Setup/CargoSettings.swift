@@ -5,6 +5,8 @@
 struct CargoSettings {
   private static let key = "credential-provider"
   private var lines: [String]
+  /// The lines that were removed (-) and added (+).
+  private(set) var shown: [String] = []
   private let host: NamedHost
 
   init(_ text: String, _ host: NamedHost) {
@@ -39,10 +41,13 @@ struct CargoSettings {
     else { return false }
     for table in tables.reversed() {
       if let provider = table.provider {
+        guard lines[provider] != line else { continue }
+        shown.append("- \(lines[provider])")
         lines[provider] = line
       } else {
         lines.insert(line, at: table.index + 1)
       }
+      shown.append("+ \(line)")
     }
     return true
   }
@@ -50,7 +55,9 @@ struct CargoSettings {
   /// Removes the lines that ``add(_:)`` has added.
   mutating func remove() {
     for table in tables.reversed() {
-      if let provider = table.provider, isOwn(lines[provider]) { lines.remove(at: provider) }
+      if let provider = table.provider, isOwn(lines[provider]) {
+        shown.append("- \(lines.remove(at: provider))")
+      }
     }
   }
 

@@ -5,7 +5,7 @@ import EnrollJSON
 extension SetupTool {
   static let kubectl = SetupTool(
     name: "kubectl", summary: "Make kubectl get the id_token for the cluster at a host.",
-    hasCommandLine: true,
+    hasCommandLine: true, takesResource: false,
     add: { request throws(Failure) in
       let settings = try KubernetesSettings(request)
       let contexts = settings.contexts
@@ -28,9 +28,12 @@ extension SetupTool {
       for context in contexts where context.user != settings.user {
         plan.steps.append(
           .run(["kubectl", "config", "set-context", context.name, "--user=\(settings.user)"]))
-        if !context.user.isEmpty {
-          plan.notes.append("The user of the context \(context.name) was \(context.user).")
-        }
+      }
+      // It would not be known at --remove.
+      if let other = contexts.first(where: { ![settings.user, ""].contains($0.user) }) {
+        throw Failure(
+          .failed, "kubectl's context \(other.name) has another user, \(other.user): nothing is changed",
+          advice: "Run this by hand: \(plan.lines.joined(separator: " && "))")
       }
       return plan
     },
@@ -68,10 +71,9 @@ private struct KubernetesSettings {
   init(_ request: SetupRequest) throws(Failure) {
     user = "enroll-\(request.host.text)"
     let command = ["kubectl", "config", "view", "--output=json"]
-    guard let ending = ToolRun.run(command), ending.status == 0,
-      let json = try? JSON.parse(Array(ending.output.utf8))
-    else {
-      throw Failure(.failed, "\(command.joined(separator: " ")) failed", advice: "Install kubectl.")
+    let ending = try ToolRun.output(command)
+    guard ending.status == 0, let json = try? JSON.parse(Array(ending.output.utf8)) else {
+      throw Failure(.failed, "\(command.joined(separator: " ")) failed")
     }
     func list(_ name: String) -> [JSON] { json[name]?.array ?? [] }
     let hosts = CredentialHosts(named: [request.host])

@@ -1,5 +1,5 @@
-// Adds and removes one member in the text of a JSON document, and keeps every other byte: other programs and people
-// write the same file.
+// Adds and removes one member, or one element of a list, in the text of a JSON document, and keeps every other byte:
+// other programs and people write the same file.
 
 import EnrollJSON
 
@@ -22,10 +22,7 @@ struct MemberText {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  private var json: JSON { (try? JSON.parse(bytes)) ?? .null }
-
-  /// The text of a member of an object; nil if there is none.
-  func value(_ key: String, in object: String) -> String? { json[object]?[key]?.string }
+  var json: JSON { (try? JSON.parse(bytes)) ?? .null }
 
   /// Sets a text in an object of the document, which is made if it is missing.
   /// - Returns: false, with nothing changed, if that member is no object, or has another value.
@@ -52,6 +49,42 @@ struct MemberText {
     if members(of: found.value).isEmpty { remove(object, from: start) }
   }
 
+  /// Adds an element at the end of a list of the document, which is made if it is missing.
+  /// - Returns: false, with nothing changed, if that member is no list.
+  mutating func append(_ element: JSON, to list: String) -> Bool {
+    let before = json
+    guard let found = members(of: start).first(where: { $0.key == list }) else {
+      insert("\(JSON.string(list).text): [\(element.text)]", after: start)
+      return json[list]?.array == [element]
+    }
+    guard let present = before[list]?.array else { return false }
+    let all = elements(of: found.value)
+    let comma = UInt8(ascii: ",")
+    let blanks =
+      all.count < 2
+      ? " ".utf8.map { $0 } : bytes[all[0].upperBound..<all[1].lowerBound].filter { $0 != comma }
+    bytes.insert(
+      contentsOf: (all.isEmpty ? [] : [comma] + blanks) + Array(element.text.utf8),
+      at: all.last?.upperBound ?? found.value + 1)
+    return json[list]?.array == present + [element]
+  }
+
+  /// Replaces an element of a list.
+  mutating func replace(_ index: Int, of list: String, by element: JSON) {
+    guard let found = members(of: start).first(where: { $0.key == list }) else { return }
+    let all = elements(of: found.value)
+    if all.indices.contains(index) { bytes.replaceSubrange(all[index], with: Array(element.text.utf8)) }
+  }
+
+  /// Removes an element of a list, and the list if it is empty then.
+  mutating func remove(_ index: Int, of list: String) {
+    guard let found = members(of: start).first(where: { $0.key == list }) else { return }
+    let all = elements(of: found.value)
+    guard all.indices.contains(index) else { return }
+    remove(index, of: all)
+    if all.count == 1 { remove(list, from: start) }
+  }
+
   /// The brace with which the document begins.
   private var start: Int { bytes.firstIndex(of: UInt8(ascii: "{")) ?? 0 }
 
@@ -69,14 +102,33 @@ struct MemberText {
   private mutating func remove(_ key: String, from brace: Int) {
     let all = members(of: brace)
     guard let index = all.firstIndex(where: { $0.key == key }) else { return }
-    let member = all[index].whole
+    remove(index, of: all.map { $0.whole })
+  }
+
+  /// Removes one of the parts of an object or a list, with its comma.
+  private mutating func remove(_ index: Int, of all: [Range<Int>]) {
     if index + 1 < all.count {
-      bytes.removeSubrange(member.lowerBound..<all[index + 1].whole.lowerBound)
+      bytes.removeSubrange(all[index].lowerBound..<all[index + 1].lowerBound)
     } else if index > 0 {
-      bytes.removeSubrange(all[index - 1].whole.upperBound..<member.upperBound)
+      bytes.removeSubrange(all[index - 1].upperBound..<all[index].upperBound)
     } else {
-      bytes.removeSubrange(member)
+      bytes.removeSubrange(all[index])
     }
+  }
+
+  /// The elements of the list whose bracket is at `bracket`.
+  private func elements(of bracket: Int) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    guard bytes[bracket] == UInt8(ascii: "[") else { return [] }
+    var at = skippingBlanks(bracket + 1)
+    while at < bytes.count, bytes[at] != UInt8(ascii: "]") {
+      let end = endOfValue(at)
+      found.append(at..<end)
+      at = skippingBlanks(end)
+      guard at < bytes.count, bytes[at] == UInt8(ascii: ",") else { return found }
+      at = skippingBlanks(at + 1)
+    }
+    return found
   }
 
   /// The members of the object whose brace is at `brace`. The document is JSON, so each has its colon and its end.

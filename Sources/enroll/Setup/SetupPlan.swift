@@ -4,57 +4,44 @@ import CPosix
 import EnrollPosix
 
 /// The changes for one tool, in the order in which they are made.
-struct SetupPlan {
-  enum Step {
+struct SetupPlan: Equatable {
+  enum Step: Equatable {
     /// A command of the tool.
     case run([String])
-    /// A file with another content. `old` is nil for a file that does not exist.
-    case write(path: String, old: String?, new: String)
+    case write(FileChange)
     case link(path: String, to: String)
     case unlink(String)
+  }
+
+  /// A file with another content.
+  struct FileChange: Equatable {
+    let path: String
+    /// nil for a file that does not exist.
+    let old: String?
+    let new: String
+    /// What goes (-) and comes (+). Only that is shown: the other lines of the file can have secrets.
+    let shown: [String]
   }
 
   var steps: [Step] = []
   /// What the user has to know or to do.
   var notes: [String] = []
 
-  /// The changes as people read them: commands, and the lines of files that go (-) and come (+).
+  /// The changes as people read them: commands, and what goes (-) and comes (+) in files.
   var lines: [String] {
     steps.flatMap { step in
       switch step {
       case .run(let words): [words.map { ShellWord.quoted($0) }.joined(separator: " ")]
       case .link(let path, let target): ["ln -s \(ShellWord.quoted(target)) \(ShellWord.quoted(path))"]
       case .unlink(let path): ["rm \(ShellWord.quoted(path))"]
-      case .write(let path, let old, let new): ["\(path):"] + Self.difference(old ?? "", new)
+      case .write(let change): ["\(change.path):"] + change.shown
       }
     }
   }
 
-  /// The lines between the common beginning and the common end.
-  private static func difference(_ old: String, _ new: String) -> [String] {
-    var old = lines(of: old)[...]
-    var new = lines(of: new)[...]
-    while let first = old.first, first == new.first {
-      old.removeFirst()
-      new.removeFirst()
-    }
-    while let last = old.last, last == new.last {
-      old.removeLast()
-      new.removeLast()
-    }
-    return old.map { "- \($0)" } + new.map { "+ \($0)" }
-  }
-
-  private static func lines(of text: String) -> [String] {
-    var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      .map { String(decoding: $0, as: UTF8.self) }
-    if lines.last == "" { lines.removeLast() }
-    return lines
-  }
-
   /// - Throws: `.failed` at the first step that fails; the steps before it are done.
   func perform() throws(Failure) {
-    for step in steps {
+    for (index, step) in steps.enumerated() {
       switch step {
       case .run(let words):
         guard let ending = ToolRun.run(words) else {
@@ -64,7 +51,15 @@ struct SetupPlan {
         guard ending.status == 0 else {
           throw Failure(.failed, "\(words.map { ShellWord.quoted($0) }.joined(separator: " ")) failed")
         }
-      case .write(let path, _, let new): try SetupFile.write(new, to: path)
+      case .write(let change):
+        guard try SetupFile.read(change.path) == change.old else {
+          throw Failure(
+            .failed,
+            "\(change.path) has changed meanwhile, and is left as it is; "
+              + (index == 0 ? "nothing is changed" : "what was shown before it is done"),
+            advice: "Run the command again, which shows the changes first.")
+        }
+        try SetupFile.write(change.new, to: change.path)
       case .link(let path, let target):
         try Folders.make(Folders.parent(of: path))
         guard symlink(target, path) == 0 else {
@@ -80,12 +75,18 @@ struct SetupPlan {
 /// A file of another program.
 enum SetupFile {
   /// nil if there is no such file.
-  /// - Throws: `.failed` for a file that cannot be read, or is not UTF-8: it is not changed then.
+  /// - Throws: `.failed` for a file that cannot be read, or is not UTF-8, and for a link that leads nowhere: it is not
+  ///   changed then.
   static func read(_ path: String) throws(Failure) -> String? {
     let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
     guard descriptor >= 0 else {
       let number = enroll_posix_errno()
-      guard !SystemError.isMissingFile(number) else { return nil }
+      guard !SystemError.isMissingFile(number) else {
+        guard let target = linkTarget(path) else { return nil }
+        throw Failure(
+          .failed, "\(path) is not changed: it is a link to \(target), which does not exist",
+          advice: "Make that file, or remove the link.")
+      }
       throw Failure(.failed, "\(path) cannot be read: \(SystemError.message(number))")
     }
     defer { close(descriptor) }

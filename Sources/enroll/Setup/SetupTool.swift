@@ -13,6 +13,9 @@ struct SetupTool: Sendable {
   let summary: String
   /// Whether the tool's configuration has a command line, with the options of the token.
   var hasCommandLine = false
+  /// Whether what is written can have `--username`, and `--resource`.
+  var takesUsername = false
+  var takesResource = true
   let add: @Sendable (SetupRequest) throws(Failure) -> SetupPlan
   let remove: @Sendable (SetupRequest) throws(Failure) -> SetupPlan
 
@@ -22,9 +25,12 @@ struct SetupTool: Sendable {
 /// The host, and the token's options, for the lines that are written.
 struct SetupRequest {
   let host: NamedHost
-  /// Options of `enroll credential` and `enroll token`: context, resource, user name.
+  /// Options of `enroll credential` and `enroll token`: context, resource.
   let options: [String]
   let username: String?
+  let resource: String?
+  /// The account that the user named; nil for the usual one.
+  let account: String?
   let session: CommandSession
 
   /// The command line of a credential helper.
@@ -34,7 +40,8 @@ struct SetupRequest {
   }
 
   func profile(_ format: String) -> ProfileSetup {
-    ProfileSetup(session: session, host: host, format: format, username: username)
+    ProfileSetup(
+      session: session, host: host, format: format, username: username, resource: resource, account: account)
   }
 
   /// A folder or a file in the user's home, unless a variable names it.
@@ -62,24 +69,35 @@ extension SetupTool {
   /// git, by `git config`. The empty helper comes first, so that git gives the token to no other helper.
   static let git = SetupTool(
     name: "git", summary: "Make git get the token for a host over https.", hasCommandLine: true,
+    takesUsername: true,
     add: { request throws(Failure) in
       let (key, helper) = gitHelper(request)
-      let present = gitValues(key)
+      let present = try gitValues(key)
       guard present != ["", helper] else { return SetupPlan() }
-      var plan = SetupPlan(steps: [
+      let plan = SetupPlan(steps: [
         .run(["git", "config", "--global", "--replace-all", key, ""]),
         .run(["git", "config", "--global", "--add", key, helper]),
       ])
-      let others = present.filter { !$0.isEmpty && !isGitHelper($0) }
-      if !others.isEmpty { plan.notes.append("This replaces \(others.joined(separator: ", ")).") }
+      // It would not be known at --remove. The empty helper is this program's own if it stands before one.
+      let isOwn = present.contains { isGitHelper($0) }
+      if let other = present.first(where: { !isGitHelper($0) && !($0.isEmpty && isOwn) }) {
+        throw Failure(
+          .failed,
+          "git has another helper for \(request.host.text), \(ShellWord.quoted(other)): nothing is changed",
+          advice: "Run this by hand: \(plan.lines.joined(separator: " && "))")
+      }
       return plan
     },
     remove: { request throws(Failure) in
       let (key, _) = gitHelper(request)
-      let present = gitValues(key)
-      guard present.contains(where: { isGitHelper($0) }) else { return SetupPlan() }
-      let pattern = "^$|^!.*enroll'? credential git "
-      return SetupPlan(steps: [.run(["git", "config", "--global", "--unset-all", key, pattern])])
+      let present = try gitValues(key)
+      var values: [String] = []
+      for value in present where isGitHelper(value) && !values.contains(value) { values.append(value) }
+      guard !values.isEmpty else { return SetupPlan() }
+      // The empty helper keeps its meaning for helpers that somebody has added since.
+      if present.contains(""), present.allSatisfy({ $0.isEmpty || isGitHelper($0) }) { values.append("") }
+      return SetupPlan(
+        steps: values.map { .run(["git", "config", "--global", "--fixed-value", "--unset-all", key, $0]) })
     })
 
   private static func gitHelper(_ request: SetupRequest) -> (key: String, helper: String) {
@@ -89,13 +107,14 @@ extension SetupTool {
   }
 
   private static func isGitHelper(_ value: String) -> Bool {
-    value.hasPrefix("!") && ASCII.contains(value, "enroll") && ASCII.contains(value, " credential git ")
+    // A path with blanks is quoted.
+    value.hasPrefix("!")
+      && ["enroll credential git ", "enroll' credential git "].contains { ASCII.contains(value, $0) }
   }
 
-  private static func gitValues(_ key: String) -> [String] {
-    guard let ending = ToolRun.run(["git", "config", "--global", "--null", "--get-all", key]),
-      ending.status == 0
-    else { return [] }
+  private static func gitValues(_ key: String) throws(Failure) -> [String] {
+    let ending = try ToolRun.output(["git", "config", "--global", "--null", "--get-all", key])
+    guard ending.status == 0 else { return [] }
     return ending.output.utf8.split(separator: 0, omittingEmptySubsequences: false).dropLast()
       .map { String(decoding: $0, as: UTF8.self) }
   }
@@ -103,6 +122,7 @@ extension SetupTool {
   /// Docker, Podman and others: they name a helper for each registry, and start it without arguments.
   static let docker = SetupTool(
     name: "docker", summary: "Make Docker, Podman and others get the token for a registry.",
+    takesUsername: true,
     add: { request throws(Failure) in
       let path = try dockerFile(request)
       let old = try SetupFile.read(path)
@@ -122,17 +142,18 @@ extension SetupTool {
           advice: "Write this into it: \(byHand)")
       }
       let new = old == nil ? byHand + "\n" : text.text
-      if new != old { plan.steps.append(.write(path: path, old: old, new: new)) }
+      if new != old { plan.steps.append(dockerChange(path, old, new, "+", [request.host.text])) }
       return plan
     },
     remove: { request throws(Failure) in
       var plan = SetupPlan()
       let path = try dockerFile(request)
       if let old = try SetupFile.read(path), var text = MemberText(old) {
-        if text.value(request.host.text, in: "credHelpers") == OwnProgram.name {
-          text.remove(request.host.text, in: "credHelpers")
-          plan.steps.append(.write(path: path, old: old, new: text.text))
-        }
+        let keys = (text.json["credHelpers"]?.object?.members ?? []).filter { member in
+          member.value.string == OwnProgram.name && request.host.isSamePlace(as: NamedHost(member.key))
+        }.map { $0.key }
+        for key in keys { text.remove(key, in: "credHelpers") }
+        if !keys.isEmpty { plan.steps.append(dockerChange(path, old, text.text, "-", keys)) }
       }
       let profile = request.profile("docker")
       if let step = try profile.removed() { plan.steps.append(step) }
@@ -140,6 +161,14 @@ extension SetupTool {
       if try !profile.isNeeded(), isOwnLink(link) { plan.steps.append(.unlink(link)) }
       return plan
     })
+
+  /// A change of `credHelpers` for hosts.
+  private static func dockerChange(
+    _ path: String, _ old: String?, _ new: String, _ sign: String, _ hosts: [String]
+  ) -> SetupPlan.Step {
+    let members = JSON.object(hosts.map { ($0, .string(OwnProgram.name)) })
+    return .write(.init(path: path, old: old, new: new, shown: ["\(sign) \"credHelpers\": \(members.text)"]))
+  }
 
   private static let dockerProgram = "docker-credential-enroll"
 
@@ -154,25 +183,27 @@ extension SetupTool {
     hasCommandLine: true,
     add: { request throws(Failure) in
       let path = try cargoFile(request)
-      let old = try SetupFile.read(path) ?? ""
+      let old = try SetupFile.read(path)
       let line = CargoSettings.line(request.helper("cargo"))
-      var settings = CargoSettings(old, request.host)
+      var settings = CargoSettings(old ?? "", request.host)
       guard settings.add(line) else {
         throw Failure(
           .failed,
           "\(path) names no registry of \(request.host.text), or one with another credential-provider",
           advice: "Write this into [registries.NAME], below its index: \(line)")
       }
-      return settings.text == old
-        ? SetupPlan() : SetupPlan(steps: [.write(path: path, old: old, new: settings.text)])
+      guard !settings.shown.isEmpty else { return SetupPlan() }
+      return SetupPlan(
+        steps: [.write(.init(path: path, old: old, new: settings.text, shown: settings.shown))])
     },
     remove: { request throws(Failure) in
       let path = try cargoFile(request)
       guard let old = try SetupFile.read(path) else { return SetupPlan() }
       var settings = CargoSettings(old, request.host)
       settings.remove()
-      return settings.text == old
-        ? SetupPlan() : SetupPlan(steps: [.write(path: path, old: old, new: settings.text)])
+      guard !settings.shown.isEmpty else { return SetupPlan() }
+      return SetupPlan(
+        steps: [.write(.init(path: path, old: old, new: settings.text, shown: settings.shown))])
     })
 
   private static func cargoFile(_ request: SetupRequest) throws(Failure) -> String {
@@ -197,7 +228,9 @@ extension SetupTool {
           advice: "Write this instead of it: \(terraformBlock)")
       }
       let begin = old.map { $0.isEmpty || $0.hasSuffix("\n") ? $0 : $0 + "\n" } ?? ""
-      plan.steps.append(.write(path: path, old: old, new: begin + terraformBlock + "\n"))
+      plan.steps.append(
+        .write(
+          .init(path: path, old: old, new: begin + terraformBlock + "\n", shown: ["+ \(terraformBlock)"])))
       return plan
     },
     remove: { request throws(Failure) in
@@ -208,7 +241,9 @@ extension SetupTool {
       let path = try terraformFile(request)
       if let old = try SetupFile.read(path) {
         let new = lines(old).filter { $0 != terraformBlock }.joined(separator: "\n")
-        if new != old { plan.steps.append(.write(path: path, old: old, new: new)) }
+        if new != old {
+          plan.steps.append(.write(.init(path: path, old: old, new: new, shown: ["- \(terraformBlock)"])))
+        }
       }
       let link = try request.path(nil, terraformProgram)
       if isOwnLink(link) { plan.steps.append(.unlink(link)) }

@@ -7,11 +7,26 @@ enum ToolRun {
   /// The end of a program.
   struct Ending {
     let status: Int32
-    /// Its standard output.
+    /// Its standard output; empty if ``isCut``.
     let output: String
+    /// Whether it printed more than ``limit`` bytes.
+    let isCut: Bool
   }
 
-  private static let limit = 1 << 20
+  static let limit = 1 << 22
+
+  /// What a command prints whose output is needed.
+  /// - Throws: `.failed` if it cannot be started, prints more than ``limit`` bytes, or something that is not UTF-8.
+  static func output(_ words: [String]) throws(Failure) -> Ending {
+    let line = words.joined(separator: " ")
+    guard let ending = run(words) else {
+      throw Failure(
+        .failed, "\(line) cannot be started, or prints something that is not UTF-8",
+        advice: "Install \(words[0]).")
+    }
+    guard !ending.isCut else { throw Failure(.failed, "\(line) prints more than \(limit) bytes") }
+    return ending
+  }
 
   /// - Parameters:
   ///   - words: the program, which is searched in PATH, and its arguments. Its errors are this program's errors.
@@ -21,12 +36,15 @@ enum ToolRun {
     var ends: [Int32] = [-1, -1]
     guard enroll_posix_pipe(&ends) == 0 else { return nil }
     defer { close(ends[0]) }
+    // Programs do not expect a standard output that does not wait.
+    enroll_posix_make_blocking(ends[1])
     guard let child = start(words, output: atTerminal ? STDERR_FILENO : ends[1], atTerminal) else {
       close(ends[1])
       return nil
     }
     close(ends[1])
     var bytes: [UInt8] = []
+    var isCut = false
     var piece = [UInt8](repeating: 0, count: 4096)
     while true {
       let count = piece.withUnsafeMutableBytes { read(ends[0], $0.baseAddress, $0.count) }
@@ -36,13 +54,15 @@ enum ToolRun {
         continue
       }
       guard count > 0 else { break }
-      if bytes.count < limit { bytes += piece[..<count] }
+      if bytes.count + count <= limit { bytes += piece[..<count] } else { isCut = true }
     }
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, enroll_posix_errno() == EINTR {}
-    guard let output = String(validating: bytes, as: UTF8.self) else { return nil }
+    // The cut may be within a character.
+    guard let output = isCut ? "" : String(validating: bytes, as: UTF8.self) else { return nil }
     // WIFEXITED and WEXITSTATUS, which are macros.
-    return Ending(status: status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F), output: output)
+    return Ending(
+      status: status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F), output: output, isCut: isCut)
   }
 
   private static func start(_ words: [String], output: Int32, _ atTerminal: Bool) -> pid_t? {

@@ -90,18 +90,38 @@ class ProfileHosts(CommandCase):
 
     def test_an_entry_that_is_wrong_is_told_of(self):
         self.sign_in()
-        for entry, words in [
-            ({"host": "a b", "for": ["git"]}, "[0].host: expected a host"), ({"host": HOST}, "[0].for: expected a list"),
-            ({"host": HOST, "for": ["svn"]}, "[0].for: expected a list"), ("x", "[0]: expected an object"),
-            ({"host": HOST, "for": ["git"], "user": "me"}, "[0]: expected the keys host, username"),
-            ({"host": HOST, "for": ["git"], "account": ""}, "[0].account: expected one line"),
+        for entry, words, status in [
+            ({"host": "a b", "for": ["git"]}, "[0].host: expected a host", 0),
+            ({"host": HOST}, "[0].for: expected a list", 2),
+            ({"host": HOST, "for": ["svn"]}, "[0].for: expected a list", 2), ("x", "[0]: expected an object", 0),
+            ({"host": HOST, "for": ["git"], "user": "me"}, "[0]: expected the keys host, username", 2),
+            ({"host": f"{HOST}:443", "for": ["git"], "account": ""}, "[0].account: expected one line", 2),
         ]:
             with self.subTest(entry):
                 self.name_hosts(entry)
-                self.assertIn(f"credentialHosts{words}", self.ask("git-credential-enroll", status=2)[1])
+                output, said = self.ask("git-credential-enroll", status=status)
+                self.assertIn(f"credentialHosts{words}", said)
+                self.assertEqual(output, "quit=1\n" if status else "")
         # The library's configuration has no such key, and every command ignores it.
         self.token()
         self.assertIn("credentialHosts", (self.profiles / "default.json").read_text())
+
+    def test_an_entry_that_is_wrong_stops_no_other_host(self):
+        self.sign_in()
+        self.configure("work")
+        self.name_hosts({"host": HOST, "for": ["git"]})
+        self.name_hosts({"host": "other.example", "for": ["git"], "user": "me"}, profile="work")
+        self.assertIn(self.token(), self.ask("git-credential-enroll")[0])
+        # git asks its other helpers for a host that no profile names.
+        output, words = self.ask("git-credential-enroll", "third.example")
+        self.assertEqual(output, "")
+        self.assertIn("the profile work: credentialHosts[0]", words)
+        self.assertEqual(self.ask("git-credential-enroll", "other.example", status=2)[0], "quit=1\n")
+        # An entry for other programs alone says nothing to git.
+        self.name_hosts({"host": HOST, "for": ["docker"], "user": "me"}, profile="work")
+        self.assertIn(self.token(), self.ask("git-credential-enroll")[0])
+        self.environment["ENROLL_PROFILE"] = "missing"
+        self.assertEqual(self.ask("git-credential-enroll")[0], "")
 
     def test_a_profile_that_cannot_be_read_names_no_host(self):
         self.sign_in()

@@ -1,6 +1,8 @@
 """`enroll setup TOOL HOST`: what it writes works with the real tool, a second run changes nothing, and `--remove` undoes it."""
 
 import json
+import re
+import shlex
 import shutil
 import unittest
 
@@ -63,8 +65,20 @@ class Setup(ProgramCase):
             self.assertEqual("username=it's me\n" in output, key == "get")
         self.assertDone("git", HOST, "--remove")
         self.assertEqual((self.home / ".gitconfig").read_text(), before)
-        self.run_program("git", "config", "--global", f"credential.https://{HOST}.helper", "other")
-        self.assertIn("This replaces other", self.set_up("git", HOST, "--print")[1])
+        key = f"credential.https://{HOST}.helper"
+        self.run_program("git", "config", "--global", key, "other")
+        before = (self.home / ".gitconfig").read_text()
+        words = self.set_up("git", HOST, "--yes", status=1)[1]
+        self.assertIn("another helper", words)
+        self.assertIn(f"git config --global --add credential.https://{HOST}.helper", re.sub(r"\s+", " ", words))
+        self.assertEqual((self.home / ".gitconfig").read_text(), before)
+        # A helper that came later stays, with the empty one before it.
+        self.run_program("git", "config", "--global", "--unset-all", key)
+        self.set_up("git", HOST, "--yes")
+        self.run_program("git", "config", "--global", "--add", key, "!other credential git of enroll")
+        self.set_up("git", HOST, "--remove", "--yes")
+        present, _ = self.run_program("git", "config", "--global", "--get-all", key)
+        self.assertEqual(present, "\n!other credential git of enroll\n")
 
     def test_docker(self):
         server, host = self.serve("Basic")
@@ -91,6 +105,159 @@ class Setup(ProgramCase):
         self.assertIsNone(self.hosts())
         self.assertFalse((local / "docker-credential-enroll").is_symlink())
         self.token()
+
+    def test_nothing_else_of_a_file_is_shown(self):
+        settings = self.home / ".docker/config.json"
+        settings.parent.mkdir()
+        settings.write_text('{"auths": {"r.example": {"auth": "c2VjcmV0"}}}')
+        profile = json.loads(self.profile.read_text())
+        self.profile.write_text(json.dumps({**profile, "clientSecret": "other-secret"}))
+        output, _ = self.set_up("docker", HOST, "--yes")
+        self.assertIn(f'+ "credHelpers": {{"{HOST}":"enroll"}}\n', output)
+        self.assertIn(f'+ "credentialHosts": [{{"host":"{HOST}","for":["docker"]}}]\n', output)
+        removed, _ = self.set_up("docker", HOST, "--remove", "--yes")
+        self.assertIn(f'- "credHelpers": {{"{HOST}":"enroll"}}\n', removed)
+        cargo = self.home / ".cargo/config.toml"
+        cargo.parent.mkdir()
+        cargo.write_text("".join(f'[registries.{name}]\nindex = "https://{HOST}/{name}/"\ntoken = "third-secret"\n' for name in "ab"))
+        listed, _ = self.set_up("cargo", HOST, "--print")
+        self.assertEqual(listed.count("+ credential-provider = "), 2)
+        for secret in ("c2VjcmV0", "other-secret", "third-secret"):
+            self.assertNotIn(secret, output + removed + listed)
+
+    def test_the_profile_keeps_every_other_byte(self):
+        document = {**json.loads(self.profile.read_text()), "caFile": "ca.pem", "credentialHosts": [{"host": "a.example", "for": ["git"]}]}
+        for text in (json.dumps(document, indent="\t"), json.dumps(document)):
+            self.profile.write_text(text)
+            self.set_up("docker", HOST, "--yes")
+            self.assertIn('"caFile": "ca.pem"', self.profile.read_text())
+            self.assertEqual(self.hosts(), document["credentialHosts"] + [{"host": HOST, "for": ["docker"]}])
+            self.set_up("docker", HOST, "--remove", "--yes")
+            self.assertEqual(self.profile.read_text(), text)
+        # An entry for two programs stays for the other one.
+        document["credentialHosts"] = [{"host": HOST, "for": ["docker", "git"]}, {"host": "a.example", "for": ["git"]}]
+        self.profile.write_text(json.dumps(document))
+        self.set_up("docker", HOST, "--remove", "--yes")
+        document["credentialHosts"][0]["for"] = ["git"]
+        self.assertEqual(json.loads(self.profile.read_text()), document)
+
+    def test_a_change_before_the_answer_is_kept(self):
+        settings = self.home / ".docker/config.json"
+        settings.parent.mkdir()
+        settings.write_text("{}")
+        profile = self.profile.read_text()
+        terminal = self.terminal("setup", "docker", HOST)
+        terminal.shows("Make these changes")
+        settings.write_text('{"auths": {"new.example": {}}}')
+        terminal.line("y")
+        self.assertEqual(terminal.ends(), 1)
+        self.assertEqual(settings.read_text(), '{"auths": {"new.example": {}}}')
+        self.assertEqual(self.profile.read_text(), profile)
+        self.assertFalse((self.home / ".local/bin/docker-credential-enroll").is_symlink())
+        terminal = self.terminal("setup", "git", HOST)
+        terminal.shows("Make these changes")
+        self.run_program("git", "config", "--global", f"credential.https://{HOST}.helper", "new")
+        terminal.line("y")
+        self.assertEqual(terminal.ends(), 1)
+        self.assertEqual(self.run_program("git", "config", "--global", "--get-all", f"credential.https://{HOST}.helper")[0], "new\n")
+
+    def test_a_file_that_changes_between_two_steps_is_kept(self):
+        # The profile is written first, and a link to it is the file that is written next.
+        (self.home / ".docker").mkdir()
+        (self.home / ".docker/config.json").symlink_to(self.profile)
+        _, words = self.set_up("docker", HOST, "--yes", status=1)
+        self.assertIn("has changed meanwhile", words)
+        self.assertEqual(json.loads(self.profile.read_text()).get("credHelpers"), None)
+        self.assertEqual(self.hosts(), [{"host": HOST, "for": ["docker"]}])
+
+    def test_a_link_that_leads_nowhere_is_not_replaced(self):
+        settings = self.home / ".docker/config.json"
+        settings.parent.mkdir()
+        settings.symlink_to(self.home / "away/config.json")
+        self.assertIn("does not exist", self.set_up("docker", HOST, "--yes", status=1)[1])
+        self.assertTrue(settings.is_symlink())
+        self.assertIsNone(self.hosts())
+
+    def test_the_profile_gets_the_options_that_docker_cannot_pass(self):
+        for option, value in [("--config", self.profile), ("--store", self.store), ("--keys", "file")]:
+            for tool in ("docker", "terraform"):
+                self.assertIn("would be lost", self.set_up(tool, HOST, option, str(value), "--yes", status=2)[1])
+        unknown = "https://unknown.example/"
+        self.assertIn("no profile is for", self.set_up("docker", HOST, "--resource", unknown, "--yes", status=2)[1])
+        self.assertIsNone(self.hosts())
+        words = ("docker", HOST, "--profile", "default", "--resource", unknown, "--account", "bob", "--username", "me")
+        self.assertIn("no profile is for", self.set_up(*words, "--yes", status=2)[1])
+        self.configure(resource=unknown)
+        self.assertDone(*words)
+        entry = {"host": HOST, "for": ["docker"], "username": "me", "resource": unknown, "account": "bob"}
+        self.assertEqual(self.hosts(), [entry])
+        # The entry is for another token than these commands.
+        for others in ([], ["--account", "bob"], ["--resource", unknown, "--profile", "default"]):
+            for remove in ([], ["--remove"]):
+                said = self.set_up("docker", HOST, *others, *remove, "--yes", status=2)[1]
+                self.assertIn("for another token", said)
+        self.assertIn("another user name", self.set_up(*words[:-1], "you", "--yes", status=2)[1])
+        self.assertEqual(self.hosts(), [entry])
+        self.assertDone(*words[:-2], "--remove")
+        self.assertIsNone(self.hosts())
+        self.environment["ENROLL_ACCOUNT"] = "carol"
+        self.set_up("docker", HOST, "--yes")
+        self.assertEqual(self.hosts(), [{"host": HOST, "for": ["docker"], "account": "carol"}])
+
+    def test_a_host_is_the_same_with_its_usual_port(self):
+        self.assertDone("docker", HOST)
+        self.set_up("docker", f"{HOST}:443", "--yes")
+        self.assertEqual(self.hosts(), [{"host": HOST, "for": ["docker"]}])
+        self.assertIn(self.token(), self.run_enroll("credential", "docker", "get", given=HOST.encode())[0])
+        self.assertDone("docker", f"{HOST}:443", "--remove")
+        self.assertIsNone(self.hosts())
+        self.assertEqual(json.loads((self.home / ".docker/config.json").read_text()), {})
+
+    def test_each_written_line_is_taken_by_the_command(self):
+        cargo = self.home / ".cargo/config.toml"
+        cargo.parent.mkdir()
+        cargo.write_text(f'[registries.b]\nindex = "sparse+https://{HOST}/i/"\n')
+        self.configure("api", resource="https://api.example/")
+        place = ["--profile", "api", "--store", str(self.store), "--account=-a", "--keys", "file", "--login"]
+        resource = ["--resource", "https://api.example/"]
+        extra = {"git": ["--username", "it's me", *resource], "cargo": resource, "kubectl": []}
+        self.fake_kubectl({"clusters": [{"name": "c", "cluster": {"server": f"https://{HOST}"}}], "contexts": [{"name": "x", "context": {"cluster": "c"}}]})
+        for tool, options in extra.items():
+            with self.subTest(tool):
+                output, _ = self.set_up(tool, HOST, *place, *options, "--print")
+                if tool == "git":
+                    line = shlex.split(output.splitlines()[1])[-1].removeprefix("!")
+                    words = shlex.split(line) + ["get"]
+                elif tool == "cargo":
+                    line = next(line for line in output.splitlines() if line.startswith("+ credential-provider = "))
+                    words = json.loads(line.partition(" = ")[2])
+                else:
+                    line = shlex.split(output.splitlines()[0])
+                    words = [word.partition("=")[2] for word in line if word.startswith(("--exec-command=", "--exec-arg="))]
+                for option in place + options:
+                    self.assertIn(option, words)
+                # Nobody is signed in there, which is known after the command line.
+                words.remove("--login")
+                question = json.dumps({"v": 1, "kind": "get", "registry": {"index-url": f"sparse+https://{HOST}/i/"}})
+                given = question if tool == "cargo" else f"protocol=https\nhost={HOST}\n\n"
+                _, said = self.run_enroll(*words[1:], given=given.encode(), status=0 if tool == "cargo" else 3)
+                self.assertIn("enroll login", said)
+        for tool, option in [("cargo", "--username"), ("terraform", "--username"), ("kubectl", "--username"), ("kubectl", "--resource")]:
+            self.assertIn(option, self.set_up(tool, HOST, option, "x", "--print", status=2)[1])
+
+    def fake_kubectl(self, view):
+        (self.home / "view.json").write_text(json.dumps(view))
+        self.script("kubectl", f"exec cat {self.home}/view.json")
+
+    def test_what_kubectl_prints_is_read_to_its_end(self):
+        view = {
+            "clusters": [{"name": "c", "cluster": {"server": f"https://{HOST}", "padding": "x" * 2_000_000}}],
+            "contexts": [{"name": "x", "context": {"cluster": "c"}}],
+        }  # fmt: skip
+        self.fake_kubectl(view)
+        self.assertIn("set-context x", self.set_up("kubectl", HOST, "--print")[0])
+        self.fake_kubectl({**view, "more": "x" * 3_000_000})
+        self.assertIn("prints more than 4194304 bytes", self.set_up("kubectl", HOST, "--print", status=1)[1])
 
     def test_docker_leaves_what_is_not_its_own(self):
         settings = self.home / ".docker/config.json"
@@ -153,7 +320,7 @@ class Setup(ProgramCase):
         self.assertIn("no context", self.set_up("kubectl", host, status=1)[1])
         for words in [
             ["set-cluster", "here", f"--server=https://{host}", f"--certificate-authority={self.home}/certificate.pem"],
-            ["set-cluster", "there", "--server=https://other.example"], ["set-context", "h", "--cluster=here", "--user=me"],
+            ["set-cluster", "there", "--server=https://other.example"], ["set-context", "h", "--cluster=here"],
             ["set-context", "t", "--cluster=there", "--user=me"], ["use-context", "h"],
         ]:
             self.run_program("kubectl", "config", *words)
@@ -164,3 +331,9 @@ class Setup(ProgramCase):
         self.assertDone("kubectl", host, "--remove")
         view = json.loads(self.run_program("kubectl", "config", "view", "-o", "json")[0])
         self.assertEqual(view["users"], None)
+        self.run_program("kubectl", "config", "set-context", "h", "--user=me")
+        before = (self.home / "kubeconfig").read_text()
+        words = self.set_up("kubectl", host, "--yes", status=1)[1]
+        self.assertIn("has another user, me", words)
+        self.assertIn("kubectl config set-context h --user=enroll-", re.sub(r"\s+", " ", words))
+        self.assertEqual((self.home / "kubeconfig").read_text(), before)
