@@ -52,6 +52,35 @@ struct SetupTests {
   }
 
   @Test(
+    "an element is added at the end of a list, and removed without a trace",
+    arguments: [
+      ("{}", #"{"l": [{"h":1}]}"#),
+      (#"{"l":["]"]}"#, #"{"l":["]", {"h":1}]}"#),
+      (#"{"l": [1.50 , {"a": [2]}], "z": 0}"#, #"{"l": [1.50 , {"a": [2]} , {"h":1}], "z": 0}"#),
+      ("{\n\t\"l\": [\n\t\t1,\n\t\t2\n\t]\n}", "{\n\t\"l\": [\n\t\t1,\n\t\t2,\n\t\t{\"h\":1}\n\t]\n}"),
+    ])
+  func elements(_ before: String, _ after: String) throws {
+    var text = try #require(MemberText(before))
+    let count = text.json["l"]?.array?.count ?? 0
+    let isAdded = text.append(.object([("h", .integer(1))]), to: "l")
+    #expect(isAdded)
+    #expect(try JSON.parse(Array(text.text.utf8)) == JSON.parse(Array(after.utf8)))
+    text.remove(count, of: "l")
+    #expect(text.text == before)
+  }
+
+  @Test("an element is replaced and removed; what is no list is not changed")
+  func otherElements() throws {
+    var text = try #require(MemberText(#"{"l": [1, 2 , 3], "x": {}}"#))
+    text.replace(1, of: "l", by: .string("b"))
+    #expect(text.text == #"{"l": [1, "b" , 3], "x": {}}"#)
+    text.remove(0, of: "l")
+    #expect(text.text == #"{"l": ["b" , 3], "x": {}}"#)
+    let isAdded = text.append(.integer(4), to: "x")
+    #expect(!isAdded && text.text == #"{"l": ["b" , 3], "x": {}}"#)
+  }
+
+  @Test(
     "a registry of Cargo is found by the host of its index",
     arguments: [
       ("[registries.a]\nindex = \"sparse+https://c.example/i/\"\n", true),
