@@ -66,7 +66,7 @@ class Pages(unittest.TestCase):
         found = set()
         for file in (TOP / "Sources" / "EnrollSandbox" / "Pages").glob("*.swift"):
             text = file.read_text()
-            found |= set(re.findall(r"static func (\w+)\([^{]*?\) -> Page\s", text))
+            found |= set(re.findall(r"static func (\w+)\([^{]*?\)\s+-> Page\s", text))
             found |= set(re.findall(r"static let (\w+) = Page\(", text))
         self.assertIn("consent", found)
         return found
