@@ -63,7 +63,7 @@ class Scenario:
         threading.Thread(target=self.answer_server, daemon=True).start()
 
     def options(self):
-        words = ["--wait", WAIT]
+        words = ["--wait", WAIT, "--sign-in", "auto"]
         if "client_id" not in self.context:
             return [*words, "--client-metadata", METADATA]
         words += ["--client-id", self.context["client_id"]]

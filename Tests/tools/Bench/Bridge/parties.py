@@ -327,7 +327,7 @@ class Contender:
 
 
 CONTENDERS = {
-    "enroll": Contender("enroll", [ENROLL, "mcp", "{url}", "--allow-loopback-http"]),
+    "enroll": Contender("enroll", [ENROLL, "mcp", "{url}", "--allow-loopback-http", "--sign-in", "auto"]),
     "mcp-remote": Contender("mcp-remote", [str(REAL / "mcp-remote/run"), "{url}", "--silent"]),
     # It does not ask for the scope that the server names.
     "mcp-stdio": Contender(
