@@ -165,7 +165,7 @@ package struct ToolList {
       + Array("}}".utf8)
   }
 
-  /// What every request of 2026-07-28 has. A token for progress belongs to the call alone.
+  /// The members of `_meta` in every request of 2026-07-28. A progress token belongs to the call alone.
   private static let kept = [
     Message.versionKey, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities",
   ]

@@ -1,4 +1,4 @@
-// What the store needs of a database: connections that run statements, and the five changes that PostgreSQL makes in one
+// The interface of the store to a database: connections that run statements, and the changes that PostgreSQL makes in one
 // statement and SQLite in several.
 
 import EnrollRules

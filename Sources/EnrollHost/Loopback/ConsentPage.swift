@@ -9,7 +9,7 @@ package import EnrollRules
 package import EnrollSteps
 import EnrollPosix
 
-/// What the user is asked. The texts come from servers, and none of them is verified.
+/// The question for the user. Its texts come from servers, and none of them is verified.
 package struct ConsentQuestion: Equatable, Sendable {
   /// The name that the resource gives itself.
   package var name: String?
@@ -107,7 +107,7 @@ package final class ConsentPage: @unchecked Sendable {
     agreed?.answer(page)
     agreed?.close()
     agreed = nil
-    // Who has clicked twice has another connection, and the browser shows only the answer to that.
+    // After a double click the browser has a second connection, and shows only the answer to that one.
     accept(Set(sockets.descriptors), SystemClock.now())
     for connection in connections {
       var connection = connection

@@ -130,7 +130,7 @@ struct Logout: EnrollCommand {
     }
   }
 
-  /// What the provider knows of a sign-out whose result did not arrive, or that had nothing to revoke.
+  /// Whether the provider was informed, for a sign-out whose result did not arrive or that had nothing to revoke.
   private func told(_ client: Client, _ session: CommandSession) throws(Failure) -> ProviderTold {
     let facts = try session.facts(client)
     if let reason = facts.revocationRefusal { return .notPossible(reason: reason) }

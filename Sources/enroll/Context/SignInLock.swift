@@ -10,7 +10,7 @@ struct SignInLock {
   /// - Parameter descriptor: an open file, which this lock closes at its end.
   private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// What came of the attempt to take a lock.
+  /// The result of an attempt to take a lock.
   enum Attempt {
     case taken(SignInLock)
     /// Another process has it. The number is nil for a process of another container.
@@ -41,7 +41,7 @@ struct SignInLock {
     return holder == 0 ? nil : holder
   }
 
-  /// What the last process with the lock has written.
+  /// The note that the last process with the lock has written.
   var note: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 64 << 10)
     let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }

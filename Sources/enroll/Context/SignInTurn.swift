@@ -22,7 +22,7 @@ struct SignInTurn {
       return nil
     }
     let scopes = lock.wasAwaited ? scopes(in: lock.0.note) : nil
-    // What this process does not find out by itself is not true any more.
+    // Without such a sign-in, a note is about an earlier one, and is erased.
     if scopes == nil { lock.0.write([]) }
     return SignInTurn(account: lock.0, servedScopes: scopes)
   }

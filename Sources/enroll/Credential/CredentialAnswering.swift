@@ -19,7 +19,7 @@ struct CredentialAnswering {
   /// The command's name, for advice to run it again.
   let name: String
 
-  /// What to do about a question.
+  /// The decision about a question.
   private enum Decision {
     case say(CredentialAnswer)
     case answer(TokenCommand, username: String)
