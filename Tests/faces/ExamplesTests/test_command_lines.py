@@ -56,7 +56,7 @@ class CommandLineTests(ExampleCase):
 
 class ReadmeTests(ExampleCase):
     def test_each_example_has_a_short_page_that_names_the_variable(self):
-        folders = [folder for folder in EXAMPLES.iterdir() if "-" in folder.name]
+        folders = [path for path in EXAMPLES.iterdir() if path.is_dir() and "-" in path.name]
         self.assertGreaterEqual(len(folders), 6)
         for folder in folders:
             page = (folder / "README.md").read_text()
