@@ -5,12 +5,11 @@ public import EnrollRules
 
 /// A user's account.
 public struct Account: Sendable, Equatable {
-  /// A UUID of version 7 (RFC 9562 §5.7). It never changes, and is never used for another account.
-  public var id: String
+  public var id: AccountID
   public var created: UnixTime
   public var lastLogin: UnixTime
 
-  public init(id: String, created: UnixTime, lastLogin: UnixTime) {
+  public init(id: AccountID, created: UnixTime, lastLogin: UnixTime) {
     self.id = id
     self.created = created
     self.lastLogin = lastLogin

@@ -26,11 +26,11 @@ public struct RecentSignIn: Sendable, Equatable {
   /// SHA-256 of the session's token, 32 bytes.
   public var tokenHash: [UInt8]
   /// The id of the account that the session belongs to.
-  public var account: String
+  public var account: AccountID
   /// The session counts as proof only if it began at this time or later.
   public var since: UnixTime
 
-  public init(tokenHash: [UInt8], account: String, since: UnixTime) {
+  public init(tokenHash: [UInt8], account: AccountID, since: UnixTime) {
     self.tokenHash = tokenHash
     self.account = account
     self.since = since
@@ -43,7 +43,7 @@ public enum Linking: Sendable, Equatable {
   /// The account already has the identity.
   case already
   /// Another account, with this id, has the identity. Nothing has changed.
-  case other(account: String)
+  case other(account: AccountID)
   /// The session has ended, or began too long ago. Nothing has changed.
   case notRecent
 }
@@ -140,10 +140,10 @@ public struct ProviderDeletion: Sendable, Equatable {
 /// The result of a ``ProviderDeletion``.
 public enum DataDeletionResult: Sendable, Equatable {
   /// The account was deleted, because it had no other identity.
-  case account(id: String, DeletedAccount)
+  case account(id: AccountID, DeletedAccount)
   /// The identity was deleted, with the sessions that it began.
   /// - Parameter before: every identity that the account had, including the deleted one.
-  case identity(account: String, before: [Identity], endedSessions: Int)
+  case identity(account: AccountID, before: [Identity], endedSessions: Int)
   /// No account has the identity.
   case nobody
   /// The message was handled before; nothing was done.
@@ -162,17 +162,17 @@ public protocol AccountChanges: AnyObject, Sendable {
 
   /// Moves every identity of `other` to the account of the session, and deletes `other` with its sessions and codes.
   /// - Parameter identity: an identity of `other` with which the user has just signed in.
-  func merge(_ other: String, provenBy identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime)
+  func merge(_ other: AccountID, provenBy identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime)
     throws(StoreFailure) -> Merging
 
   /// Deletes the account and all its data.
   /// - Parameter proof: nil if an operator of the gateway asks.
   /// - Returns: nil if the account does not exist, or if the proof is not a recent sign-in to it.
-  func deleteAccount(_ id: String, by proof: RecentSignIn?, at now: UnixTime) throws(StoreFailure)
+  func deleteAccount(_ id: AccountID, by proof: RecentSignIn?, at now: UnixTime) throws(StoreFailure)
     -> DeletedAccount?
 
   /// The id of the account that has the identity; nil if none has it.
-  func account(of identity: IdentityKey) throws(StoreFailure) -> String?
+  func account(of identity: IdentityKey) throws(StoreFailure) -> AccountID?
 
   /// Ends the sessions that the identity began, and deletes the codes of apps that were not redeemed yet.
   /// - Parameters:

@@ -9,8 +9,7 @@ public import EnrollRules
 public struct NewSession: Sendable, Equatable {
   /// SHA-256 of the token, 32 bytes.
   public var tokenHash: [UInt8]
-  /// The session's id in lists; it is not a secret. A UUID of version 7.
-  public var id: String
+  public var id: SessionID
   /// The app that has the session; nil for a browser.
   public var app: String?
   /// The name of the browser or app for the list of sessions, at most 200 bytes.
@@ -21,7 +20,7 @@ public struct NewSession: Sendable, Equatable {
   public var absoluteSeconds: Int64
 
   public init(
-    tokenHash: [UInt8], id: String, app: String? = nil, device: String? = nil, idleSeconds: Int64,
+    tokenHash: [UInt8], id: SessionID, app: String? = nil, device: String? = nil, idleSeconds: Int64,
     absoluteSeconds: Int64
   ) {
     self.tokenHash = tokenHash
@@ -73,7 +72,7 @@ public struct SignedIn: Sendable, Equatable {
 
 /// A live session with its account and identity.
 public struct LiveSession: Sendable, Equatable {
-  public var id: String
+  public var id: SessionID
   public var account: Account
   /// The identity with which the user signed in.
   public var identity: Identity
@@ -85,7 +84,7 @@ public struct LiveSession: Sendable, Equatable {
   public var expires: UnixTime
 
   public init(
-    id: String, account: Account, identity: Identity, app: String?, device: String?, created: UnixTime,
+    id: SessionID, account: Account, identity: Identity, app: String?, device: String?, created: UnixTime,
     lastSeen: UnixTime, expires: UnixTime
   ) {
     self.id = id
@@ -122,7 +121,7 @@ public protocol SessionStore: AnyObject, Sendable {
   /// account has at most 100 live sessions; one more ends the session that was unused for the longest time.
   /// - Parameter newAccountID: the id of the account if the identity is new.
   func signIn(
-    _ identity: Identity, newAccountID: String, creating credential: NewCredential, at now: UnixTime,
+    _ identity: Identity, newAccountID: AccountID, creating credential: NewCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn
 
@@ -138,7 +137,7 @@ public protocol SessionStore: AnyObject, Sendable {
   func session(tokenHash: [UInt8], at now: UnixTime) throws(StoreFailure) -> LiveSession?
 
   /// The live sessions of an account, the most recently used first, at most 100.
-  func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession]
+  func sessions(ofAccount id: AccountID, at now: UnixTime) throws(StoreFailure) -> [LiveSession]
 
   /// Ends the session of a token. It is not a failure if the session does not exist.
   func endSession(tokenHash: [UInt8], at now: UnixTime, from origin: AuditOrigin) throws(StoreFailure)
@@ -146,24 +145,24 @@ public protocol SessionStore: AnyObject, Sendable {
   /// Ends a session of this account by its id.
   /// - Returns: whether the account had this session.
   func endSession(
-    id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
+    id: SessionID, ofAccount account: AccountID, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool
 
   /// Ends all sessions of the account except the session of a token, and deletes all unredeemed codes of apps and all unused
   /// links of e-mails.
   /// - Returns: how many sessions ended.
   func endSessions(
-    ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
+    ofAccount account: AccountID, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Int
 
   /// The accounts with an identity of this e-mail address, the oldest first, at most 100. Case is ignored.
   func accounts(withEmail email: String) throws(StoreFailure) -> [Account]
 
   /// The account with this id, or nil.
-  func account(_ id: String) throws(StoreFailure) -> Account?
+  func account(_ id: AccountID) throws(StoreFailure) -> Account?
 
   /// Every identity of the account, the oldest first.
-  func identities(ofAccount id: String) throws(StoreFailure) -> [Identity]
+  func identities(ofAccount id: AccountID) throws(StoreFailure) -> [Identity]
 }
 
 /// The state of the database itself.

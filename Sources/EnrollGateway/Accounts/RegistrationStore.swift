@@ -91,13 +91,13 @@ public enum LinkState: Sendable, Equatable {
 public enum LinkOwner: Sendable, Equatable {
   /// The person in the gateway's own directory who has the link's address. If there is none, a person with
   /// this id is created. `password`, if there is one, becomes the person's password.
-  case newPerson(id: String, password: String?)
+  case newPerson(id: PersonID, password: String?)
   /// The person of the gateway's own directory that the link names. `password`, if there is one, replaces the
   /// person's password and ends the access that the old password gave, as in
   /// ``RegistrationStore/setPassword(_:ofPerson:exceptTokenHash:at:)``.
   case knownPerson(password: String?)
   /// An identity of another directory; `newAccountID` is used if the identity was never seen before.
-  case identity(Identity, newAccountID: String)
+  case identity(Identity, newAccountID: AccountID)
 }
 
 /// The result of spending a link.
@@ -110,13 +110,12 @@ public enum LinkSpending: Sendable, Equatable {
 
 /// A person of the gateway's own directory.
 public struct StoredPerson: Sendable, Equatable {
-  /// A UUID of version 7; the subject of the identity.
-  public var id: String
+  public var id: PersonID
   public var email: String
   /// The hash that ``PasswordHasher`` wrote.
   public var password: String?
 
-  public init(id: String, email: String, password: String?) {
+  public init(id: PersonID, email: String, password: String?) {
     self.id = id
     self.email = email
     self.password = password
@@ -125,14 +124,13 @@ public struct StoredPerson: Sendable, Equatable {
 
 /// An e-mail for the outbox.
 public struct NewMail: Sendable, Equatable {
-  /// A UUID of version 7.
-  public var id: String
+  public var id: MailID
   /// Sealed with the gateway's keys, because it contains links.
   public var sealed: String
   /// The e-mail is not sent after this time.
   public var expires: UnixTime
 
-  public init(id: String, sealed: String, expires: UnixTime) {
+  public init(id: MailID, sealed: String, expires: UnixTime) {
     self.id = id
     self.sealed = sealed
     self.expires = expires
@@ -141,13 +139,13 @@ public struct NewMail: Sendable, Equatable {
 
 /// An e-mail that was taken from the outbox for sending.
 public struct TakenMail: Sendable, Equatable {
-  public var id: String
+  public var id: MailID
   public var sealed: String
   public var expires: UnixTime
   /// The number of attempts, including this one.
   public var attempts: Int64
 
-  public init(id: String, sealed: String, expires: UnixTime, attempts: Int64) {
+  public init(id: MailID, sealed: String, expires: UnixTime, attempts: Int64) {
     self.id = id
     self.sealed = sealed
     self.expires = expires
@@ -184,27 +182,27 @@ public protocol RegistrationStore: AnyObject, Sendable {
 
   /// - Parameter key: ``EmailAddress/key``.
   func person(emailKey key: String) throws(StoreFailure) -> StoredPerson?
-  func person(id: String) throws(StoreFailure) -> StoredPerson?
+  func person(id: PersonID) throws(StoreFailure) -> StoredPerson?
 
   /// Replaces a password, and ends the access that the old password gave: the sessions of the person's
   /// account except the session of a token, codes of apps that were not redeemed, and links of e-mails that
   /// were not used.
   /// - Returns: whether the person exists.
   func setPassword(
-    _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?, at now: UnixTime
+    _ password: String, ofPerson id: PersonID, exceptTokenHash: [UInt8]?, at now: UnixTime
   ) throws(StoreFailure) -> Bool
 
   /// Whether this is the current hash of the person's password. The call waits for a concurrent change.
-  func isCurrent(_ password: String, ofPerson id: String) throws(StoreFailure) -> Bool
+  func isCurrent(_ password: String, ofPerson id: PersonID) throws(StoreFailure) -> Bool
 
   /// Takes e-mails that are due: no other caller gets them within `leaseSeconds`.
   func takeMails(_ most: Int, leaseSeconds: Int64, at now: UnixTime) throws(StoreFailure) -> [TakenMail]
 
   /// Removes an e-mail that was sent, or will not be sent.
-  func removeMail(_ id: String) throws(StoreFailure)
+  func removeMail(_ id: MailID) throws(StoreFailure)
 
   /// Sets the time of the next try.
-  func putOffMail(_ id: String, until due: UnixTime) throws(StoreFailure)
+  func putOffMail(_ id: MailID, until due: UnixTime) throws(StoreFailure)
 
   /// The number of e-mails in the outbox.
   func waitingMails() throws(StoreFailure) -> Int

@@ -11,15 +11,15 @@ public struct TakenRevocation: Sendable, Equatable {
   public var provider: String
   /// Sealed for ``KeyRing/Purpose/providerToken``.
   public var sealed: String
-  /// The id of the account that had the token.
-  public var account: String
+  /// The account that had the token.
+  public var account: AccountID
   /// After this time the token is dropped if it cannot be revoked.
   public var expires: UnixTime
   /// The number of attempts, including this one.
   public var attempts: Int64
 
   public init(
-    id: Int64, provider: String, sealed: String, account: String, expires: UnixTime, attempts: Int64
+    id: Int64, provider: String, sealed: String, account: AccountID, expires: UnixTime, attempts: Int64
   ) {
     self.id = id
     self.provider = provider

@@ -72,14 +72,14 @@ public struct AuditEntry: Sendable, Equatable {
   public var at: UnixTime
   public var event: AuditEvent
   public var outcome: Outcome
-  /// The account's id; nil if the event concerns no account. It stays when the account is deleted.
-  public var account: String?
+  /// nil if the event concerns no account. It stays when the account is deleted.
+  public var account: AccountID?
   /// A word or id with details: the provider's name, the id of the session, a count.
   public var detail: String?
   public var origin: AuditOrigin
 
   public init(
-    at: UnixTime, _ event: AuditEvent, _ outcome: Outcome = .done, account: String?, detail: String? = nil,
+    at: UnixTime, _ event: AuditEvent, _ outcome: Outcome = .done, account: AccountID?, detail: String? = nil,
     from origin: AuditOrigin
   ) {
     self.at = at
@@ -97,7 +97,7 @@ public protocol AuditStore: AnyObject, Sendable {
   func append(_ entry: AuditEntry) throws(StoreFailure)
 
   /// The newest entries of an account, the newest first.
-  func audit(ofAccount id: String, limit: Int) throws(StoreFailure) -> [AuditEntry]
+  func audit(ofAccount id: AccountID, limit: Int) throws(StoreFailure) -> [AuditEntry]
 
   /// The number of the newest entry. It counts all entries that were ever written, and gaps that failed
   /// changes left.

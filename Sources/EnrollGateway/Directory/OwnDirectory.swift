@@ -51,14 +51,15 @@ public final class OwnDirectory: Directory {
   }
 
   public func state(of id: String) throws(DirectoryFailure) -> DirectoryPerson.State {
-    let person = try callingStore { () throws(StoreFailure) in try store.person(id: id) }
-    guard person != nil else { throw .unknownPerson }
+    guard let id = PersonID(id),
+      try callingStore({ () throws(StoreFailure) in try store.person(id: id) }) != nil
+    else { throw .unknownPerson }
     return .active
   }
 
   private static func person(_ stored: StoredPerson) -> DirectoryPerson {
     DirectoryPerson(
-      id: stored.id, email: stored.email, state: .active, hasPassword: stored.password != nil)
+      id: stored.id.text, email: stored.email, state: .active, hasPassword: stored.password != nil)
   }
 
   private static func failure(_ error: EnrollError) -> DirectoryFailure {

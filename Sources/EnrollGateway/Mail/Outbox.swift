@@ -80,12 +80,12 @@ public final class Outbox: Mailer {
   private func sealed(_ mail: AccountMail, expires: UnixTime) throws(StoreFailure) -> NewMail {
     let now = clock.wallTime()
     do throws(EnrollError) {
-      let id = UUID7.make(at: now, random: try random.bytes(UUID7.randomByteCount))
+      let id = MailID(at: now, random: try random.bytes(MailID.randomByteCount))
       let boundary = Base64URL.encode(try random.bytes(18)).utf8
         .map { ASCII.isLetter($0) || ASCII.isDigit($0) ? String(UnicodeScalar($0)) : "x" }.joined()
       let message = MailMessage(
         pages.mail(try MailPage(about: mail.kind), in: mail.language), from: settings,
-        product: pages.theme.product, to: mail.recipient, language: mail.language, id: id,
+        product: pages.theme.product, to: mail.recipient, language: mail.language, id: id.text,
         boundary: boundary, at: now)
       let ring = ring.withLock { $0 }
       let sealed = try ring.seal(Secret(message.json.serialized()), for: .mail, at: now, random: random)

@@ -36,9 +36,9 @@ struct Attempt: Equatable {
   enum Purpose: Equatable {
     case signIn
     /// The identity is linked to this account.
-    case link(account: String)
+    case link(account: AccountID)
     /// The identity must belong to this account; the sign-in proves that the user is its owner.
-    case confirm(account: String)
+    case confirm(account: AccountID)
   }
 
   /// The app's part of the sign-in.
@@ -100,14 +100,14 @@ extension Attempt {
           ])
         }
       ),
-      ("returnTo", returnTo.map { .string($0) }), ("link", linkedAccount.map { .string($0) }),
-      ("confirm", confirmedAccount.map { .string($0) }),
+      ("returnTo", returnTo.map { .string($0) }), ("link", linkedAccount.map { .string($0.text) }),
+      ("confirm", confirmedAccount.map { .string($0.text) }),
       ("prompted", reauthentication == .byPrompt ? .bool(true) : nil),
     ])
   }
 
-  private var linkedAccount: String? { if case .link(let account) = purpose { account } else { nil } }
-  private var confirmedAccount: String? {
+  private var linkedAccount: AccountID? { if case .link(let account) = purpose { account } else { nil } }
+  private var confirmedAccount: AccountID? {
     if case .confirm(let account) = purpose { account } else { nil }
   }
 
@@ -125,8 +125,14 @@ extension Attempt {
     else { return nil }
     self.init(provider: provider, transaction: record, expires: UnixTime(seconds: expires))
     returnTo = json["returnTo"]?.string
-    if let account = json["link"]?.string { purpose = .link(account: account) }
-    if let account = json["confirm"]?.string { purpose = .confirm(account: account) }
+    if let text = json["link"]?.string {
+      guard let account = AccountID(text) else { return nil }
+      purpose = .link(account: account)
+    }
+    if let text = json["confirm"]?.string {
+      guard let account = AccountID(text) else { return nil }
+      purpose = .confirm(account: account)
+    }
     if purpose != .signIn { reauthentication = json["prompted"] == .bool(true) ? .byPrompt : .byAge }
     guard let app = json["app"] else { return }
     guard let id = app["id"]?.string, let redirect = app["redirect"]?.string,

@@ -8,14 +8,12 @@ import EnrollGateway
 
 /// An account and the session that asks for a change of it, as parameters for both databases.
 struct CheckedProof {
-  let account: StoredID
+  let account: AccountID
   fileprivate let now: UnixTime
   fileprivate let values: [SQLValue]
 
-  /// nil for an id that no account can have.
-  init?(_ proof: RecentSignIn, at now: UnixTime) {
-    guard let account = StoredID(proof.account) else { return nil }
-    self.account = account
+  init(_ proof: RecentSignIn, at now: UnixTime) {
+    account = proof.account
     self.now = now
     values = [
       .bytes(proof.tokenHash), .id(account), .integer(now.seconds), .integer(proof.since.seconds),
@@ -105,10 +103,10 @@ struct AccountTransaction {
         return .linked
       }
       let owner = try connection.first(.accountOfIdentity, [identity.provider, identity.subject]) {
-        $0.id(0)
+        $0.accountID(0)
       }
       guard let owner else { continue }
-      return owner == proof.account ? .already : .other(account: owner.text)
+      return owner == proof.account ? .already : .other(account: owner)
     }
     return .notRecent
   }
@@ -136,7 +134,7 @@ struct AccountTransaction {
   }
 
   func merge(
-    _ other: StoredID, provenBy identity: CheckedKey, by proof: CheckedProof
+    _ other: AccountID, provenBy identity: CheckedKey, by proof: CheckedProof
   ) throws(SQLFailure) -> Merging {
     guard try isRecent(proof) else { return .notRecent }
     let all = try identities(of: [proof.account, other])
@@ -163,7 +161,7 @@ struct AccountTransaction {
   }
 
   func deleteAccount(
-    _ account: StoredID, by proof: CheckedProof?, at now: UnixTime
+    _ account: AccountID, by proof: CheckedProof?, at now: UnixTime
   ) throws(SQLFailure) -> DeletedAccount? {
     if let proof {
       guard proof.account == account, try isRecent(proof) else { return nil }
@@ -206,7 +204,7 @@ struct AccountTransaction {
   ) throws(SQLFailure) -> Int {
     let accounts = try connection.rows(
       of: "DELETE FROM sessions \(whose) RETURNING account", values
-    ) { $0.id(0) }
+    ) { $0.accountID(0) }
     for account in Set(accounts) { try note(.providerLogout, of: account, provider, at: now) }
     return accounts.count
   }
@@ -215,7 +213,7 @@ struct AccountTransaction {
     guard try isFirst(deletion.once) else { return .repeated }
     let key = deletion.identity
     // A merge may move the identity to another account between the two queries.
-    while let owner = try connection.first(.accountOfIdentity, key.values, { $0.id(0) }) {
+    while let owner = try connection.first(.accountOfIdentity, key.values, { $0.accountID(0) }) {
       guard try identities(of: [owner]).contains(where: { $0.identity.key == key.key }) else { continue }
       try lockCodes(of: .id(owner))
       _ = try ids("SELECT id FROM accounts WHERE id = $1\(lock)", [.id(owner)])
@@ -223,13 +221,12 @@ struct AccountTransaction {
       let before = try identities(of: [owner])
       guard let found = before.first(where: { $0.identity.key == key.key }) else { continue }
       try note(.providerDeletion, of: owner, key.key.provider, at: now)
-      let id = owner.text
       guard before.count == 1 else {
         let ended = try remove(found, at: now)
-        return .identity(account: id, before: before.map(\.identity), endedSessions: ended)
+        return .identity(account: owner, before: before.map(\.identity), endedSessions: ended)
       }
       guard let deleted = try deleteAccount(owner, by: nil, at: now) else { continue }
-      return .account(id: id, deleted)
+      return .account(id: owner, deleted)
     }
     return .nobody
   }
@@ -247,10 +244,10 @@ struct AccountTransaction {
     return try endByProvider(logout.logout.provider, whose, values, at: now)
   }
 
-  func drop(_ taken: TakenRevocation, of account: StoredID, at now: UnixTime) throws(SQLFailure) {
+  func drop(_ taken: TakenRevocation, at now: UnixTime) throws(SQLFailure) {
     let removed = try connection.change(.removeRevocation, [.integer(taken.id)])
     guard removed == 1 else { return }
-    try note(.revocationDropped, .refused, of: account, taken.provider, at: now)
+    try note(.revocationDropped, .refused, of: taken.account, taken.provider, at: now)
   }
 
   // MARK: Details
@@ -265,7 +262,7 @@ struct AccountTransaction {
   }
 
   /// Queues the token for revocation.
-  private func queue(_ token: KeptProviderToken, of account: StoredID, at now: UnixTime) throws(SQLFailure) {
+  private func queue(_ token: KeptProviderToken, of account: AccountID, at now: UnixTime) throws(SQLFailure) {
     try connection.change(
       .insertRevocation,
       [
@@ -276,11 +273,11 @@ struct AccountTransaction {
 
   /// Writes an audit entry in the same transaction.
   private func note(
-    _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: StoredID, _ detail: String?,
+    _ event: AuditEvent, _ outcome: AuditEntry.Outcome = .done, of account: AccountID, _ detail: String?,
     at now: UnixTime
   ) throws(SQLFailure) {
-    let entry = AuditEntry(at: now, event, outcome, account: nil, detail: detail, from: .current)
-    try connection.note(entry, of: account)
+    let entry = AuditEntry(at: now, event, outcome, account: account, detail: detail, from: .current)
+    try connection.note(entry)
   }
 
   private func isRecent(_ proof: CheckedProof) throws(SQLFailure) -> Bool {
@@ -292,10 +289,10 @@ struct AccountTransaction {
     ).isEmpty
   }
 
-  private typealias Owned = (identity: Identity, account: StoredID, token: KeptProviderToken?)
+  private typealias Owned = (identity: Identity, account: AccountID, token: KeptProviderToken?)
 
   /// Locks and returns every identity of these accounts.
-  private func identities(of accounts: [StoredID]) throws(SQLFailure) -> [Owned] {
+  private func identities(of accounts: [AccountID]) throws(SQLFailure) -> [Owned] {
     let places = (1...accounts.count).map { "$\($0)" }.joined(separator: ", ")
     return try connection.rows(
       of: """
@@ -305,7 +302,7 @@ struct AccountTransaction {
     ) { row in
       let identity = Identity(row: row)
       let token = row.textOrNil(6).map { KeptProviderToken(identity: identity.key, sealed: $0) }
-      return (identity, row.id(5), token)
+      return (identity, row.accountID(5), token)
     }
   }
 
@@ -316,7 +313,7 @@ struct AccountTransaction {
     ) { _ in }
   }
 
-  private func ids(_ text: String, _ values: [SQLValue]) throws(SQLFailure) -> [StoredID] {
-    try connection.rows(of: text, values) { $0.id(0) }
+  private func ids(_ text: String, _ values: [SQLValue]) throws(SQLFailure) -> [AccountID] {
+    try connection.rows(of: text, values) { $0.accountID(0) }
   }
 }

@@ -170,7 +170,7 @@ extension SQLStatement {
 
 extension PostgreSQLConnection {
   func signIn(
-    _ identity: CheckedIdentity, newID: StoredID, creating credential: CheckedCredential, at now: UnixTime,
+    _ identity: CheckedIdentity, newID: AccountID, creating credential: CheckedCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(SQLFailure) -> BegunSignIn {
     let values = [
@@ -219,10 +219,10 @@ extension PostgreSQLConnection {
 extension BegunSignIn {
   /// - Parameter row: the account's id and creation time.
   init(
-    _ row: some SQLRow, newID: StoredID, at now: UnixTime, surplus: Int, endedByPassword: Int = 0
+    _ row: some SQLRow, newID: AccountID, at now: UnixTime, surplus: Int, endedByPassword: Int = 0
   ) {
-    let id = row.id(0)
-    let account = Account(id: id.text, created: row.time(1), lastLogin: now)
+    let id: AccountID = row.id(0)
+    let account = Account(id: id, created: row.time(1), lastLogin: now)
     self.init(
       signedIn: SignedIn(account: account, isNew: id == newID), surplus: surplus,
       endedByPassword: endedByPassword)

@@ -8,16 +8,10 @@ enum AuditRow {
   static let columns = "at, event, outcome, account, detail, address, request"
 
   /// The parameters for ``columns``.
-  static func values(_ entry: AuditEntry) throws(StoreFailure) -> [SQLValue] {
-    guard let id = entry.account else { return values(entry, account: .null) }
-    let account = try StoredID(id, "The account of an entry of the audit")
-    return values(entry, account: .id(account))
-  }
-
-  /// - Parameter account: the stored form of the account; the account that the entry names is ignored.
-  static func values(_ entry: AuditEntry, account: SQLValue) -> [SQLValue] {
+  static func values(_ entry: AuditEntry) -> [SQLValue] {
     [
-      .integer(entry.at.seconds), .text(entry.event.rawValue), .text(entry.outcome.rawValue), account,
+      .integer(entry.at.seconds), .text(entry.event.rawValue), .text(entry.outcome.rawValue),
+      entry.account.map { .id($0) } ?? .null,
       StoredText.shown(entry.detail), StoredText.shown(entry.origin.address),
       StoredText.shown(entry.origin.request),
     ]
@@ -34,7 +28,7 @@ enum AuditRow {
       let outcome = AuditEntry.Outcome(rawValue: row.text(2))
     else { return nil }
     return AuditEntry(
-      at: row.time(0), event, outcome, account: row.isNull(3) ? nil : row.id(3).text,
+      at: row.time(0), event, outcome, account: row.isNull(3) ? nil : row.id(3),
       detail: row.textOrNil(4),
       from: AuditOrigin(address: row.textOrNil(5), request: row.textOrNil(6)))
   }

@@ -48,7 +48,7 @@ struct CheckedSession {
         "The hash of the session's token has \(session.tokenHash.count) bytes. The store expects 32.")
     }
     tokenHash = .bytes(session.tokenHash)
-    id = .id(try StoredID(session.id, "The session's id"))
+    id = .id(session.id)
     app = StoredText.shown(session.app)
     device = StoredText.shown(session.device)
     let idle = min(max(session.idleSeconds, 0), Self.longestSeconds)
@@ -61,7 +61,7 @@ struct CheckedSession {
   /// The parameters of the statement that inserts the session.
   /// - Parameter app: the app that the code was issued to; nil for the app that the session names.
   func values(
-    account: StoredID, _ provider: SQLValue, _ subject: SQLValue, app: SQLValue? = nil,
+    account: AccountID, _ provider: SQLValue, _ subject: SQLValue, app: SQLValue? = nil,
     providerSession: SQLValue, at now: UnixTime
   ) -> [SQLValue] {
     [
@@ -91,7 +91,7 @@ struct CheckedCode {
   }
 
   /// The parameters of the statement that inserts the code.
-  func values(account: StoredID, subject: SQLValue, providerSession: SQLValue) -> [SQLValue] {
+  func values(account: AccountID, subject: SQLValue, providerSession: SQLValue) -> [SQLValue] {
     [codeHash, .id(account), provider, subject, app, challenge, expires, providerSession]
   }
 }

@@ -50,7 +50,7 @@ struct CheckedMail {
 
   init(_ mail: NewMail, at now: UnixTime) throws(StoreFailure) {
     values = [
-      .id(try StoredID(mail.id, "The mail's id")), try StoredText.exact(mail.sealed, "The mail"),
+      .id(mail.id), try StoredText.exact(mail.sealed, "The mail"),
       .integer(now.seconds), .integer(mail.expires.seconds),
     ]
   }
@@ -86,7 +86,7 @@ struct LinkRecord {
 
 extension StoredPerson {
   init(row: some SQLRow) {
-    self.init(id: row.id(0).text, email: row.text(1), password: row.textOrNil(2))
+    self.init(id: row.id(0), email: row.text(1), password: row.textOrNil(2))
   }
 }
 
@@ -94,7 +94,7 @@ extension TakenMail {
   /// Columns: id, sealed, end, attempts.
   init(row: some SQLRow) {
     self.init(
-      id: row.id(0).text, sealed: row.text(1), expires: row.time(2),
+      id: row.id(0), sealed: row.text(1), expires: row.time(2),
       attempts: row.integer(3))
   }
 }
@@ -111,27 +111,27 @@ extension CheckedCredential {
 
 /// The user whom a link signs in, as parameters.
 enum CheckedOwner {
-  case newPerson(id: StoredID, password: String?)
+  case newPerson(id: PersonID, password: String?)
   case knownPerson(password: String?)
-  case identity(CheckedIdentity, newID: StoredID)
+  case identity(CheckedIdentity, newID: AccountID)
 
   init(_ owner: LinkOwner) throws(StoreFailure) {
     switch owner {
     case .newPerson(let id, let password):
-      self = .newPerson(id: try StoredID(id, "The person's id"), password: password)
+      self = .newPerson(id: id, password: password)
     case .knownPerson(let password): self = .knownPerson(password: password)
     case .identity(let identity, let newAccountID):
-      self = .identity(
-        try CheckedIdentity(identity), newID: try StoredID(newAccountID, "The new account's id"))
+      self = .identity(try CheckedIdentity(identity), newID: newAccountID)
     }
   }
 
-  /// The id of an account that the sign-in may make. The person whom a link names refers to an existing identity, so no account is
-  /// made; the id only fills a parameter.
-  var newID: StoredID {
+  /// The id of an account that the sign-in may make. A new person and the account of that person
+  /// have the same id. The person whom a link names has an account already: zeros only fill the parameter.
+  var newID: AccountID {
     switch self {
-    case .newPerson(let id, _), .identity(_, let id): id
-    case .knownPerson: StoredID.none
+    case .newPerson(let id, _): AccountID(bytes: id.bytes)
+    case .identity(_, let id): id
+    case .knownPerson: AccountID(bytes: [UInt8](repeating: 0, count: 16))
     }
   }
 }

@@ -12,9 +12,9 @@ struct SessionRecord {
 
   init(_ row: some SQLRow) {
     session = LiveSession(
-      id: row.id(0).text,
+      id: row.id(0),
       account: Account(
-        id: row.id(8).text, created: row.time(9), lastLogin: row.time(10)),
+        id: row.id(8), created: row.time(9), lastLogin: row.time(10)),
       identity: Identity(
         provider: row.text(11), subject: row.text(12), email: row.textOrNil(13),
         isEmailVerified: row.boolean(14), name: row.textOrNil(15)),
@@ -50,7 +50,7 @@ struct SessionRecord {
 extension Account {
   /// A row of ``SQLStatement/accountByID`` or ``SQLStatement/accountsByEmail``.
   init(row: some SQLRow) {
-    self.init(id: row.id(0).text, created: row.time(1), lastLogin: row.time(2))
+    self.init(id: row.id(0), created: row.time(1), lastLogin: row.time(2))
   }
 }
 
@@ -76,7 +76,6 @@ struct CodeRecord {
   let isSpent: Bool
   let sessionHash: [UInt8]
   let account: Account
-  let accountID: StoredID
   let subject: String
   let app: String
   let providerSession: String?
@@ -87,8 +86,7 @@ struct CodeRecord {
     expires = row.time(2)
     isSpent = !row.isNull(3)
     sessionHash = row.isNull(4) ? [] : row.bytes(4)
-    accountID = row.id(5)
-    account = Account(id: accountID.text, created: row.time(8), lastLogin: row.time(9))
+    account = Account(id: row.id(5), created: row.time(8), lastLogin: row.time(9))
     subject = row.text(6)
     app = row.text(7)
     providerSession = row.textOrNil(10)

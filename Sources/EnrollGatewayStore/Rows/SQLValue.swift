@@ -1,6 +1,7 @@
 // Parameters of statements and rows of results, the same for both databases.
 
 import EnrollRules
+import EnrollGateway
 
 /// A parameter of a statement.
 enum SQLValue: Sendable, Equatable {
@@ -10,7 +11,7 @@ enum SQLValue: Sendable, Equatable {
   case text(String)
   case bytes([UInt8])
 
-  static func id(_ id: StoredID) -> SQLValue { .bytes(id.bytes) }
+  static func id<Record>(_ id: RecordID<Record>) -> SQLValue { .bytes(id.bytes) }
   static func text(orNull text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
 }
 
@@ -25,6 +26,7 @@ protocol SQLRow {
 
 extension SQLRow {
   func textOrNil(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-  func id(_ column: Int32) -> StoredID { StoredID(bytes: bytes(column)) }
+  func id<Record>(_ column: Int32) -> RecordID<Record> { RecordID(bytes: bytes(column)) }
+  func accountID(_ column: Int32) -> AccountID { id(column) }
   func time(_ column: Int32) -> UnixTime { UnixTime(seconds: integer(column)) }
 }

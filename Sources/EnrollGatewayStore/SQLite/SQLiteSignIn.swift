@@ -72,7 +72,7 @@ extension SQLStatement {
 
 extension SQLiteConnection {
   func signIn(
-    _ identity: CheckedIdentity, newID: StoredID, creating credential: CheckedCredential, at now: UnixTime,
+    _ identity: CheckedIdentity, newID: AccountID, creating credential: CheckedCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(SQLFailure) -> BegunSignIn {
     let moment = SQLValue.integer(now.seconds)
@@ -82,7 +82,7 @@ extension SQLiteConnection {
         identity.provider, identity.subject, identity.email, identity.isEmailVerified, identity.name,
         moment,
       ]
-    ) { $0.id(0) }
+    ) { $0.accountID(0) }
     let id = known ?? newID
     var created = now
     if known == nil {
@@ -117,18 +117,18 @@ extension SQLiteConnection {
         moment, .text(event.rawValue), .text(AuditEntry.Outcome.done.rawValue), .id(id),
         identity.provider,
       ] + AuditRow.origin(origin))
-    let account = Account(id: id.text, created: created, lastLogin: now)
+    let account = Account(id: id, created: created, lastLogin: now)
     return BegunSignIn(signedIn: SignedIn(account: account, isNew: id == newID), surplus: surplus)
   }
 
   /// - Returns: how many sessions ended because the account would have too many.
   private func endSurplus(
-    of account: StoredID, at now: UnixTime, from origin: AuditOrigin
+    of account: AccountID, at now: UnixTime, from origin: AuditOrigin
   ) throws(SQLFailure) -> Int {
     let count = try change(.endSurplus, [.id(account), .integer(now.seconds)])
     guard count > 0 else { return 0 }
-    let entry = AuditEntry(at: now, .surplusEnded, account: nil, detail: String(count), from: origin)
-    try note(entry, of: account)
+    let entry = AuditEntry(at: now, .surplusEnded, account: account, detail: String(count), from: origin)
+    try note(entry)
     return count
   }
 
@@ -140,15 +140,15 @@ extension SQLiteConnection {
       code.refusal(provider: provider, challenge: challenge, at: now) == nil
     else { return nil }
     try change(.spendCode, [.bytes(codeHash), .integer(now.seconds), session.tokenHash])
-    let surplus = try endSurplus(of: code.accountID, at: now, from: origin)
+    let surplus = try endSurplus(of: code.account.id, at: now, from: origin)
     try change(
       .insertSession,
       session.values(
-        account: code.accountID, .text(code.provider), .text(code.subject), app: .text(code.app),
+        account: code.account.id, .text(code.provider), .text(code.subject), app: .text(code.app),
         providerSession: .text(orNull: code.providerSession), at: now))
     let entry = AuditEntry(
       at: now, .sessionBegun, account: code.account.id, detail: code.app, from: origin)
-    try note(entry, of: code.accountID)
+    try note(entry)
     return (code.account, surplus)
   }
 
@@ -158,10 +158,10 @@ extension SQLiteConnection {
       case .token: .endSession
       case .id: .endSessionByID
       }
-    let ended = try first(statement, session.values) { (account: $0.id(0), id: $0.id(1)) }
+    let ended = try first(statement, session.values) { (account: $0.accountID(0), id: SessionID(bytes: $0.bytes(1))) }
     guard let ended else { return false }
-    let entry = AuditEntry(at: now, .sessionEnded, account: nil, detail: ended.id.text, from: origin)
-    try note(entry, of: ended.account)
+    let entry = AuditEntry(at: now, .sessionEnded, account: ended.account, detail: ended.id.text, from: origin)
+    try note(entry)
     return true
   }
 
@@ -195,9 +195,10 @@ extension SQLiteConnection {
     case .identity(let identity, let newID):
       return try signIn(identity, newID: newID, creating: credential, at: now, from: .current)
     case .newPerson(let newID, let password):
-      return try signIn(newPerson: newID, password, link, creating: credential, at: now)
+      return try signIn(
+        newPerson: newID, password, link, accountID: owner.newID, creating: credential, at: now)
     case .knownPerson(let password):
-      guard let subject = link.subject, let id = StoredID(subject),
+      guard let subject = link.subject, let id = PersonID(subject),
         let person = try first(.personByID, [.id(id)], { StoredPerson(row: $0) })
       else { return nil }
       var ended = 0
@@ -210,51 +211,45 @@ extension SQLiteConnection {
         newID: owner.newID, creating: credential, at: now)
       begun.endedByPassword = ended
       if password != nil {
-        try notePassword(of: begun, before: person.password, detail: String(ended), at: now)
+        try notePassword(of: begun.signedIn.account.id, before: person.password, detail: String(ended), at: now)
       }
       return begun
     }
   }
 
   private func signIn(
-    newPerson newID: StoredID, _ password: String?, _ link: MailLink,
+    newPerson newID: PersonID, _ password: String?, _ link: MailLink, accountID: AccountID,
     creating credential: CheckedCredential, at now: UnixTime
   ) throws(SQLFailure) -> BegunSignIn {
     guard let address = try? EmailAddress(link.email) else {
       throw .store(.fault("A stored link has no e-mail address. The store expects one."))
     }
     let known = try first(.personByEmail, [.text(address.key)]) { StoredPerson(row: $0) }
-    let personID = known?.id ?? newID.text
+    let personID = known?.id ?? newID
     let begun = try signIn(
       Identity(
-        provider: OwnPeople.provider, subject: personID, email: known?.email ?? link.email,
+        provider: OwnPeople.provider, subject: personID.text, email: known?.email ?? link.email,
         isEmailVerified: true, name: link.name),
-      newID: newID, creating: credential, at: now)
+      newID: accountID, creating: credential, at: now)
     if known == nil {
       try change(
         .insertPerson,
         [
           .id(newID), .text(address.key), .text(link.email), .text(orNull: password),
-          .text(OwnPeople.provider), .text(personID), .integer(now.seconds),
+          .text(OwnPeople.provider), .text(personID.text), .integer(now.seconds),
         ])
-    } else if let password, let bytes = StoredID(personID) {
-      try change(.updatePassword, [.id(bytes), .text(password)])
+    } else if let password {
+      try change(.updatePassword, [.id(personID), .text(password)])
     }
-    if password != nil { try notePassword(of: begun, before: known?.password, detail: nil, at: now) }
+    if password != nil { try notePassword(of: begun.signedIn.account.id, before: known?.password, detail: nil, at: now) }
     return begun
   }
 
   private func signIn(
-    _ identity: Identity, newID: StoredID, creating credential: CheckedCredential, at now: UnixTime
+    _ identity: Identity, newID: AccountID, creating credential: CheckedCredential, at now: UnixTime
   ) throws(SQLFailure) -> BegunSignIn {
     let checked = try SQLFailure.converting { () throws(StoreFailure) in try CheckedIdentity(identity) }
     return try signIn(checked, newID: newID, creating: credential, at: now, from: .current)
   }
 
-  private func notePassword(
-    of begun: BegunSignIn, before: String?, detail: String?, at now: UnixTime
-  ) throws(SQLFailure) {
-    guard let account = StoredID(begun.signedIn.account.id) else { return }
-    try notePassword(of: account, before: before, detail: detail, at: now)
-  }
 }

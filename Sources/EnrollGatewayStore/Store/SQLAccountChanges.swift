@@ -8,7 +8,7 @@ extension SQLStore {
     _ identity: Identity, by proof: RecentSignIn, at now: UnixTime
   ) throws(StoreFailure) -> Linking {
     let identity = try CheckedIdentity(identity)
-    guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
+    let proof = CheckedProof(proof, at: now)
     return try inTransaction { (connection) throws(SQLFailure) in
       try AccountTransaction(connection).link(identity, by: proof, at: now)
     }
@@ -17,7 +17,7 @@ extension SQLStore {
   public func unlink(
     _ identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime
   ) throws(StoreFailure) -> Unlinking {
-    guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
+    let proof = CheckedProof(proof, at: now)
     guard let key = CheckedKey(identity) else { return .unknown }
     let unlinking = try inTransaction { (connection) throws(SQLFailure) in
       try AccountTransaction(connection).unlink(key, by: proof)
@@ -27,10 +27,10 @@ extension SQLStore {
   }
 
   public func merge(
-    _ other: String, provenBy identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime
+    _ other: AccountID, provenBy identity: IdentityKey, by proof: RecentSignIn, at now: UnixTime
   ) throws(StoreFailure) -> Merging {
-    guard let proof = CheckedProof(proof, at: now) else { return .notRecent }
-    guard let key = CheckedKey(identity), let other = StoredID(other) else { return .gone }
+    let proof = CheckedProof(proof, at: now)
+    guard let key = CheckedKey(identity) else { return .gone }
     let merging = try inTransaction { (connection) throws(SQLFailure) in
       try AccountTransaction(connection).merge(other, provenBy: key, by: proof)
     }
@@ -39,21 +39,20 @@ extension SQLStore {
   }
 
   public func deleteAccount(
-    _ id: String, by proof: RecentSignIn?, at now: UnixTime
+    _ id: AccountID, by proof: RecentSignIn?, at now: UnixTime
   ) throws(StoreFailure) -> DeletedAccount? {
-    let checked = proof.flatMap { CheckedProof($0, at: now) }
-    guard let account = StoredID(id), proof == nil || checked != nil else { return nil }
+    let proof = proof.map { CheckedProof($0, at: now) }
     let deleted = try inTransaction { (connection) throws(SQLFailure) in
-      try AccountTransaction(connection).deleteAccount(account, by: checked, at: now)
+      try AccountTransaction(connection).deleteAccount(id, by: proof, at: now)
     }
     observer.ended(deleted?.endedSessions ?? 0, .deleted)
     return deleted
   }
 
-  public func account(of identity: IdentityKey) throws(StoreFailure) -> String? {
+  public func account(of identity: IdentityKey) throws(StoreFailure) -> AccountID? {
     guard let key = CheckedKey(identity) else { return nil }
     return try reading { (connection) throws(SQLFailure) in
-      try connection.first(.accountOfIdentity, key.values) { $0.id(0).text }
+      try connection.first(.accountOfIdentity, key.values) { $0.id(0) }
     }
   }
 

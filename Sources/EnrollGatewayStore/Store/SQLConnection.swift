@@ -78,7 +78,7 @@ protocol SQLConnection: PooledConnection {
 
   /// Finds or makes the account of an identity, and begins a session or code.
   func signIn(
-    _ identity: CheckedIdentity, newID: StoredID, creating credential: CheckedCredential, at now: UnixTime,
+    _ identity: CheckedIdentity, newID: AccountID, creating credential: CheckedCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(SQLFailure) -> BegunSignIn
 
@@ -108,7 +108,7 @@ protocol SQLConnection: PooledConnection {
 enum SessionName {
   case token(hash: [UInt8])
   /// The session with this id, if it is one of the account.
-  case id(StoredID, account: StoredID)
+  case id(SessionID, account: AccountID)
 
   var values: [SQLValue] {
     switch self {
@@ -165,8 +165,8 @@ extension SQLConnection {
     try run(text, values) { _ in }
   }
 
-  /// Writes an audit entry of this account; the account that the entry names is ignored.
-  func note(_ entry: AuditEntry, of account: StoredID) throws(SQLFailure) {
-    try change(.appendAudit, AuditRow.values(entry, account: .id(account)))
+  /// Writes an audit entry.
+  func note(_ entry: AuditEntry) throws(SQLFailure) {
+    try change(.appendAudit, AuditRow.values(entry))
   }
 }

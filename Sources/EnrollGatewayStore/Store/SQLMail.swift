@@ -71,27 +71,25 @@ extension SQLStore {
     }
   }
 
-  public func person(id: String) throws(StoreFailure) -> StoredPerson? {
-    guard let id = StoredID(id) else { return nil }
+  public func person(id: PersonID) throws(StoreFailure) -> StoredPerson? {
     return try reading { (connection) throws(SQLFailure) in
       try connection.first(.personByID, [.id(id)]) { StoredPerson(row: $0) }
     }
   }
 
   public func setPassword(
-    _ password: String, ofPerson id: String, exceptTokenHash: [UInt8]?, at now: UnixTime
+    _ password: String, ofPerson id: PersonID, exceptTokenHash: [UInt8]?, at now: UnixTime
   ) throws(StoreFailure) -> Bool {
-    guard let person = StoredID(id) else { return false }
     let password = try StoredText.exact(password, "The password's hash")
     let ended = try inTransaction(.repeatable) { (connection) throws(SQLFailure) -> Int? in
-      let before = try connection.first(.personByID, [.id(person)]) { StoredPerson(row: $0) }
-      guard let before, try connection.change(.updatePassword, [.id(person), password]) > 0 else {
+      let before = try connection.first(.personByID, [.id(id)]) { StoredPerson(row: $0) }
+      guard let before, try connection.change(.updatePassword, [.id(id), password]) > 0 else {
         return nil
       }
       let ended = try connection.endAccess(
-        of: id, sessionThatStays: exceptTokenHash.map { .bytes($0) } ?? .null, linkThatStays: .null)
-      let identity: [SQLValue] = [.text(OwnPeople.provider), .text(id)]
-      if let account = try connection.first(.accountOfIdentity, identity, { $0.id(0) }) {
+        of: id.text, sessionThatStays: exceptTokenHash.map { .bytes($0) } ?? .null, linkThatStays: .null)
+      let identity: [SQLValue] = [.text(OwnPeople.provider), .text(id.text)]
+      if let account = try connection.first(.accountOfIdentity, identity, { $0.accountID(0) }) {
         try connection.notePassword(of: account, before: before.password, detail: String(ended), at: now)
       }
       return ended
@@ -100,8 +98,7 @@ extension SQLStore {
     return ended != nil
   }
 
-  public func isCurrent(_ password: String, ofPerson id: String) throws(StoreFailure) -> Bool {
-    guard let id = StoredID(id) else { return false }
+  public func isCurrent(_ password: String, ofPerson id: PersonID) throws(StoreFailure) -> Bool {
     let values: [SQLValue] = [.id(id), try StoredText.exact(password, "The password's hash")]
     return try reading { (connection) throws(SQLFailure) in
       try connection.first(.passwordIsCurrent, values) { $0.bytes(0) } != nil
@@ -122,15 +119,13 @@ extension SQLStore {
     }
   }
 
-  public func removeMail(_ id: String) throws(StoreFailure) {
-    guard let id = StoredID(id) else { return }
+  public func removeMail(_ id: MailID) throws(StoreFailure) {
     try changing(.repeatable) { (connection) throws(SQLFailure) in
       _ = try connection.change(.removeMail, [.id(id)])
     }
   }
 
-  public func putOffMail(_ id: String, until due: UnixTime) throws(StoreFailure) {
-    guard let id = StoredID(id) else { return }
+  public func putOffMail(_ id: MailID, until due: UnixTime) throws(StoreFailure) {
     try changing(.repeatable) { (connection) throws(SQLFailure) in
       _ = try connection.change(.putOffMail, [.id(id), .integer(due.seconds)])
     }
@@ -161,10 +156,11 @@ extension SQLConnection {
 
   /// - Parameter detail: the number of sessions that ended; nil if none could end.
   func notePassword(
-    of account: StoredID, before: String?, detail: String?, at now: UnixTime
+    of account: AccountID, before: String?, detail: String?, at now: UnixTime
   ) throws(SQLFailure) {
     let entry = AuditEntry(
-      at: now, before == nil ? .passwordSet : .passwordChanged, account: nil, detail: detail, from: .current)
-    try note(entry, of: account)
+      at: now, before == nil ? .passwordSet : .passwordChanged, account: account, detail: detail,
+      from: .current)
+    try note(entry)
   }
 }

@@ -5,17 +5,16 @@ public import EnrollGateway
 
 extension SQLStore {
   public func append(_ entry: AuditEntry) throws(StoreFailure) {
-    let values = try AuditRow.values(entry)
+    let values = AuditRow.values(entry)
     // The statement may be repeated, because a duplicate entry is better than a missing entry.
     try changing(.repeatable) { (connection) throws(SQLFailure) in
       _ = try connection.change(.appendAudit, values)
     }
   }
 
-  public func audit(ofAccount id: String, limit: Int) throws(StoreFailure) -> [AuditEntry] {
-    guard let account = StoredID(id) else { return [] }
+  public func audit(ofAccount id: AccountID, limit: Int) throws(StoreFailure) -> [AuditEntry] {
     return try reading { (connection) throws(SQLFailure) in
-      try connection.rows(.audit, [.id(account), .integer(Int64(clamping: limit))]) { AuditRow.entry($0) }
+      try connection.rows(.audit, [.id(id), .integer(Int64(clamping: limit))]) { AuditRow.entry($0) }
         .compactMap { $0 }
     }
   }
@@ -82,9 +81,8 @@ extension SQLStore {
   }
 
   public func dropRevocation(_ taken: TakenRevocation, at now: UnixTime) throws(StoreFailure) {
-    let account = try StoredID(taken.account, "The account of a token")
     try inTransaction { (connection) throws(SQLFailure) in
-      try AccountTransaction(connection).drop(taken, of: account, at: now)
+      try AccountTransaction(connection).drop(taken, at: now)
     }
   }
 }
@@ -94,7 +92,7 @@ extension TakenRevocation {
   init(row: some SQLRow) {
     self.init(
       id: row.integer(0), provider: row.text(1), sealed: row.text(2),
-      account: row.id(3).text,
-      expires: row.time(4), attempts: row.integer(5))
+      account: row.id(3), expires: row.time(4),
+      attempts: row.integer(5))
   }
 }

@@ -42,15 +42,14 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   // MARK: Sign-in
 
   public func signIn(
-    _ identity: Identity, newAccountID: String, creating credential: NewCredential, at now: UnixTime,
+    _ identity: Identity, newAccountID: AccountID, creating credential: NewCredential, at now: UnixTime,
     from origin: AuditOrigin
   ) throws(StoreFailure) -> SignedIn {
     let identity = try CheckedIdentity(identity)
-    let newID = try StoredID(newAccountID, "The id of the new account")
     let credential = try CheckedCredential(credential, at: now)
     // A repeated call finds the identity, its account, and the session or code that the first attempt made.
     let begun = try changing(.repeatable) { (connection) throws(SQLFailure) in
-      try connection.signIn(identity, newID: newID, creating: credential, at: now, from: origin)
+      try connection.signIn(identity, newID: newAccountID, creating: credential, at: now, from: origin)
     }
     observer.began(credential, ending: begun.surplus)
     return begun.signedIn
@@ -84,8 +83,7 @@ public class SQLStore: AccountStore, @unchecked Sendable {
       if refusal == .reused {
         ended.count = try connection.atomically { () throws(SQLFailure) in
           let count = try connection.rows(.endSession, [.bytes(code.sessionHash)]) { _ in }.count
-          let entry = AuditEntry.reuse(of: code, at: now, from: origin)
-          try connection.note(entry, of: code.accountID)
+          try connection.note(.reuse(of: code, at: now, from: origin))
           return count
         }
         ended.why = .codeReused
@@ -116,10 +114,9 @@ public class SQLStore: AccountStore, @unchecked Sendable {
     return record.session
   }
 
-  public func sessions(ofAccount id: String, at now: UnixTime) throws(StoreFailure) -> [LiveSession] {
-    guard let account = StoredID(id) else { return [] }
+  public func sessions(ofAccount id: AccountID, at now: UnixTime) throws(StoreFailure) -> [LiveSession] {
     return try reading { (connection) throws(SQLFailure) in
-      try connection.rows(.sessions, [.id(account), .integer(now.seconds)]) { SessionRecord($0).session }
+      try connection.rows(.sessions, [.id(id), .integer(now.seconds)]) { SessionRecord($0).session }
     }
   }
 
@@ -131,9 +128,8 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   }
 
   public func endSession(
-    id: String, ofAccount account: String, at now: UnixTime, from origin: AuditOrigin
+    id: SessionID, ofAccount account: AccountID, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Bool {
-    guard let id = StoredID(id), let account = StoredID(account) else { return false }
     let isEnded = try endSession(.id(id, account: account), at: now, from: origin)
     observer.ended(isEnded ? 1 : 0, .ended)
     return isEnded
@@ -150,9 +146,8 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   }
 
   public func endSessions(
-    ofAccount account: String, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
+    ofAccount account: AccountID, exceptTokenHash: [UInt8]?, at now: UnixTime, from origin: AuditOrigin
   ) throws(StoreFailure) -> Int {
-    guard let account = StoredID(account) else { return 0 }
     let kept: SQLValue = exceptTokenHash.map { .bytes($0) } ?? .null
     let count = try inTransaction { (connection) throws(SQLFailure) -> Int in
       // Delete codes and links first: these statements wait for a code or link that is being used, so the last one sees its
@@ -161,8 +156,8 @@ public class SQLStore: AccountStore, @unchecked Sendable {
       try connection.change(.endLinks, [.id(account)])
       let count = try connection.change(.endSessions, [.id(account), kept])
       guard count > 0 else { return 0 }
-      let entry = AuditEntry(at: now, .sessionsEnded, account: nil, detail: String(count), from: origin)
-      try connection.note(entry, of: account)
+      let entry = AuditEntry(at: now, .sessionsEnded, account: account, detail: String(count), from: origin)
+      try connection.note(entry)
       return count
     }
     observer.ended(count, .everywhere)
@@ -178,17 +173,15 @@ public class SQLStore: AccountStore, @unchecked Sendable {
     }
   }
 
-  public func account(_ id: String) throws(StoreFailure) -> Account? {
-    guard let account = StoredID(id) else { return nil }
+  public func account(_ id: AccountID) throws(StoreFailure) -> Account? {
     return try reading { (connection) throws(SQLFailure) in
-      try connection.first(.accountByID, [.id(account)]) { Account(row: $0) }
+      try connection.first(.accountByID, [.id(id)]) { Account(row: $0) }
     }
   }
 
-  public func identities(ofAccount id: String) throws(StoreFailure) -> [Identity] {
-    guard let account = StoredID(id) else { return [] }
+  public func identities(ofAccount id: AccountID) throws(StoreFailure) -> [Identity] {
     return try reading { (connection) throws(SQLFailure) in
-      try connection.rows(.identities, [.id(account)]) { Identity(row: $0) }
+      try connection.rows(.identities, [.id(id)]) { Identity(row: $0) }
     }
   }
 

@@ -41,7 +41,7 @@ struct AccountAdministration {
   /// Finds accounts. The audit also records a search without a result.
   /// - Throws: `.notFound` if no account matches, `.invalidArgument` for a text in none of the three forms.
   func find(_ what: String) throws(EnrollError) -> [Shown] {
-    let ids = try callingStore { () throws(StoreFailure) -> [String]? in try self.ids(what) }
+    let ids = try callingStore { () throws(StoreFailure) -> [AccountID]? in try self.ids(what) }
     guard let ids else {
       throw EnrollError(
         .invalidArgument,
@@ -63,17 +63,17 @@ struct AccountAdministration {
   }
 
   /// nil for a text in none of the three forms.
-  private func ids(_ what: String) throws(StoreFailure) -> [String]? {
+  private func ids(_ what: String) throws(StoreFailure) -> [AccountID]? {
     if let colon = what.utf8.firstIndex(of: 0x3A), !what[..<colon].utf8.contains(0x40) {
       return try ids(
         ofSubject: String(what[what.utf8.index(after: colon)...]), at: String(what[..<colon]))
     }
     if what.utf8.contains(0x40) { return try store.accounts(withEmail: what).map(\.id) }
-    return what.utf8.count == 36 ? [Self.id(what)] : nil
+    return what.utf8.count == 36 ? Self.id(what).map { [$0] } ?? [] : nil
   }
 
   /// A subject is stored with its issuer; the `sub` alone is enough if the provider has a single issuer.
-  private func ids(ofSubject subject: String, at provider: String) throws(StoreFailure) -> [String] {
+  private func ids(ofSubject subject: String, at provider: String) throws(StoreFailure) -> [AccountID] {
     let whole = setup.providers().first { ASCII.equals($0.name, provider) }?.key(ofSubject: subject)
     for text in [subject, whole].compactMap({ $0 }) {
       if let id = try store.account(of: IdentityKey(provider: provider, subject: text)) { return [id] }
@@ -82,10 +82,9 @@ struct AccountAdministration {
   }
 
   func show(_ text: String) throws(EnrollError) -> Shown {
-    let id = Self.id(text)
-    guard var shown = try callingStore({ () throws(StoreFailure) in try look(id) }) else {
-      throw try missing(id, "show")
-    }
+    guard let id = Self.id(text),
+      var shown = try callingStore({ () throws(StoreFailure) in try look(id) })
+    else { throw try missing(text, "show") }
     shown.sessions = try callingStore { () throws(StoreFailure) in
       try store.sessions(ofAccount: id, at: setup.clock.wallTime()).count
     }
@@ -112,16 +111,16 @@ struct AccountAdministration {
 
   /// Deletes an account. If mail is configured, the user gets an e-mail.
   /// - Returns: the account's id.
-  func delete(_ text: String) throws(EnrollError) -> String {
-    let id = Self.id(text)
+  func delete(_ text: String) throws(EnrollError) -> AccountID {
     let outbox = try outbox()
+    guard let id = Self.id(text) else { throw try missing(text, "delete") }
     let result = AuditOrigin.$current.withValue(.operator) {
       Result { () throws(StoreFailure) in
         try store.deleteAccount(id, by: nil, at: setup.clock.wallTime())
       }
     }
     let deleted = try callingStore { () throws(StoreFailure) in try result.get() }
-    guard let deleted else { throw try missing(id, "delete") }
+    guard let deleted else { throw try missing(text, "delete") }
     guard let (outbox, language) = outbox else { return id }
     do throws(StoreFailure) {
       for address in deleted.identities.verifiedAddresses {
@@ -139,30 +138,29 @@ struct AccountAdministration {
     let copy = try callingStore { () throws(StoreFailure) in
       try AccountCopy(of: id, in: store, at: setup.clock.wallTime())
     }
-    guard let copy else { throw try missing(id, "export") }
+    guard let copy else { throw try missing(text, "export") }
     return copy.json
   }
 
   // MARK: Details
 
-  private func look(_ id: String) throws(StoreFailure) -> Shown? {
+  private func look(_ id: AccountID) throws(StoreFailure) -> Shown? {
     guard let account = try store.account(id) else { return nil }
     return Shown(account: account, identities: try store.identities(ofAccount: id))
   }
 
   /// The stored spelling of an id: UUIDs are read case-insensitively (RFC 9562 §4).
-  private static func id(_ text: String) -> String { text.lowercased() }
+  private static func id(_ text: String) -> AccountID? { AccountID(text.lowercased()) }
 
   /// - Returns: the id of an account that exists.
-  private func existing(_ text: String, _ command: String) throws(EnrollError) -> String {
-    let id = Self.id(text)
-    guard try callingStore({ () throws(StoreFailure) in try store.account(id) }) != nil else {
-      throw try missing(id, command)
-    }
+  private func existing(_ text: String, _ command: String) throws(EnrollError) -> AccountID {
+    guard let id = Self.id(text),
+      try callingStore({ () throws(StoreFailure) in try store.account(id) }) != nil
+    else { throw try missing(text, command) }
     return id
   }
 
-  private func note(_ event: AuditEvent, _ id: String?, _ detail: String?) throws(EnrollError) {
+  private func note(_ event: AuditEvent, _ id: AccountID?, _ detail: String?) throws(EnrollError) {
     let entry = AuditEntry(
       at: setup.clock.wallTime(), event, account: id, detail: detail, from: .operator)
     try callingStore { () throws(StoreFailure) in try store.append(entry) }
@@ -185,11 +183,11 @@ struct AccountAdministration {
   }
 
   /// The audit records the attempt, without the id that the operator entered.
-  private func missing(_ id: String, _ command: String) throws(EnrollError) -> EnrollError {
+  private func missing(_ text: String, _ command: String) throws(EnrollError) -> EnrollError {
     try note(.viewed, nil, command)
     return EnrollError(
       .notFound,
-      "No account has the id \(Self.quoted(id)). enroll-gateway accounts find tells the id of an e-mail address."
+      "No account has the id \(Self.quoted(text)). enroll-gateway accounts find tells the id of an e-mail address."
     )
   }
 

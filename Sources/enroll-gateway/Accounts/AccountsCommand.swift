@@ -80,7 +80,7 @@ enum AccountsCommand {
     }
     let deleted = try administration.delete(values[id])
     guard values[json] else { return StandardStream.printLine("The account was deleted.") }
-    AccountText.write(json: .object([("deleted", .string(deleted))]))
+    AccountText.write(json: .object([("deleted", .string(deleted.text))]))
   }
 
   private static func ask() throws(EnrollError) {

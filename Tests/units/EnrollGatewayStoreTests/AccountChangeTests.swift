@@ -14,7 +14,7 @@ struct AccountChangeTests {
   /// A signed-in user, and the proof of the sign-in.
   struct Person {
     let identity: Identity
-    let account: String
+    let account: AccountID
     let session: NewSession
 
     var proof: RecentSignIn {

@@ -88,7 +88,10 @@ enum Sample {
   }
 
   /// A UUID of version 7.
-  static func id() -> String { "0190163d-8694-739b-8e42-" + String(1 << 44 + next(), radix: 16).suffix(12) }
+  static func id<Record>() -> RecordID<Record> {
+    let number = withUnsafeBytes(of: next().bigEndian) { $0.suffix(6) }
+    return RecordID(bytes: [0x01, 0x90, 0x16, 0x3D, 0x86, 0x94, 0x73, 0x9B, 0x8E, 0x42] + number)
+  }
 
   static func hash() -> [UInt8] {
     withUnsafeBytes(of: next().bigEndian) { [UInt8](repeating: 7, count: 24) + $0 }
@@ -116,10 +119,15 @@ enum Sample {
   }
 }
 
+extension RecordID {
+  /// Another one each time.
+  static var sample: Self { Sample.id() }
+}
+
 /// Arguments that most tests do not need: the time and the address.
 extension AccountStore {
   func signIn(
-    _ identity: Identity, newAccountID: String, creating credential: NewCredential, at now: UnixTime
+    _ identity: Identity, newAccountID: AccountID, creating credential: NewCredential, at now: UnixTime
   ) throws(StoreFailure) -> SignedIn {
     try signIn(
       identity, newAccountID: newAccountID, creating: credential, at: now, from: Sample.origin)
@@ -137,11 +145,11 @@ extension AccountStore {
     try endSession(tokenHash: tokenHash, at: Sample.now, from: Sample.origin)
   }
 
-  func endSession(id: String, ofAccount account: String) throws(StoreFailure) -> Bool {
+  func endSession(id: SessionID, ofAccount account: AccountID) throws(StoreFailure) -> Bool {
     try endSession(id: id, ofAccount: account, at: Sample.now, from: Sample.origin)
   }
 
-  func endSessions(ofAccount account: String, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int {
+  func endSessions(ofAccount account: AccountID, exceptTokenHash: [UInt8]?) throws(StoreFailure) -> Int {
     try endSessions(
       ofAccount: account, exceptTokenHash: exceptTokenHash, at: Sample.now, from: Sample.origin)
   }

@@ -17,7 +17,7 @@ extension Sample {
       device: "Firefox", browserHash: hash(), destination: "{}", expires: now + seconds)
   }
 
-  static func mail(_ id: String = id(), lasting seconds: Int64 = day) -> NewMail {
+  static func mail(_ id: MailID = id(), lasting seconds: Int64 = day) -> NewMail {
     NewMail(id: id, sealed: "sealed", expires: now + seconds)
   }
 }
@@ -34,7 +34,7 @@ extension RegistrationStore {
 }
 
 extension LinkSpending {
-  var account: String? { if case .signedIn(let one) = self { one.account.id } else { nil } }
+  var account: AccountID? { if case .signedIn(let one) = self { one.account.id } else { nil } }
 }
 
 @Suite("Links, people and mails")
@@ -65,7 +65,7 @@ struct MailTests {
     expect(
       live.identity,
       is: Identity(
-        provider: "email", subject: signedIn.account.id, email: "ada@example.org", isEmailVerified: true,
+        provider: "email", subject: signedIn.account.id.text, email: "ada@example.org", isEmailVerified: true,
         name: "Ada"))
     try expect(store.register(link), is: .spent)
     try expect(store.link(tokenHash: link.tokenHash, purpose: .activation, at: Sample.now), is: .spent)
@@ -133,10 +133,11 @@ struct MailTests {
     try store.keep(activation, mail: Sample.mail(), at: Sample.now)
     let account = try #require(try store.register(activation).account)
     let person = try #require(try store.person(emailKey: "ada@example.org"))
-    expect(person, is: StoredPerson(id: account, email: "ada@example.org", password: nil))
-    try expect(store.person(id: account), is: person)
+    expect(
+      person, is: StoredPerson(id: PersonID(bytes: account.bytes), email: "ada@example.org", password: nil))
+    try expect(store.person(id: person.id), is: person)
 
-    let link = try Sample.link(.signIn, subject: person.id)
+    let link = try Sample.link(.signIn, subject: person.id.text)
     try store.keep(link, mail: Sample.mail(), at: Sample.now)
     let spending = try store.spend(
       tokenHash: link.tokenHash, purpose: .signIn, owner: .knownPerson(password: nil),
@@ -147,7 +148,7 @@ struct MailTests {
     }
     expect(signedIn.account.id, is: account)
     #expect(!signedIn.isNew)
-    let gone = try Sample.link(.signIn, subject: Sample.id())
+    let gone = try Sample.link(.signIn, subject: PersonID.sample.text)
     try store.keep(gone, mail: Sample.mail(), at: Sample.now)
     let nobody = try store.spend(
       tokenHash: gone.tokenHash, purpose: .signIn, owner: .knownPerson(password: nil),
@@ -162,23 +163,24 @@ struct MailTests {
     let activation = try Sample.link()
     try store.keep(activation, mail: Sample.mail(), at: Sample.now)
     let first = Sample.session()
-    let id = try #require(try store.register(activation, password: "hash 1", session: first).account)
+    let account = try #require(try store.register(activation, password: "hash 1", session: first).account)
+    let id = PersonID(bytes: account.bytes)
     try expect(store.person(id: id)?.password, is: "hash 1")
 
     #expect(try store.isCurrent("hash 1", ofPerson: id))
-    let older = try Sample.link(.signIn, subject: id)
+    let older = try Sample.link(.signIn, subject: id.text)
     try store.keep(older, mail: Sample.mail(), at: Sample.now)
     let code = Sample.code(provider: "email")
     _ = try store.signIn(
-      Sample.person(id, at: "email"), newAccountID: Sample.id(), creating: .code(code), at: Sample.now)
+      Sample.person(id.text, at: "email"), newAccountID: Sample.id(), creating: .code(code), at: Sample.now)
 
-    let link = try Sample.link(.reset, subject: id)
+    let link = try Sample.link(.reset, subject: id.text)
     try store.keep(link, mail: Sample.mail(), at: Sample.now)
     let second = Sample.session()
     let spending = try store.spend(
       tokenHash: link.tokenHash, purpose: .reset, owner: .knownPerson(password: "hash 2"),
       creating: .session(second), at: Sample.now)
-    expect(spending.account, is: id)
+    expect(spending.account, is: account)
     try expect(store.person(id: id)?.password, is: "hash 2")
     try expect(store.session(tokenHash: first.tokenHash, at: Sample.now), is: nil)
     try expect(store.session(tokenHash: second.tokenHash, at: Sample.now), isNot: nil)
@@ -186,13 +188,13 @@ struct MailTests {
     try expect(store.link(tokenHash: older.tokenHash, purpose: .signIn, at: Sample.now), is: .unknown)
     try expect(store.count("app_codes"), is: 0)
 
-    let newer = try Sample.link(.reset, subject: id)
+    let newer = try Sample.link(.reset, subject: id.text)
     try store.keep(newer, mail: Sample.mail(), at: Sample.now)
     _ = try store.signIn(
-      Sample.person(id, at: "email"), newAccountID: Sample.id(),
+      Sample.person(id.text, at: "email"), newAccountID: Sample.id(),
       creating: .code(Sample.code(provider: "email")), at: Sample.now)
     let third = Sample.session()
-    try store.begin(third, for: Sample.person(id, at: "email"))
+    try store.begin(third, for: Sample.person(id.text, at: "email"))
     #expect(try store.setPassword("hash 3", ofPerson: id, exceptTokenHash: third.tokenHash, at: Sample.now))
     try expect(store.session(tokenHash: second.tokenHash, at: Sample.now), is: nil)
     try expect(store.session(tokenHash: third.tokenHash, at: Sample.now), isNot: nil)
@@ -205,7 +207,7 @@ struct MailTests {
   func otherDirectory(database: Database) throws {
     let store = try database.store()
     let identity = Sample.person("okta 00u1", at: "email")
-    var accounts: Set<String> = []
+    var accounts: Set<AccountID> = []
     for _ in 0..<2 {
       let link = try Sample.link()
       try store.keep(link, mail: Sample.mail(), at: Sample.now)

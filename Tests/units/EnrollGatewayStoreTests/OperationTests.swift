@@ -42,12 +42,12 @@ struct OperationTests {
     #expect(entries.allSatisfy { $0.origin == Sample.origin && $0.account == signedIn.account.id })
     expect(entries.first { $0.event == .sessionBegun }?.detail, is: code.app)
     expect(entries.first { $0.event == .codeReused }?.outcome, is: .refused)
-    expect(entries.first { $0.event == .sessionEnded }?.detail, is: session.id)
+    expect(entries.first { $0.event == .sessionEnded }?.detail, is: session.id.text)
     try expect(store.audit(ofAccount: signedIn.account.id, limit: 2).count, is: 2)
   }
 
   /// The entries of an account, the oldest first: event and detail.
-  private func notes(of account: String, in store: any CountedStore) throws -> [String] {
+  private func notes(of account: AccountID, in store: any CountedStore) throws -> [String] {
     try store.audit(ofAccount: account, limit: 1_000).reversed().map {
       "\($0.event.rawValue) \($0.detail ?? "-") \($0.origin.address ?? "-")"
     }
@@ -104,7 +104,7 @@ struct OperationTests {
   @Test("sessions that a provider ended are an entry of each account", arguments: Database.installed)
   func providers(database: Database) throws {
     let store = try database.store()
-    var people: [(key: IdentityKey, account: String)] = []
+    var people: [(key: IdentityKey, account: AccountID)] = []
     for _ in 0..<2 {
       var person = Sample.person()
       person.providerSession = "one sid"
@@ -161,7 +161,7 @@ struct OperationTests {
     let store = try database.store()
     try store.append(
       AuditEntry(at: UnixTime(seconds: 4_000_000_000), .keysReloaded, account: nil, from: .program))
-    let id = Sample.id()
+    let id: AccountID = Sample.id()
     try store.append(
       AuditEntry(at: UnixTime(seconds: 1_000), .deleted, account: id, from: Sample.origin))
     #expect(throws: StoreFailure.self) { try store.number("UPDATE audit SET event = 'x'") }
@@ -290,7 +290,7 @@ struct RevocationTests {
     let account = try #require(try store.register(activation).account)
     let own = try store.identities(ofAccount: account)[0].subject
     let (mine, reset) = (try Sample.link(.signIn, subject: own), try Sample.link(.reset, subject: own))
-    let others = try Sample.link(.signIn, "bob@example.org", subject: Sample.id())
+    let others = try Sample.link(.signIn, "bob@example.org", subject: PersonID.sample.text)
     for link in [mine, reset, others] {
       try store.keep(link, mail: nil, replacingOlder: true, at: Sample.now)
     }

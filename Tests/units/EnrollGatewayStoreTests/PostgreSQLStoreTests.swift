@@ -276,7 +276,7 @@ struct PostgreSQLStoreTests {
     try expect(lastStatements("WITH ended"), is: 1)
     try expect(store.count("sessions"), is: 0)
     let ended = try store.audit(ofAccount: account, limit: 10).filter { $0.event == .sessionEnded }
-    expect(ended.map(\.detail), is: [second.id, first.id])
+    expect(ended.map(\.detail), is: [second.id.text, first.id.text])
     expect(ended.map(\.origin), is: [Sample.origin, Sample.origin])
   }
 

@@ -89,7 +89,6 @@ struct SessionTests {
     expect(listed.map(\.id), is: [first.id, second.id])
     expect(listed.first, is: try store.session(tokenHash: first.tokenHash, at: now + 100))
     #expect(try store.sessions(ofAccount: Sample.id(), at: now).isEmpty)
-    #expect(try store.sessions(ofAccount: "nobody", at: now).isEmpty)
   }
 
   @Test("a session ends by its token, at once; ended again is no failure", arguments: Database.installed)
@@ -116,7 +115,6 @@ struct SessionTests {
     #expect(try store.endSession(id: session.id, ofAccount: mine))
     try expect(store.session(tokenHash: session.tokenHash, at: now), is: nil)
     #expect(try !store.endSession(id: session.id, ofAccount: mine))
-    #expect(try !store.endSession(id: "' OR 1=1 --", ofAccount: mine))
   }
 
   @Test("all sessions of an account end, but for that of a token", arguments: Database.installed)
@@ -133,7 +131,7 @@ struct SessionTests {
     try expect(store.endSessions(ofAccount: account, exceptTokenHash: nil), is: 1)
     #expect(try store.sessions(ofAccount: account, at: now).isEmpty)
     try expect(store.session(tokenHash: stranger.tokenHash, at: now), isNot: nil)
-    try expect(store.endSessions(ofAccount: "nobody", exceptTokenHash: nil), is: 0)
+    try expect(store.endSessions(ofAccount: Sample.id(), exceptTokenHash: nil), is: 0)
   }
 
   @Test(

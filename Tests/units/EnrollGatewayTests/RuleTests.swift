@@ -75,11 +75,15 @@ struct RuleTests {
   func uuid() throws {
     let zeros = [UInt8](repeating: 0, count: 10)
     let ones = [UInt8](repeating: 255, count: 10)
-    let early = UUID7.make(at: UnixTime(seconds: 1_700_000_000), random: ones)
-    let late = UUID7.make(at: UnixTime(seconds: 1_700_000_001), random: zeros)
+    let early = AccountID(at: UnixTime(seconds: 1_700_000_000), random: ones).text
+    let late = AccountID(at: UnixTime(seconds: 1_700_000_001), random: zeros).text
     expect(late, is: "018bcfe5-6be8-7000-8000-000000000000")
     #expect(early < late)
     #expect(early.hasPrefix("018bcfe5-6800-7fff-bfff-"))
+    expect(AccountID(late)?.text, is: late)
+    for text in ["", "x", late.uppercased(), late + "0", String(late.dropLast()), "{\(late)}", late.replacing("-", with: "0")] {
+      expect(AccountID(text), is: nil)
+    }
   }
 
   @Test("a cookie is found among others; one that comes twice is nobody's")
@@ -220,7 +224,7 @@ struct SessionPageTests {
     let second = TestBrowser(world.gateway)
     _ = second.comeBack(from: second.get("/v1/auth/fake"), by: world.provider)
     let hash = try #require(RandomToken.hash(of: second.cookies[0].value))
-    let id = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime())).id
+    let id = try #require(try world.store.session(tokenHash: hash, at: world.clock.wallTime())).id.text
     let token = try formToken(browser)
     #expect(text(browser.get("/account")).contains(id))
     let none = browser.post("/account/sessions/end", form: [("token", token), ("session", "of nobody")])

@@ -61,7 +61,7 @@ struct SignInTests {
 
   @Test("a second sign-in of the same person finds the account")
   func again() throws {
-    var accounts: Set<String> = []
+    var accounts: Set<AccountID> = []
     for _ in 0..<3 {
       let browser = TestBrowser(world.gateway)
       _ = browser.comeBack(from: browser.get("/v1/auth/fake"), by: world.provider)

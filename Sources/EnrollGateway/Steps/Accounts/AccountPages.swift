@@ -74,9 +74,11 @@ struct AccountPages: GatewaySteps {
 
   func endSession(_ request: WebRequest) throws(Interruption) -> WebResponse {
     guard let (_, session) = try sessions.ownForm(request) else { return .redirect(to: "/login") }
-    guard let id = request.form?["session"] else { throw .failure(.invalidRequest) }
+    guard let text = request.form?["session"] else { throw .failure(.invalidRequest) }
     let isEnded = try callingStore { () throws(StoreFailure) in
-      try store.endSession(id: id, ofAccount: session.account.id, at: now, from: AuditOrigin(of: request))
+      guard let id = SessionID(text) else { return false }
+      return try store.endSession(
+        id: id, ofAccount: session.account.id, at: now, from: AuditOrigin(of: request))
     }
     guard isEnded else { return .redirect(to: "/account") }
     log.write(.info, "account \(session.account.id): a session was ended")
@@ -138,10 +140,10 @@ extension Views {
       },
       sessions: sessions.map { one in
         AccountPage.Session(
-          id: one.id,
+          id: one.id.text,
           app: one.app.map { id in apps.first { ASCII.equals($0.id, id) }?.title ?? id }, device: one.device,
           created: one.created.seconds, lastSeen: one.lastSeen.seconds,
-          isCurrent: ASCII.equals(one.id, session.id))
+          isCurrent: one.id == session.id)
       },
       connections: providers.map { method($0) },
       actions: AccountPage.Actions(

@@ -40,11 +40,11 @@ struct AccessTokens: GatewaySteps {
       return try SignedJWT.make(
         header: [("typ", .string("at+jwt")), ("kid", .string(key.id))],
         claims: [
-          ("iss", .string(settings.publicURL)), ("sub", .string(session.account.id)), ("aud", audience),
+          ("iss", .string(settings.publicURL)), ("sub", .string(session.account.id.text)), ("aud", audience),
           ("client_id", .string(app)), ("iat", .integer(now.seconds)),
           ("exp", .integer((now + Self.accessTokenSeconds).seconds)),
           ("jti", .string(Base64URL.encode(try random.bytes(Self.jtiByteCount)))),
-          ("sid", .string(session.id)),
+          ("sid", .string(session.id.text)),
         ], by: key.key, SigningKey.algorithm)
     }
     return .json(

@@ -76,7 +76,7 @@ extension AppEndpoints {
     guard let session = try sessions.bearerSession(request) else { return Self.unauthorized }
     return .json(
       .object([
-        ("sub", .string(session.account.id)), ("email", session.identity.email.map { .string($0) }),
+        ("sub", .string(session.account.id.text)), ("email", session.identity.email.map { .string($0) }),
       ]))
   }
 
@@ -131,7 +131,7 @@ extension AppEndpoints {
   private func claims(of session: LiveSession) -> JSON {
     let identity = session.identity
     return .object([
-      ("sub", .string(session.account.id)), ("name", identity.name.map { .string($0) }),
+      ("sub", .string(session.account.id.text)), ("name", identity.name.map { .string($0) }),
       ("email", identity.email.map { .string($0) }),
       ("email_verified", identity.email.map { _ in .bool(identity.isEmailVerified) }),
     ])

@@ -44,7 +44,7 @@ struct SignInCompletion: GatewaySteps {
   func signIn(
     _ identity: Identity, creating credential: NewCredential, for request: WebRequest
   ) throws(Interruption) -> SignedIn {
-    let id = try sessions.newID()
+    let id: AccountID = try sessions.newID()
     let now = now
     let signedIn = try callingStore { () throws(StoreFailure) in
       try store.signIn(

@@ -19,7 +19,7 @@ public struct AccountCopy: Sendable {
 
   /// - Returns: nil if no account has the id.
   public init?(
-    of id: String, in store: any SessionStore & AuditStore, at now: UnixTime
+    of id: AccountID, in store: any SessionStore & AuditStore, at now: UnixTime
   ) throws(StoreFailure) {
     guard let account = try store.account(id) else { return nil }
     self.account = account
@@ -38,7 +38,7 @@ public struct AccountCopy: Sendable {
 
   public static func json(_ account: Account) -> JSON {
     .object([
-      ("id", .string(account.id)), ("created", .integer(account.created.seconds)),
+      ("id", .string(account.id.text)), ("created", .integer(account.created.seconds)),
       ("lastLogin", .integer(account.lastLogin.seconds)),
     ])
   }
@@ -53,7 +53,7 @@ public struct AccountCopy: Sendable {
 
   public static func json(_ session: LiveSession) -> JSON {
     .object([
-      ("id", .string(session.id)), ("provider", .string(session.identity.provider)),
+      ("id", .string(session.id.text)), ("provider", .string(session.identity.provider)),
       ("app", session.app.map { .string($0) }), ("device", session.device.map { .string($0) }),
       ("created", .integer(session.created.seconds)), ("lastSeen", .integer(session.lastSeen.seconds)),
       ("expires", .integer(session.expires.seconds)),

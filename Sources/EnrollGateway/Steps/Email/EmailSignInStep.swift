@@ -107,7 +107,8 @@ extension EmailSteps {
   /// password after that must end, and the user gets the answer for a wrong password.
   private func isStill(_ password: String?, of person: DirectoryPerson) throws(Interruption) -> Bool {
     guard let password else { return true }
-    return try callingStore { () throws(StoreFailure) in try store.isCurrent(password, ofPerson: person.id) }
+    guard let id = PersonID(person.id) else { return false }
+    return try callingStore { () throws(StoreFailure) in try store.isCurrent(password, ofPerson: id) }
   }
 
   private func sendSignInLink(

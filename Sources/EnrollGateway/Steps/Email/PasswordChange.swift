@@ -24,8 +24,8 @@ struct PasswordChange: GatewaySteps {
       try store.identities(ofAccount: session.account.id)
     }
     let identity = identities.first { ASCII.equals($0.provider, RegistrationSettings.providerName) }
-    guard let identity else { return nil }
-    return try callingStore { () throws(StoreFailure) in try store.person(id: identity.subject) }
+    guard let id = identity.flatMap({ PersonID($0.subject) }) else { return nil }
+    return try callingStore { () throws(StoreFailure) in try store.person(id: id) }
   }
 
   func changePage(_ request: WebRequest) throws(Interruption) -> WebResponse {
@@ -73,7 +73,7 @@ struct PasswordChange: GatewaySteps {
       try store.setPassword(stored, ofPerson: person.id, exceptTokenHash: hash, at: now)
     }
     notify(
-      IdentityKey(provider: RegistrationSettings.providerName, subject: person.id), email, request)
+      IdentityKey(provider: RegistrationSettings.providerName, subject: person.id.text), email, request)
     return .redirect(to: "/account")
   }
 

@@ -35,7 +35,7 @@ extension EmailSteps {
     guard let own = registration.own else {
       return try welcome(request, token, link, hash, email, password, destination)
     }
-    let id = try sessions.newID()
+    let id: PersonID = try sessions.newID()
     var stored: String?
     if let password {
       stored = try callingDirectory { () throws(DirectoryFailure) in try own.hashed(password) }
@@ -81,7 +81,7 @@ extension EmailSteps {
       }
     }
     guard let directoryProvider else {
-      let id = try sessions.newID()
+      let id: AccountID = try sessions.newID()
       return try completeEmailSignIn(
         request, destination, spending: hash, .activation,
         for: .identity(identity(of: person), newAccountID: id))

@@ -61,11 +61,11 @@ extension IdentityLinking {
 extension SignInCallback {
   /// Handles the provider's answer to a confirmation.
   func handleConfirmCallback(
-    _ request: WebRequest, _ identity: Identity, account: String, _ attempt: Attempt,
+    _ request: WebRequest, _ identity: Identity, account: AccountID, _ attempt: Attempt,
     clearingCookie: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     let owner = try callingStore { () throws(StoreFailure) in try store.account(of: identity.key) }
-    guard let owner, ASCII.equals(owner, account) else {
+    guard owner == account else {
       log.write(.info, "\(identity.provider): account \(account) was confirmed by another identity")
       return views.failure(.otherIdentity, for: request, retryAt: "/account", headers: [clearingCookie])
     }

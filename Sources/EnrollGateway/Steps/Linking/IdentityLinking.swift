@@ -30,10 +30,10 @@ struct IdentityLinking: GatewaySteps {
 
   /// Handles the provider's answer for the identity to link.
   func handleConnectCallback(
-    _ request: WebRequest, _ identity: Identity, to account: String, clearingCookie: HTTPHeader
+    _ request: WebRequest, _ identity: Identity, to account: AccountID, clearingCookie: HTTPHeader
   ) throws(Interruption) -> WebResponse {
     guard let hash = sessions.sessionHash(request), let session = try sessions.liveSession(request),
-      ASCII.equals(session.account.id, account)
+      session.account.id == account
     else { return views.failure(.formExpired, for: request, retryAt: "/account", headers: [clearingCookie]) }
     guard let proof = sessions.proof(request, hash, session) else {
       return .redirect(to: ConfirmationTarget.account.confirmPath, headers: [clearingCookie])

@@ -12,11 +12,11 @@ import EnrollHTTP
 /// The proof that the user holds an identity of another account.
 struct MergeOffer: Equatable {
   /// The account that stays.
-  var account: String
+  var account: AccountID
   /// The hash of the session that asked for the link.
   var session: [UInt8]
   /// The account that would be deleted.
-  var other: String
+  var other: AccountID
   var identity: IdentityKey
   /// The identity's e-mail address, for the page.
   var email: String?
@@ -26,8 +26,8 @@ struct MergeOffer: Equatable {
 
   func sealed(with keys: KeyRing, at now: UnixTime, random: any RandomSource) throws(EnrollError) -> String {
     let json = JSON.object([
-      ("account", .string(account)), ("session", .string(Base64URL.encode(session))),
-      ("other", .string(other)), ("provider", .string(identity.provider)),
+      ("account", .string(account.text)), ("session", .string(Base64URL.encode(session))),
+      ("other", .string(other.text)), ("provider", .string(identity.provider)),
       ("subject", .string(identity.subject)), ("email", email.map { .string($0) }),
       ("expires", .integer(expires.seconds)),
     ])
@@ -37,7 +37,8 @@ struct MergeOffer: Equatable {
   /// nil if the text was not sealed by these keys, is for another session, or has expired.
   init?(sealed text: String, with keys: KeyRing, session: [UInt8], at now: UnixTime) {
     guard let opened = keys.open(text, for: .merge), let json = try? JSON.parse(opened.revealBytes()),
-      let account = json["account"]?.string, let other = json["other"]?.string,
+      let account = json["account"]?.string.flatMap({ AccountID($0) }),
+      let other = json["other"]?.string.flatMap({ AccountID($0) }),
       let hash = json["session"]?.string.flatMap({ Base64URL.decode($0) }),
       ConstantTime.equal(hash, session),
       let provider = json["provider"]?.string, let subject = json["subject"]?.string,
@@ -50,7 +51,7 @@ struct MergeOffer: Equatable {
   }
 
   init(
-    account: String, session: [UInt8], other: String, identity: IdentityKey, email: String?, expires: UnixTime
+    account: AccountID, session: [UInt8], other: AccountID, identity: IdentityKey, email: String?, expires: UnixTime
   ) {
     self.account = account
     self.session = session
@@ -109,7 +110,7 @@ extension IdentityLinking {
     let offer = request.cookie(MergeOffer.cookie).value.flatMap {
       MergeOffer(sealed: $0, with: keys, session: hash, at: now)
     }
-    return offer.flatMap { ASCII.equals($0.account, session.account.id) ? $0 : nil }
+    return offer.flatMap { $0.account == session.account.id ? $0 : nil }
   }
 }
 

@@ -68,9 +68,9 @@ struct GatewaySessions: GatewaySteps {
     request.cookie(Self.sessionCookie) == .absent ? [] : Self.withoutSession
   }
 
-  func newID() throws(Interruption) -> String {
+  func newID<Record>() throws(Interruption) -> RecordID<Record> {
     try internalCall { () throws(EnrollError) in
-      UUID7.make(at: now, random: try random.bytes(UUID7.randomByteCount))
+      RecordID(at: now, random: try random.bytes(RecordID<Record>.randomByteCount))
     }
   }
 

@@ -65,14 +65,14 @@ struct AccessTokenTests {
     let (header, claims, _) = try token(answer)
     #expect(header["alg"]?.string == "ES256" && header["typ"]?.string == "at+jwt")
     let account = try #require(try world.account("alice"))
-    expect(claims["sub"]?.string, is: account)
+    expect(claims["sub"]?.string, is: account.text)
     expect(claims["iss"]?.string, is: TestGateway.origin)
     expect(
       claims["aud"]?.array?.compactMap { $0.string }, is: ["https://api.example", "https://files.example"])
     expect(claims["client_id"]?.string, is: "sample")
     expect(claims["iat"]?.integer, is: world.now.seconds)
     expect(claims["exp"]?.integer, is: world.now.seconds + 300)
-    expect(claims["sid"]?.string, is: try world.store.sessions(ofAccount: account, at: world.now).first?.id)
+    expect(claims["sid"]?.string, is: try world.store.sessions(ofAccount: account, at: world.now).first?.id.text)
     expect(claims["jti"]?.string, isNot: try token(ask(session)).claims["jti"]?.string)
   }
 

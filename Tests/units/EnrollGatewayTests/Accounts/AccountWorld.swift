@@ -62,7 +62,7 @@ struct AccountWorld {
     return browser.comeBack(from: browser.get("/v1/auth/\(provider)"), by: world.provider)
   }
 
-  func account(_ name: String, at provider: String = "fake") throws -> String? {
+  func account(_ name: String, at provider: String = "fake") throws -> AccountID? {
     try store.account(of: key(name, at: provider))
   }
 

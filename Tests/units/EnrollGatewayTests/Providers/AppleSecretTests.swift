@@ -172,7 +172,7 @@ struct AppleSecretTests {
   }
 
   /// A user of Apple has signed in, and an operator deletes the account.
-  private func deletedAccount() throws -> (ServerWorld, (tokens: [KeptProviderToken], account: String?)) {
+  private func deletedAccount() throws -> (ServerWorld, (tokens: [KeptProviderToken], account: AccountID?)) {
     let world = try appleWorld().world
     _ = try world.signIn()
     let account = try #require(try world.session()).account.id

@@ -57,12 +57,12 @@ struct SignedRequestTests {
       WebRequest(.post, path, query: query, headers: [HTTPHeader("Content-Type", type)], body: body))
   }
 
-  private func owner() throws -> String? {
+  private func owner() throws -> AccountID? {
     try world.world.store.account(
       of: IdentityKey(provider: "facebook", subject: "https://www.facebook.com alice"))
   }
 
-  private func events(of account: String) throws -> [String] {
+  private func events(of account: AccountID) throws -> [String] {
     try world.world.store.audit(ofAccount: account, limit: 10).map {
       "\($0.event.rawValue) \($0.detail ?? "")"
     }
@@ -83,7 +83,7 @@ struct SignedRequestTests {
 
   @Test("an account with no other way in is deleted; the answer has a code, and a page that knows it")
   func account() throws {
-    let id: String = try #require(try owner())
+    let id: AccountID = try #require(try owner())
     let answer = send(try signed(payload()))
     expect(answer.status, is: 200)
     expect(answer.header("Content-Type"), is: "application/json")
@@ -109,7 +109,7 @@ struct SignedRequestTests {
   @Test("of an account with another way in the identity goes, with its sessions; the person is told")
   func identity() throws {
     try connectAnother()
-    let id: String = try #require(try owner())
+    let id: AccountID = try #require(try owner())
     expect(send(try signed(payload())).status, is: 200)
     try expect(owner(), is: nil)
     try expect(world.session(), is: nil)
@@ -125,7 +125,7 @@ struct SignedRequestTests {
     let first = send(request)
     world.world.clock.advance(seconds: 60)
     try expect(world.signIn().status, is: 303)
-    let id: String = try #require(try owner())
+    let id: AccountID = try #require(try owner())
     let second = send(request)
     expect(second.status, is: 200)
     expect(second.body, is: first.body)
@@ -170,7 +170,7 @@ struct SignedRequestTests {
 
   @Test("who removes the app is signed out everywhere, and keeps the account")
   func deauthorized() throws {
-    let id: String = try #require(try owner())
+    let id: AccountID = try #require(try owner())
     let request = try signed(payload())
     expect(send(request, to: Self.deauthorization).status, is: 200)
     try expect(world.session(), is: nil)
