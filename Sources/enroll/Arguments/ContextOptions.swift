@@ -30,6 +30,11 @@ enum ContextOptions {
   private static let json = Parameter.flag(
     "json", help: "Print JSON on standard output; messages go to standard error.")
 
+  /// Not in ``group``: only some commands have it, with their own help.
+  static let resource = Parameter.option(
+    "resource", value: "url",
+    help: "The account that signed in at this API or MCP server with enroll login --resource.")
+
   private static let descriptors: ClosedRange<Int64> = 0...Int64(Int32.max)
 
   static let group = Group(

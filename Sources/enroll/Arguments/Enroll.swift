@@ -47,7 +47,7 @@ enum Enroll {
         refuse(text, asksJSON)
         if CargoRequest.first != nil { Output.write(CargoRequest.refusal(message(text)), to: STDOUT_FILENO) }
       })
-    return status == 0 && !Output.isWhole ? CommandStatus.failed.rawValue : status
+    return status == 0 ? (Output.failure ?? .done).rawValue : status
   }
 
   /// The message in the error of an invalid command line.

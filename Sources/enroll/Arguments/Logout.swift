@@ -22,10 +22,12 @@ struct Logout: EnrollCommand {
     discussion: """
       The browser has its own session at the provider: --browser opens the page that ends it. If the provider \
       cannot be reached, the tokens are revoked later. It is not an error if no user is signed in.
-      """, arguments: [allAccounts.argument, browserToo.argument], groups: [ContextOptions.group], action: run
+      """, arguments: [allAccounts.argument, browserToo.argument, ContextOptions.resource.argument],
+    groups: [ContextOptions.group], action: run
   )
 
   let place: PlaceOptions
+  let resource: String?
   private let all: Bool
   private let browser: Bool
 
@@ -33,7 +35,9 @@ struct Logout: EnrollCommand {
     place = try ContextOptions.read(values)
     all = values[Self.allAccounts]
     browser = values[Self.browserToo]
+    resource = values[ContextOptions.resource]
     if all, place.account != nil { throw UsageError("--all and --account exclude each other.") }
+    if all, resource != nil { throw UsageError("--all and --resource exclude each other.") }
   }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
@@ -50,6 +54,7 @@ struct Logout: EnrollCommand {
   }
 
   private func end(_ session: CommandSession, _ ended: inout [EndedSession]) throws(Failure) {
+    guard try session.hasProfile(of: resource) else { return }
     guard try session.place.hasStore() else {
       _ = try session.configuration()
       return

@@ -15,21 +15,25 @@ struct Status: EnrollCommand {
   static let command = Command(
     "status", "Show who is signed in, at which provider, and until when.",
     discussion: "Renews a token that is due first. The exit status is 0 if a user is signed in, else 3.",
-    arguments: [allAccounts.argument], groups: [ContextOptions.group], action: run)
+    arguments: [allAccounts.argument, ContextOptions.resource.argument], groups: [ContextOptions.group], action: run)
 
   let place: PlaceOptions
+  let resource: String?
   private let all: Bool
 
   init(_ values: Values) throws(UsageError) {
     place = try ContextOptions.read(values)
     all = values[Self.allAccounts]
+    resource = values[ContextOptions.resource]
     if all, place.account != nil { throw UsageError("--all and --account exclude each other.") }
+    if all, resource != nil { throw UsageError("--all and --resource exclude each other.") }
   }
 
   var attempt: [String] { ["status"] + (all ? ["--all"] : []) }
 
   func perform(_ session: CommandSession) throws(Failure) -> CommandStatus {
     if all { return try performAll(session) }
+    try session.requireSignIn(at: resource)
     let status = try OneStatus(
       session, account: session.place.account, configuration: try session.configuration(),
       asksPIN: true)

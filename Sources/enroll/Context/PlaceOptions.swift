@@ -45,6 +45,9 @@ struct PlaceOptions {
     static let list = allCases.map { $0.rawValue }.joined(separator: ", ")
   }
 
+  /// Whether the user named the configuration.
+  var namesConfiguration: Bool { resource == nil && (config != nil || profile != nil) }
+
   /// Why the options do not fit together; nil if they do.
   var complaint: String? {
     if config != nil, profile != nil {

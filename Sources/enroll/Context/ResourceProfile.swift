@@ -1,5 +1,6 @@
 // The profile of a resource: the name under which `login --resource` saves it, and `token --resource` finds it.
 
+import EnrollCommands
 import EnrollRules
 import EnrollJSON
 import EnrollPosix
@@ -77,5 +78,38 @@ extension PlaceOptions {
     options.profile = ResourceProfile.name(of: resource)
     options.resource = resource
     return options
+  }
+}
+
+extension CommandSession {
+  /// Checks that a user has signed in at the resource that the command line names: the session of another resource
+  /// would be the wrong one.
+  func requireSignIn(at resource: String?) throws(Failure) {
+    guard let resource, try !hasProfile(of: resource) else { return }
+    throw Failure(
+      .signInNeeded, "nobody has signed in at the resource \(Shown.text(resource))",
+      advice: "Run \(.loginAtResource) once.")
+  }
+
+  /// Whether a configuration is for the resource that the command line names; true if it names none.
+  /// - Throws: for a text that cannot name a resource, and if the user named the configuration of another resource.
+  func hasProfile(of resource: String?) throws(Failure) -> Bool {
+    guard let resource else { return true }
+    try Failure.wrapping { () throws(EnrollError) in
+      try TextLimits.check(resource, "resource", TextLimits.url)
+    }
+    let configuration = try place.hasConfiguration() ? self.configuration() : nil
+    if let configuration, ResourceProfile.serves(configuration, resource) { return true }
+    if let configuration, namesConfiguration {
+      throw Failure(
+        .usage,
+        "\(place.configurationName) is for \(configuration.resource.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
+        advice: "Leave out --profile and --config: enroll finds the resource's own profile.")
+    }
+    // The advice names the resource, so it must be one that `login` accepts.
+    _ = try Failure.wrapping { () throws(EnrollError) in
+      try ResourceIdentifier(resource, allowsLoopbackHTTP: true)
+    }
+    return false
   }
 }

@@ -25,13 +25,34 @@ struct BridgeCheck {
         ),
       ]))
     send(.object([("jsonrpc", .string("2.0")), ("method", .string("notifications/initialized"))]))
-    let tools = hello["capabilities"]?["tools"] == nil ? nil : try ask(2, "tools/list", .object([]))
-    report(hello, tools?["tools"]?.array ?? [])
+    report(hello, hello["capabilities"]?["tools"] == nil ? [] : try tools())
     return .done
   }
 
-  private func report(_ hello: JSON, _ tools: [JSON]) {
-    let names = tools.compactMap { $0["name"]?.string }
+  private static let mostPages = 1_000
+
+  /// The names of the tools, of all pages (MCP 2025-11-25, Pagination).
+  private func tools() throws(Failure) -> [String] {
+    var names: [String] = []
+    var params = JSON.object([])
+    for page in 0..<Self.mostPages {
+      let answer = try ask(Int64(2 + page), "tools/list", params)
+      guard let tools = answer["tools"]?.array else {
+        throw Failure(.refused, "\(bridge.options.serverName) answered tools/list without an array \"tools\"")
+      }
+      for tool in tools {
+        guard let name = tool["name"]?.string else {
+          throw Failure(.refused, "\(bridge.options.serverName) has a tool without a \"name\"")
+        }
+        names.append(name)
+      }
+      guard let cursor = answer["nextCursor"]?.string else { return names }
+      params = .object([("cursor", .string(cursor))])
+    }
+    throw Failure(.refused, "\(bridge.options.serverName) has more than \(Self.mostPages) pages of tools")
+  }
+
+  private func report(_ hello: JSON, _ names: [String]) {
     let hasSession = bridge.tokens.storedToken != nil
     guard !session.isJSON else {
       return Output.json(

@@ -44,33 +44,32 @@ struct BridgeSignIn {
   /// No tab is opened again for this time.
   private static let tabSeconds: Int64 = 120
   private static let longestShownChallenge = 1024
-  /// A process that was just started has not taken the lock yet.
-  private static let startingNanoseconds: Int64 = 3_000_000_000
 
   let options: BridgeOptions
   let session: CommandSession
-  private let place: SignInPlace?
+  private let files: SignInFiles?
   /// The record when the wait began.
   private var before: SignInRecord?
   private(set) var isAwaited = false
-  private var startedAt: Int64?
+  /// The process that this bridge has started; nil if another one signs in.
+  private var started: StartedSignIn?
   private var arguments: [String] = []
   private var need = SignInNeed()
 
   init(_ options: BridgeOptions, _ session: CommandSession) {
     self.options = options
     self.session = session
-    place = SignInPlace(session.place)
+    files = SignInFiles(session.place)
   }
 
   /// Begins to wait for a sign-in, and starts it if nobody has.
   /// - Returns: an error if no sign-in can be awaited.
   mutating func begin(_ need: SignInNeed) -> ErrorAnswer? {
-    guard options.policy != .never, let place else { return required(opened: false, need) }
-    let record = place.record
-    if let answer = remembered(record, need, isBusy: place.isBusy) { return answer }
+    guard options.policy != .never, let files else { return required(opened: false, need) }
+    let record = files.record
+    if let answer = remembered(record, need, isBusy: files.isBusy) { return answer }
     if isAwaited {
-      openAgain(place)
+      openAgain(files)
       return nil
     }
     guard options.opensBrowser || options.usesDevice else {
@@ -78,31 +77,28 @@ struct BridgeSignIn {
       isAwaited = true
       return nil
     }
-    if !options.usesDevice, !place.isBusy, Browser().commands.isEmpty {
+    if !options.usesDevice, !files.isBusy, Browser().commands.isEmpty {
       return required(opened: false, need)
     }
     isAwaited = true
     before = record
     self.need = need
     arguments = login(need)
-    if !place.isBusy { start(place) } else { openAgain(place) }
+    if !files.isBusy { start(files) } else { openAgain(files) }
     return nil
   }
 
   /// Has the tab opened again if it is old: the user may have closed it.
-  private func openAgain(_ place: SignInPlace) {
-    guard options.opensBrowser, !options.usesDevice, let present = place.present else { return }
-    if session.now - present.openedAt >= Self.tabSeconds { place.openAgain() }
+  private func openAgain(_ files: SignInFiles) {
+    guard options.opensBrowser, !options.usesDevice, let present = files.present else { return }
+    if session.now - present.openedAt >= Self.tabSeconds { files.openAgain() }
   }
 
-  private mutating func start(_ place: SignInPlace) {
-    startedAt = SystemClock.now().nanoseconds
-    let helper = SignInHelper.start(
-      place, login: arguments, challenge: need.challenge, after: before, passphrase: session.keys?.passphrase)
-    if let helper {
-      DetachedProcess.close(helper)
-      Terminal.errors.say("enroll mcp: a sign-in for \(options.serverName) begins.")
-    }
+  private mutating func start(_ files: SignInFiles) {
+    started?.close()
+    started = SignInHelper.start(
+      files, login: arguments, challenge: need.challenge, after: before, passphrase: session.keys?.passphrase)
+    if started != nil { Terminal.errors.say("enroll mcp: a sign-in for \(options.serverName) begins.") }
   }
 
   /// The answer of a sign-in that ended shortly before.
@@ -133,28 +129,30 @@ struct BridgeSignIn {
   /// Checks whether the sign-in has ended.
   /// - Parameter hasNewSession: whether the store has a session that the requests have not used.
   mutating func progress(_ need: SignInNeed, hasNewSession: () -> Bool) -> Progress {
-    guard isAwaited, let place else { return .settled }
+    guard isAwaited, let files else { return .settled }
     if !options.opensBrowser, !options.usesDevice { return hasNewSession() ? .settled : .waiting }
-    let isBusy = place.isBusy
+    let isBusy = files.isBusy
     if isBusy {
-      guard let device = place.present?.deviceCode else { return .waiting }
+      guard let device = files.present?.deviceCode else { return .waiting }
       return .failed(
         ErrorAnswer(
           .signInRequired,
           "To use \(options.serverName), open \(device.url) and type \(device.code). Then try again."))
     }
-    let record = place.record
+    let record = files.record
     // Before the session is looked at, because the earlier one may have been renewed in the meantime.
     if let record, record != before, record.failure != nil {
       return .failed(failed(record, need))
     }
     if hasNewSession() { return .settled }
-    if let startedAt, SystemClock.now().nanoseconds - startedAt < Self.startingNanoseconds { return .waiting }
-    guard startedAt == nil else {
-      return .failed(ErrorAnswer(.signInRequired, "The sign-in did not end.", command: command(need)))
+    if let started {
+      // A process that was just started has not taken the lock yet.
+      guard started.hasEnded else { return .waiting }
+      return .failed(
+        ErrorAnswer(.signInRequired, "The sign-in ended without a result.", command: command(need)))
     }
     before = record
-    start(place)
+    start(files)
     return .waiting
   }
 
@@ -162,23 +160,26 @@ struct BridgeSignIn {
   var askedScopes: Set<String>? {
     guard hasProcess else { return nil }
     // Another bridge may have begun it.
-    let record = place?.record
+    let record = files?.record
     return SignInNeed.scopes(of: record == nil || record == before ? need.challenge : record?.challenge)
   }
 
-  mutating func end() { (isAwaited, before, startedAt) = (false, nil, nil) }
+  mutating func end() {
+    started?.close()
+    (isAwaited, before, started) = (false, nil, nil)
+  }
 
   // MARK: Tokens that the server refuses
 
   /// Remembers that the server has refused a new token, so that no bridge opens a tab for it.
   /// - Parameter scopes: what it wanted instead; empty if it gave no scopes.
   func rememberRefusal(of token: Secret, for scopes: Set<String> = []) {
-    place?.rememberRefusal(of: token, for: scopes, at: session.now)
+    files?.rememberRefusal(of: token, for: scopes, at: session.now)
   }
 
   /// Whether the server has refused this token although it was new.
   func isRefused(_ token: Secret, for scopes: Set<String> = []) -> Bool {
-    place?.isRefused(token, for: scopes, at: session.now) ?? false
+    files?.isRefused(token, for: scopes, at: session.now) ?? false
   }
 
   private func failed(_ record: SignInRecord, _ need: SignInNeed) -> ErrorAnswer {
@@ -190,7 +191,7 @@ struct BridgeSignIn {
 
   /// The error for a request whose time is over, or for which no sign-in is begun.
   func required(opened: Bool, _ need: SignInNeed) -> ErrorAnswer {
-    let record = place?.record
+    let record = files?.record
     let issuer = record?.issuerHost.map { "at \($0) " } ?? ""
     let reason: ErrorAnswer.Reason =
       need.needsMoreScopes ? .moreScopes : need.ended == nil ? .signInRequired : .signedOut

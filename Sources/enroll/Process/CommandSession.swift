@@ -30,6 +30,9 @@ final class CommandSession {
   private(set) var stoppedNanoseconds: Int64 = 0
   private static let lookMilliseconds: Int32 = 200
 
+  /// Whether the command line names the configuration.
+  var namesConfiguration: Bool { request.place.namesConfiguration }
+
   init(_ request: CommandRequest) throws(Failure) {
     let options = request.place
     place = try Context(options)

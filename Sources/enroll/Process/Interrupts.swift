@@ -27,6 +27,20 @@ enum Interrupts {
     }
   }
 
+  /// Waits until a descriptor can be written, or its reader is gone.
+  /// - Returns: false if a signal came, and the descriptor cannot be written now.
+  static func wait(toWrite target: Int32) -> Bool {
+    while true {
+      var both = [
+        pollfd(fd: target, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&both, 2, -1) > 0 else { continue }
+      if both[0].revents != 0 { return true }
+      if both[1].revents != 0 { return false }
+    }
+  }
+
   /// Waits until `source` has input or is at its end.
   /// - Throws: `.cancelled` if a signal came first.
   static func awaitInput(from source: Int32) throws(EnrollError) {

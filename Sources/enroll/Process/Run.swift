@@ -23,7 +23,7 @@ enum Run {
     defer { session.finish() }
     do throws(Failure) {
       let ending = try body(session)
-      return Output.isWhole ? ending.rawValue : CommandStatus.failed.rawValue
+      return (Output.failure ?? ending).rawValue
     } catch {
       return tell(error, request)
     }

@@ -5,8 +5,12 @@ import EnrollJSON
 import EnrollRules
 
 enum Output {
-  /// False after a failed write: the reader is gone, or the disk is full.
-  nonisolated(unsafe) private(set) static var isWhole = true
+  /// The exit status if not everything was written: the reader is gone, the disk is full, or a signal came while the reader
+  /// did not read. nil if everything was written.
+  nonisolated(unsafe) private(set) static var failure: CommandStatus?
+
+  /// A write of this size does not block if `poll` says that the descriptor is writable (`PIPE_BUF`).
+  private static let atomicBytes = 4096
 
   static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
@@ -38,11 +42,17 @@ enum Output {
   /// the JSON stays equal.
   static func json(_ value: JSON) { line(Shown.escaped(withoutTokenClaims(value).text)) }
 
-  /// Writes to stdout or stderr; a failed write to stderr is ignored.
+  /// Writes to stdout or stderr; a failed write to stderr is ignored. A signal ends a write that waits for the reader.
   static func write(_ text: String, to descriptor: Int32) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { CPosix.write(descriptor, $0.baseAddress, $0.count) }
+      guard Interrupts.wait(toWrite: descriptor) else {
+        if descriptor == STDOUT_FILENO { failure = .interrupted }
+        return
+      }
+      let count = bytes.prefix(atomicBytes).withUnsafeBytes {
+        CPosix.write(descriptor, $0.baseAddress, $0.count)
+      }
       if count < 0, enroll_posix_errno() == EINTR { continue }
       guard count > 0 else { return fail(descriptor) }
       bytes = bytes.dropFirst(count)
@@ -50,8 +60,8 @@ enum Output {
   }
 
   private static func fail(_ descriptor: Int32) {
-    guard descriptor == STDOUT_FILENO, isWhole else { return }
-    isWhole = false
+    guard descriptor == STDOUT_FILENO, failure == nil else { return }
+    failure = .failed
     // It is not an error if the reader, such as `head`, stops reading.
     guard enroll_posix_errno() != EPIPE else { return }
     write("enroll: standard output cannot be written\n", to: STDERR_FILENO)

@@ -23,12 +23,12 @@ struct LoginOnDemand {
     guard isWanted else { return try body() }
     do throws(Failure) { return try body() } catch {
       let login = LoginOnDemand(session: session, request: request)
-      guard error.ending == .signInNeeded, try login.isPossible, let place = SignInPlace(session.place) else {
+      guard error.ending == .signInNeeded, try login.isPossible, let files = SignInFiles(session.place) else {
         throw error
       }
       // The process that signs in now confirms its own sign-in.
-      if !place.isBusy { try login.requireNoQuestion() }
-      try login.perform(place, instead: error)
+      if !files.isBusy { try login.requireNoQuestion() }
+      try login.perform(files, instead: error)
     }
     return try body()
   }
@@ -57,45 +57,39 @@ struct LoginOnDemand {
         .illegalState, "a sign-in waits for the user's confirmation", field: EnrollError.confirmationField))
   }
 
-  private func perform(_ place: SignInPlace, instead failure: Failure) throws(Failure) {
-    let before = place.record
-    if let rested = before?.failure, !place.isBusy, (0..<Self.restSeconds).contains(session.now - rested.at) {
+  private func perform(_ files: SignInFiles, instead failure: Failure) throws(Failure) {
+    let before = files.record
+    if let rested = before?.failure, !files.isBusy, (0..<Self.restSeconds).contains(session.now - rested.at) {
       throw Failure(
         .signInNeeded, "\(failure.message); the last sign-in failed: \(Shown.message(rested.message))")
     }
-    if !place.isBusy, Browser().commands.isEmpty {
+    if !files.isBusy, Browser().commands.isEmpty {
       guard Terminal.hasPerson else { throw failure }
-      return try signInHere(place)
+      return try signInHere(files)
     }
-    /// Ends when the process that this one has started ends.
-    var helper: Int32?
-    defer { if let helper { DetachedProcess.close(helper) } }
-    if !place.isBusy {
-      helper = SignInHelper.start(
-        place,
+    var started: StartedSignIn?
+    defer { started?.close() }
+    if !files.isBusy {
+      started = SignInHelper.start(
+        files,
         login: try words + ["--yes", "--json"] + (request.resource == nil ? [] : ["--ask-in-browser"]),
         challenge: nil, after: before, passphrase: session.keys?.passphrase)
-      guard helper != nil else { throw failure }
+      guard started != nil else { throw failure }
     }
     Terminal.errors.say("enroll: nobody is signed in; sign in with the browser that opens.")
     let end = session.instant.advanced(bySeconds: Self.seconds)
     while session.instant < end {
       try session.pause(milliseconds: 100)
-      if place.isBusy { continue }
+      if files.isBusy { continue }
       // A process that was just started has not taken the lock yet.
-      if let helper, !Self.hasEnded(helper) { continue }
-      let record = place.record
+      if let started, !started.hasEnded { continue }
+      let record = files.record
       if record != before, let failed = record?.failure {
         throw Failure(.signInNeeded, "the sign-in failed: \(Shown.message(failed.message))")
       }
       return
     }
     throw Failure(.signInNeeded, "nobody signed in within \(Self.seconds) seconds")
-  }
-
-  /// Whether the process at the other end of the descriptor has ended. It writes nothing.
-  private static func hasEnded(_ helper: Int32) -> Bool {
-    if case .end = DetachedProcess.readChunk(from: helper) { true } else { false }
   }
 
   /// The arguments of `enroll login` for the same account, from any directory.
@@ -110,8 +104,8 @@ struct LoginOnDemand {
   }
 
   /// Runs `enroll login` at this terminal, one at a time.
-  private func signInHere(_ place: SignInPlace) throws(Failure) {
-    guard let lock = place.lock() else { throw Failure(.busy, "another command signs in at its terminal") }
+  private func signInHere(_ files: SignInFiles) throws(Failure) {
+    guard let lock = files.lock() else { throw Failure(.busy, "another command signs in at its terminal") }
     defer { lock.end() }
     guard let program = enroll_posix_program() else {
       throw Failure(.failed, "this program's path is unknown")

@@ -91,7 +91,7 @@ struct TokenCommand {
   private func askStored(
     _ session: CommandSession
   ) throws(Failure) -> (report: TokenReport, words: Failure?, client: Client) {
-    try requireSignIn(session)
+    try session.requireSignIn(at: resource)
     let (client, isRead) = try session.openHere()
     var wait = TokenWait(seconds: timeout, isNamed: isTimeoutNamed, session)
     let minimum = try lastsHalf && isRead ? half(session, client) : minimumLifetime
@@ -193,29 +193,5 @@ struct TokenCommand {
     let margin = BearerToken.margin(
       graceSeconds: client.configuration.graceSeconds, lifetimeSeconds: lifetime)
     return BearerToken(text: text, expiresAt: expiresAt, margin: margin, now: session.now)
-  }
-
-  /// Checks that a user has signed in at the named resource: a token for another resource would be useless.
-  private func requireSignIn(_ session: CommandSession) throws(Failure) {
-    guard let resource else { return }
-    try Failure.wrapping { () throws(EnrollError) in
-      try TextLimits.check(resource, "resource", TextLimits.url)
-    }
-    let configuration = try session.place.hasConfiguration() ? session.configuration() : nil
-    let present = configuration?.resource
-    if let configuration, ResourceProfile.serves(configuration, resource) { return }
-    if configuration != nil, place.profile != nil || place.config != nil {
-      throw Failure(
-        .usage,
-        "\(session.place.configurationName) is for \(present.map { Shown.text($0) } ?? "no resource"), not \(Shown.text(resource))",
-        advice: "Leave out --profile and --config: enroll finds the resource's own profile.")
-    }
-    // The advice below names the resource, so it must be one that `login` accepts.
-    _ = try Failure.wrapping { () throws(EnrollError) in
-      try ResourceIdentifier(resource, allowsLoopbackHTTP: true)
-    }
-    throw Failure(
-      .signInNeeded, "nobody has signed in at the resource \(Shown.text(resource))",
-      advice: "Run \(.loginAtResource) once.")
   }
 }

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import threading
 import urllib.request
+from pathlib import Path
 
 from cases import ENROLL, CommandCase
 from processes import wait_until, workspace
@@ -207,6 +208,32 @@ class Closing(CommandCase):
         self.assertEqual(self.counts()["refreshes"], 1)
         self.token("--renew")
         self.assertEqual(self.counts()["refreshes"], 2)
+
+    def test_a_signal_ends_a_command_whose_output_nobody_reads(self):
+        for stream in ("stdout", "stderr"):
+            with self.subTest(stream):
+                read, write = os.pipe()
+                self.addCleanup(os.close, read)
+                os.set_blocking(write, False)
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        os.write(write, b"x" * 4096)
+                os.set_blocking(write, True)
+                others = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+                child = subprocess.Popen(
+                    [ENROLL, "status"] if stream == "stdout" else [ENROLL, "token"], env=self.environment,
+                    **{**others, stream: write})
+                os.close(write)
+                self.addCleanup(child.kill)
+                seen = []
+
+                def rests(child=child, seen=seen):
+                    seen.append(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[0:13:11])
+                    return seen[-10:].count(["S", seen[-1][1]]) == 10
+
+                wait_until(rests, "the command waits for its reader")
+                child.send_signal(signal.SIGTERM)
+                self.assertEqual(child.wait(TIMEOUT), 130 if stream == "stdout" else 3)
 
     def test_streams_that_are_closed_are_the_null_device(self):
         for closed in ("<&-", ">&-", "<&- >&- 2>&-"):

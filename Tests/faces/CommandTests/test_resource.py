@@ -127,6 +127,25 @@ class Registered(CommandCase):
         # The file is read before anything is asked.
         self.assertEqual(self.counts()["counts"]["notesMetadata"], asked)
 
+    def test_status_and_logout_find_the_account_of_the_resource(self):
+        at = ["--resource", self.notes]
+        _, words = self.run_enroll("status", *at, status=3)
+        self.assertIn("nobody has signed in at the resource", words)
+        self.assertIn(f"enroll login --resource {self.notes}", words)
+        _, words = self.run_enroll("logout", *at)
+        self.assertIn("No user was signed in", words)
+        self.sign_in(*self.arguments)
+        self.assertIn("Alice", self.run_enroll("status", *at)[0])
+        self.run_enroll("status", "--resource", f"{self.sandbox.issuer}/other", status=3)
+        for command in ("status", "logout"):
+            _, words = self.run_enroll(command, "--all", *at, status=2)
+            self.assertIn("--all and --resource exclude each other", words)
+            self.run_enroll(command, "--resource", "notes", status=2)
+        self.assertTrue(self.token(*at))
+        _, words = self.run_enroll("logout", *at)
+        self.assertIn("signed out", words)
+        self.run_enroll("status", *at, status=3)
+
     def test_login_on_demand_uses_the_profile_of_the_resource(self):
         _, words = self.run_enroll("token", "--login", "--resource", self.notes, status=3)
         self.assertNotIn("the sign-in failed", words)

@@ -154,6 +154,30 @@ class Headers(WireCase):
 
         self.run_enroll("mcp", self.peer.url, "--allow-loopback-http", "--check", status=5)
 
+    def test_the_check_reads_every_page_of_tools_and_refuses_what_is_none(self):
+        self.peer.capabilities = {"tools": {}}
+        pages = [{"tools": [{"name": "one"}], "nextCursor": "2"}, {"tools": [{"name": "two"}]}]
+
+        @self.peer.on
+        def listed(handler, message):
+            if message.get("method") != "tools/list":
+                return False
+            result = pages[1 if message["params"].get("cursor") == "2" else 0]
+            handler.reply(
+                200, {"jsonrpc": "2.0", "id": message["id"], "result": result}, Content_Type="application/json")
+            return True
+
+        check = ("mcp", self.peer.url, "--allow-loopback-http", "--check")
+        self.assertEqual(self.json(*check)["tools"], ["one", "two"])
+        for bad in ({}, {"tools": "one"}, {"tools": [{"title": "one"}]}):
+            pages[0] = bad
+            _, words = self.run_enroll(*check, status=5)
+            self.assertIn("tools/list" if not bad.get("tools") or bad["tools"] == "one" else "a tool without", words)
+        # A cursor that leads to the same page again has an end.
+        pages[0] = pages[1] = {"tools": [{"name": "one"}], "nextCursor": "2"}
+        _, words = self.run_enroll(*check, status=5)
+        self.assertIn("pages of tools", words)
+
     def test_http_needs_this_machine_and_the_option(self):
         for url in ("http://notes.example/mcp", self.peer.url, "file:///etc/passwd", "https://u:p@notes.example/"):
             self.run_enroll("mcp", url, status=2)

@@ -1,0 +1,117 @@
+// The files of the sign-ins that commands start in processes of their own: a lock, a record, a request for the tab, and
+// refused tokens. Every process of the user finds the same files.
+
+import CPosix
+import EnrollCrypto
+import EnrollHost
+import EnrollJSON
+import EnrollPosix
+import EnrollRules
+
+/// The lock and the record of the sign-ins for one account at one resource.
+struct SignInFiles {
+  /// The beginning of the paths of all its files.
+  let path: String
+
+  /// nil if there is no folder for them.
+  init?(_ context: Context) {
+    guard let folder = try? UserDirectories.state(), (try? Folders.make(folder)) != nil else { return nil }
+    path = "\(folder)/mcp-\(context.signInLabel)"
+  }
+
+  init(path: String) { self.path = path }
+
+  /// Takes the lock, which the system releases when the process ends.
+  func lock() -> SignInLock? {
+    if case .taken(let lock) = SignInLock.take("\(path).lock") { lock } else { nil }
+  }
+
+  /// The process that signs in now; nil if none does.
+  var holder: Int32? { SignInLock.holder("\(path).lock") }
+
+  /// Whether a sign-in is in progress.
+  var isBusy: Bool { holder != nil }
+
+  /// The record of the sign-in that is in progress; nil if it has not begun its record yet.
+  var present: SignInRecord? {
+    guard let holder, let record else { return nil }
+    return holder < 0 || record.process == Int64(holder) ? record : nil
+  }
+
+  /// A new file for what the sign-in prints.
+  func openRecord() -> Int32 {
+    let descriptor = enroll_posix_open(
+      "\(path).json", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor >= 0 { OwnerPermissions.restore(file: descriptor) }
+    return descriptor
+  }
+
+  /// The last sign-in; nil if there was none.
+  var record: SignInRecord? { Self.read("\(path).json").flatMap { SignInRecord($0[...]) } }
+
+  private static func read(_ path: String) -> [UInt8]? {
+    let descriptor = enroll_posix_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 256 << 10)
+    let count = bytes.withUnsafeMutableBytes { CPosix.read(descriptor, $0.baseAddress, $0.count) }
+    return count > 0 ? Array(bytes[..<count]) : nil
+  }
+
+  // MARK: A tab that was closed
+
+  /// Asks the process that signs in to open its tab again.
+  func openAgain() {
+    let descriptor = enroll_posix_open(openAgainFile, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// The file whose existence asks for the tab (`login --open-again`).
+  var openAgainFile: String { "\(path).again" }
+
+  // MARK: The token that the server refuses
+
+  /// A server that wants other scopes after each sign-in gets no more sign-ins than that, for the same time.
+  private static let mostScopeSets = 3
+  /// How long a refusal is remembered, in seconds.
+  private static let refusedSeconds: Int64 = 600
+
+  /// Remembers, for all bridges, that the server has refused this token although it was new.
+  /// - Parameter scopes: what the server wanted after a sign-in for scopes (403); empty after a 401.
+  func rememberRefusal(of token: Secret, for scopes: Set<String>, at now: Int64) {
+    guard let label = Self.label(token) else { return }
+    var sets = refusals(for: scopes, at: now)?.sets ?? []
+    let text = Self.text(scopes)
+    if !sets.contains(text) { sets.append(text) }
+    let json = JSON.object([
+      ("at", .integer(now)), ("token", .string(label)), ("scopes", .array(sets.map { .string($0) })),
+    ])
+    try? Folders.write(json.text + "\n", to: refusalPath(for: scopes))
+  }
+
+  /// Whether the server has refused this token for these scopes, or further scopes too often.
+  func isRefused(_ token: Secret, for scopes: Set<String>, at now: Int64) -> Bool {
+    guard let known = refusals(for: scopes, at: now) else { return false }
+    let isSame = Self.label(token).map { ASCII.equals($0, known.token) } ?? false
+    return isSame && known.sets.contains(Self.text(scopes)) || known.sets.count >= Self.mostScopeSets
+  }
+
+  private func refusals(for scopes: Set<String>, at now: Int64) -> (token: String, sets: [String])? {
+    guard let bytes = Self.read(refusalPath(for: scopes)), let json = try? JSON.parse(bytes),
+      let token = json["token"]?.string, let at = json["at"]?.integer,
+      (0..<Self.refusedSeconds).contains(now.subtractingReportingOverflow(at).partialValue)
+    else { return nil }
+    return (token, json["scopes"]?.array?.compactMap { $0.string } ?? [])
+  }
+
+  private func refusalPath(for scopes: Set<String>) -> String {
+    path + (scopes.isEmpty ? ".refused" : ".scopes")
+  }
+
+  private static func text(_ scopes: Set<String>) -> String { scopes.sorted().joined(separator: " ") }
+
+  /// Tells a token from others, and says nothing about it.
+  private static func label(_ token: Secret) -> String? {
+    (try? Digest.sha256.hash(Array(token.reveal().utf8))).map { Base64URL.encode($0) }
+  }
+}
