@@ -11,7 +11,7 @@
 // libpq of PostgreSQL 9.2 and up, on Linux.
 #define ENROLL_POSTGRESQL_LIBPQ "libpq.so.5"
 
-// PGconn, PGresult and PGcancel.
+// libpq's PGconn, PGresult and PGcancel.
 struct pg_conn;
 struct pg_result;
 
@@ -23,11 +23,11 @@ struct enroll_postgresql_option {
   int size;
 };
 
-// Of ConnStatusType and ExecStatusType.
+// Values of ConnStatusType and ExecStatusType.
 static const int enroll_postgresql_connected = 0;
 static const int enroll_postgresql_command_ok = 1;
 static const int enroll_postgresql_rows_ok = 2;
-// PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY.
+// The field codes PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY.
 static const int enroll_postgresql_state = 'C';
 static const int enroll_postgresql_message = 'M';
 
@@ -75,12 +75,12 @@ struct enroll_postgresql {
 #undef ENROLL_POSTGRESQL_FIELD
 };
 
-// Opens the library by name; NULL where that fails. It is never closed again.
+// Opens the library by name; NULL on failure. It is never closed.
 static inline void *enroll_postgresql_open(const char *name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-// Looks every function up. The name of the first that is missing, or NULL.
+// Finds every function. Returns the name of the first one that is missing, or NULL.
 static inline const char *enroll_postgresql_bind(void *library, struct enroll_postgresql *functions) {
 #define ENROLL_POSTGRESQL_BIND(result, name, arguments) \
   void *found_##name = dlsym(library, #name); \
@@ -91,7 +91,7 @@ static inline const char *enroll_postgresql_bind(void *library, struct enroll_po
   return NULL;
 }
 
-// libpq would print the server's notices to the standard error stream.
+// Ignores the server's notices. By default libpq prints them to the standard error stream.
 static inline void enroll_postgresql_ignore_notice(void *argument, const struct pg_result *result) {
   (void)argument;
   (void)result;
@@ -101,7 +101,7 @@ static inline void enroll_postgresql_silence(
   functions->PQsetNoticeReceiver(connection, enroll_postgresql_ignore_notice, NULL);
 }
 
-// Waits until there is something to read. 1, or 0 when so many milliseconds passed, or -1 with errno.
+// Waits until there is something to read. Returns 1, or 0 after this many milliseconds, or -1 with errno.
 static inline int enroll_postgresql_wait(int fd, int milliseconds) {
   struct pollfd wanted = {.fd = fd, .events = POLLIN, .revents = 0};
   int found = poll(&wanted, 1, milliseconds);

@@ -65,7 +65,7 @@ struct enroll_secret {
 #undef ENROLL_SECRET_FIELD
 };
 
-// Whether an error only means that there was no answer: G_IO_ERROR_CANCELLED and TIMED_OUT; or, of G_DBUS_ERROR, NO_REPLY,
+// Whether an error only means that no answer came: G_IO_ERROR_CANCELLED and TIMED_OUT; or, of G_DBUS_ERROR, NO_REPLY,
 // TIMEOUT and TIMED_OUT.
 static inline int enroll_secret_is_silence(
     const struct enroll_secret *_Nonnull functions, const struct enroll_secret_error *_Nonnull error) {

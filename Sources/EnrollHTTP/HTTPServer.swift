@@ -1,6 +1,6 @@
-// The HTTP server: HTTP/1.0 and HTTP/1.1 without TLS (a load balancer terminates TLS), on the event loop of libevent. It parses
-// strictly (RFC 9112), answers requests on bounded thread pools or asynchronously, and finishes the requests in work when it
-// stops.
+// The HTTP server: HTTP/1.0 and HTTP/1.1 without TLS (a load balancer terminates TLS), on the event loop of libevent.
+// It parses strictly (RFC 9112), answers requests on bounded thread pools or asynchronously, and finishes the requests
+// that it has begun when it stops.
 
 import EnrollSteps
 import EnrollPosix
@@ -28,10 +28,10 @@ public final class HTTPServer: Sendable {
     self.port = port
   }
 
-  /// Listens on the addresses of the settings and answers requests through `application`. Call `TerminationSignals.prepare()`
-  /// before: the server starts threads.
-  /// - Throws: ``ServerError`` for an invalid setting, for an address that cannot be listened on, and if the system gives no
-  ///   thread or descriptor.
+  /// Listens on the addresses of the settings and answers requests through `application`. Call
+  /// `TerminationSignals.prepare()` first, because the server starts threads.
+  /// - Throws: ``ServerError`` for an invalid setting, for an address on which the server cannot listen, and if the
+  ///   system gives no thread or descriptor.
   public static func start(
     _ settings: ServerSettings, _ application: any WebApplication
   ) throws(ServerError) -> HTTPServer {
@@ -143,7 +143,7 @@ public final class HTTPServer: Sendable {
   /// Stops the server: it accepts no more connections, closes idle connections, finishes the requests that have begun, and
   /// closes the remaining connections after `seconds`. The call blocks its thread until all connections are closed; do not make
   /// it while answering a request. A second call does nothing.
-  /// - Returns: false if requests were still in work after `seconds`; their answers are dropped.
+  /// - Returns: false if requests were not finished after `seconds`; their answers are dropped.
   @discardableResult
   public func stop(withinSeconds seconds: Int64 = 20) -> Bool {
     guard shared.beginStopping() else { return true }

@@ -24,7 +24,7 @@ public struct ServerSettings: Sendable {
     case ofApplication
   }
 
-  /// IPv4 or IPv6 addresses to listen on, in numbers. `::` alone also accepts IPv4 where the system maps IPv4 to IPv6.
+  /// The numeric IPv4 or IPv6 addresses to listen on. `::` alone also accepts IPv4 where the system maps IPv4 to IPv6.
   public var addresses: [String]
   /// The port of every address. 0: the system chooses it; read it from ``HTTPServer/port``.
   public var port: Int
@@ -35,12 +35,13 @@ public struct ServerSettings: Sendable {
   /// Paths that are answered for any well-formed `Host`, and in HTTP/1.0 without one: the health check of a load balancer knows
   /// only the program's address.
   public var probes: [String] = []
-  /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). The server believes `X-Forwarded-For`
-  /// only from these.
+  /// Addresses of proxies (`10.0.0.7`, `2001:db8::7`) or their networks (`10.0.0.0/8`). The server trusts
+  /// `X-Forwarded-For` only from them.
   public var trustedProxies: [String] = []
-  /// The methods that are answered, at any path; the server refuses others with status 405 and these in `Allow`, and methods
-  /// that it does not know with status 501. GET includes HEAD. An application whose paths differ needs all methods, and refuses
-  /// them itself: only it knows the methods of a path (RFC 9110 §10.2.1).
+  /// The methods that are answered, at any path. The server refuses other methods with status 405 and lists the
+  /// answered methods in `Allow`; it refuses a method that it does not know with status 501. GET includes HEAD. If the
+  /// paths of an application have different methods, select all methods here: only the application knows the methods
+  /// of a path, and refuses the others (RFC 9110 §10.2.1).
   public var methods: Set<WebRequest.Method> = [.get, .post]
   public var date = DateHeader.ofMachine
   /// Headers that the server adds to every answer that has no header of that name, refusals included.
@@ -83,7 +84,7 @@ public struct ServerSettings: Sendable {
     headers = []
   }
 
-  /// Headers against guessing of content types, against referrers and against caching.
+  /// Headers that prevent content-type guessing, referrers and caching.
   public static let securityHeaders = [
     HTTPHeader("X-Content-Type-Options", "nosniff"), HTTPHeader("Referrer-Policy", "no-referrer"),
     HTTPHeader("Cache-Control", "no-store"),

@@ -13,10 +13,10 @@ public struct SandboxOptions: Sendable {
   public var algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases
   public var accessLifetimeSeconds: Int64 = 300
   public var idTokenLifetimeSeconds: Int64 = 300
-  /// Starts again at each rotation.
+  /// The lifetime of a refresh token. It starts again at each rotation.
   public var refreshLifetimeSeconds: Int64 = 30 * 86_400
   public var codeLifetimeSeconds: Int64 = 60
-  /// How long a device code is valid, and how often the device may poll (RFC 8628 §3.2).
+  /// How long a device code is valid, and the shortest interval between two polls of the device (RFC 8628 §3.2).
   public var deviceLifetimeSeconds: Int64 = 600
   public var deviceIntervalSeconds: Int64 = 5
   /// How long the user may take for the pages of one sign-in.

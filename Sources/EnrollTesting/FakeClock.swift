@@ -9,7 +9,8 @@ import EnrollPosix
 public final class FakeClock: Clock, @unchecked Sendable {
   // Unchecked: all access goes through `state`.
   private let state: Guarded<Moment>
-  /// The nanoseconds of the current second that sleeps have used.
+  /// The nanoseconds, less than a second, that sleeps took and that the wall clock does not show: it counts whole
+  /// seconds.
   private let begun = Guarded<Int64>(0, by: Mutex())
 
   /// - Parameters:

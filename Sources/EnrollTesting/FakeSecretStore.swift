@@ -1,4 +1,4 @@
-// A secret store in memory, which a test can lock. It stands for a Keychain, a Keystore or a keyring.
+// A secret store in memory, which a test can lock. It replaces a Keychain, a Keystore or a keyring.
 
 public import EnrollRules
 public import EnrollSteps
@@ -37,7 +37,7 @@ public final class FakeSecretStore: SecretStore {
     set { state.withLock { $0.items = newValue } }
   }
 
-  /// How often a secret was loaded.
+  /// How many times a secret was loaded.
   public var loadCount: Int { state.withLock { $0.loads } }
 
   /// Whether the store can be used now, as the test has set it.

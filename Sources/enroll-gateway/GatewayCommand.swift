@@ -41,7 +41,7 @@ enum GatewayCommand {
     let outcome = program.run(
       words, output: { StandardStream.write(Array($0.utf8), to: STDOUT_FILENO) },
       errors: { StandardStream.write(Array($0.utf8), to: STDERR_FILENO) })
-    // Help that was printed only in part is a failure, too.
+    // Help that was printed only in part also counts as a failure.
     exit(outcome == 0 ? status {} : outcome)
   }
 

@@ -12,7 +12,7 @@ import EnrollStore
 
 enum KeyFile {
   /// Reads the keys.
-  /// - Throws: `.configuration` if others than the owner may read the file, or it contains no keys; `.notFound`.
+  /// - Throws: `.configuration` if users other than the owner may read the file, or it contains no keys; `.notFound`.
   static func ring(at path: String) throws(EnrollError) -> KeyRing {
     let json = try UserDirectories.readConfiguration(at: path, called: path, as: "key file")
     guard isForOwnerAlone(path) else {

@@ -1,6 +1,5 @@
-// The limit of open files, which includes connections. The soft limit of most systems is too low for a
-// server: it is raised to the hard limit. The server accepts only so many connections that descriptors are
-// left for everything else.
+// The limit of open files, which includes connections. The soft limit of most systems is too low for a server: it is
+// raised to the hard limit. The server limits its connections, so that descriptors are left for everything else.
 
 import CPosix
 import EnrollRules
@@ -9,7 +8,7 @@ struct OpenFiles {
   /// How many files this process may have open.
   let limit: Int
 
-  /// The highest limit that is used: some systems set none at all.
+  /// The highest limit that is used, because some systems set no limit at all.
   private static let most: rlim_t = 1 << 20
   /// The most connections, however many files may be open.
   private static let mostConnections = 10_000

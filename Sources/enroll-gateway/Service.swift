@@ -1,4 +1,5 @@
-// The work beside answering requests: reading signals, deleting expired data, and checking the database and the workers.
+// The work in addition to answering requests: reading signals, deleting expired data, and checking the database and
+// the workers.
 
 import CPosix
 import EnrollRules

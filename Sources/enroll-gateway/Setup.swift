@@ -73,7 +73,7 @@ struct Setup {
     return .object(object)
   }
 
-  /// - Throws: `.notFound` if there is no key file; `.configuration` if others than the owner may read it.
+  /// - Throws: `.notFound` if there is no key file; `.configuration` if users other than the owner may read it.
   func keys() throws(EnrollError) -> KeyRing {
     do throws(EnrollError) { return try KeyFile.ring(at: settings.keyFile) } catch {
       guard error.code == .notFound else { throw error }

@@ -103,10 +103,10 @@ public struct DeletedAccount: Sendable, Equatable {
 public struct ProviderLogout: Sendable, Equatable {
   /// The gateway's name for the provider.
   public var provider: String
-  /// As ``Identity/subject``; nil if the provider named only the session, whoever its user is.
+  /// As ``Identity/subject``. If it is nil, the provider named only its session, and the sessions of any user match.
   public var subject: String?
-  /// As ``Identity/providerSession``; nil for all sessions of the subject. If both subject and session are
-  /// given, sessions end, too, whose provider session is unknown.
+  /// As ``Identity/providerSession``; nil for all sessions of the subject. If both subject and session are given, the
+  /// subject's sessions whose provider session is unknown end as well.
   public var session: String?
   /// SHA-256 of the message's unique id, 32 bytes: a message counts only once.
   public var hash: [UInt8]
@@ -122,7 +122,7 @@ public struct ProviderLogout: Sendable, Equatable {
   }
 }
 
-/// A provider's message that a user asked there for the deletion of the data that came from the provider.
+/// A provider's message that a user asked the provider to delete the data that the gateway got from it.
 public struct ProviderDeletion: Sendable, Equatable {
   public var identity: IdentityKey
   /// SHA-256 of the message's unique id, 32 bytes: a message counts only once.

@@ -6,8 +6,8 @@ import EnrollCrypto
 import EnrollJSON
 
 extension GatewaySettings {
-  /// The keys of a provider beside those of an EnrollKit configuration. Each key that ends with `File` is the path of a file
-  /// with the value.
+  /// The keys of a provider in addition to those of an EnrollKit configuration. Each key that ends with `File` is the
+  /// path of a file with the value.
   static let providerKeys: [ConfigurationKey] = [
     ConfigurationKey(
       "label", .text, "The provider's display name. The preset's or the provider's name by default."),
@@ -120,7 +120,7 @@ private struct ServerKeys {
     return text
   }
 
-  /// Sets what a server needs and the configuration leaves out. Presets are written for apps.
+  /// Adds the values that a server needs and the configuration leaves out, because the presets are written for apps.
   func complete(_ object: inout JSONObject) {
     let preset = object["provider"]?.string ?? ""
     switch preset {

@@ -39,7 +39,8 @@ public enum PasswordCheck: Sendable, Equatable {
   /// `session` is a token that the directory's own sign-in accepts in exchange for a session (Okta's `sessionToken`); nil if
   /// there is none.
   case accepted(DirectoryPerson, session: Secret? = nil)
-  /// The password is wrong, the user does not exist, or the user has no password: the answer and its duration do not differ.
+  /// The password is wrong, the user does not exist, or the user has no password. The answer and its duration are the
+  /// same in all three cases.
   case rejected
   case locked
   /// The password is right, but the directory requires a new one.
@@ -79,8 +80,8 @@ public enum DirectoryFailure: Error, Sendable, Equatable {
 
 /// Users and their passwords. Any thread may call at any time.
 public protocol Directory: AnyObject, Sendable {
-  /// The directory's name in the log and in the subjects of its identities, which prevents that two
-  /// directories share a subject: `scim`, `okta`.
+  /// The directory's name in the log and in the subjects of its identities, so that two directories never share a
+  /// subject: `scim`, `okta`.
   var name: String { get }
   /// Whether ``check(_:of:)`` works. If not, users of this directory sign in with a mailed link.
   var checksPasswords: Bool { get }

@@ -3,7 +3,7 @@
 import EnrollRules
 import EnrollHTTP
 
-/// A path, of which one part may vary.
+/// A path with at most one variable part.
 struct PathPattern: Sendable {
   /// The variable part; its raw value is its name in braces.
   enum Part: String, Sendable {

@@ -20,7 +20,7 @@ public enum LimitKind: String, Sendable, CaseIterable {
 public enum LimitKey: Sendable, Equatable {
   /// The client's address from ``WebRequest/client``; for IPv6 only the first 64 bits count.
   case client(String)
-  /// An account's id or an e-mail address; case is ignored. Memory and database have only its hash.
+  /// An account's id or an e-mail address; case is ignored. Only its hash is stored, in memory and in the database.
   case person(String)
 
   public var scope: LimitScope {

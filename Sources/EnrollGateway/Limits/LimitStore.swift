@@ -1,5 +1,6 @@
-// The counters that all replicas share. A counter is one time: when its bucket will be full again. So one statement can take
-// from it, and a counter whose time has passed can be deleted (the generic cell rate algorithm, ITU-T I.371 Annex A).
+// The counters that all replicas share. Each counter is a single time: when its bucket will be full again. So one
+// statement can take a request from the bucket, and a counter whose time has passed can be deleted (the generic cell
+// rate algorithm, ITU-T I.371 Annex A).
 
 public import EnrollRules
 

@@ -31,7 +31,7 @@ public final class Limits: Sendable {
     case alone
   }
 
-  /// How many seconds a failed store is not called.
+  /// For this many seconds after a failure, the store is not called.
   static let pauseSeconds: Int64 = 5
   /// The part of a client's bucket up to which requests are counted only in memory.
   static let quietUse = 0.25
@@ -55,8 +55,8 @@ public final class Limits: Sendable {
     // If SHA-256 fails, no sign-in works either.
     guard let name = Self.name(kind, key) else { return .refused(retryAfterSeconds: rule.seconds) }
     let bucket = LocalBuckets.Key(hash: name)
-    // The clock is read with the lock held: a bucket that had to be full again at an earlier time than that of the request
-    // before would refuse a request that it has room for.
+    // Read the clock while the lock is held, so that a bucket gets its requests in the order of their times. A request
+    // with an earlier time than the request before it would be refused, although the bucket has room for it.
     let (answer, isPaused) = state.withLock { state in
       let now = clock.instant()
       return (state.buckets.take(bucket, by: rule, at: now), now < state.pausedUntil)

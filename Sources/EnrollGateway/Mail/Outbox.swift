@@ -35,7 +35,7 @@ public final class Outbox: Mailer {
   private let onQueued: @Sendable () -> Void
   private let metrics: GatewayMetrics?
 
-  /// How long other replicas do not send an e-mail that one replica has taken.
+  /// After one replica has taken an e-mail, no other replica sends it for this many seconds.
   public static let leaseSeconds: Int64 = 120
   /// Notices expire after this time.
   static let noticeSeconds: Int64 = 3 * 86_400

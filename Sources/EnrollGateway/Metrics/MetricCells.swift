@@ -43,7 +43,7 @@ struct Histogram: Sendable {
   private let cells: [MetricCell]
   private let nanoseconds = MetricCell()
 
-  /// Bucket bounds in seconds: from an answer out of memory to the slowest provider.
+  /// Bucket bounds in seconds: from an answer that waits for nothing to an answer of the slowest provider.
   static let bounds: [Double] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
   init(_ metric: Metric, _ labels: [String] = []) {

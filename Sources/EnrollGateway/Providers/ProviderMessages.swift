@@ -1,5 +1,6 @@
-// Messages between the gateway and a provider outside of a sign-in: JWTs from the provider, and the revocation of tokens (RFC
-// 7009). The proprietary revocation of Facebook and GitHub is not implemented: the gateway keeps no tokens of theirs.
+// Messages between the gateway and a provider outside of a sign-in: JWTs from the provider, and the revocation of
+// tokens (RFC 7009). The proprietary revocation of Facebook and GitHub is not implemented: the gateway keeps no tokens
+// of these two providers.
 
 public import EnrollRules
 import EnrollSteps

@@ -1,7 +1,7 @@
-// The destination after a sign-in by e-mail. It is passed through all forms of the sign-in: an app that
-// waits, a URL of the configured list, or a page of the account. Forms contain it sealed, so that no URL is taken
-// from a request unchecked, and none is shown. For a mailed link the store keeps it, so that the link works
-// in any browser.
+// The destination after a sign-in by e-mail: an app that waits, a URL of the configured list, or a page of the
+// account. All forms of the sign-in pass it on. They contain it sealed, so that no URL is taken from a request
+// unchecked, and no URL is shown. For a mailed link the store keeps the destination, so that the link works in any
+// browser.
 
 import EnrollRules
 import EnrollSteps

@@ -25,7 +25,8 @@ struct LogoutToken: Equatable {
   static let toleranceSeconds: Int64 = 300
   /// The longest validity. The specification recommends at most two minutes.
   static let longestSeconds: Int64 = 3_600
-  /// The validity of a token without `exp`: providers from before the final specification (2022) do not send one.
+  /// The validity of a token without `exp`: providers that follow a draft from before the final specification (2022)
+  /// do not send one.
   static let defaultSeconds: Int64 = 120
   private static let idLimit = 512
 
@@ -68,7 +69,7 @@ struct LogoutToken: Equatable {
     expires = end + Self.toleranceSeconds
   }
 
-  /// Checks the header's `typ`: `logout+jwt`, or `JWT` or nothing from providers of before the final specification.
+  /// Checks the header's `typ`: `logout+jwt`; from providers that follow an earlier draft, also `JWT` or no `typ`.
   /// - Throws: `.idTokenInvalid` for a token of another kind.
   static func checkType(of text: String) throws(EnrollError) {
     let header = text.utf8.prefix { $0 != 0x2E }

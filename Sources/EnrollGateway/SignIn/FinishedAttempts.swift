@@ -1,11 +1,11 @@
-// The sign-ins whose answer this replica has sent to the provider, so that it sends no code twice. Other replicas do not share
-// this memory: there the provider has to refuse the code. The memory is bounded; below its limit it keeps a sign-in at least as
-// long as its cookie lives, and at most twice as long.
+// The sign-ins whose code this replica has sent to the provider, so that it sends no code twice. Other replicas do not
+// share this memory: if another replica gets the same code, the provider has to refuse it. The memory is bounded;
+// below its limit it keeps a sign-in at least as long as its cookie lives, and at most twice as long.
 
 import EnrollRules
 import EnrollSteps
 
-/// The cookie names of such sign-ins.
+/// The names of these sign-ins' cookies.
 final class FinishedAttempts: Sendable {
   /// The names in `earlier` are older than the names in `current`. A whole set of names is dropped at a time.
   private struct Sets {

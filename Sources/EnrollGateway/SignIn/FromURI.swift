@@ -1,7 +1,6 @@
-// `fromURI`: the URL to which the issuer's sign-in page wants the browser back, so that its authorization
-// request continues. Accepted: the issuer's authorization endpoint or a configured URL, compared byte for
-// byte up to the query. Refused: every other URL (RFC 9700 §4.11). The URL is passed on in sealed form, and
-// no page shows it.
+// `fromURI`: the URL to which the browser has to return from the gateway, so that the issuer's authorization request
+// continues. Accepted: the issuer's authorization endpoint or a configured URL, compared byte for byte up to the
+// query. Refused: every other URL (RFC 9700 §4.11). The URL is passed on in sealed form, and no page shows it.
 
 import EnrollRules
 

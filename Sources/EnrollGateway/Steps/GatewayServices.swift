@@ -6,7 +6,7 @@ import EnrollSteps
 import EnrollGatewayPages
 import EnrollHTTP
 
-/// The shared parts of a gateway. All steps have one object, so that a request copies no list of parts.
+/// The shared parts of a gateway. All steps refer to one object, so that a request does not copy each part.
 final class GatewayServices: Sendable {
   let settings: GatewaySettings
   let providers: [SignInProvider]

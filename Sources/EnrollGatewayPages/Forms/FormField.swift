@@ -1,5 +1,6 @@
-// The fields that users fill in. Each has a label, a hint about what it expects, and its error beside it, which screen readers
-// read with it (WCAG 2.2, 3.3.1 and 3.3.2). `autocomplete` tells browsers what to fill in (1.3.5). Passwords can be pasted.
+// The fields that users fill in. Each field has a label, a hint about the expected value, and an error beside it that
+// screen readers read with the field (WCAG 2.2, 3.3.1 and 3.3.2). `autocomplete` tells browsers what to fill in
+// (1.3.5). Passwords can be pasted.
 
 /// An error in the value of a field.
 public enum FieldError: Sendable, Equatable {

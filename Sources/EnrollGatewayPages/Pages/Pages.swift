@@ -40,7 +40,8 @@ package protocol Page: Sendable {
   func content(texts: Texts) -> Content
 }
 
-/// The language of a page, and other targets of its links and forms.
+/// The language of a page, and URLs that depend on the request: the page in other languages, and redirects of its
+/// forms.
 public struct PageContext: Sendable {
   public var language: Language
   /// Links to this page in other languages, for the footer. If the list is empty, the footer has no choice of

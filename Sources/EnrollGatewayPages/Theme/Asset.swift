@@ -69,8 +69,7 @@ extension Theme {
       bytes: Array(variables.utf8) + PackageResources.style_css)
   }
 
-  /// The logo of a product that has none, and the icon of every page: a half-open door in the theme's accent
-  /// colour.
+  /// The logo of a product without its own, and the icon of every page: a half-open door in the theme's accent colour.
   func mark() -> Asset {
     let (back, front) = (light[.accent].text, light[.onAccent].text)
     let picture = """

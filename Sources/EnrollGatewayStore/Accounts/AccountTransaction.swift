@@ -76,8 +76,8 @@ struct AccountTransaction {
 
   private var lock: String { connection.dialect.lock }
 
-  /// How often `link` is tried, because another transaction may delete the conflicting identity between the
-  /// insert and the query.
+  /// How many times `link` is tried: another transaction may delete the conflicting identity between the insert and
+  /// the query.
   private static var mostTries: Int { 3 }
 
   func link(
@@ -119,7 +119,7 @@ struct AccountTransaction {
     return .unlinked(endedSessions: try remove(found, at: proof.now), token: found.token)
   }
 
-  /// Removes an identity of an account that has others, with the sessions and codes that it began.
+  /// Removes an identity of an account that has other identities, with the sessions and codes that it began.
   /// - Returns: how many sessions ended.
   private func remove(_ owned: Owned, at now: UnixTime) throws(SQLFailure) -> Int {
     let key = owned.identity.key

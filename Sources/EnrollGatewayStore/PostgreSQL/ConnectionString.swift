@@ -1,6 +1,6 @@
-// The connection string of PostgreSQL (libpq, "Connection Strings"): keywords or a URI, with one or several
-// hosts. Defaults are added for settings that the string does not have, so that a dead server is noticed
-// within five seconds, and that the server that accepts writes is used. No error contains its password.
+// The connection string of PostgreSQL (libpq, "Connection Strings"): keywords or a URI, with one or several hosts.
+// Settings that the string does not have get defaults, so that a dead server is noticed within five seconds, and the
+// server that accepts writes is used. No error contains its password.
 
 import CPostgreSQL
 import EnrollGateway

@@ -54,7 +54,7 @@ final class PostgreSQLDatabase: SQLDatabase {
     }
   }
 
-  /// How many tables this user may not read and change. A missing table counts.
+  /// The number of tables that this user lacks the right to read or to change. A missing table counts as well.
   static let tablesWithoutRights =
     "SELECT count(*) FROM unnest(ARRAY[\(tables.map { "'\($0)'" }.joined(separator: ","))]) AS name WHERE ("
     + ["SELECT", "INSERT", "UPDATE", "DELETE"]

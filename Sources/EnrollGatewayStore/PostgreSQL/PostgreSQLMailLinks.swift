@@ -5,8 +5,8 @@ import EnrollRules
 import EnrollGateway
 
 extension SQLStatement {
-  /// $1 … $11: ``CheckedLink/values``. $12 … $14: the mail's id, sealed text and end, or nulls. $15: whether older links are
-  /// deleted.
+  /// $1 … $11: ``CheckedLink/values``. $12 … $14: the mail's id, sealed text and expiry, or nulls. $15: whether older
+  /// links are deleted.
   fileprivate static let keepLink = SQLStatement(
     """
     WITH older AS (
@@ -83,9 +83,9 @@ extension SQLStatement {
     """
   }
 
-  /// $13 … $19: the session's hash, id, app, device, idle seconds, absolute end, end. $20, $21: the client's address, the
-  /// request id. Returns the account's id and creation time, how many sessions a new password ended, and how many ended because
-  /// there were too many.
+  /// $13 … $19: the session's hash, id, app, device, idle seconds, absolute end, expiry. $20, $21: the client's
+  /// address, the request id. Returns the account's id and creation time, how many sessions a new password ended, and
+  /// how many ended because there were too many.
   fileprivate static let spendLinkForSession = SQLStatement(
     """
     \(personOfLink), \(beginningSession(13, at: "$4", "$8")),
@@ -95,7 +95,7 @@ extension SQLStatement {
     SELECT id, created, (SELECT count(*) FROM ended), \(surplusCount) FROM owner
     """)
 
-  /// $13 … $17: the code's hash, provider, app, challenge, end. $18, $19: the client's address, the request id.
+  /// $13 … $17: the code's hash, provider, app, challenge, expiry. $18, $19: the client's address, the request id.
   fileprivate static let spendLinkForCode = SQLStatement(
     """
     \(personOfLink), \(beginningCode(13)), \(notingLink("$18", "$19"))

@@ -5,12 +5,13 @@ import EnrollRules
 import EnrollGateway
 
 extension SQLStatement {
-  /// A sign-in in one statement, under READ COMMITTED. The identity is inserted first: of several concurrent calls for one new
-  /// identity one inserts it; the others wait, then update it and get the account that it names. The account is inserted after
-  /// that, with the id that the identity names, so that no account is left without an identity; the foreign key is checked at
-  /// the end of the statement. The conflict finds a known account even if it was committed after the statement began. `xmax` is
-  /// 0 in a row that was just inserted. If a new identity names an existing account, it would join another person's account:
-  /// `last_login` is then set to NULL, which the column refuses.
+  /// A sign-in in one statement, under READ COMMITTED. The identity is inserted first: of several concurrent calls for
+  /// one new identity one inserts it; the others wait, then update it and get the account that it names. The account
+  /// is inserted after that, with the id that the identity names, so that no account is left without an identity; the
+  /// foreign key is checked at the end of the statement. `ON CONFLICT (id)` finds an existing account even if it was
+  /// committed after the statement began. `xmax` is 0 in a row that was just inserted. If a new identity names an
+  /// existing account, it would join another person's account: `last_login` is then set to NULL, which the column
+  /// refuses.
   /// - Parameter source: the eight values of the row, as VALUES or a query.
   static func person(_ source: String, at now: String) -> String {
     """
@@ -35,8 +36,8 @@ extension SQLStatement {
     """
   }
 
-  /// - Parameter first: the number of the first of seven parameters: the session's hash, id, app, device, idle seconds, absolute
-  ///   end, end.
+  /// - Parameter first: the number of the first of seven parameters: the session's hash, id, app, device, idle
+  ///   seconds, absolute end, expiry.
   static func beginningSession(
     _ first: Int, at now: String, _ provider: String, providerSession: String = "NULL"
   ) -> String {
@@ -52,7 +53,7 @@ extension SQLStatement {
     """
   }
 
-  /// - Parameter first: the number of the first of five parameters: the code's hash, provider, app, challenge, end.
+  /// - Parameter first: the number of the first of five parameters: the code's hash, provider, app, challenge, expiry.
   static func beginningCode(_ first: Int, providerSession: String = "NULL") -> String {
     """
     begun AS (
@@ -65,11 +66,11 @@ extension SQLStatement {
     """
   }
 
-  /// Ends the sessions that are over the limit once one more begins. The statement does not see the session that it begins
-  /// itself; a repeated call does, and excludes it by its hash. Rows that another call is deleting are skipped. Concurrent
-  /// calls do not see each other's sessions: until the next sign-in an account may have as many sessions too many as there are
-  /// connections. `account` is a query for the account; `address` and `request` are for the audit. ``surplusCount`` is the
-  /// number of ended sessions.
+  /// Ends as many sessions as necessary, so that one more can begin within the limit. The statement does not see the
+  /// session that it begins itself; a repeated call sees that session, and excludes it by its hash. Rows that another
+  /// call is deleting are skipped. Concurrent calls do not see each other's sessions: until the next sign-in an
+  /// account may exceed the limit by as many sessions as there are connections. `account` is a query for the account;
+  /// `address` and `request` are for the audit. ``surplusCount`` is the number of ended sessions.
   static func ending(
     surplusOf account: String, at now: String, beside hash: String, from address: String, _ request: String
   ) -> String {
@@ -113,8 +114,9 @@ extension SQLStatement {
       at: "$7"))
     """
 
-  /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. $8 … $15: the session's hash,
-  /// id, app, device, idle seconds, absolute end, end, the provider's session. $16, $17: the client's address, the request id.
+  /// $1 … $7: provider, subject, id of a new account, e-mail, whether it is verified, name, now. $8 … $15: the
+  /// session's hash, id, app, device, idle seconds, absolute end, expiry, the provider's session. $16, $17: the
+  /// client's address, the request id.
   fileprivate static let signInToSession = SQLStatement(
     """
     \(identity), \(beginningSession(8, at: "$7", "$1", providerSession: "$15")),
@@ -122,16 +124,16 @@ extension SQLStatement {
     \(ending(surplusOf: "SELECT id FROM owner", at: "$7", beside: "$8", from: "$16", "$17"))
     SELECT id, created, \(surplusCount) FROM owner
     """)
-  /// $1 … $7: as in ``signInToSession``. $8 … $13: the code's hash, provider, app, challenge, end, the provider's session. $14,
-  /// $15: the client's address, the request id.
+  /// $1 … $7: as in ``signInToSession``. $8 … $13: the code's hash, provider, app, challenge, expiry, the provider's
+  /// session. $14, $15: the client's address, the request id.
   fileprivate static let signInToCode = SQLStatement(
     """
     \(identity), \(beginningCode(8, providerSession: "$13")),
     \(noting("$1", at: "$7", from: "$14", "$15"))
     SELECT id, created, 0::bigint FROM owner
     """)
-  /// $1 … $4: the code's hash, provider, challenge, now. $5 … $10: the session's hash, id, device, idle seconds, absolute end,
-  /// end. $11, $12: the client's address, the request id.
+  /// $1 … $4: the code's hash, provider, challenge, now. $5 … $10: the session's hash, id, device, idle seconds,
+  /// absolute end, expiry. $11, $12: the client's address, the request id.
   fileprivate static let redeem = SQLStatement(
     """
     WITH code AS (
@@ -152,7 +154,7 @@ extension SQLStatement {
     SELECT a.id, a.created, a.last_login, \(surplusCount) FROM code JOIN accounts a ON a.id = code.account
     """)
 
-  /// Deletes a session and writes the audit entry. The number of changed rows is that of ended sessions.
+  /// Deletes a session and writes the audit entry. The number of changed rows is the number of ended sessions.
   /// - Parameter first: the number of the first of three parameters: now, the client's address, the request id.
   private static func ending(sessionWhere condition: String, _ first: Int) -> SQLStatement {
     SQLStatement(

@@ -91,7 +91,7 @@ extension StoredPerson {
 }
 
 extension TakenMail {
-  /// Columns: id, sealed, end, attempts.
+  /// Columns: id, sealed, expiry, attempts.
   init(row: some SQLRow) {
     self.init(
       id: row.id(0), sealed: row.text(1), expires: row.time(2),

@@ -92,9 +92,10 @@ struct CodeRecord {
     providerSession = row.textOrNil(10)
   }
 
-  /// Why the code is refused; nil if it is good. A second use of a code, which ends the session (RFC 6749 §4.1.2), counts only
-  /// with the app's verifier: otherwise anybody who saw a code in a redirect could end the session that it began. With the
-  /// verifier the session ends even if the request has other faults, because then somebody else has code and verifier.
+  /// Why the code is refused; nil if it is good. A second use of a code, which ends the session (RFC 6749 §4.1.2),
+  /// counts only with the app's verifier: otherwise anybody who saw a code in a redirect could end the session that it
+  /// began. With the verifier the session ends even if the request has other faults, because then somebody else has
+  /// both the code and the verifier.
   func refusal(provider: String, challenge: String, at now: UnixTime) -> Redemption? {
     if isSpent { return challenge == self.challenge ? .reused : .otherVerifier }
     if provider != self.provider { return .otherProvider }

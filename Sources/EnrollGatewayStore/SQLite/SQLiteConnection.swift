@@ -62,7 +62,8 @@ final class SQLiteConnection: SQLConnection {
     try execute("SELECT count(*) FROM sqlite_schema")
   }
 
-  /// Changes the journal mode. The busy timeout does not cover this change, so this function waits itself.
+  /// Changes the journal mode. The busy timeout does not cover this change, so this function repeats the attempt
+  /// itself.
   private func becomeLogged(until end: Int64) throws(StoreFailure) -> String {
     while true {
       do {

@@ -9,7 +9,7 @@ enum SQLiteFault {
   /// - Parameters:
   ///   - code: an extended result code.
   ///   - systemError: the errno behind the code, or 0.
-  ///   - isCommitting: true if the failed statement was to make a change durable.
+  ///   - isCommitting: true if the failed statement was the one that makes a change durable.
   static func failure(
     _ code: Int32, _ message: String, systemError: Int32 = 0, path: String, isCommitting: Bool = false
   ) -> StoreFailure {

@@ -26,7 +26,8 @@ enum SQLiteFile {
     throw failure(path, number)
   }
 
-  /// - Throws: `.fault` for a path that does not name a file: an empty one, `:memory:` and its like, one with a NUL.
+  /// - Throws: `.fault` for a path that does not name a file: an empty path, `:memory:` and similar names, and a path
+  ///   with a NUL.
   static func checkPath(_ path: String) throws(StoreFailure) {
     guard !path.isEmpty, !path.hasPrefix(":"), !path.utf8.contains(0) else {
       throw .fault(

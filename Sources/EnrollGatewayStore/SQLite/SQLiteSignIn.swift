@@ -27,7 +27,8 @@ extension SQLStatement {
     INSERT INTO identities (provider, subject, account, email, email_verified, name, created, last_login)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
     """)
-  /// $1 … $12: hash, id, account, provider, subject, app, device, now, idle seconds, absolute end, end, the provider's session.
+  /// $1 … $12: hash, id, account, provider, subject, app, device, now, idle seconds, absolute end, expiry, the
+  /// provider's session.
   fileprivate static let insertSession = SQLStatement(
     """
     INSERT INTO sessions (token_hash, id, account, provider, subject, app, device, created, last_seen,
@@ -35,13 +36,13 @@ extension SQLStatement {
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12)
     ON CONFLICT (token_hash) DO NOTHING
     """)
-  /// $1: account; $2: now. Ends the sessions that are over the limit once one more begins.
+  /// $1: account; $2: now. Ends as many sessions as necessary, so that one more can begin within the limit.
   fileprivate static let endSurplus = SQLStatement(
     """
     DELETE FROM sessions WHERE rowid IN
       (SELECT rowid FROM sessions WHERE account = $1 AND expires > $2 \(SessionLimits.surplus))
     """)
-  /// $1 … $8: hash, account, provider, subject, app, challenge, end, the provider's session.
+  /// $1 … $8: hash, account, provider, subject, app, challenge, expiry, the provider's session.
   fileprivate static let insertCode = SQLStatement(
     """
     INSERT INTO app_codes

@@ -45,7 +45,7 @@ extension SQLStatement {
 
   // MARK: Outbox
 
-  /// $1: id; $2: sealed; $3: now; $4: end.
+  /// $1: id; $2: sealed; $3: now; $4: expiry.
   static let insertMail = SQLStatement(
     "INSERT INTO outbox (id, sealed, due, expires, attempts) VALUES ($1, $2, $3, $4, 0) ON CONFLICT (id) DO NOTHING"
   )

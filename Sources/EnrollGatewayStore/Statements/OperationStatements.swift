@@ -32,7 +32,7 @@ extension SQLStatement {
   // MARK: Tokens to revoke
 
   static let anyRevocation = SQLStatement("SELECT id FROM revocations LIMIT 1")
-  /// $1: provider; $2: sealed; $3: account; $4: now; $5: end.
+  /// $1: provider; $2: sealed; $3: account; $4: now; $5: expiry.
   static let insertRevocation = SQLStatement(
     """
     INSERT INTO revocations (provider, sealed, account, due, expires, attempts)

@@ -1,4 +1,4 @@
-// What differs between the SQL of the two databases. All other texts of statements are the same.
+// The differences between the SQL of the two databases. Everything else in the statements is the same.
 
 /// One of the two dialects.
 struct SQLDialect: Sendable {
@@ -19,7 +19,7 @@ struct SQLDialect: Sendable {
 
   func among(_ query: String) -> String { batch.start + query + batch.end }
 
-  /// SQLite has one writer, who holds the only write lock: its queries lock no rows.
+  /// SQLite has one writer, which holds the only write lock: its queries lock no rows.
   static let sqlite = SQLDialect(
     lock: "", keyLock: "", shareLock: "", now: "CAST(strftime('%s', 'now') AS integer)", least: "min",
     isNot: "IS NOT", batch: ("IN (", ")"))
@@ -44,6 +44,6 @@ final class SQLStatement: Sendable {
 
   convenience init(_ text: String) { self.init { _ in text } }
 
-  /// Rewrites the parameters for SQLite: it numbers ?1, ?2 …, and takes $1 for a name.
+  /// Rewrites the parameters for SQLite: its parameters are ?1, ?2 …, and it would read $1 as a name.
   static func numbered(_ text: String) -> String { String(text.map { $0 == "$" ? "?" : $0 }) }
 }

@@ -87,7 +87,7 @@ enum SessionLimits {
   /// Appended to a query for an account's sessions: selects up to 1,000 sessions that have to end before one more begins.
   static let surplus =
     "ORDER BY last_seen DESC, created DESC, id DESC LIMIT 1000 OFFSET \(most - 1)"
-  /// Expired rows are deleted three days later by both clocks, the gateway's and the database's: one wrong clock alone cannot
-  /// delete rows that are valid.
+  /// Expired rows are deleted when three days have passed by both clocks, the gateway's and the database's: one wrong
+  /// clock alone cannot delete valid rows.
   static let keptSeconds: Int64 = 3 * 86_400
 }

@@ -21,7 +21,7 @@ enum SQLFailure: Error {
   /// A failure of a server, after which the call may be repeated.
   case postgresql(PostgreSQLError)
 
-  /// The failure for the caller of the store.
+  /// The ``StoreFailure`` for the caller of the store.
   var failure: StoreFailure {
     switch self {
     case .store(let failure): failure
@@ -29,7 +29,7 @@ enum SQLFailure: Error {
     }
   }
 
-  /// Runs a call whose failure is one for the caller of the store.
+  /// Runs a call that throws a ``StoreFailure``, and throws that as ``store(_:)``.
   static func converting<Result>(
     _ body: () throws(StoreFailure) -> Result
   ) throws(SQLFailure) -> Result {
@@ -42,8 +42,8 @@ protocol SQLDatabase: AnyObject, Sendable {
   /// Runs one call of the store on one connection. SQLite runs a call that changes something in one transaction; PostgreSQL runs
   /// each statement in a transaction of its own, and may run the call again.
   /// - Parameter body: gets the connection, and whether an earlier attempt may have taken effect.
-  /// - Throws: `.unknownOutcome` if an attempt may have changed something and no later attempt could find
-  ///   out; otherwise the failure of the last attempt.
+  /// - Throws: `.unknownOutcome` if an attempt may have changed something and no later attempt could find that out;
+  ///   otherwise the failure of the last attempt.
   func perform<Result>(
     _ use: SQLUse, _ body: (any SQLConnection, Bool) throws(SQLFailure) -> Result
   ) throws(StoreFailure) -> Result
@@ -63,7 +63,7 @@ protocol SQLConnection: PooledConnection {
 
   /// Runs a prepared statement to its end.
   /// - Parameter read: is called for each row.
-  /// - Returns: how many rows a change has changed.
+  /// - Returns: how many rows the statement changed.
   func run(
     _ statement: SQLStatement, _ values: [SQLValue], _ read: (any SQLRow) -> Void
   ) throws(SQLFailure) -> Int
@@ -104,10 +104,10 @@ protocol SQLConnection: PooledConnection {
   func keep(_ link: CheckedLink, _ mail: CheckedMail?, replacingOlder: Bool) throws(SQLFailure)
 }
 
-/// Which session a call means.
+/// How a call names the session to end.
 enum SessionName {
   case token(hash: [UInt8])
-  /// The session with this id, if it is one of the account.
+  /// The session with this id, if it belongs to the account.
   case id(SessionID, account: AccountID)
 
   var values: [SQLValue] {

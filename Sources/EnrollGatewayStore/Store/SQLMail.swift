@@ -43,7 +43,7 @@ extension SQLStore {
         ended = (begun.surplus, begun.endedByPassword)
         return .signedIn(begun.signedIn)
       }
-      // A new statement has a new snapshot: it sees the change that the statement before waited for.
+      // A new statement has a new snapshot: it sees the change for which the previous statement waited.
       return try connection.link(tokenHash, purpose)?.refusal(at: now) ?? .unknown
     }
     if case .signedIn = spending {

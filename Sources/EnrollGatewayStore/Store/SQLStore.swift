@@ -70,7 +70,7 @@ public class SQLStore: AccountStore, @unchecked Sendable {
         ended.count = begun.surplus
         return .created(begun.account)
       }
-      // A new statement has a new snapshot: it sees the change that the statement before waited for.
+      // A new statement has a new snapshot: it sees the change for which the previous statement waited.
       guard let code = try connection.first(.code, [.bytes(codeHash)], { CodeRecord($0) }) else {
         return .unknown
       }
@@ -150,8 +150,8 @@ public class SQLStore: AccountStore, @unchecked Sendable {
   ) throws(StoreFailure) -> Int {
     let kept: SQLValue = exceptTokenHash.map { .bytes($0) } ?? .null
     let count = try inTransaction { (connection) throws(SQLFailure) -> Int in
-      // Delete codes and links first: these statements wait for a code or link that is being used, so the last one sees its
-      // session.
+      // Delete codes and links first. These statements wait until a code or link that is being redeemed has begun its
+      // session, so the last statement sees that session.
       try connection.change(.endCodes, [.id(account)])
       try connection.change(.endLinks, [.id(account)])
       let count = try connection.change(.endSessions, [.id(account), kept])

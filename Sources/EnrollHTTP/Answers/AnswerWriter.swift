@@ -86,7 +86,8 @@ struct AnswerWriter {
     return answer
   }
 
-  /// Whether only the server writes this header: connection, framing, and `Server`, which would tell attackers the software.
+  /// Whether only the server writes this header: the headers of the connection and of the framing, and `Server`, which
+  /// would name the software to attackers.
   private func isOurs(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4: date == .ofMachine && ASCII.equalsIgnoringCase(name, "Date")
@@ -98,7 +99,7 @@ struct AnswerWriter {
     }
   }
 
-  /// Writes `Date`. The text is made anew once a second.
+  /// Writes `Date`. The text is updated once a second.
   private mutating func writeDate() {
     let second = SystemClock.realTime() / 1_000_000_000
     if second != dateSecond {

@@ -17,7 +17,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     case ending
   }
 
-  /// Bytes of the next requests that a client may send while one is in work.
+  /// The limit in bytes for further requests that a client may send while one is processed.
   private static let heldLimit = 128 << 10
   /// If more than this is left of an answer, the next request waits.
   private static let unsentLimit = 64 << 10
@@ -38,12 +38,12 @@ final class Connection: LoopSocket, @unchecked Sendable {
   private var reader = RequestReader()
   /// Bytes that were received and not parsed yet.
   private var held: [UInt8] = []
-  /// The properties of the request in work.
+  /// The properties of the request that is being processed.
   private var options = AnswerWriter.Options()
   private var delayed: WebResponse?
   /// Requests since the client last waited for an answer.
   private var pipelined = 0
-  /// True if bytes follow the request in work.
+  /// True if bytes follow the request that is being processed.
   private var hasMore = false
   private var discardedCount = 0
   private var isFirst = true
@@ -98,7 +98,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     }
   }
 
-  /// Keeps bytes that are not parsed yet. While a request is in work, reading stops: the client that sends more has to wait.
+  /// Keeps bytes that are not parsed yet. Reading stops while a request is processed: the client has to wait.
   private func hold(_ bytes: UnsafeRawBufferPointer) {
     guard !bytes.isEmpty, waiting != .ending else { return }
     held.append(contentsOf: bytes)
@@ -140,7 +140,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     return passed
   }
 
-  /// The first byte of a request came. The time of the first request already runs since the connection began.
+  /// The first byte of a request has arrived. For the first request, the timeout runs since the connection began.
   private func beginRequest() {
     waiting = .head
     guard !isFirst else { return }
@@ -282,7 +282,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
 
   // MARK: Ending
 
-  /// Closes the sending side and reads on for a while: a reset at once could take the answer from the client.
+  /// Closes the sending side and keeps reading for a while: an immediate reset could destroy the unread answer.
   private func end() {
     waiting = .ending
     deadline = ServerContext.deadline(afterMilliseconds: shared.limits.idleTimeoutMilliseconds)
@@ -306,7 +306,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
     shared.census.release(isProxied ? nil : peer?.network)
   }
 
-  /// Checks the deadline; called at every tick. Time in which the server did not run counts against no client.
+  /// Checks the deadline; called at every tick. Time in which the process was suspended does not count.
   func tick(_ now: Int64, stopped: Int64) {
     deadline = min(deadline, .max - stopped) + stopped
     guard now >= deadline else { return }
@@ -325,8 +325,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
     close()
   }
 
-  /// The server stops: an idle connection closes now, a connection with a request in work after its answer. The deadline of an
-  /// incomplete request moves closer.
+  /// The server stops: an idle connection closes now, a connection that processes a request closes after its answer.
+  /// The deadline of an incomplete request moves closer.
   func drain() {
     switch waiting {
     // The client may still be receiving its last answer.
@@ -338,8 +338,8 @@ final class Connection: LoopSocket, @unchecked Sendable {
     }
   }
 
-  /// The time since which only the client has had something to do; nil while the application works or the client receives its
-  /// answer. A connection that is being closed counts as idle for ever.
+  /// Since when the server has waited for the client to send; nil while the application works or the client receives
+  /// its answer. A connection that is being closed counts as idle for ever.
   var idleSince: Int64? {
     switch waiting {
     case .request, .head, .body: unsentCount > 0 ? nil : waitingSince

@@ -1,4 +1,5 @@
-// The number of connections, in total and by address, across all event loops, and of requests in work.
+// The number of connections, in total and by address, and of requests that are being processed, across all event
+// loops.
 
 import EnrollPosix
 
@@ -36,7 +37,7 @@ final class ConnectionCensus: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Counts a request that a worker answers, or that is answered later.
+  /// Counts a request that a worker answers, or that gets its answer through a ``Responder``.
   func beginWork() {
     condition.lock()
     working += 1
@@ -56,7 +57,7 @@ final class ConnectionCensus: @unchecked Sendable {
     return (open, working)
   }
 
-  /// Waits until no connection is open and no request is in work.
+  /// Waits until no connection is open and no request is being processed.
   /// - Returns: false if some are left after `nanoseconds`.
   func waitUntilEmpty(nanoseconds: Int64) -> Bool {
     let end = SystemClock.monotonic().addingReportingOverflow(max(nanoseconds, 0)).partialValue

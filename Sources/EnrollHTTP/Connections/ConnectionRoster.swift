@@ -20,7 +20,7 @@ final class ConnectionRoster {
     last.index = connection.index
   }
 
-  /// Calls `body` for each connection of a copy: a call may remove connections.
+  /// Calls `body` for each connection, in a copy of the list, because a call may remove connections.
   func forEach(_ body: (Connection) -> Void) {
     for connection in connections { body(connection) }
   }

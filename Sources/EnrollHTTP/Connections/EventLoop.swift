@@ -134,13 +134,13 @@ final class EventLoop: @unchecked Sendable {
     for body in bodies { body() }
   }
 
-  /// Accepts no more.
+  /// Stops accepting connections.
   func stopListening() { listeners = [] }
 
   private func checkDeadlines() {
     let now = SystemClock.monotonic()
-    // A process that was suspended (SIGSTOP, a frozen container) has read nothing meanwhile: that time counts against no
-    // client.
+    // A process that was suspended (SIGSTOP, a frozen container) has not read during that time, so the time does not
+    // count against clients.
     let stopped = max(0, now - lastTick - 2 * shared.tickMilliseconds * 1_000_000)
     lastTick = now
     roster.forEach { $0.tick(now, stopped: stopped) }
@@ -148,8 +148,8 @@ final class EventLoop: @unchecked Sendable {
     setTicking()
   }
 
-  /// Starts or stops the tick. Call it when a connection opens or closes and when a listener pauses: without any of them the
-  /// loop needs no tick.
+  /// Starts or stops the tick. Call it when a connection opens or closes, and when a listener pauses. Without
+  /// connections and paused listeners the loop needs no tick.
   func setTicking() {
     let isNeeded = roster.count > 0 || listeners.contains { $0.isPaused }
     guard isNeeded != isTicking else { return }

@@ -1,4 +1,4 @@
-// Buffers bytes that the kernel does not accept at once until the socket is writable.
+// Keeps the bytes that the kernel does not accept at once, until the socket is writable.
 
 import CPosix
 

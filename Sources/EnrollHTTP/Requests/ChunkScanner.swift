@@ -15,8 +15,8 @@ struct ChunkScanner {
     case dataEnd
   }
 
-  /// Tiny chunks cost the server more to read than the client to send: chunk sizes and line ends may take at most this many
-  /// bytes more than the data.
+  /// Reading tiny chunks costs the server more than sending them costs the client. So the chunk sizes and line ends
+  /// may have at most this many bytes more than the data.
   private static let spareFraming = 4_096
 
   private var expected = Expected.size

@@ -1,7 +1,7 @@
 // Finds the client of a request behind a load balancer. `X-Forwarded-For` is read from right to left, and only as far as the
 // proxies that wrote it are trusted: the client may have invented everything further left.
 
-/// The proxies whose `X-Forwarded-For` is believed.
+/// The proxies whose `X-Forwarded-For` is trusted.
 struct TrustedProxies: Sendable {
   private let networks: [IPAddress.Network]
 

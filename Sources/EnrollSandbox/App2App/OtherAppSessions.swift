@@ -19,7 +19,7 @@ struct OtherAppSessions: Codable, Sendable {
     var artefactID = "artefactId"
   }
 
-  /// The content of the answer of complete.
+  /// The content of the answer to `complete`.
   enum Answer: String, CaseIterable, Codable, Sendable { case tokens, withoutIDToken, refreshTokenOnly }
 
   private(set) var sessions: [Session] = []

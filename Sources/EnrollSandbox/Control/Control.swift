@@ -8,7 +8,7 @@ public struct SandboxSession: Sendable, Equatable {
   public var user: String
   public var clientID: String
   public var scopes: [String]
-  /// How many refresh tokens the session has had; 0: none.
+  /// How many refresh tokens the session has had; 0 if none.
   public var generation: Int
   /// `reuse`, `codeReuse`, `revoked`, `signedOut`, `ended`; nil while the session is live.
   public var end: String?
@@ -42,14 +42,14 @@ extension Provider {
 
   public func clearFaults() { plan.clear() }
 
-  /// The faults that have not yet struck as often as planned.
+  /// The planned faults that have not yet affected all of their requests.
   public var plannedFaults: [Fault] { plan.faults }
 
   /// Generates new keys, which sign from now on.
   /// - Parameter keepsOld: whether the key set still contains the old keys, so that older id_tokens can be verified.
   public func rotateKeys(keepsOld: Bool = true) throws { try keys.rotate(keepsOld: keepsOld) }
 
-  /// How many requests an endpoint has received, including those that a fault struck.
+  /// How many requests an endpoint has received, including requests that a fault affected.
   public func count(_ endpoint: Endpoint) -> Int { counts[endpoint, default: 0] }
 
   /// How many refresh requests the token endpoint has received since the start or ``resetCounts()``.

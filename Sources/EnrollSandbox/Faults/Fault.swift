@@ -2,13 +2,13 @@
 
 public import EnrollJSON
 
-/// A planned fault. It strikes matching requests in the order in which they arrive.
+/// A planned fault. It affects matching requests in the order in which they arrive.
 public struct Fault: Sendable, Equatable {
   public var endpoint: Endpoint
   public var effects: [Effect]
-  /// How many requests are answered correctly before the first one is struck.
+  /// How many requests are answered correctly before the first one is affected.
   public var after: Int
-  /// How many requests are struck; nil: all, until the faults are cleared.
+  /// How many requests are affected; nil for all requests until the faults are cleared.
   public var times: Int?
 
   public init(_ effects: Effect..., at endpoint: Endpoint, after: Int = 0, times: Int? = nil) {
@@ -130,7 +130,7 @@ extension Fault.Effect {
   }
 }
 
-/// The faults that have not yet struck as often as planned.
+/// The planned faults that have not yet affected all of their requests.
 struct FaultPlan: Sendable {
   private(set) var faults: [Fault] = []
 

@@ -6,7 +6,7 @@ import EnrollJSON
 /// A row of the table.
 struct NamedFault: Sendable {
   var name: String
-  /// The endpoints where the fault can strike; the first one is the default.
+  /// The endpoints where the fault can be planned; the first one is the default.
   var endpoints: [Endpoint]
   var value: Value
   /// One sentence about the effect.
@@ -50,7 +50,7 @@ public enum FaultTable {
     .token, .discovery, .jwks, .userinfo, .pushed, .otherAppInit, .otherAppComplete,
     .registrationCheck, .introspection,
   ]
-  /// All endpoints where a fault may strike.
+  /// All endpoints where a fault can be planned.
   static let every = data + Endpoint.allCases.filter { !data.contains($0) && $0 != .control }
   static let evil = "https://evil.example"
 

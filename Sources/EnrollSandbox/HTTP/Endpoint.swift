@@ -60,7 +60,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case inbox
   /// The statements about the apps that may claim this site's links.
   case assetLinks, appSiteAssociation
-  /// The test controls; no fault ever strikes here.
+  /// The test controls; no fault affects them.
   case control
 
   /// The path. A segment in braces matches any text.

@@ -90,7 +90,7 @@ extension HTML {
 
 extension Page {
   /// - Parameters:
-  ///   - reason: what was expected and what came, for the developer.
+  ///   - reason: what was expected and what was received, for the developer.
   static func error(_ reason: String, status: Int = 400) -> Page {
     Page(
       title: "Cannot continue", status: status,

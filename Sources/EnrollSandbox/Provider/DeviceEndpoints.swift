@@ -1,5 +1,5 @@
-// The two endpoints of the device grant (RFC 8628): a device asks for a code, and its user types the code on a page. After the
-// code come the pages of any sign-in; they end with a page instead of a redirect.
+// The two endpoints of the device grant (RFC 8628): a device asks for a code, and its user types the code on a page.
+// The usual pages of a sign-in follow; after them comes a final page instead of a redirect.
 
 import EnrollJSON
 

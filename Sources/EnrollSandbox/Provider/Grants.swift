@@ -1,6 +1,6 @@
-// Codes, refresh tokens and access tokens, and the rules for them: a code can be redeemed once (RFC 6749 §4.1.2), a refresh
-// token is replaced at each use, and reuse of a replaced one ends its whole family (RFC 9700 §4.14.2). Pure: time and fresh
-// random texts are arguments.
+// Codes, refresh tokens and access tokens, and the rules for them: a code can be redeemed once (RFC 6749 §4.1.2), a
+// refresh token is replaced at each use, and reuse of a replaced token ends its whole family (RFC 9700 §4.14.2). Pure:
+// time and fresh random texts are arguments.
 
 /// The access that a user granted to a client.
 struct UserGrant: Codable, Sendable, Equatable {
@@ -19,7 +19,7 @@ struct Family: Codable, Sendable, Equatable {
 
   let id: String
   let grant: UserGrant
-  /// How many families began before it.
+  /// How many families began before this one.
   let number: Int
   /// The generation of the current refresh token; 0 if there was never one.
   var generation = 0
@@ -113,8 +113,8 @@ struct Grants: Codable, Sendable {
 
   /// - Parameters:
   ///   - rotates: false: the current refresh token stays valid.
-  ///   - graceSeconds: how long the previous token may be sent again; the answer then contains the current one, like a
-  ///     repetition of the lost answer.
+  ///   - graceSeconds: how long the previous token may be sent again; the answer then contains the current token, as
+  ///     if the lost answer were sent again.
   mutating func refresh(
     _ text: String, clientID: String, thumbprint: String?, rotates: Bool, graceSeconds: Int64,
     refreshExpiresAt: Int64, now: Int64
@@ -180,8 +180,8 @@ struct Grants: Codable, Sendable {
     return family
   }
 
-  /// RFC 7009 §2.1: revoking a refresh token ends its family, revoking an access token only that token. Unknown tokens are no
-  /// error.
+  /// RFC 7009 §2.1: revoking a refresh token ends its family, revoking an access token only that token. An unknown
+  /// token is not an error.
   mutating func revoke(_ text: String, clientID: String) throws(OAuthRefusal) {
     let familyID = refreshTokens[text]?.familyID ?? accessTokens[text]?.familyID
     guard let familyID, let family = families[familyID] else { return }

@@ -37,7 +37,7 @@ struct Interaction: Sendable {
 
   /// - Parameters:
   ///   - signedIn: the session in this browser.
-  ///   - hasConsented: whether its user has allowed these scopes to this client before.
+  ///   - hasConsented: whether the session's user has already allowed this client these scopes.
   func nextStep(signedIn: BrowserSession?, hasConsented: Bool, now: Int64) -> Step {
     if mustCreate { return .create }
     guard let signedIn else { return .signIn }

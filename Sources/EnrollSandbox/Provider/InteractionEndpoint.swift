@@ -44,7 +44,7 @@ extension Provider {
     case (.choose, _):
       interaction.mustChoose = false
     case (.consent, _):
-      // The user who allows must be the one who was asked: another user may have signed in meanwhile.
+      // The consent must come from the user who was asked: another user may have signed in since then.
       guard nextStep(interaction) == .consent, let session = signedIn[interaction.browserID] else { break }
       interaction.mustConsent = false
       consents[[session.userName, client.id], default: []].formUnion(interaction.request.scopes)

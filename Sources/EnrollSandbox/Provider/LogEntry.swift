@@ -10,7 +10,7 @@ struct LogEntry: Sendable {
   var status: Int
   /// Harmless parameters with their values, and the names of all others.
   var parameters: String
-  /// True if a fault struck.
+  /// True if a fault affected the request.
   var struck: Bool
 
   /// The most entries that are kept.

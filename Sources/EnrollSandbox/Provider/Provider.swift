@@ -20,7 +20,8 @@ public actor Provider {
   var signedIn: [String: BrowserSession] = [:]
   /// The scopes that a user granted to a client, by user name and client id.
   var consents: [[String]: Set<String>] = [:]
-  /// Effects on the redirect that were struck when the page was requested, by interaction, browser or other-app request.
+  /// The faults for a later redirect, planned for the request that showed the page; by the id of the interaction,
+  /// browser or other-app request.
   var redirectEffects: [String: [Fault.Effect]] = [:]
   var gateway: SandboxGateway
   var plan = FaultPlan()

@@ -47,7 +47,7 @@ extension Provider {
     }
   }
 
-  /// Checks a pushed request with the same rules as one in a browser.
+  /// Checks a pushed request with the same rules as an authorization request in a browser.
   private func check(_ form: Form) throws(OAuthRefusal) {
     do throws(CheckedAuthorization.Refusal) {
       _ = try CheckedAuthorization.read(form, clients: clients)

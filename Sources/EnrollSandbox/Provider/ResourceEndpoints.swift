@@ -7,7 +7,8 @@ extension Provider {
   /// The URL of the resource, which its metadata and tokens name.
   var notes: String { issuer + Endpoint.notes.path }
 
-  /// Answers the notes of the token's user; without a valid token, the URL of the metadata (RFC 9728 §5.1).
+  /// Returns the notes of the token's user. Without a valid token, the answer names the URL of the metadata (RFC 9728
+  /// §5.1).
   func readNotes(_ http: SandboxRequest) -> SandboxAnswer {
     guard let token = http.bearer, let grant = grants.grant(ofAccessToken: token, now: now) else {
       var answer = SandboxAnswer.json(.object([("error", .string("invalid_token"))]), status: 401)
@@ -28,7 +29,8 @@ extension Provider {
     ])
   }
 
-  /// RFC 7591 §3: any public native client. One that names its scopes gets no others, as at many servers.
+  /// RFC 7591 §3: registers any public native client. A client that registers scopes can get no other scopes, as at
+  /// many servers.
   func registerClient(_ http: SandboxRequest) -> SandboxAnswer {
     guard options.registersClients else {
       return Self.refusal("invalid_client_metadata", "nobody is registered")

@@ -14,9 +14,9 @@ public struct SandboxClient: Sendable, Equatable {
   public var redirectURIs: [String]
   /// Compared as ``redirectURIs``.
   public var postLogoutRedirectURIs: [String]
-  /// The URI to which the gateway returns if it does not know the way back (flows.md §4).
+  /// The URI to which the gateway returns if it does not know which authorization request to continue (flows.md §4).
   public var fallbackURI: String?
-  /// The scopes that it may ask for; nil: any.
+  /// The scopes that it may ask for; nil for any scope.
   public var scopes: [String]?
 
   public init(

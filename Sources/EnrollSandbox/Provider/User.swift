@@ -1,4 +1,4 @@
-// The users who can sign in. Their passwords are documented, and no secrets.
+// The users who can sign in. Their passwords are documented and not secret.
 
 import EnrollJSON
 import Foundation

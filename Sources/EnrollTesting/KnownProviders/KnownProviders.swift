@@ -20,8 +20,8 @@ public struct KnownProvider: Sendable {
   /// The whole dialect as JSON.
   let json: JSON
 
-  /// This provider with another setting in its console, such as `{"refresh": {"graceSeconds": 30}}`. No fact
-  /// is recorded for the change.
+  /// The same provider with another setting in the provider's console, such as `{"refresh": {"graceSeconds": 30}}`. No
+  /// fact is recorded for the change.
   /// - Throws: ``DialectError`` for a change that the fake does not support.
   public func with(_ changes: JSON) throws(DialectError) -> KnownProvider {
     let json = KnownProviders.merged(json, changes)

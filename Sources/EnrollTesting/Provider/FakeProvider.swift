@@ -50,14 +50,14 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     case registrationCheck, profileUpdate, errorReport
   }
 
-  /// How the next request to an endpoint ends.
+  /// What happens to the next request to an endpoint.
   public enum Reply: Sendable {
     /// The request does not reach the server.
     case unreachable
     /// The server processes the request, and its answer is lost.
     case answerLost
-    /// The server processes the request, and the last bytes of its answer are lost. With 0 the body is complete, but the
-    /// connection is lost before its end was known.
+    /// The server processes the request, and the last bytes of its answer are lost. With 0 the body is complete, but
+    /// the connection is lost before the client can know that.
     case cut(bytes: Int)
     /// No answer comes in time, and the server did not process the request.
     case timeout
@@ -261,7 +261,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     return Endpoint.allCases.first { settings.addresses[$0] == url && has($0, settings) }
   }
 
-  /// Whether the provider has such an endpoint.
+  /// Whether the provider has this endpoint.
   private func has(_ endpoint: Endpoint, _ settings: Settings) -> Bool {
     switch endpoint {
     case .discovery, .token, .userinfo, .emails: true
@@ -273,11 +273,11 @@ public final class FakeProvider: Transport, @unchecked Sendable {
     }
   }
 
-  /// Whether tokens are revoked with RFC 7009, or almost.
+  /// Whether tokens are revoked as in RFC 7009, or in almost the same way.
   var hasRevocation: Bool { dialect.revocation.style == .rfc7009 || dialect.revocation.style == .token }
 }
 
-/// Keys for all providers of a process that imitate another, because generating an RSA key takes long.
+/// Keys for all fake providers of a process that imitate a known provider, because generating an RSA key takes long.
 enum SharedKeys {
   private static let rsa = Result { try PrivateKey.generate(.rsa(bits: 2048)) }
   private static let ec = Result { try PrivateKey.generate(.ec(.p256)) }

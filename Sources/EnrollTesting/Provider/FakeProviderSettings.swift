@@ -71,7 +71,7 @@ extension FakeProvider {
     public var documentAgeSeconds: Int64 = 0
     /// Edits the discovery document.
     public var metadata: @Sendable (inout JSONObject) -> Void = { _ in }
-    /// The difference of the server's clock in seconds.
+    /// The difference in seconds between the server's clock and the clock of the test.
     public var clockOffsetSeconds: Int64 = 0
     /// The `sub` in userinfo; nil for the user of the token.
     public var userinfoSubject: String?

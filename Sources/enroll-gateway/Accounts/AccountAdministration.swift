@@ -38,7 +38,8 @@ struct AccountAdministration {
 
   func close() { store.close() }
 
-  /// Finds accounts. The audit also records a search without a result.
+  /// Finds accounts by an e-mail address, an account's id or PROVIDER:SUBJECT. The audit also records a search without
+  /// a result.
   /// - Throws: `.notFound` if no account matches, `.invalidArgument` for a text in none of the three forms.
   func find(_ what: String) throws(EnrollError) -> [Shown] {
     let ids = try callingStore { () throws(StoreFailure) -> [AccountID]? in try self.ids(what) }
@@ -62,7 +63,7 @@ struct AccountAdministration {
     return found
   }
 
-  /// nil for a text in none of the three forms.
+  /// The ids of the accounts that match; nil for a text that is not an address, an id or PROVIDER:SUBJECT.
   private func ids(_ what: String) throws(StoreFailure) -> [AccountID]? {
     if let colon = what.utf8.firstIndex(of: 0x3A), !what[..<colon].utf8.contains(0x40) {
       return try ids(

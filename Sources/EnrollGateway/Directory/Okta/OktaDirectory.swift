@@ -112,7 +112,7 @@ public final class OktaDirectory: Directory {
   }
 
   private func path(_ loginOrID: String) throws(DirectoryFailure) -> String {
-    // `me` would be the user who owns the token.
+    // Okta reads `me` as the user who owns the API token.
     guard let segment = DirectoryHTTP.segment(loginOrID), !ASCII.equals(loginOrID, "me") else {
       throw .unknownPerson
     }

@@ -72,8 +72,8 @@ struct SCIMUser: Equatable {
       hasPassword: isActive)
   }
 
-  /// The body that creates an inactive user. Directories refuse users without a name; without one, the part of the address
-  /// before the `@` is used until the user enters a name.
+  /// The body that creates an inactive user. Directories refuse users without a name. If there is none, the part of
+  /// the address before the `@` is used until the user enters a name.
   static func creation(_ email: EmailAddress, name: String?) -> JSON {
     let local = email.text.utf8.prefix { $0 != 0x40 }
     let shown = name ?? String(decoding: local, as: UTF8.self)

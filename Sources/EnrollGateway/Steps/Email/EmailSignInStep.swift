@@ -103,8 +103,8 @@ extension EmailSteps {
     return try callingStore { () throws(StoreFailure) in try store.person(emailKey: email.key)?.password }
   }
 
-  /// Comparing takes time, in which the password may be replaced and its sessions ended. A session that was begun with the old
-  /// password after that must end, and the user gets the answer for a wrong password.
+  /// While a password is compared, another request may replace it and end its sessions. A session that then still
+  /// begins with the old password must end, and the user gets the answer for a wrong password.
   private func isStill(_ password: String?, of person: DirectoryPerson) throws(Interruption) -> Bool {
     guard let password else { return true }
     guard let id = PersonID(person.id) else { return false }

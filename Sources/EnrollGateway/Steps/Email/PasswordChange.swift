@@ -1,5 +1,5 @@
-// A new password on the account page, with the old one. It exists only in the gateway's own directory. All other sessions of
-// the account end. The user gets an e-mail.
+// The user sets a new password on the account page, and enters the old one. The page exists only for the gateway's own
+// directory. All other sessions of the account end. The user gets an e-mail.
 
 import EnrollRules
 import EnrollSteps

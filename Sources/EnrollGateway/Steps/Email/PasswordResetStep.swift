@@ -1,5 +1,5 @@
-// A new password for a user who forgot the old one: a link is mailed, and its page sets the password. In the gateway's own
-// directory all sessions of the account end. The user gets an e-mail.
+// A user who forgot the password gets a link by e-mail; its page sets a new password. In the gateway's own directory
+// all sessions of the account end. The user gets an e-mail.
 
 import EnrollRules
 import EnrollSteps

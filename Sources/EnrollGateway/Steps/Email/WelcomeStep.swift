@@ -8,7 +8,7 @@ import EnrollHTTP
 extension EmailSteps {
   func welcomePage(_ request: WebRequest, _ token: String) throws(Interruption) -> WebResponse {
     let (link, _) = try live(token, .activation)
-    // The issuer's sign-in page may add the URL to which it wants the browser back.
+    // The issuer's sign-in page may add the URL to which the browser has to return.
     let requested = try forms.destination(request.parameters())
     return try forms.page(
       request, .welcome(email: link.email, asksForPassword: choosesPasswords()),
@@ -55,13 +55,15 @@ extension EmailSteps {
     ) { $0.passwordError = error }
   }
 
-  /// Whether the user chooses a password in the registration: one that the directory or its provider checks.
+  /// Whether the user chooses a password during the registration: the directory or its provider must be able to check
+  /// it.
   private func choosesPasswords() -> Bool {
     registration.settings.hasPasswords && (registration.directory.checksPasswords || directoryProvider != nil)
   }
 
-  /// Registers a user in an external directory. Each step may be repeated; the link is spent after all steps. Activation comes
-  /// before the password, because SCIM knows a new user by the fact that it was never changed.
+  /// Registers a user in an external directory. Each step may be repeated; the link is spent after all steps.
+  /// Activation comes before the password, because the gateway recognizes a new user of a SCIM directory by a resource
+  /// that was never changed.
   private func welcome(
     _ request: WebRequest, _ token: String, _ link: MailLink, _ hash: [UInt8], _ email: EmailAddress,
     _ password: Secret?, _ destination: SignInDestination

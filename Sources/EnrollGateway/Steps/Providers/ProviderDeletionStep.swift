@@ -14,7 +14,7 @@ import EnrollJSON
 import EnrollHTTP
 
 extension ProviderRequests {
-  /// How many seconds the page knows a code: 90 days.
+  /// For how many seconds the page can show the result for a code: 90 days.
   static let deletionCodeSeconds: Int64 = 90 * 86_400
 
   /// `POST /v1/auth/{provider}/data-deletion`

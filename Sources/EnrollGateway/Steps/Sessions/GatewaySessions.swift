@@ -1,6 +1,6 @@
-// The live session of a request: of a browser by its cookie, of an app by its bearer token. A form must come from a page that the
-// gateway made for this session (CSRF): it has a token that only the gateway can make, and browsers report the origin of a
-// request.
+// Finds the live session of a request: a browser's session by its cookie, an app's session by its bearer token. A form
+// must come from a page that the gateway made for this session (CSRF): the form has a token that only the gateway can
+// make, and browsers report the origin of a request.
 
 import EnrollSteps
 import EnrollRules

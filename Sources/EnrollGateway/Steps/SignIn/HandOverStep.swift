@@ -1,8 +1,8 @@
-// Redirects from the gateway's own pages to the provider that belongs to the directory. A directory that
-// checks passwords gives a session token, which the provider's authorization endpoint accepts once instead of
-// a session: the gateway signs in there as any client, without a page (`prompt=none`), and the browser then
-// has a session at the provider. If the directory checks no passwords, the provider's own page does. Either
-// way the user has only one identity: the provider's.
+// Redirects from the gateway's own pages to the provider that belongs to the directory. A directory that checks
+// passwords gives a session token, which the provider's authorization endpoint accepts once instead of a session: the
+// gateway sends the authorization request of a normal client, without a page (`prompt=none`), and the browser then has
+// a session at the provider. If the directory checks no passwords, the provider's own page does. Either way the user
+// has only one identity: the provider's.
 
 import EnrollRules
 import EnrollCrypto
@@ -50,8 +50,8 @@ extension SignInStart {
 }
 
 extension GatewaySteps {
-  /// - Throws: `.failure(.invalidRequest)` for a URL that is not in the list: a redirect to any other would be an open redirect
-  ///   (RFC 9700 §4.11).
+  /// - Throws: `.failure(.invalidRequest)` for a URL that is not in the list: a redirect to any other URL would be an
+  ///   open redirect (RFC 9700 §4.11).
   func returnAddress(_ parameters: Parameters) throws(Interruption) -> String? {
     guard let address = parameters["return_to"] else { return nil }
     guard mayReturn(to: address) else { throw .failure(.invalidRequest) }

@@ -115,8 +115,8 @@ struct SignInStart: GatewaySteps {
 
   /// Redirects the browser to the provider, with a new cookie for the answer.
   /// - Parameters:
-  ///   - purpose: for other purposes than a sign-in, a page leads to the provider, because the browser has sent a form whose
-  ///     page allows no redirect to a provider.
+  ///   - purpose: for purposes other than a sign-in, the answer is a page that leads to the provider: the browser has
+  ///     sent a form, and the form's page allows no redirect to a provider.
   ///   - extra: parameters for this provider only.
   ///   - reauthentication: nil for the default of the purpose.
   ///   - clearingCookies: headers that delete the cookie of a finished attempt.
