@@ -1,6 +1,6 @@
-// The gateway's log: one JSON object per line on standard error. Lines contain no secrets, because log
-// messages are written without them (R40). If the reader of standard error stops reading, no request waits:
-// lines are dropped and counted until it continues.
+// The gateway's log: one JSON object per line on standard error. Lines contain no secrets, because log messages are
+// written without them (R40). If the reader of standard error stops reading, no request waits: lines are dropped and
+// counted until the reader continues.
 
 import CPosix
 import EnrollRules

@@ -74,7 +74,7 @@ public enum Merging: Sendable, Equatable {
   case notRecent
 }
 
-/// A provider's token of an identity, sealed for ``KeyRing/Purpose/providerToken``.
+/// A provider's token that is kept with an identity, sealed for ``KeyRing/Purpose/providerToken``.
 public struct KeptProviderToken: Sendable, Equatable {
   public var identity: IdentityKey
   public var sealed: String
@@ -108,7 +108,7 @@ public struct ProviderLogout: Sendable, Equatable {
   /// As ``Identity/providerSession``; nil for all sessions of the subject. If both subject and session are given, the
   /// subject's sessions whose provider session is unknown end as well.
   public var session: String?
-  /// SHA-256 of the message's unique id, 32 bytes: a message counts only once.
+  /// SHA-256 of the message's unique id, 32 bytes, so that a message counts only once.
   public var hash: [UInt8]
   /// When the message's validity ends. The store remembers the message until then.
   public var expires: UnixTime
@@ -125,7 +125,7 @@ public struct ProviderLogout: Sendable, Equatable {
 /// A provider's message that a user asked the provider to delete the data that the gateway got from it.
 public struct ProviderDeletion: Sendable, Equatable {
   public var identity: IdentityKey
-  /// SHA-256 of the message's unique id, 32 bytes: a message counts only once.
+  /// SHA-256 of the message's unique id, 32 bytes, so that a message counts only once.
   public var hash: [UInt8]
   /// Until this time the store remembers that the deletion was done.
   public var expires: UnixTime

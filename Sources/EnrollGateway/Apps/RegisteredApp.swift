@@ -117,8 +117,8 @@ extension RegisteredApp {
     return nil
   }
 
-  /// Whether the text is a name of a package (Android) or a bundle (Apple): segments with dots between them, at least
-  /// two, each of letters, digits and one other character.
+  /// Whether the text is a name of a package (Android) or a bundle (Apple): at least two segments, separated by dots.
+  /// A segment has letters, digits and one other allowed character.
   private static func isName(_ text: String, firstIsLetter: Bool, allows other: UInt8) -> Bool {
     let segments = text.utf8.split(separator: 0x2E, omittingEmptySubsequences: false)
     return segments.count >= 2

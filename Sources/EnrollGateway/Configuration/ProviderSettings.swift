@@ -204,7 +204,7 @@ private struct ServerKeys {
     }
     dialect.appleSecret = AppleSecret(
       team: team, clientID: configuration.clientID.text, keyID: appleKeyID, key: key)
-    // Apple answers requests with the scopes name or email only with a form post.
+    // If a request has the scope name or email, Apple answers it only with a form post.
     dialect.answersByForm = configuration.scopes.contains {
       ASCII.equals($0, "name") || ASCII.equals($0, "email")
     }

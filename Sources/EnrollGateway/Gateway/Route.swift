@@ -1,5 +1,5 @@
-// One route: everything that the gateway knows about a method of a path. `Routes.swift` has all of them. Dispatch, lanes, limits,
-// metrics and the table of docs/gateway/app.md read these values.
+// One route: everything that the gateway knows about a method of a path. `Routes.swift` lists all routes. Dispatch,
+// lanes, limits, metrics and the table of docs/gateway/app.md read these values.
 
 import EnrollRules
 import EnrollGatewayPages

@@ -1,8 +1,7 @@
-// The signing key of one entry of the key file, for access tokens: P-256, for ES256 (RFC 7518 §3.4). It is
-// derived from the entry's secret, so that every entry has a signing key, including older entries, and all
-// replicas have the same signing keys. HKDF gives 32 bytes. They are the private key if their number is below
-// the order of the curve; otherwise the next 32 bytes are tried (FIPS 186-5, A.4.2). Keys for other purposes
-// are different.
+// The signing key of one entry of the key file, for access tokens: P-256, for ES256 (RFC 7518 §3.4). It is derived
+// from the entry's secret, so that every entry has a signing key, including older entries, and all replicas have the
+// same signing keys. HKDF gives 32 bytes. If these bytes, read as a number, are below the order of the curve, they are
+// the private key; otherwise the next 32 bytes are tried (FIPS 186-5, A.4.2). Keys for other purposes are different.
 
 import EnrollRules
 import EnrollCrypto

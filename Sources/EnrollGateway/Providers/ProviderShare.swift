@@ -5,7 +5,7 @@
 import EnrollRules
 public import EnrollSteps
 
-/// The count of threads that call providers, which all shares use.
+/// Counts the threads that call providers. The shares of all providers use the same object.
 public final class ProviderThreads: Sendable {
   /// The number of threads.
   public static let count = 512

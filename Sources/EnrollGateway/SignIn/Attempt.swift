@@ -69,10 +69,11 @@ struct Attempt: Equatable {
 
   /// The limit in bytes for one cookie: browsers accept at most 4,096.
   static let byteLimit = 3_500
-  /// The limit in bytes for all of them: the server would refuse requests with larger headers.
+  /// The limit in bytes for all these cookies: the server would refuse requests with larger headers.
   static let totalByteLimit = 9_000
 
-  /// The names of the oldest cookies to delete for one more sign-in, at most ten at a time.
+  /// The names of the cookies to delete, so that there is space for one more sign-in: the oldest cookies, at most ten
+  /// at a time.
   static func surplus(in request: WebRequest, beside newBytes: Int) -> [String] {
     let known = request.cookies.filter { $0.name.utf8.starts(with: cookiePrefix.utf8) }
     var bytes = known.reduce(newBytes) { $0 + $1.name.utf8.count + $1.value.utf8.count }

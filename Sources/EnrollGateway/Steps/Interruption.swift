@@ -10,7 +10,7 @@ enum Interruption: Error {
   /// A failure that the user sees.
   case failure(EnrollGatewayPages.Failure)
   case store(StoreFailure)
-  /// An internal error of the gateway, such as missing randomness or memory.
+  /// An internal error of the gateway, such as a lack of random bytes or memory.
   case own(EnrollError)
   /// A rate limit is exceeded; a request after this many seconds is answered.
   case limited(retryAfterSeconds: Int64)

@@ -21,8 +21,8 @@ struct TextPattern: Sendable, Equatable {
   /// A text without placeholders.
   init(literal: String) { pieces = [.literal(literal)] }
 
-  /// - Throws: ``CatalogueError`` if the text is empty, too long or has control characters, if a placeholder is missing or
-  ///   unknown, or if a brace has no partner.
+  /// - Throws: ``CatalogueError`` if the text is empty, too long or has control characters, if a placeholder is
+  ///   missing or unknown, or if a brace is unmatched.
   init(_ text: String, for key: TextKey) throws(CatalogueError) {
     let path = key.path
     guard text.utf8.count <= Self.longest else { throw .tooLong(path) }

@@ -11,7 +11,7 @@ public struct FailurePage: Page {
   /// The choice of providers.
   public var otherWay: PageLink?
   public var start: PageLink?
-  /// The app that waits; its link reports the failure to it.
+  /// The app that waits. The link to it reports the failure to the app.
   public var app: WaitingApp?
   /// A text that finds the failure in the log: its name, the request's id, or both.
   public var reference: String?

@@ -26,7 +26,7 @@ final class PostgreSQLConnection: SQLConnection {
     self.timeoutMilliseconds = timeoutMilliseconds
   }
 
-  /// How much longer than the server's own statement timeout the client waits, for the round trip.
+  /// The client waits this much longer than the server's own statement timeout, because of the round trip.
   private static let marginMilliseconds: Int64 = 500
 
   /// - Parameter statementMilliseconds: the server's statement timeout; the client waits a little longer for the answer.

@@ -1,4 +1,4 @@
-// One PostgreSQL server, or several of which one accepts writes, for one or several gateways.
+// A PostgreSQL server, or several servers of which one accepts writes. It serves one or several gateways.
 
 import EnrollRules
 import EnrollGateway

@@ -9,7 +9,7 @@ enum OwnPeople {
 }
 
 enum RegistrationTimes {
-  /// How long an expired link is kept, so that the user who opens it learns that it is too old.
+  /// How long an expired link is kept, so that a user who opens the link learns that it has expired.
   static let keptSeconds: Int64 = 2 * 86_400
 
   /// The latest due time that a gateway with the right clock writes. A gateway whose clock was ahead may have

@@ -126,7 +126,7 @@ struct AnswerWriter {
     case 501: append("HTTP/1.1 501 Not Implemented\r\n")
     case 503: append("HTTP/1.1 503 Service Unavailable\r\n")
     default:
-      // A reason phrase may be empty, but the space before it may not be missing (RFC 9112 §4).
+      // A reason phrase may be empty, but the space before it must not be missing (RFC 9112 §4).
       append("HTTP/1.1 ")
       append(number: status)
       append(" \r\n")

@@ -19,7 +19,7 @@ final class Connection: LoopSocket, @unchecked Sendable {
 
   /// The limit in bytes for further requests that a client may send while one is processed.
   private static let heldLimit = 128 << 10
-  /// If more than this is left of an answer, the next request waits.
+  /// If more than this many bytes of an answer are unsent, the next request waits.
   private static let unsentLimit = 64 << 10
 
   /// The index in the roster.

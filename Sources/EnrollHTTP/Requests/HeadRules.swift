@@ -61,7 +61,7 @@ struct HeadRules: Sendable {
     case .refused(let refusal): return .refused(refusal)
     }
     guard let target else { return .refused(.malformed) }
-    // If any host is answered, its syntax still has to be correct (RFC 9112 §3.2).
+    // If the server answers any host, the syntax of `Host` still has to be correct (RFC 9112 §3.2).
     if let host = fields.host, isProbe || hosts == .any, !HeaderGrammar.isHost(bytes, host) {
       return .refused(.malformed)
     }

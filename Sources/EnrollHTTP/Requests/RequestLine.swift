@@ -97,7 +97,8 @@ enum HeaderGrammar {
     return rest.dropFirst().allSatisfy { bytes[$0] >= 0x30 && bytes[$0] <= 0x39 }
   }
 
-  /// The characters of a registered name (RFC 3986 §3.2.2), except the comma, which joins two hosts.
+  /// The characters of a registered name (RFC 3986 §3.2.2), except the comma, which separates the values of two joined
+  /// `Host` lines.
   private static func isOfName(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

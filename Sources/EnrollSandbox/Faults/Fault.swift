@@ -22,7 +22,7 @@ public struct Fault: Sendable, Equatable {
     self.times = times
   }
 
-  /// One effect of a fault. ``FaultTable`` has names for the useful ones.
+  /// One effect of a fault. ``FaultTable`` names the useful effects.
   public enum Effect: Sendable, Equatable {
     // Replace the answer: the request is not processed.
     /// The connection is closed; the request had no effect.

@@ -133,7 +133,7 @@ extension SandboxGateway {
     accounts[email]?.userName = user.name
   }
 
-  /// Plays a mail scanner that presses every button: the links are used up, and no user is signed in.
+  /// Acts as a mail scanner that presses every button: the links are used up, and no user is signed in.
   mutating func burnLinks() {
     for token in activations.keys { activations[token]?.isUsed = true }
   }

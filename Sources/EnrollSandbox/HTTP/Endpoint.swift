@@ -42,7 +42,7 @@ public enum Endpoint: String, CaseIterable, Sendable {
   case errorReport
   /// Sends a code or link, in Auth0's dialect.
   case passwordless
-  /// The page of such a link.
+  /// The page that the link of a passwordless sign-in opens.
   case passwordlessLink
   /// Registration with another app, first step.
   case otherAppInit

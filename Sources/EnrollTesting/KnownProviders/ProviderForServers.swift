@@ -225,8 +225,8 @@ public final class ProviderForServers: Transport, @unchecked Sendable {
     return nil
   }
 
-  /// Checks `appsecret_proof` (Facebook, Securing Graph API Requests), and replaces the URL with a version by
-  /// the URL of the dialect.
+  /// Checks `appsecret_proof` (Facebook, Securing Graph API Requests). Then it replaces the URL, which names a version
+  /// of the API, with the URL of the dialect.
   private func graphRefusal(_ request: inout HTTPRequest) -> String? {
     let query = parameters(of: request.url)
     let path = request.url.prefix { $0 != "?" }.dropFirst("https://graph.facebook.com/".count)

@@ -1,6 +1,5 @@
-// A refusal in Okta's dialect: a status, `errorCode` and `errorCauses`. Their texts stay out of the log,
-// because they may repeat data of the request. From a cause, the gateway reads only the name of the attribute
-// at its beginning.
+// A refusal in Okta's dialect: a status, `errorCode` and `errorCauses`. Their texts stay out of the log, because they
+// may repeat data of the request. The gateway compares only how the text of a cause begins: with an attribute's name.
 
 import EnrollRules
 import EnrollJSON

@@ -121,7 +121,7 @@ extension FieldError {
 
 extension EmailSteps {
   /// The page after an e-mail was requested.
-  /// - Parameter form: the path of the form; the page's link to it keeps the destination.
+  /// - Parameter form: the path of the form; the page links to it, and the link keeps the destination.
   func emailSent(
     _ purpose: EmailSentPage.Purpose, again form: String, for request: WebRequest
   ) throws(Interruption) -> WebResponse {

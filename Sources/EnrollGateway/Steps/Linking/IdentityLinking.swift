@@ -102,7 +102,7 @@ extension AccountPage.Notice {
 }
 
 extension IdentityKey {
-  /// The value in a form: the provider's name, which contains no blank, a blank, and the subject.
+  /// The value in a form: the provider's name, a blank, and the subject. The name contains no blank.
   var formText: String { provider + " " + subject }
 
   init?(formText: String) {

@@ -58,7 +58,7 @@ struct SignInStart: GatewaySteps {
     }
   }
 
-  /// Checks the parameters of an app, and continues with the app that waits.
+  /// Checks the parameters of an app's request, and calls `then` with the app that waits for the sign-in.
   private func waiting(
     _ request: WebRequest, _ parameters: Parameters,
     _ then: (Attempt.App) throws(Interruption) -> WebResponse
