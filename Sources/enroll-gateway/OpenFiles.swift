@@ -24,9 +24,9 @@ struct OpenFiles {
     return OpenFiles(limit: Int(clamping: min(isRaised ? limits.rlim_cur : before, most)))
   }
 
-  /// The number of connections that clients may have. The other descriptors are for connections to providers
-  /// (two each), to the database (three each with SQLite), for connections of clients that read the metrics,
-  /// and for files that are open for a short time.
+  /// The number of connections that clients may have. The other descriptors are for connections to providers (two
+  /// each) and to the database (three each with SQLite), for clients that read the metrics, and for files that are
+  /// open for a short time.
   /// - Parameters:
   ///   - providerThreads: requests that may wait for providers at once.
   ///   - metricsConnections: the limit of connections to the address of the metrics.
@@ -35,7 +35,8 @@ struct OpenFiles {
     return min(max(limit - others, limit / 4), Self.mostConnections)
   }
 
-  /// Refuses too low a limit at the start: later, requests would fail one after the other.
+  /// Refuses a limit that is too low when the program starts: otherwise requests would fail later, one after the
+  /// other.
   /// - Throws: `.configuration`.
   func check(databaseConnections: Int) throws(EnrollError) {
     let least = Self.least(databaseConnections)

@@ -110,7 +110,8 @@ extension Repetition {
     }
   }
 
-  /// Revokes tokens of deleted accounts that were not revoked at once, or that an operator's command left.
+  /// Revokes the tokens of deleted accounts that were not revoked at once, or that an operator's command left in the
+  /// queue.
   static func revoking(_ gateway: Gateway, _ log: any LogHandler) -> Repetition {
     Repetition("revoking tokens of providers", everySeconds: 20) {
       do throws(StoreFailure) { try gateway.revokeDue() } catch {
@@ -132,7 +133,7 @@ extension Repetition {
     }
   }
 
-  /// Logs that requests or connections were refused. Only their clients would know otherwise.
+  /// Logs that requests or connections were refused: otherwise only their clients would notice.
   static func watching(_ server: HTTPServer, _ log: any LogHandler) -> Repetition {
     let told = Guarded<[Refusal: Int]>([:], by: Mutex())
     return Repetition("watching the workers", everySeconds: 10) {

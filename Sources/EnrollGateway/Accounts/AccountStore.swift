@@ -167,8 +167,8 @@ public protocol SessionStore: AnyObject, Sendable {
 
 /// The state of the database itself.
 public protocol StoreUpkeep: AnyObject, Sendable {
-  /// Deletes sessions, codes, links and recorded messages that expired days ago, by `now` and by the
-  /// database's own clock, so that one wrong clock cannot delete valid rows.
+  /// Deletes sessions, codes, links and recorded messages that expired days ago. They must have expired by `now` and
+  /// by the database's own clock, so that one wrong clock cannot delete valid rows.
   /// - Returns: how many rows were deleted.
   func prune(at now: UnixTime) throws(StoreFailure) -> Int
 

@@ -1,8 +1,8 @@
-// An e-mail address (RFC 5321 §4.1.2), and the key by which two spellings are equal. Only ASCII is accepted:
-// letters of other scripts look like ASCII letters or fold to them (homographs), so that mail about one
-// account could go to the mailbox of another user. An internationalized domain is written in its ASCII form,
-// `xn--…`, as browsers send it. Refused: quoted local parts, address literals in brackets, SMTPUTF8 (RFC
-// 6531), and control characters, so that no address can inject a header.
+// An e-mail address (RFC 5321 §4.1.2), and the key by which two spellings are equal. Only ASCII is accepted. Letters
+// of other scripts look like ASCII letters or fold to them (homographs): mail about one account could go to the
+// mailbox of another user. An internationalized domain is written in its ASCII form, `xn--…`, as browsers send it.
+// Refused: quoted local parts, address literals in brackets, SMTPUTF8 (RFC 6531), and control characters, so that no
+// address can inject a header.
 
 import EnrollRules
 

@@ -18,7 +18,7 @@ public enum AuditEvent: String, Sendable, CaseIterable {
   case surplusEnded = "surplus_ended"
   /// Sessions ended because a provider reported a sign-out or a deleted account. The detail names the provider.
   case providerLogout = "provider_logout"
-  /// A provider passed on a user's request for deletion; An entry `unlinked` or `deleted` follows. The detail names
+  /// A provider passed on a user's request for deletion; an entry `unlinked` or `deleted` follows. The detail names
   /// the provider.
   case providerDeletion = "provider_deletion"
   /// A one-time code was presented a second time; the session that it gave was ended.
@@ -100,7 +100,7 @@ public protocol AuditStore: AnyObject, Sendable {
   /// The newest entries of an account, the newest first.
   func audit(ofAccount id: AccountID, limit: Int) throws(StoreFailure) -> [AuditEntry]
 
-  /// The number of the newest entry. Every entry that was ever written has a number; a failed change may leave a gap.
+  /// The number of the newest entry: how many entries were ever written, plus the gaps that failed changes left.
   func auditEntries() throws(StoreFailure) -> Int
 
   /// Deletes entries from before `end`, but never one younger than ``AuditRetention/shortestDays``.

@@ -30,7 +30,7 @@ enum PostgreSQLLibrary {
         functions.deallocate()
         return .failure(tooOld("\(name) has no \(String(cString: missing))"))
       }
-      // tcp_user_timeout came with version 12.
+      // Version 12 introduced tcp_user_timeout.
       guard functions.pointee.PQlibVersion() >= 12_00_00 else {
         functions.deallocate()
         return .failure(tooOld("\(name) is older than version 12"))

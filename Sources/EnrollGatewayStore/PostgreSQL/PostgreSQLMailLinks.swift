@@ -28,9 +28,10 @@ extension SQLStatement {
   /// known or other. $6, $7: the id of a new person or account, the password's hash. $8 … $12: provider, subject, e-mail,
   /// whether it is verified, name. The other parameters describe the new session or code.
   ///
-  /// Of several concurrent calls one updates the link; the others wait for it, and then find it spent. The person is inserted
-  /// first: of two links for one address one inserts the person, and the other gets that person. The account is inserted with
-  /// the id that the identity names, as in a sign-in at a provider.
+  /// If several calls run concurrently, one updates the link; the others wait, and then find the link spent. The
+  /// person is inserted first: if two links for one address are spent concurrently, one call inserts the person, and
+  /// the other call gets that person. The account is inserted with the id that the identity names, as in a sign-in at
+  /// a provider.
   private static let personOfLink = """
     WITH link AS (
       UPDATE mail_links SET spent = $4::bigint, spent_for = $3::bytea

@@ -1,5 +1,6 @@
-// One SQLite file, for a gateway on one machine. One connection writes, a few read concurrently. Each change is one transaction
-// that takes the write lock at its start, so that nothing that it has read can change before it ends.
+// One SQLite file, for a gateway on one machine. One connection writes, a few read concurrently. Each change is one
+// transaction, which takes the write lock at its start. So nothing that the transaction has read can change before it
+// ends.
 
 import EnrollRules
 import EnrollGateway

@@ -1,6 +1,6 @@
-// The schema of the database as data: versions in order, each with its statements for both databases. Migrations only add (new
-// tables, new columns that may be null or have a default, new indexes), so that a program of the previous version keeps working
-// while replicas are replaced. A released version never changes.
+// The schema of the database as data: versions in order, each with its statements for both databases. Migrations only
+// add: new tables, new indexes, and new columns that may be null or have a default. So a program of the previous
+// version keeps working while replicas are replaced. A released version never changes.
 
 import EnrollGateway
 

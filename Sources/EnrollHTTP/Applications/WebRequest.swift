@@ -50,8 +50,8 @@ public struct WebRequest: Sendable {
     self.client = client
   }
 
-  /// All headers in the order in which they came, except `Upgrade`, which the server ignores. Each call builds the list anew:
-  /// use ``values(of:)`` to read single headers.
+  /// All headers in the order in which they were received, except `Upgrade`, which the server ignores. Each call
+  /// builds a new list: use ``values(of:)`` to read single headers.
   public var headers: [HTTPHeader] {
     get { fields.all }
     set { fields = .list(newValue) }
@@ -67,8 +67,8 @@ public struct WebRequest: Sendable {
   }
 }
 
-/// Header lines. A connection keeps the bytes as they came: most headers are never read, and a string for each name and value
-/// would cost more than the rest of a short request.
+/// Header lines. A connection keeps the received bytes unchanged: most headers are never read, and a string for each
+/// name and value would cost more than the rest of a short request.
 enum RequestFields: Sendable {
   case list([HTTPHeader])
   /// Lines that the server has checked, each with CRLF at its end.

@@ -16,10 +16,10 @@ struct HeadScanner {
   private var position = 0
   private var lineStart = 0
 
-  /// True if no byte of the request has come.
+  /// True if no byte of the request has arrived.
   var isFresh: Bool { position == 0 }
 
-  /// - Parameter bytes: all bytes of this request that have come so far.
+  /// - Parameter bytes: all bytes of this request that have arrived so far.
   mutating func scan(_ bytes: UnsafeRawBufferPointer, _ rules: HeadRules) -> Outcome {
     while position < bytes.count {
       let byte = bytes[position]
@@ -122,7 +122,7 @@ struct HeadFields {
     return nil
   }
 
-  /// The lines as they came, without `Upgrade` lines.
+  /// The lines as they were received, without `Upgrade` lines.
   func lines(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var lines: [UInt8] = []
     lines.reserveCapacity(end - start)

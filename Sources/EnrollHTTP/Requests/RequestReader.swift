@@ -23,7 +23,7 @@ struct RequestReader {
   private var head: ProperHead?
   private var body: [UInt8] = []
 
-  /// True if no byte of a request has come.
+  /// True if no byte of a request has arrived.
   var isFresh: Bool { if case .head = phase { scanner.isFresh } else { false } }
 
   /// True if the request begins with `HEAD`: an answer to it has no body, even if the rest of its first line is invalid.
@@ -66,7 +66,7 @@ struct RequestReader {
       case .chunked: phase = .chunks
       case .count(let count):
         phase = .body(left: count)
-        // Reserve little: the announced body may never come.
+        // Reserve little: the announced body may never arrive.
         body.reserveCapacity(min(count, 16 << 10))
       }
       return .bodyFollows(waitsForContinue: proper.waitsForContinue)

@@ -1,6 +1,6 @@
-// Parameters of a query or of an `application/x-www-form-urlencoded` body (WHATWG URL §5), in the order in which they came. The
-// provider parses and writes them with its own code, so that it shares no defect with the library under test. Refused: more
-// than 100 parameters. Repeated names are kept; the endpoints refuse them (RFC 6749 §3.1).
+// Parameters of a query or of an `application/x-www-form-urlencoded` body (WHATWG URL §5), in their order. The
+// provider parses and writes them with its own code, so that it shares no defect with the library under test. Refused:
+// more than 100 parameters. Repeated names are kept; the endpoints refuse them (RFC 6749 §3.1).
 
 import Foundation
 

@@ -7,7 +7,7 @@ struct Interaction: Sendable {
   /// The cookie value of the browser in which it began.
   var browserID: String
   let begunAt: Int64
-  /// The code of a device that waits: at the end it is allowed or denied, instead of a redirect.
+  /// The `device_code` of a device that waits. At the end the user's decision is stored for it, instead of a redirect.
   var deviceCode: String?
   /// Whether the request's `prompt` still requires a new account.
   var mustCreate: Bool

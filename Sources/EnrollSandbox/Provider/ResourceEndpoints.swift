@@ -1,5 +1,5 @@
-// A protected resource whose metadata name the authorization server (RFC 9728), and the registration of clients (RFC 7591), for
-// apps that know neither the provider nor a client id.
+// The endpoints for apps that know neither the provider nor a client id: a protected resource with metadata that name
+// the authorization server (RFC 9728), and the registration of clients (RFC 7591).
 
 import EnrollJSON
 

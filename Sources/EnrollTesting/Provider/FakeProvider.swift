@@ -115,7 +115,7 @@ public final class FakeProvider: Transport, @unchecked Sendable {
       PrivateKey.generate(.ec(.p256)))
   }
 
-  /// A provider that imitates a well-known one.
+  /// A provider that imitates a well-known provider.
   /// - Parameters:
   ///   - id: the id of one of the ``KnownProviders``.
   ///   - registration: its only client.

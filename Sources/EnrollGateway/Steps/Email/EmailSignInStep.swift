@@ -1,7 +1,8 @@
-// `/signin`: users who registered by e-mail sign in with their password, or with a link that is mailed. The answers do not tell
-// whether an address is known: they are the same, a password is hashed for an unknown address too, and an unknown address that
-// may register gets the e-mail of a registration. A link signs in the browser that opens it. The page that the link opens shows
-// the account's address and, if another browser asked for the link, the name of that browser.
+// `/signin`: users who registered by e-mail sign in with their password, or with a link that is mailed. The answers do
+// not reveal whether an address is known. They are the same, and a password is hashed for an unknown address as well.
+// If the owner of an unknown address may register, the address gets the e-mail of a registration. A link signs in the
+// browser that opens it. The page that the link opens shows the account's address and, if another browser asked for
+// the link, the name of that browser.
 
 import EnrollRules
 import EnrollCrypto
@@ -67,11 +68,11 @@ extension EmailSteps {
       try registration.directory.check(Secret(given), of: email)
     }
     switch check {
-    // A locked user gets the same answer: the directory reports the lock before it checks the password, so
-    // the caller may not know the password.
+    // A locked user gets the same answer: the directory reports the lock before it checks the password, so the lock
+    // does not prove that the caller knows the password.
     case .rejected, .locked: return try wrong()
-    // The browser is not redirected to the provider without a session. A provider whose sign-in page leads
-    // here would send it back at once.
+    // Without a session the browser is not redirected to the provider: a provider whose sign-in page leads here would
+    // send it back at once.
     case .expired: return .redirect(to: "/password/forgotten")
     case .incomplete: throw .failure(.stepMissing)
     case .accepted(let person, let session):

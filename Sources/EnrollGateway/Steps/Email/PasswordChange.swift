@@ -11,7 +11,7 @@ import EnrollHTTP
 struct PasswordChange: GatewaySteps {
   let services: GatewayServices
   let store: any SessionStore & AccountChanges & RegistrationStore
-  /// nil for another directory: only its own pages change a password.
+  /// nil if the gateway uses another directory: then only the pages of that directory change a password.
   let own: OwnDirectory?
   let sessions: GatewaySessions
   let notices: AccountNotices

@@ -1,8 +1,8 @@
-// `GET /v1/auth/{provider}/callback`: the provider sent the browser back. The browser's cookie proves that the sign-in began in
-// it (RFC 9700 §4.7). The gateway exchanges the code, verifies the answer, and finds or creates the account in one call of the
-// store. Refused: an answer in another browser, an answer of another provider (mix-up, RFC 9700 §4.4), an answer after ten
-// minutes, and an answer that this replica has already sent to the provider: a provider may revoke the tokens of a code that it
-// gets twice (RFC 6749 §4.1.2).
+// `GET /v1/auth/{provider}/callback`: the provider sent the browser back. The browser's cookie proves that the sign-in
+// began in it (RFC 9700 §4.7). The gateway exchanges the code, verifies the answer, and finds or creates the account
+// in one call of the store. Refused: an answer in another browser, an answer of another provider (mix-up, RFC 9700
+// §4.4), an answer after ten minutes, and an answer whose code this replica has already sent to the provider. A
+// provider may revoke the tokens of a code that it gets twice (RFC 6749 §4.1.2).
 
 import EnrollRules
 import EnrollSteps
@@ -25,7 +25,7 @@ struct SignInCallback: GatewaySteps {
   func handleCallback(_ request: WebRequest, _ provider: SignInProvider) throws(Interruption) -> WebResponse {
     let parameters = try request.parameters()
     if parameters[Self.usedField] != nil { return try afterUse(request, provider, parameters) }
-    // A code must come in the requested response mode; an error may come in any.
+    // A code must come in the requested response mode; an error may come in any response mode.
     guard !provider.answersByForm || parameters["code"] == nil else { throw .failure(.invalidRequest) }
     return try handleCallback(request, provider, query: request.query ?? "", parameters["state"])
   }
@@ -137,7 +137,7 @@ struct SignInCallback: GatewaySteps {
     return try completeAppSignIn(request, identity, waiting, provider, clearingCookie: clearingCookie)
   }
 
-  /// Stores the token that has to be revoked later, sealed. A failure does not fail the sign-in.
+  /// Stores the token that has to be revoked later, in sealed form. If that fails, the sign-in still succeeds.
   private func keep(_ signIn: ProviderSignIn) {
     guard let token = signIn.refreshToken else { return }
     do {
