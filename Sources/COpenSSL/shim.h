@@ -46,7 +46,7 @@ struct enroll_openssl {
 #undef ENROLL_OPENSSL_FIELD
 };
 
-// Compares the name of the key's type. EVP_PKEY_is_a would say no if it had no memory for its search.
+// Compares the name of the key's type. EVP_PKEY_is_a also returns 0 if it has no memory for its search.
 static inline int enroll_openssl_is_a(const struct enroll_openssl *_Nonnull functions, const EVP_PKEY *key, const char *type) {
   const char *name = functions->EVP_PKEY_get0_type_name(key);
   return name && strcmp(name, type) == 0;

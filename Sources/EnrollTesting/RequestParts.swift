@@ -3,7 +3,7 @@
 import EnrollRules
 import Foundation
 
-/// The query parameters of a URL. Of a repeated name the last value counts.
+/// The query parameters of a URL. If a name is repeated, its last value counts.
 func parameters(of url: String) -> [String: String] {
   guard let mark = url.firstIndex(of: "?") else { return [:] }
   return fields(String(url[url.index(after: mark)...]))

@@ -26,7 +26,7 @@ final class MailDelivery: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Ends the thread after the current e-mail was sent. Otherwise the server could accept the e-mail while it
+  /// Ends the thread after the current e-mail was sent. Otherwise the mail server could accept the e-mail while it
   /// stays in the outbox, and it would be sent twice.
   func stop(withinSeconds seconds: Int64) {
     condition.lock()

@@ -214,7 +214,7 @@ struct Setup {
       ? String(Substring(settings.database.utf8.dropFirst(7))) : nil
   }
 
-  /// The path of a SQLite database that does not exist yet, in a folder that does; nil for any other database.
+  /// The path of a SQLite database that does not exist yet, in a folder that exists; nil for any other database.
   /// - Throws: `.configuration` for a path where the store makes no database, such as `:memory:`.
   private func missingDatabase() throws(EnrollError) -> String? {
     guard let path = sqlitePath else { return nil }

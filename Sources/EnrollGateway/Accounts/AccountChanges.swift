@@ -1,5 +1,5 @@
-// Changes of an account: link or unlink an identity, merge two accounts, delete an account. Each change is atomic. A change
-// that a user asks for checks in the same transaction that the user's session is live and began recently.
+// Changes of an account: link or unlink an identity, merge two accounts, delete an account. Each change is atomic. If
+// a user asks for a change, the same transaction checks that the user's session is live and began recently.
 
 public import EnrollRules
 
@@ -174,7 +174,7 @@ public protocol AccountChanges: AnyObject, Sendable {
   /// The id of the account that has the identity; nil if none has it.
   func account(of identity: IdentityKey) throws(StoreFailure) -> AccountID?
 
-  /// Ends the sessions that the identity began, and deletes the codes of apps that were not redeemed yet.
+  /// Ends the sessions that the identity began, and deletes the apps' codes that are not redeemed yet.
   /// - Parameters:
   ///   - providerSession: ends only the sessions that belong to this session of the provider, and sessions
   ///     whose provider session is unknown; nil for all.
@@ -184,8 +184,8 @@ public protocol AccountChanges: AnyObject, Sendable {
     ofIdentity identity: IdentityKey, providerSession: String?, begunUntil end: UnixTime, at now: UnixTime
   ) throws(StoreFailure) -> Int
 
-  /// Ends the sessions that the provider's message is about, deletes their unredeemed codes of apps, and records the message,
-  /// in one transaction.
+  /// Ends the sessions that the provider's message is about, deletes the unredeemed app codes of the same sign-ins,
+  /// and records the message, in one transaction.
   /// - Returns: how many sessions ended; nil if the message was handled before, and nothing was done.
   func end(_ logout: ProviderLogout, at now: UnixTime) throws(StoreFailure) -> Int?
 

@@ -178,11 +178,12 @@ public protocol StoreUpkeep: AnyObject, Sendable {
   /// - Returns: the versions that were applied; none if the schema is newer.
   func migrate() throws(StoreFailure) -> [Int64]
 
-  /// Returns if the store answers and has this program's schema; PostgreSQL must also grant the rights to its
-  /// tables. The check uses a separate connection.
+  /// Succeeds if the store answers and has this program's schema; PostgreSQL must also grant the rights to its tables.
+  /// The check uses a separate connection.
   func check() throws(StoreFailure)
 
-  /// Returns if there is disk space for a change. SQLite writes a small row; a database server reports a full disk itself.
+  /// Succeeds if there is disk space for a change. SQLite writes a small row; a database server reports a full disk
+  /// itself.
   /// - Throws: `.full`. Only ``check()`` reports a database that is busy or cannot be reached.
   func checkDiskSpace(at now: UnixTime) throws(StoreFailure)
 

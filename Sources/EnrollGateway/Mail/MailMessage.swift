@@ -144,7 +144,8 @@ enum MailDate {
     let seconds = max(time.seconds, 0)
     let days = seconds / 86_400
     let rest = seconds % 86_400
-    // Years begin in March, so that a leap day is the last day of its year; 400 years have 146,097 days.
+    // In this calculation years begin in March, so that a leap day is the last day of its year; 400 years have 146,097
+    // days.
     let shifted = days + 719_468
     let ofEra = shifted % 146_097
     let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365

@@ -24,7 +24,7 @@ public final class SignInProvider: Sendable {
 
   /// - Parameters:
   ///   - dialect: the provider's requirements beyond the specifications.
-  ///   - configuration: has the gateway's callback as its redirect URI, and no confirmation.
+  ///   - configuration: has the gateway's callback as its redirect URI, and requires no confirmation of the profile.
   ///   - threads: the same object for all providers.
   ///   - makeStore: makes an empty store in memory for one request.
   public init(

@@ -16,7 +16,8 @@ struct CalendarTime: Equatable {
     let rest = Int(seconds - days * 86_400)
     hour = rest / 3600
     minute = rest % 3600 / 60
-    // Years begin in March, so that a leap day is the last day of its year; 400 years have 146,097 days.
+    // In this calculation years begin in March, so that a leap day is the last day of its year; 400 years have 146,097
+    // days.
     let shifted = days + 719_468
     let era = shifted / 146_097
     let dayOfEra = shifted % 146_097

@@ -1,5 +1,6 @@
-// The pages for users with e-mail: register, e-mail sent, welcome, sign in, new password. Each is one short form. A form with
-// errors keeps the entered values except passwords, and begins with a message that something must be corrected.
+// The pages for registration and sign-in by e-mail: register, e-mail sent, welcome, sign in, new password. Each is one
+// short form. A form with errors keeps the entered values except passwords, and begins with a message that something
+// must be corrected.
 
 /// The target of a form and its two hidden fields.
 public struct FormFrame: Sendable {

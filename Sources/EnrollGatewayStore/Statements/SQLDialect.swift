@@ -2,19 +2,20 @@
 
 /// One of the two dialects.
 struct SQLDialect: Sendable {
-  /// Appended to a query: nobody else changes its rows until the transaction ends.
+  /// Text appended to a query, so that nobody else changes the query's rows until the transaction ends.
   let lock: String
-  /// Appended to a query: nobody else deletes its rows until the transaction ends.
+  /// Text appended to a query, so that nobody else deletes the query's rows until the transaction ends.
   let keyLock: String
-  /// Appended to a query: it waits for a transaction that changes its rows.
+  /// Text appended to a query, so that the query waits for a transaction that changes its rows.
   let shareLock: String
   /// Now by the database's own clock, in seconds since 1970.
   let now: String
   /// The function for the smaller of two numbers.
   let least: String
-  /// A comparison that also holds if one side is null.
+  /// The operator for "not equal" that also works if one side is null.
   let isNot: String
-  /// The texts around a query whose rows a change is limited to. Rows that another transaction has locked are left out.
+  /// The texts before and after a query: a change is then limited to the query's rows. Rows that another transaction
+  /// has locked are left out.
   private let batch: (start: String, end: String)
 
   func among(_ query: String) -> String { batch.start + query + batch.end }

@@ -20,8 +20,8 @@ public actor Provider {
   var signedIn: [String: BrowserSession] = [:]
   /// The scopes that a user granted to a client, by user name and client id.
   var consents: [[String]: Set<String>] = [:]
-  /// The faults for a later redirect, planned for the request that showed the page; by the id of the interaction,
-  /// browser or other-app request.
+  /// The effects of faults on a later redirect. The request of the page before it matched the faults. By the id of the
+  /// interaction, browser or other-app request.
   var redirectEffects: [String: [Fault.Effect]] = [:]
   var gateway: SandboxGateway
   var plan = FaultPlan()

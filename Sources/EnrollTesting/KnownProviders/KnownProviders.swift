@@ -1,4 +1,5 @@
-// The dialects of the providers, with the evidence for each of their settings. Reading them fails if a setting has none.
+// The dialects of the providers, with the evidence for each of their settings. Reading them fails if a setting has no
+// evidence.
 
 public import EnrollJSON
 import Foundation

@@ -29,7 +29,8 @@ extension FakeProvider {
     public var dpopAlgorithms: [String]
     /// Issues Bearer tokens also to clients that send a DPoP proof.
     public var answersBearer: Bool
-    /// The nonce that every DPoP proof must contain; a request without it is refused with the nonce.
+    /// The nonce that every DPoP proof must contain. A request without it is refused, and the answer contains the
+    /// nonce.
     public var dpopNonce: String?
     /// Whether answers have the header `Date`, as the answers of most servers do.
     public var sendsDate = true
@@ -47,7 +48,7 @@ extension FakeProvider {
     public var clientRefusal = HTTPResponse(
       status: 401, headers: [HTTPHeader("Content-Type", "application/json")],
       body: Array(#"{"error":"invalid_client"}"#.utf8))
-    /// Whether a client that authenticates with the wrong method loses its code (better-auth).
+    /// Whether a client that authenticates with the wrong method loses its code, as with better-auth.
     public var spendsCodesOfRefusedClients: Bool
     /// The methods that the revocation and introspection endpoints accept; nil for ``secretMethods``.
     public var laterSecretMethods: [ClientSecretMethod]?

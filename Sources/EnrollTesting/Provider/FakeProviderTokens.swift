@@ -124,8 +124,8 @@ extension FakeProvider {
     return words(form["scope"]).allSatisfy(granted.contains)
   }
 
-  /// RFC 8707 §2, RFC 6749 §6: the error if a renewal with this token must not name this resource or these scopes; the token
-  /// stays valid.
+  /// The error if a renewal with this token names a resource or scopes that it must not name (RFC 8707 §2, RFC 6749
+  /// §6). The token stays valid.
   private func audienceError(_ audience: Audience, of refreshToken: String) -> String? {
     state.withLock { state in
       if let resource = audience.resource, !state.settings.resources.contains(resource) {

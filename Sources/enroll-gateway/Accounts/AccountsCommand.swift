@@ -1,5 +1,5 @@
-// `enroll-gateway accounts`: an operator's commands about one account, which work while gateways run or not. Each command
-// writes an audit entry with the address `operator`. The output contains no token, code or secret.
+// `enroll-gateway accounts`: an operator's commands about one account, which work whether gateways run or not. Each
+// command writes an audit entry with the address `operator`. The output contains no token, code or secret.
 
 import EnrollArguments
 import EnrollRules

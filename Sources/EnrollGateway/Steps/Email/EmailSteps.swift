@@ -1,5 +1,5 @@
-// Steps that all pages for e-mail users share: they report failures of the directory, and end a sign-in with
-// a session for the browser, or with a code for the app that waits.
+// Steps that all pages for registration and sign-in by e-mail share: they report failures of the directory, and end a
+// sign-in with a session for the browser, or with a code for the app that waits.
 
 import EnrollRules
 import EnrollSteps
@@ -7,7 +7,7 @@ import EnrollCrypto
 import EnrollGatewayPages
 import EnrollHTTP
 
-/// The pages for users who come by e-mail.
+/// The pages for users who register or sign in by e-mail.
 struct EmailSteps: GatewaySteps {
   let services: GatewayServices
   let store: any SessionStore & AccountChanges & RegistrationStore & AuditStore

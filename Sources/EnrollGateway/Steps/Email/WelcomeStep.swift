@@ -1,5 +1,6 @@
-// `/welcome/{activationToken}`: the link in the e-mail. GET changes nothing; the form spends the link, creates the person and
-// the account in one step, and signs in, in any browser. Refused: a token that is expired, used, replaced or unknown.
+// `/welcome/{activationToken}`: the link in the e-mail. GET changes nothing; the form spends the link, creates the
+// person and the account in one step, and signs the user in, in any browser. Refused: a token that is expired, used,
+// replaced or unknown.
 
 import EnrollCrypto
 import EnrollGatewayPages

@@ -1,7 +1,7 @@
-// Facebook's two callbacks. `POST /v1/auth/{provider}/data-deletion`: a user asked Facebook for the deletion of their data. The
-// gateway deletes the identity, or the account if it has no other identity; the answer has a confirmation code, and the URL of
-// a page with the result. `POST /v1/auth/{provider}/deauthorize`: a user removed the app at Facebook; the sessions that the
-// identity began before that end.
+// Facebook's two callbacks. `POST /v1/auth/{provider}/data-deletion`: a user asked Facebook to delete their data. The
+// gateway deletes the identity, or the account if it has no other identity; the answer has a confirmation code, and
+// the URL of a page with the result. `POST /v1/auth/{provider}/deauthorize`: a user removed the app at Facebook; this
+// ends the sessions that the identity began before the request was signed.
 //
 // The code is derived from the request's signature: a repeated request has the same code, and deletes nothing again. The code
 // cannot be guessed, and neither the code nor the page identifies the user.
