@@ -12,7 +12,7 @@ public struct ServerSettings: Sendable {
     /// The host of the public origin, `localhost` and numeric loopback addresses, with any port. No page of another site can
     /// make a browser send one of these, whatever address its name resolves to (DNS rebinding).
     case loopback
-    /// Any host: the application judges it, or the server runs in a test.
+    /// Any host: the application checks it, or the server runs in a test.
     case any
   }
 

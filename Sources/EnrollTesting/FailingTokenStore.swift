@@ -51,7 +51,7 @@ package final class FailingTokenStore: TokenStore {
   /// Makes the outbox unavailable from now on, for reads and changes, or available again.
   package func refuseOutbox(_ isRefused: Bool) { hasNoOutbox.withLock { $0 = isRefused } }
 
-  /// Whether reserving space fails from now on.
+  /// Makes reserving space fail from now on, or succeed again.
   package func refuseSpace(_ isFull: Bool) { self.isFull.withLock { $0 = isFull } }
 
   /// How many times space was reserved.

@@ -99,7 +99,7 @@ public struct DeletedAccount: Sendable, Equatable {
   }
 }
 
-/// A provider's message that a user has signed out there.
+/// A provider's message that a user has signed out at the provider.
 public struct ProviderLogout: Sendable, Equatable {
   /// The gateway's name for the provider.
   public var provider: String

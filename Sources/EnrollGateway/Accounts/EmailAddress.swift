@@ -26,10 +26,10 @@ public struct EmailAddress: Sendable, Equatable {
     case malformed
   }
 
-  /// RFC 5321 §4.5.3.1.3, without the two angle brackets.
+  /// The longest address in bytes (RFC 5321 §4.5.3.1.3, without the two angle brackets).
   static let longest = 254
   static let longestLocalPart = 64
-  /// RFC 1035 §2.3.4.
+  /// The longest label of a domain in bytes (RFC 1035 §2.3.4).
   static let longestLabel = 63
 
   public init(_ given: String) throws(Refusal) {

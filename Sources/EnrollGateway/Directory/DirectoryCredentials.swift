@@ -39,7 +39,7 @@ public final class DirectoryCredentials: Sendable {
   private let kind: Kind
   private let kept: Guarded<Kept?>
 
-  /// A token is not used any more from this many seconds before its expiry.
+  /// This many seconds before its expiry, a token is no longer used.
   private static let graceSeconds: Int64 = 30
 
   public init(_ kind: Kind, lock: any Lock) {

@@ -4,7 +4,7 @@
 public enum StoreFailure: Error, Sendable, Equatable {
   /// The store cannot be reached or is too busy: nothing has changed, and a later attempt may succeed.
   case unavailable(String)
-  /// The connection was lost while a change was made: it may have happened.
+  /// The connection was lost while a change was made: the change may have happened.
   case unknownOutcome(String)
   /// The disk is full or the database is not writable.
   case full(String)

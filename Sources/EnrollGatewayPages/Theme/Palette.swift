@@ -102,7 +102,7 @@ struct Palette: Sendable, Equatable {
     return goal
   }
 
-  /// The pairs of colours that meet on a page, with their lowest contrast.
+  /// The pairs of colours that meet on a page, with the lowest allowed contrast.
   static let pairs: [(front: ColourRole, back: ColourRole, least: Double)] = [
     (.text, .card, 4.5), (.text, .page, 4.5), (.text, .highlight, 4.5), (.mutedText, .card, 4.5),
     (.mutedText, .page, 4.5),

@@ -1,5 +1,5 @@
-// One request as an application reads it. The server has refused malformed HTTP (RFC 9110, RFC 9112); the application judges
-// what the parameters and headers mean.
+// One request as an application reads it. The server has refused malformed HTTP (RFC 9110, RFC 9112); the application
+// interprets the parameters and headers.
 
 public import EnrollRules
 
