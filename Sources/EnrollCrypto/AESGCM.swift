@@ -1,4 +1,4 @@
-// AES-256-GCM (NIST SP 800-38D): encryption with a key. One size each of key, nonce and tag.
+// AES-256-GCM (NIST SP 800-38D): authenticated encryption. The key, the nonce and the tag each have one fixed size.
 
 import COpenSSL
 
@@ -10,7 +10,7 @@ public enum AESGCM {
   public static let nonceCount = 12
   /// Bytes that sealing adds.
   public static let tagCount = 16
-  /// The most bytes of plaintext or of associated data in one call.
+  /// The maximum number of bytes of plaintext, and of associated data, in one call.
   public static let lengthLimit = 1 << 30
 
   private static let handle = Fetched { CipherHandle("AES-256-GCM") }

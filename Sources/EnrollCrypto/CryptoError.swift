@@ -14,7 +14,7 @@ public struct CryptoError: Error, Equatable, Sendable {
     case argument
     /// OpenSSL failed, for example because there is no entropy or an algorithm is disabled.
     case library
-    /// OpenSSL had not enough memory.
+    /// OpenSSL did not have enough memory.
     case memory
     /// OpenSSL is missing or too old.
     case missing
@@ -35,7 +35,7 @@ public struct CryptoError: Error, Equatable, Sendable {
     let libcrypto: UnsafePointer<enroll_openssl>
     do throws(CryptoError) { libcrypto = try OpenSSL.functions() } catch { return error }
     let (reason, isMemory) = takeReasons(libcrypto)
-    // A failure without a reason had no memory to record one.
+    // If OpenSSL gives no reason, it had no memory to record one.
     guard reason != 0, !isMemory else {
       return CryptoError(.memory, operation + " failed because memory ran out")
     }
@@ -70,8 +70,8 @@ func require(_ status: Int32, _ operation: String) throws(CryptoError) {
   guard status == 1 else { throw .library(operation) }
 }
 
-/// Runs `body` again if it fails. OpenSSL does not always report a lack of memory; then the input seems to be wrong,
-/// and the caller might discard good data. So only a second failure counts.
+/// Runs `body` a second time if it fails. OpenSSL does not always report a lack of memory: the input then seems to be
+/// wrong, and the caller might discard good data. So only a second failure counts.
 func confirmed<Value>(_ body: () throws(CryptoError) -> Value) throws(CryptoError) -> Value {
   do throws(CryptoError) {
     return try body()

@@ -73,7 +73,7 @@ public enum Digest: Sendable, CaseIterable {
   }
 
   /// The hash of `bytes`, without allocating memory.
-  /// - Throws: `.argument` for a function whose hash has another size.
+  /// - Throws: `.argument` for a hash function whose hash does not have 32 bytes.
   public func hash(
     _ bytes: UnsafeRawBufferPointer, into output: inout InlineArray<32, UInt8>
   ) throws(CryptoError) {
@@ -89,7 +89,7 @@ public enum Digest: Sendable, CaseIterable {
         input.baseAddress, input.count, output.baseAddress?.assumingMemoryBound(to: UInt8.self), nil,
         handle.pointer, nil)
     }
-    // SHA-256 is computed all the time, so its context is kept for the next use. It keeps nothing of the data.
+    // SHA-256 is used very often, so its context is kept for the next use. The context keeps no part of the data.
     guard let context = Self.spare.take() ?? Self.context(handle) else { return 0 }
     let start = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
     guard libcrypto.pointee.EVP_DigestUpdate(context.pointer, input.baseAddress, input.count) == 1,
@@ -101,7 +101,7 @@ public enum Digest: Sendable, CaseIterable {
     return 1
   }
 
-  /// A context for SHA-256 that is initialised.
+  /// An initialised context for SHA-256, kept for the next use.
   private static let spare = Spare<DigestContext>()
 
   private static func context(_ handle: DigestHandle) -> DigestContext? {

@@ -3,7 +3,7 @@
 import COpenSSL
 
 public enum Scrypt {
-  /// The most bytes of memory that one derivation may use.
+  /// The maximum number of bytes of memory that one derivation may use.
   public static let memoryLimit = 256 << 20
 
   /// - Parameters:

@@ -1,6 +1,6 @@
 // Bytes that must not leak: they are not printable, are compared in constant time, and are wiped when the last
 // reference ends (R40). Copies that a caller makes with `reveal`, and copies inside jansson and libcurl, cannot be
-// wiped. The file also has the two operations for memory of other owners: wiping, and comparison in constant time.
+// wiped. This file also has two operations for memory that other code owns: wiping, and comparison in constant time.
 
 import COpenSSL
 

@@ -3,7 +3,7 @@
 import COpenSSL
 
 public enum SystemRandom {
-  /// The most bytes in one call.
+  /// The maximum number of bytes in one call.
   public static let countLimit = 1 << 20
 
   /// - Throws: `.library` if the system has no entropy, because weaker bytes are never returned; `.argument` for a

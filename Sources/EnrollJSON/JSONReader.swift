@@ -28,7 +28,7 @@ public struct JSONError: Error, Equatable, Sendable {
 }
 
 extension JSON {
-  /// The most levels of arrays and objects; deeper texts are refused (R37).
+  /// The maximum depth of nested arrays and objects; deeper texts are refused (R37).
   public static let depthLimit = 64
 
   /// Reads exactly one value from UTF-8 text (RFC 8259). A number that is too large does not make the document
@@ -38,9 +38,9 @@ extension JSON {
   public static func parse(_ text: [UInt8]) throws(JSONError) -> JSON {
     let scan = try JSONScan(text)
     if scan.isSimple, let value = simple(text, scan) { return value }
-    // jansson collects a string or number in a growing buffer. If the buffer cannot grow, jansson silently leaves out a
-    // character. So a string as long as the longest token comes first: its length shows whether it is complete, and the
-    // buffer need not grow afterwards.
+    // jansson collects a string or number in a growing buffer. If the buffer cannot grow, jansson silently leaves out
+    // a character. So a string as long as the longest token is put before the value: its length in the result shows
+    // whether it is complete, and the buffer need not grow after it.
     let opening = Array("[\"".utf8) + [UInt8](repeating: 0x78, count: scan.longestToken) + Array("\",".utf8)
     let wrapped = opening + scan.applied(to: text) + [UInt8(ascii: "]")]
     var error = json_error_t()
@@ -59,11 +59,11 @@ extension JSON {
     return self.value(value)
   }
 
-  /// The number of characters of a number that fits into jansson's initial buffer.
+  /// The length of the longest number that fits into jansson's initial buffer, in characters.
   static let shortNumber = 14
 
-  /// Reads a text as it is. All strings together must be as long as in the text, so that a missing character is
-  /// noticed.
+  /// Reads a text without changes to it. All strings together must be as long as in the text, so that a missing
+  /// character is detected.
   /// - Returns: nil if jansson returns no value, for any reason.
   private static func simple(_ text: [UInt8], _ scan: JSONScan) -> JSON? {
     let root = text.withUnsafeBytes { bytes in
@@ -88,8 +88,8 @@ extension JSON {
     }
   }
 
-  /// The error in EnrollKit's own words, because the messages of jansson quote the text. A syntax error of jansson may
-  /// be a lack of memory.
+  /// The error in EnrollKit's own words, because the messages of jansson quote the text. A syntax error that jansson
+  /// reports may be a lack of memory.
   private static func refusal(of text: [UInt8], _ error: json_error_t, _ offset: Int) -> JSONError {
     var error = error
     let code = json_error_code(UInt32(bitPattern: enroll_json_error_code(&error)))

@@ -1,8 +1,8 @@
-// Reads the usable members of an object that is not acceptable JSON (R37), because of: a duplicate member, NUL in a
-// string, nesting that is too deep, a trailing comma, a byte order mark or a warning before it, other bytes or another
-// object after it, or a missing end. It is for responses that must not be lost as a whole, because a value in them cannot
-// be fetched again (R30). It reads only the members of the outermost objects, and returns a value only if the text is
-// unambiguous about it.
+// Reads the usable members of an object that is not acceptable JSON (R37). The causes may be a duplicate member, NUL
+// in a string, nesting that is too deep, a trailing comma, a byte order mark or a warning before the object, other
+// bytes or another object after it, or a missing end. This is for responses with values that cannot be fetched again
+// (R30): such a response must not be lost as a whole. Only the members of the outermost objects are read, and a value
+// is returned only if the text is unambiguous about it.
 
 extension JSON {
   /// The members named `names` whose values are unambiguous: acceptable by themselves (R37), and the same wherever an
@@ -85,9 +85,9 @@ private struct JSONSalvage {
     end = brace
   }
 
-  /// Finds the objects in a text: at its start, behind one another, or after a comment or warning. The comment may have
-  /// brackets, for example a log's date or a trace's `{main}`. An object where a value is expected is a part of another
-  /// value, and is not found.
+  /// Finds the objects in a text: at the start of the text, after another object, or after a comment or warning. The
+  /// comment may have brackets, for example a log's date or a trace's `{main}`. An object where a value is expected
+  /// is a part of another value, and is not found.
   struct Search {
     private let text: [UInt8]
     private var at = 0
@@ -113,8 +113,8 @@ private struct JSONSalvage {
     /// Continues after a complete object.
     mutating func end(_ object: JSONSalvage) { (at, last) = (object.at, object.at) }
 
-    /// Whether nothing is between the object and the text's start or the last complete object, so that the brace is not one
-    /// of a comment.
+    /// Whether only white space is between the object and the text's start or the last complete object. Then the
+    /// object's brace does not belong to a comment.
     func isExpected(_ object: JSONSalvage) -> Bool { text[last..<object.start].allSatisfy { isSpace($0) } }
 
     func words(before object: JSONSalvage, mayName name: String) -> Bool {
@@ -124,11 +124,11 @@ private struct JSONSalvage {
     func rest(mayName name: String) -> Bool { JSONSalvage.mayName(name, text[last...]) }
   }
 
-  /// Whether the text ends inside the object, and is correct until there. Ask only after the last step.
+  /// Whether the text ends inside the object, and is correct until there. Valid only after the last step.
   var isCut: Bool { !isWhole && at >= text.count }
 
-  /// Whether the text may have been cut inside the member `name`: after the last complete member comes this
-  /// key, or a part of it.
+  /// Whether the text may have been cut inside the member `name`: the last complete member is followed by this key,
+  /// or by a part of it.
   func isCutBehind(_ name: String) -> Bool {
     guard let cutKey, let key = try? JSON.parse(Array(text[cutKey])).string else {
       return Self.mayName(name, text[end...])
@@ -170,7 +170,7 @@ private struct JSONSalvage {
   static func mayName(_ name: String, _ bytes: ArraySlice<UInt8>) -> Bool {
     let (name, escape) = (Array(name.utf8), Array("\\u".utf8))
     return bytes.indices.contains { index in
-      // Most bytes begin neither.
+      // Most bytes begin neither the name nor an escape sequence.
       guard bytes[index] == name.first || bytes[index] == escape[0] else { return false }
       return bytes[index...].starts(with: name) || bytes[index...].starts(with: escape)
     }

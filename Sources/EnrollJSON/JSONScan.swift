@@ -92,7 +92,7 @@ private struct NumberToken {
   private var isInteger = true
   private var digits: Range<Int>
   private var fraction: Range<Int>
-  /// Limited to a value far outside Double's range.
+  /// The exponent, limited to a value far outside Double's range.
   private var exponent = 0
 
   init(_ text: [UInt8], from start: Int) {
@@ -153,8 +153,8 @@ private struct NumberToken {
   }
 
   /// Whether the number is beyond Double's greatest finite value, 1.7976931348623157e308, judged by its first 17
-  /// digits. A value whose first 17 digits are equal still rounds to that value, so strtod does not overflow for
-  /// numbers that pass.
+  /// digits. A number with the same first 17 digits still rounds to that value, so strtod does not overflow for a
+  /// number that passes.
   private func isTooGreat(in text: [UInt8]) -> Bool {
     guard digits.count - 1 + exponent >= 308 else { return false }
     // The power of ten of the first significant digit, and up to 17 digits from there.

@@ -3,7 +3,7 @@
 
 import COpenSSL
 
-/// An `EVP_PKEY`: a public key or a pair.
+/// An `EVP_PKEY`: a public key or a key pair.
 final class KeyHandle: @unchecked Sendable {
   let pointer: OpaquePointer
   init(owning pointer: OpaquePointer) { self.pointer = pointer }
@@ -126,7 +126,7 @@ final class BigNumber {
 }
 
 extension StaticString {
-  /// Text in the program itself that ends with NUL.
+  /// Passes the text to `body` as a C string, without a copy: a `StaticString` ends with NUL.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     withUTF8Buffer { buffer in
       buffer.withMemoryRebound(to: CChar.self) { characters in
@@ -138,10 +138,10 @@ extension StaticString {
 }
 
 /// An algorithm of OpenSSL, fetched at first use and kept: all threads share the handle. An algorithm that was
-/// unavailable is fetched again at the next use, because the cause may have been a lack of memory. A class that is
-/// never freed.
+/// unavailable is fetched again at the next use, because the cause may have been a lack of memory. Objects of this
+/// class are never freed.
 final class Fetched<Handle: AnyObject & Sendable>: @unchecked Sendable {
-  // Unchecked: the cell is only touched by the two atomic operations, and its content stays.
+  // Unchecked: only the two atomic operations touch the cell, and its content never changes once it is set.
   private let cell: UnsafeMutablePointer<UnsafeMutableRawPointer?>
   private let fetch: @Sendable () -> Handle?
 
@@ -155,15 +155,16 @@ final class Fetched<Handle: AnyObject & Sendable>: @unchecked Sendable {
     if let kept = enroll_atomic_read(cell) { return Unmanaged<Handle>.fromOpaque(kept).takeUnretainedValue() }
     guard let handle = fetch() else { return nil }
     let owned = Unmanaged.passRetained(handle)
-    // Another thread may have been first: then its handle stays, and this handle is freed after its last use.
+    // If another thread stored its handle first, that handle is kept, and this handle is freed after its last use.
     if enroll_atomic_fill(cell, owned.toOpaque()) == 0 { owned.release() }
     return handle
   }
 }
 
-/// At most one object that waits for its next use by one thread at a time. A class, because threads share it.
+/// Keeps at most one object for its next use. Only one thread uses the object at a time. A class, because threads
+/// share it.
 final class Spare<Object: AnyObject>: @unchecked Sendable {
-  // Unchecked: the cell is only touched by the atomic operations, and only the thread that takes the object out has it.
+  // Unchecked: only the atomic operations touch the cell, and only the thread that takes the object out uses it.
   private let cell: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
   init() {

@@ -7,7 +7,7 @@ import COpenSSL
 enum OpenSSL {
   static let fileName = ENROLL_POSIX_LIBCRYPTO
 
-  // Unsafe: written once, with every function, before it is handed out, and never freed.
+  // Unsafe: the table is written once, with every function, before any caller gets it, and is never freed.
   private nonisolated(unsafe) static let library = open(fileName)
 
   /// - Throws: `.missing`.
@@ -49,7 +49,7 @@ enum OpenSSL {
   }
 }
 
-/// OpenSSL's data of the library's threads.
+/// The data that OpenSSL keeps for each of EnrollKit's threads.
 public enum OpenSSLThread {
   /// Call this before another library opens OpenSSL, so that OpenSSL frees nothing at exit.
   public static func prepare() { _ = OpenSSL.opened }

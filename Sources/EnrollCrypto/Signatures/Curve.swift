@@ -18,7 +18,7 @@ public enum Curve: String, Sendable, CaseIterable {
     }
   }
 
-  /// The bits of its field.
+  /// The number of bits of the curve's field.
   var bitCount: Int32 {
     switch self {
     case .p256: 256

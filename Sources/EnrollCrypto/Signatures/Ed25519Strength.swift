@@ -1,5 +1,6 @@
-// The Ed25519 public keys that are refused (R22, RFC 8032 §5.1.3): keys of another length, with a coordinate not
-// reduced modulo p = 2^255 - 19, or that are a point of small order, for which signatures of any message can be forged.
+// The Ed25519 public keys that are refused (R22, RFC 8032 §5.1.3): keys of another length; keys with a coordinate
+// that is not reduced modulo p = 2^255 - 19; and points of small order, because signatures of any message can be
+// forged for them.
 
 enum Ed25519Strength {
   static func check(_ key: [UInt8]) throws(CryptoError) {
@@ -15,7 +16,7 @@ enum Ed25519Strength {
     }
   }
 
-  /// p.
+  /// The prime p = 2^255 - 19.
   private static let modulus: [UInt8] = [0x7F] + [UInt8](repeating: 0xFF, count: 30) + [0xED]
 
   /// y of the points whose order divides 8: 0, 1, -1, and the two values of order 8, which are negatives of each other.

@@ -1,4 +1,4 @@
-// The URL that the browser opens, and the transaction in the form for the host.
+// The URL that the browser opens, and the `Transaction` that the host gets for a stored transaction.
 
 /// The URL that the browser opens.
 package struct BrowserURL {

@@ -109,7 +109,8 @@ extension TransactionRecord {
     cause?.source == .fallback && (codeRequest?.prompt.map { ASCII.equals($0, "none") } ?? false)
   }
 
-  /// The error with its context, so that the host knows what to offer.
+  /// If a link in an e-mail began the sign-in, the error as `.activationFailed`, so that the host knows what to
+  /// offer; otherwise the error itself.
   package func explained(_ error: EnrollError) -> EnrollError {
     guard cause?.source == .activation else { return error }
     return EnrollError(

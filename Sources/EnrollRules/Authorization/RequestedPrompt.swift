@@ -12,7 +12,7 @@ struct RequestedPrompt {
   /// - Parameters:
   ///   - host: the prompt of the host or the registration; it is always sent.
   ///   - asksForLogin: whether a login is due.
-  ///   - asksForConsent: whether a refresh token needs consent; ignored beside `none`.
+  ///   - asksForConsent: whether a refresh token needs consent; ignored if the prompt is `none`.
   ///   - logins: the values that let the user choose another account, the preferred one first.
   ///   - announced: the values that the provider announces; nil if it announces nothing.
   /// - Throws: `.loginRequired` for `none` if a login is due: the provider's own session may still belong to

@@ -13,13 +13,13 @@ extension TransactionRecord {
     case registration(EmailRegistration)
     /// A link to an e-mail address, which returns as a redirect (flows.md §6).
     case magicLink(MagicLink)
-    /// A code that the user types (flows.md §6); nil once it is settled.
+    /// A code that the user types (flows.md §6); nil once the transaction is settled.
     case oneTimeCode(OneTimeCode?)
     /// With the help of another app on the device (flows.md §9).
     case app2app(App2App)
     /// Through a back end that signs in on the app's behalf (flows.md §10).
     case bff(BFF)
-    /// A code that the user types on another device (RFC 8628); nil once it is settled.
+    /// A code that the user types on another device (RFC 8628); nil once the transaction is settled.
     case device(Device?)
   }
 
@@ -27,7 +27,7 @@ extension TransactionRecord {
   public struct SignIn: Equatable, Sendable {
     /// The authorize request as it was sent.
     public var request: CodeRequest
-    /// The link that began the sign-in; nil if the host began it, and once it is settled.
+    /// The link that began the sign-in; nil if the host began the sign-in, or once the transaction is settled.
     public var cause: LinkCause?
     /// Whether the only fallback was used, in this transaction or in the one before. This prevents an endless
     /// loop (flows.md §4).
@@ -102,7 +102,7 @@ extension TransactionRecord {
     /// nil once the transaction is settled.
     public var session: Session?
 
-    /// The gateway's session, which the other app answers.
+    /// The gateway's session, for which the other app returns an artefact.
     public struct Session: Equatable, Sendable {
       /// The gateway's id of the session.
       public var id: Secret

@@ -36,7 +36,8 @@ extension EnrollError {
 }
 
 extension TransactionRecord {
-  /// The error that the deadline has passed; for a device transaction with the provider's last response.
+  /// The error for a transaction whose deadline has passed. For a device transaction it has the provider's last
+  /// response.
   package var pastDeadline: EnrollError {
     guard case .device(let device?) = flow, let answer = device.lastAnswer else { return .pastDeadline }
     return EnrollError(

@@ -13,7 +13,7 @@ package enum BFFEndpoint {
     return bff
   }
 
-  /// Whether the name is one path segment for every reader of the URL.
+  /// Whether every URL parser reads the name as exactly one path segment.
   static func isProvider(_ name: String) -> Bool {
     (1...64).contains(name.utf8.count)
       && name.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D || $0 == 0x5F }

@@ -13,7 +13,7 @@ public struct ClientKeySettings: Equatable, Sendable {
   /// `aud` of the assertions; nil: the issuer. The word `token_endpoint` means the URL of the token endpoint.
   public var audience: String?
 
-  /// A key in this file.
+  /// Settings for the key in `file`.
   public init(
     file: String, id: String? = nil, algorithm: SignatureAlgorithm? = nil, audience: String? = nil
   ) {

@@ -5,7 +5,7 @@
 
 public import EnrollCrypto
 
-/// One provider and one client at it.
+/// One provider, and one client that is registered there.
 ///
 /// ```swift
 /// let configuration = try Configuration(
@@ -17,7 +17,8 @@ public import EnrollCrypto
 public struct Configuration: Sendable {
   /// The name of the `ProviderPreset` from which it was made; nil for none.
   public package(set) var preset: String?
-  /// Whether the client is a server, which can keep a secret. Providers that have no public clients are accepted, too.
+  /// Whether the client is a server, which can keep a secret. If so, providers without public clients are accepted,
+  /// too.
   var isOfServer = false
   /// The issuer as the provider writes it in its discovery document and its tokens, byte for byte (R18). With
   /// `{tenantid}` as a segment of its path it is a template: each token names the issuer of its own tenant.
@@ -82,10 +83,10 @@ public struct Configuration: Sendable {
   /// The algorithms of R21 with which id_tokens may be signed; nil: the algorithms among them that the
   /// provider announces.
   public var idTokenAlgorithms: [SignatureAlgorithm]?
-  /// Audiences that an id_token may name beside this client (R24); `*` for any, if `azp` is this client.
+  /// Audiences that an id_token may name in addition to this client (R24); `*` for any, if `azp` is this client.
   public var trustedAudiences: [String] = []
-  /// The URI of the resource for which tokens are requested (RFC 8707): sent with every request for tokens. Another
-  /// resource is another account.
+  /// The URI of the resource for which tokens are requested (RFC 8707): sent with every request for tokens. A
+  /// different resource means a different account.
   public var resource: String?
   /// Further APIs for which tokens may be requested later; sent with the request that begins a sign-in (RFC 8707 §2).
   public var resources: [String] = []
@@ -97,11 +98,12 @@ public struct Configuration: Sendable {
   public var activation = Activation.authorize
   /// The template of the page that ``Activation/openPage`` opens; nil: the activation link itself (R10).
   public var welcomePage: String?
-  /// False on a platform that is not a native app: the stand-in token is used (flows.md §7, A).
+  /// False on a platform that is not a native app: the stand-in token is used (flows.md §7, state A `notNative`).
   public var isNative = true
   /// The token that is used if ``isNative`` is false.
   public var standInToken: Secret?
-  /// Whether the user must confirm the profile before the tokens are used (flows.md §7, G).
+  /// Whether the user must confirm the profile before the tokens are used (flows.md §7, state G
+  /// `awaitingConfirmation`).
   public var requiresConfirmation = true
   /// The endpoint of the host's own back end that says whether it knows the user (flows.md §7); nil for no check.
   public var registrationCheckURI: String?
@@ -131,7 +133,7 @@ public struct Configuration: Sendable {
   /// A PEM file with the certificate authorities to trust instead of the system's.
   public var caFile: String?
 
-  /// - Parameter setOthers: sets other properties than the three that every configuration needs.
+  /// - Parameter setOthers: sets properties other than the three that every configuration needs.
   /// - Throws: `.configuration`; `field` is the property at fault.
   public init(
     issuer: String, clientID: String, redirectURI: String,
@@ -179,7 +181,7 @@ public struct Configuration: Sendable {
     /// For an id_token, a profile, and a refresh token; fewer if the provider does not support them
     /// (``Configuration/scopes(at:)``).
     public static let scopes = ["openid", "profile", "offline_access"]
-    /// Seconds before its expiry at which a token is renewed.
+    /// How many seconds before its expiry a token is renewed.
     public static let graceSeconds: Int64 = 60
     /// Seconds that a transaction waits for its redirect.
     public static let transactionSeconds: Int64 = 600
@@ -206,7 +208,7 @@ extension Configuration {
   /// The activation links that are accepted.
   var linkTemplates: [LinkTemplate] { appLinks.compactMap { try? LinkTemplate($0) } }
 
-  /// ``welcomePage`` with the place of its activation token.
+  /// ``welcomePage`` as a template, which marks the position of the activation token.
   package var welcomeTemplate: LinkTemplate? {
     welcomePage.flatMap { try? LinkTemplate($0, mayBeLoopback: allowsLoopbackHTTP) }
   }

@@ -1,5 +1,5 @@
-// A fault of a configuration, before a face puts it into words: the key at fault, and a text in which keys stand apart
-// from words, because each face spells keys its own way (ConfigurationSpelling).
+// A fault of a configuration, before it becomes an error text: the key at fault, and a text in which the names of
+// keys are marked. They are marked because each interface spells keys in its own way (ConfigurationSpelling).
 
 /// What is wrong with a configuration.
 struct ConfigurationFault: Error, ExpressibleByStringInterpolation {
@@ -36,7 +36,7 @@ struct ConfigurationFault: Error, ExpressibleByStringInterpolation {
     mutating func appendInterpolation(key: String) { parts.append(.key(key)) }
   }
 
-  /// The fault as one of a value inside `name`.
+  /// This fault with `name` put before its path: the value at fault is inside the key `name`.
   @inline(never)
   func inside(_ name: String) -> ConfigurationFault {
     var fault = self
@@ -52,14 +52,14 @@ struct ConfigurationFault: Error, ExpressibleByStringInterpolation {
       case .words(let words): text += words
       case .key(let key):
         let (path, dot) = (spelling.spelt(key).utf8, UInt8(ascii: "."))
-        // A key of an object stands without the object, beside the others of it.
+        // Shows only the last part of a path, because the key at fault already names the object.
         let shown = key.utf8.contains(dot) ? path.split(separator: dot).last ?? path[...] : path[...]
         text += String(decoding: shown, as: UTF8.self)
       }
     }
   }
 
-  /// The error, in the spelling of a face.
+  /// The error, with keys spelt as one interface spells them.
   @inline(never)
   func error(_ spelling: ConfigurationSpelling) -> EnrollError {
     let field = spelling.spelt(path)

@@ -30,7 +30,7 @@ extension Configuration {
     }
   }
 
-  /// The keys that a configuration needs, but that others may determine.
+  /// Throws if `issuer` or `redirectUri` is missing. Another key may give the value: `discoveryUri`, or `provider`.
   private static func requirePlaces(_ reader: ConfigurationReader) throws(ConfigurationFault) {
     for (key, other) in [("issuer", "discoveryUri"), ("redirectUri", "redirectUri")]
     where reader.value(key) ?? reader.value(other) == nil {
@@ -41,8 +41,8 @@ extension Configuration {
     }
   }
 
-  /// The issuer. If the key `issuer` is absent, the issuer comes from `discoveryUri`: it is the URL without
-  /// the well-known path, or the URL itself, because some SDKs call the issuer so.
+  /// The issuer. If the key `issuer` is absent, the issuer comes from `discoveryUri`: it is the URL without the
+  /// well-known path, or the URL itself, because some SDKs use that name for the issuer.
   private static func issuer(_ reader: ConfigurationReader) -> Issuer {
     if let issuer = reader.text("issuer") { return Issuer(issuer) }
     let text = reader.text("discoveryUri") ?? ""
@@ -53,7 +53,8 @@ extension Configuration {
     return Issuer(String(decoding: text.utf8.dropLast(suffix.utf8.count), as: UTF8.self))
   }
 
-  /// The faults that a value cannot have, because it does not tell an absent key from a default.
+  /// Checks for faults that a `Configuration` cannot show, because it does not distinguish an absent key from a
+  /// default.
   private func checkAbsentKeys(_ reader: ConfigurationReader) throws(ConfigurationFault) {
     // An empty list looks like no tenant, but would mean every tenant.
     if let tenants = reader.texts("tenants"), tenants.isEmpty {

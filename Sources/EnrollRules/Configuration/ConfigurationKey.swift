@@ -41,7 +41,7 @@ public struct ConfigurationKey: Sendable {
   public var isFile: Bool
   /// One or two sentences for the documentation.
   public var documentation: String
-  /// The property of `Configuration` with the value, or with a part of it; ``name`` for other keys.
+  /// The property of `Configuration` that has the value, or a part of it; ``name`` for a key without a property.
   let property: String
   /// Sets the property to the value of the key in JSON.
   let read: Reading?

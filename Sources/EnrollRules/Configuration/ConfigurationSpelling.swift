@@ -1,6 +1,6 @@
-// How a face spells the keys of a configuration in errors. A host that wrote `redirect_uri` does not know `redirectUri`,
-// and a missing key is spelt in the style of the keys that are there. In Swift, keys are the properties of
-// `Configuration`.
+// How an interface spells the keys of a configuration in errors. A host that wrote `redirect_uri` does not know
+// `redirectUri`. A missing key is spelt in the style of the keys that are present. In Swift, keys are the properties
+// of `Configuration`.
 
 import EnrollJSON
 
@@ -44,7 +44,7 @@ enum ConfigurationSpelling {
     return spelling(key, json?.object?.members ?? []) + inner(rest, value, key.shape, as: spelling)
   }
 
-  /// The rest of a path, behind a key with this value: nothing, `[0]…` or `.name…`.
+  /// The rest of a path, after a key with this value: nothing, `[0]…` or `.name…`.
   private static func inner(
     _ path: String, _ value: JSON?, _ shape: ConfigurationKey.Shape,
     as spelling: (ConfigurationKey, [JSONObject.Member]) -> String

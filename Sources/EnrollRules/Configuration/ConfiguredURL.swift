@@ -22,7 +22,7 @@ enum ConfiguredURL {
     }
   }
 
-  /// The URL of a server, if there is one.
+  /// The fault of a server's URL; nil if the URL is absent or valid.
   @inline(never)
   static func endpoint(_ text: String?, of configuration: Configuration) -> ConfigurationFault? {
     text.flatMap { endpoint($0, allowsLoopbackHTTP: configuration.allowsLoopbackHTTP) }
@@ -50,7 +50,8 @@ enum ConfiguredURL {
 
   /// A redirect URI: claimed https; a private scheme, with an authority if the provider requires one; or http to a
   /// loopback address or localhost (R3, R4). Spelt as browsers spell it, because it is compared byte by byte (R5).
-  /// - Parameter configuration: its redirect URI may have a scheme without a dot, and other URIs the same one (R2).
+  /// - Parameter configuration: its redirect URI may have a scheme without a dot, and other redirect URIs may have
+  ///   that scheme, too (R2).
   static func redirect(_ text: String?, of configuration: Configuration) -> ConfigurationFault? {
     guard let text else { return nil }
     return fault { () throws(ConfigurationFault) in

@@ -137,7 +137,7 @@ public struct App2AppSettings: Equatable, Sendable {
 
 /// A back end that signs in on the app's behalf (flows.md §10).
 public struct BFFSettings: Equatable, Sendable {
-  /// The base URL, below which it serves `/v1/auth`.
+  /// The base URL, below which the back end serves `/v1/auth`.
   public var base: String
   /// Accepts a session token in the redirect itself, also without `state` if exactly one transaction of this
   /// kind is pending. Everyone who sees that URL has the token, and any page can send such a URL (RFC 9700

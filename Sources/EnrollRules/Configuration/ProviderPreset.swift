@@ -11,9 +11,9 @@ public struct ProviderPreset: Sendable {
   public let title: String
   /// The provider's hosts and their subdomains, if the provider is one service for all customers.
   let hosts: [String]
-  /// The keys that a configuration with this preset needs beside the client id.
+  /// The keys that a configuration with this preset needs in addition to the client id.
   public let requires: [String]
-  /// The configuration as JSON, with `<part>` in the places of parts.
+  /// The configuration as JSON. A name in angle brackets, such as `<domain>`, stands for a part.
   public let text: String
   /// The default values of optional parts.
   public let defaults: [(part: String, value: String)]
@@ -124,8 +124,8 @@ extension ProviderPreset {
     return complete
   }
 
-  /// A configured issuer may replace a preset's issuer that needs parts which are not given. Otherwise the two must be
-  /// equal.
+  /// A configured issuer may replace the preset's issuer if that needs parts that are not given. Otherwise the two
+  /// must be equal.
   private func checkIssuer(_ written: JSON, preset: JSON, _ own: JSONObject) throws(ConfigurationFault) {
     guard let written = written.string, let text = preset.string else { return }
     let parts = Self.names(in: text)

@@ -94,8 +94,8 @@ extension Configuration {
     }
   }
 
-  /// Adds the parameter of a token request. A grant whose audiences the provider knows already adds no
-  /// parameter.
+  /// Adds the parameter of a token request. With ``ResourceParameter/audience`` the configured resource is not sent
+  /// again, because the provider already knows the audiences of the grant.
   /// - Parameter other: a resource to use instead of the configured one.
   func addResource(_ other: String? = nil, to form: inout FormEncoding) {
     guard resourceParameter != .unsent else { return }
@@ -105,13 +105,13 @@ extension Configuration {
 }
 
 extension ResourceIdentifier {
-  /// Whether `other` is the origin of this resource: it names the whole host.
+  /// Whether `other` is the origin of this resource, so that it names the whole host.
   package func isAtHost(_ other: String) -> Bool {
     guard let url = try? StrictURL(other), url.hasSameOrigin(as: self.url), !url.hadFragment, url.query == nil
     else { return false }
     return url.path.count <= 1
   }
 
-  /// Whether metadata about the resource `named` may serve it: the same text, or its host.
+  /// Whether metadata with the resource `named` applies to this resource: `named` is the same text, or its host.
   package func isServed(by named: String) -> Bool { ASCII.equals(text, named) || isAtHost(named) }
 }

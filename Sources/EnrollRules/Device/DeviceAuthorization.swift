@@ -80,11 +80,11 @@ package struct DeviceAuthorization {
 }
 
 extension DeviceAuthorization {
-  /// How long before the end of the code the first poll is sent if the interval is longer than the code lives.
+  /// If the interval is longer than the code's lifetime, the first poll is sent this long before the code expires.
   private static let lastPollSeconds: Int64 = 10
 
-  /// The pause before the first poll: the interval. If the code would expire before that, the only poll is sent shortly before
-  /// the end.
+  /// The pause before the first poll: the interval. If the code would expire during that pause, the first poll is the
+  /// only one, and is sent shortly before the code expires.
   package var firstPollSeconds: Int64 {
     guard intervalSeconds >= lifetimeSeconds else { return intervalSeconds }
     return max(lifetimeSeconds - Self.lastPollSeconds, lifetimeSeconds / 2)

@@ -10,7 +10,7 @@ package enum DevicePollAnswer {
   /// `authorization_pending`.
   case pending
   /// `slow_down`: the interval of this poll and all later ones grows by ``extraSeconds``, or to the interval in the
-  /// response; 0 if there is none.
+  /// response. `intervalSeconds` is 0 if the response has none.
   case slowDown(intervalSeconds: Int64)
   /// The transaction has ended.
   case ended(EnrollError)

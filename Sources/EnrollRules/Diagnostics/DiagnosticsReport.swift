@@ -1,6 +1,6 @@
-// The members of the report for support, without secrets (flows.md §11, R40): no token, code, state, key or PIN, nothing
-// about the user, no name that the host chose, and of a host's URLs only the parts that ``RedactedURL`` shows. The
-// members are an allowlist: a new member of a record is not shown until it is added here.
+// The members of the report for support (flows.md §11). The report has no secrets (R40): no token, code, state, key
+// or PIN. It has nothing about the user, and no name that the host chose. Of a host's URLs it has only the parts that
+// ``RedactedURL`` shows. The members are an allowlist: a new member of a record is not shown until it is added here.
 
 import EnrollCrypto
 package import EnrollJSON

@@ -57,7 +57,7 @@ struct DiscoveryDocument {
     return text
   }
 
-  /// Whether it has a member that only OpenID Connect defines, or lists the scope `openid`.
+  /// Whether the document has a member that only OpenID Connect defines, or lists the scope `openid`.
   var speaksOfOpenIDConnect: Bool {
     let members = ["id_token_signing_alg_values_supported", "subject_types_supported", "userinfo_endpoint"]
     return members.contains { object[$0] != nil }

@@ -1,4 +1,4 @@
-// A provider's documents, stored beside the records: its discovery document and its keys, as received. A new process
+// A provider's documents, stored next to the records: its discovery document and its keys, as received. A new process
 // uses them without a request for as long as their headers allow (RFC 9111), and beyond that while the provider is
 // unreachable. Readers check them as if they had just been received from the network.
 
@@ -20,13 +20,14 @@ public struct KeptDocument: Equatable, Sendable {
 
   /// The document's URL.
   public var url: String
-  /// The body of the response, as it came.
+  /// The body of the response, as it was received.
   public var body: [UInt8]
   /// The document's ETag.
   public var tag: String?
-  /// How long its headers allow its use without a request; zero for `no-store` and `no-cache`.
+  /// How long the response's headers allow the document to be used without a request; zero for `no-store` and
+  /// `no-cache`.
   public var freshness: Expiry
-  /// After a failure: the provider is not asked for the document before this ends.
+  /// After a failure: the document is not requested again before this ends.
   public var pause: Expiry?
 
   public init(url: String, body: [UInt8], tag: String?, freshness: Expiry, pause: Expiry? = nil) {
@@ -39,7 +40,8 @@ public struct KeptDocument: Equatable, Sendable {
 }
 
 extension KeptDocument {
-  /// When the document was fetched, by the clock of this boot; the earliest instant if that was in another boot.
+  /// When the document was fetched, by the clock of this boot; the earliest instant if it was fetched in another
+  /// boot.
   func fetched(at moment: Moment) -> Instant {
     guard freshness.bootID == moment.bootID else { return Instant(nanoseconds: .min) }
     return freshness.deadline.advanced(bySeconds: -freshness.lifetimeSeconds)

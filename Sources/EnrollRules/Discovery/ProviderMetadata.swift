@@ -18,7 +18,7 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var tokenEndpoint: String
   /// `jwks_uri`; nil for a provider without id_tokens.
   public var jwksURI: String?
-  /// `userinfo_endpoint`; nil, as the endpoints below, if it is not announced.
+  /// `userinfo_endpoint`; nil if it is not announced. The same is true of the endpoints below.
   public var userinfoEndpoint: String?
   /// `revocation_endpoint` (RFC 7009).
   public var revocationEndpoint: String?
@@ -37,7 +37,7 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var requiresPushedRequests: Bool
   /// The algorithms of DPoP proofs (RFC 9449 §5.1); empty for a provider without DPoP.
   public var dpopAlgorithms: [String]
-  /// The `prompt` values that it announces; nil if it announces none.
+  /// The `prompt` values that the provider announces; nil if it announces none.
   public var promptValues: [String]?
   /// The methods to send a client secret that its token endpoint announces; other authentication methods are left out.
   public var secretMethods: [ClientSecretMethod] = []
@@ -50,7 +50,7 @@ public struct ProviderMetadata: Equatable, Sendable {
   public var assertionAlgorithms: [String]?
   /// The scopes that it lists, which need not be all of its scopes; nil if it lists none.
   public var scopes: [String]?
-  /// `id_token_signing_alg_values_supported`; nil, as the two below, if it is absent.
+  /// `id_token_signing_alg_values_supported`; nil if it is absent. The same is true of the two members below.
   public var idTokenAlgorithms: [String]?
   /// `token_endpoint_auth_methods_supported`.
   public var authenticationMethods: [String]?
@@ -92,8 +92,9 @@ extension ProviderMetadata {
 }
 
 extension ProviderMetadata {
-  /// The URLs where the discovery document may be, in the order of the requests: the configured URL; else the URL of
-  /// OpenID Connect Discovery §4.1, with the issuer's path and without a doubled slash, and the URL of RFC 8414 §3.1.
+  /// The URLs where the discovery document may be, in the order of the requests: the configured URL if there is one.
+  /// Otherwise they are the URL of OpenID Connect Discovery §4.1, with the issuer's path and without a doubled slash,
+  /// and the URL of RFC 8414 §3.1.
   public static func urls(of configuration: Configuration) -> [String] {
     if let configured = configuration.discoveryURI { return [configured] }
     return [

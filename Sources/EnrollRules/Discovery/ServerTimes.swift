@@ -1,6 +1,6 @@
-// The server's time by the clock of this boot, as responses show it (R25). The response to a request of this client
-// alone is fresh. A document that anybody may fetch can come from a cache, which may not say so, and its date is then
-// too early.
+// The server's time, from the clock of this boot and the dates of responses (R25). A response to a request that only
+// this client sends is fresh. A document that anybody may fetch can come from a cache. The response may not say so,
+// and its date is then too early.
 
 /// This process's knowledge of a server's clock.
 package struct ServerTimes: Sendable {

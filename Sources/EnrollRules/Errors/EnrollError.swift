@@ -57,7 +57,7 @@ public struct EnrollError: Error, Sendable {
   /// How long the server asked the client to wait.
   public var retryAfterSeconds: Int64? { details.retryAfterSeconds }
 
-  /// Whether the error ended a sign-in: a remedy for another call to the same server does not help that sign-in.
+  /// Whether the error ended a sign-in. Then a remedy for another call to the same server does not help that sign-in.
   package var hasEndedAttempt: Bool { details.hasEndedAttempt }
 
   /// Whether nothing of the request left this machine: a code or another value in it is not spent. A transport sets it
@@ -71,10 +71,11 @@ public struct EnrollError: Error, Sendable {
   /// This error without the mark of ``unsent()``, for a request that uses up no code or token.
   package func withoutUnsent() -> EnrollError { isUnsent ? copy(isUnsent: false) : self }
 
-  /// The remedy, if the state E has one: the same error may end a session or not concern it.
+  /// The remedy, if the state E `renewalFailed` has one. The error alone does not decide it, because the same error
+  /// may end a session or have nothing to do with it.
   package var remedy: Remedy? { details.remedy }
 
-  /// This error with the remedy that the state E shows.
+  /// This error with the remedy that the state E `renewalFailed` shows.
   package func helped(by remedy: Remedy) -> EnrollError { copy(remedy: remedy) }
 
   /// This error with the seconds until the next attempt.
@@ -106,7 +107,7 @@ public struct EnrollError: Error, Sendable {
   public static let registrationField = "again"
 
   /// The field of an error about the HTTP of this machine, such as a missing libcurl: the parameter with which a host
-  /// brings its own.
+  /// supplies its own transport.
   package static let transportField = "transport"
 
   /// This error as a warning: the authorization request could not be pushed, so the sign-in sends it through

@@ -1,4 +1,4 @@
-// What the table of errors (EnrollErrorTable) says of each error.
+// What the table of errors (EnrollErrorTable) says about each error.
 
 extension EnrollError.Code {
   struct Row {
@@ -29,8 +29,8 @@ extension EnrollError.Code {
 }
 
 extension EnrollError {
-  /// What an error means to somebody who tells only a few kinds of failures apart. The exit statuses of `enroll` are
-  /// categories.
+  /// The category of an error, for a caller that distinguishes only a few kinds of failures. The exit statuses of
+  /// `enroll` are categories.
   package enum Category: Sendable {
     /// The call, the command line or the configuration is invalid.
     case usage

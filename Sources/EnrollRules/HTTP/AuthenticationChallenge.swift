@@ -4,7 +4,7 @@
 
 /// One challenge with which a server requests credentials.
 package struct AuthenticationChallenge: Equatable, Sendable {
-  /// Compare it without regard to case.
+  /// The scheme. Compare it without regard to case.
   var scheme: String
   var parameters: [(name: String, value: String)] = []
 
@@ -20,7 +20,7 @@ package struct AuthenticationChallenge: Equatable, Sendable {
     parameters.first { ASCII.equalsIgnoringCase($0.name, name) }?.value
   }
 
-  /// The most bytes of one header: each parameter is compared with those before it.
+  /// The maximum number of bytes of one header, because each parameter is compared with all earlier ones.
   private static let limit = 4096
 
   /// The challenges of all `WWW-Authenticate` headers of a response, in their order.
@@ -98,7 +98,7 @@ private struct ChallengeReader {
     }
   }
 
-  /// Whether a parameter comes next, with an equals sign, and not a scheme.
+  /// Whether a parameter, which has an equals sign, comes next, and not a scheme.
   private var isParameterNext: Bool {
     var ahead = self
     guard ahead.token() != nil else { return false }
@@ -108,7 +108,7 @@ private struct ChallengeReader {
 
   private var isAtElementEnd: Bool { at >= bytes.count || bytes[at] == 0x2C }
 
-  /// Reads a `token68`, which is then all that the challenge has.
+  /// Reads a `token68`, which is then the only content of the challenge.
   private mutating func takeToken68() -> Bool {
     var end = at
     while end < bytes.count, Self.isToken68(bytes[end]) { end += 1 }

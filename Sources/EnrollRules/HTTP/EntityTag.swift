@@ -1,7 +1,8 @@
 // Conditional requests: whether a known document is still current (RFC 9110 §13.1.2).
 
 enum EntityTag {
-  /// nil if there is no tag, or if it does not fit in a header: 1 to 256 visible characters and spaces.
+  /// The header `If-None-Match`; nil if there is no tag, or if the tag is not 1 to 256 visible characters and spaces,
+  /// because it would not fit in a header.
   static func condition(_ tag: String?) -> HTTPHeader? {
     guard let tag, (1...256).contains(tag.utf8.count), tag.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
       return nil

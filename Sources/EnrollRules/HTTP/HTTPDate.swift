@@ -1,5 +1,5 @@
-// Dates in headers: `Date`, which gives the server's clock (R25), and `Retry-After`. All three forms of RFC 9110 §5.6.7
-// are read, as it requires.
+// Dates in headers: `Date`, which gives the server's clock (R25), and `Retry-After`. All three forms of RFC 9110
+// §5.6.7 are read, as that section requires.
 
 public enum HTTPDate {
   /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`; nil for

@@ -44,9 +44,9 @@ public struct HTTPRequest: Sendable {
   public var timeoutSeconds: Int64?
   /// Whether a new connection is required: for requests that must not be repeated silently (R15).
   public var freshConnection: Bool
-  /// Whether the response must not be lost, because the request sends a value that works once (a code or a
-  /// refresh token), or registers a client. After it was sent, the client waits for its response even if the
-  /// call is cancelled (reliability.md, Closing).
+  /// Whether the response must not be lost, because the request sends a value that works once (a code or a refresh
+  /// token), or registers a client. After the request was sent, the client waits for its response even if the call is
+  /// cancelled (reliability.md, Closing).
   public var mustAwaitResponse = false
   /// Whether the response may have values that are issued only once: then a cut response is also useful (R30).
   public var takesCutAnswer = false
@@ -130,14 +130,14 @@ public struct HTTPResponse: Sendable {
   }
 
   /// Whether the headers define the end of the body: by its length, or by chunks. Otherwise the body ends with the
-  /// connection (RFC 9112 §6.3), even if that ended too early.
+  /// connection (RFC 9112 §6.3), even if the connection ended too early.
   package var isEndStated: Bool {
     header("Content-Length") != nil
       || header("Transfer-Encoding").map { ASCII.equalsIgnoringCase($0, "chunked") } ?? false
   }
 
-  /// The seconds that the response spent in caches, from the header `Age` (RFC 9111 §5.1: the first value of
-  /// a list); nil if it is no number.
+  /// The seconds that the response spent in caches, from the header `Age` (RFC 9111 §5.1: the first value of a list);
+  /// nil if it is not a number.
   var ageSeconds: Int64? {
     guard
       let first = header("Age")?.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

@@ -1,4 +1,4 @@
-// Finds out whether a server's text quotes a secret: as it is, in another case, in hexadecimal, or in base64 of any
+// Finds out whether a server's text quotes a secret: unchanged, in another case, in hexadecimal, or in base64 of any
 // alignment. A part of a secret counts, too. No part of a secret is copied.
 
 import EnrollCrypto
@@ -36,8 +36,8 @@ struct QuotingText {
     }
   }
 
-  /// Whether the text has `length` bytes in a row of an encoding of `secret`. An encoding that is shorter
-  /// must be in the text as a whole, and have at least 8 bytes.
+  /// Whether the text has `length` consecutive bytes of an encoding of `secret`. An encoding that is shorter than
+  /// that must be in the text as a whole, and must have at least 8 bytes.
   func quotes(_ secret: Secret, as spellings: [Spelling], from length: Int) -> Bool {
     secret.withBytes { bytes in
       spellings.contains { spelling in

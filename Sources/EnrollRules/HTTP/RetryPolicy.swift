@@ -12,8 +12,8 @@ public enum RetryPolicy {
   ///   - attempt: the number of attempts that failed in a row, from 1.
   ///   - retryAfterSeconds: the server's Retry-After (``RetryAfter``), which is a lower bound.
   ///   - jitter: one random byte.
-  /// - Returns: between half and all of the doubled delay; or, if that is longer, the server's delay and up to a tenth
-  ///   more.
+  /// - Returns: between half and all of the doubled delay; or, if the server's delay is longer, that delay and up to
+  ///   a tenth more.
   public static func delayNanoseconds(attempt: Int, retryAfterSeconds: Int64?, jitter: UInt8) -> Int64 {
     let doublings = min(max(attempt, 1) - 1, 16)
     let backoff = min(firstNanoseconds << Int64(doublings), maximumNanoseconds)

@@ -8,7 +8,7 @@ package import EnrollJSON
 package struct SentSecrets: Sendable {
   /// A shorter secret is not searched for, because it could be part of any text.
   static let minimumBytes = 6
-  /// The number of first bytes by which a secret is recognised, because a text may be cut.
+  /// A secret is recognised by this number of its first bytes, because a text may be cut.
   static let recognisedBytes = 32
 
   private var all: [Secret] = []
@@ -39,14 +39,15 @@ package struct SentSecrets: Sendable {
     }
   }
 
-  /// The number of bytes in a row that count as a part of a secret in an error code: a code does not share so many by
-  /// chance.
+  /// The number of bytes in a row that count as a part of a secret in an error code: a code does not have that many
+  /// by chance.
   private static let codeRunBytes = 8
-  /// The limit for a sentence, which may share a word with a secret that a user chose.
+  /// The same number for a sentence. It is higher, because a sentence may share a word with a secret that a user
+  /// chose.
   private static let textRunBytes = 16
 
-  /// An error code of a token endpoint or a redirect, without secrets: nil if it repeats one, and
-  /// ``TokenEndpointError/otherError`` if it has a part of one, or does not look like a registered code.
+  /// An error code of a token endpoint or a redirect, without secrets. nil if it repeats a secret;
+  /// ``TokenEndpointError/otherError`` if it has a part of a secret, or does not look like a registered code.
   func shown(errorCode code: String) -> String? {
     if RefusalContent(code: code, isEmpty: false) != .otherCode { return code }
     if areRepeated(in: code) { return nil }
@@ -82,8 +83,8 @@ package struct SentSecrets: Sendable {
   /// The response without the members and elements that repeat a secret.
   package func hidden(in answer: JSONObject) -> JSONObject { answer.without { areRepeated(in: $0) } }
 
-  /// The length of a token that is searched for in claims, so that no claim has it by chance: a one-time code may be
-  /// part of a telephone number.
+  /// The minimum length of a token that is searched for in claims. No claim has such a token by chance, but a shorter
+  /// token, such as a one-time code, may be part of a telephone number.
   private static let minimumTokenBytes = 16
 
   /// Whether a claim about a user repeats a token.

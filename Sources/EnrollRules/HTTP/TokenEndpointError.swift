@@ -1,5 +1,5 @@
-// The refusal by a token endpoint, or by an endpoint that follows its rules (RFC 6749 §5.2), by status class, with the
-// server's own description. Some servers repeat the token in it: such a description is not passed on (R40).
+// The refusal by a token endpoint, or by an endpoint that follows its rules (RFC 6749 §5.2), classified by status,
+// with the server's own description. Some servers repeat the token in it: such a description is not passed on (R40).
 
 import EnrollJSON
 
@@ -169,7 +169,7 @@ extension EnrollError {
       String(decoding: message.utf8.dropLast(Self.secretHint.utf8.count), as: UTF8.self))
   }
 
-  /// Whether the provider does not know the client, or does not allow it this request.
+  /// Whether the provider does not know the client, or does not allow the client to make this request.
   package var refusesClient: Bool { oauthError.map { Self.refusesClient($0) } ?? false }
 
   /// Whether an error code refuses the client.

@@ -92,8 +92,8 @@ public struct IDToken: Equatable, Sendable {
     /// `iat`, which is not checked yet; nil if the claims cannot be read.
     package var claimedIssuedAt: UnixTime? { try? claims.get().issuedAt }
 
-    /// Checks that the key may sign for the issuer. Tenants share a set of keys, but one tenant's own key signs for no
-    /// other tenant.
+    /// Checks that the key may sign for the issuer. Tenants share a set of keys, but a key of one tenant may not sign
+    /// for another tenant.
     /// - Parameters:
     ///   - issuer: `iss`.
     ///   - provider: the configured issuer or issuer template.
@@ -132,8 +132,8 @@ public struct IDToken: Equatable, Sendable {
 }
 
 extension IDToken {
-  /// The `sub` of an id_token, without verification: for a token that the host passes as a hint, which may have expired
-  /// long ago. nil for anything but a signed JWT with a `sub`, such as an encrypted token.
+  /// The `sub` of an id_token, without verification. This is for a token that the host passes as a hint, which may
+  /// have expired long ago. nil if the token is not a signed JWT with a `sub`, for example because it is encrypted.
   static func subject(unproven token: Secret) -> String? { unprovenClaims(of: token)?["sub"]?.string }
 
   /// The claims of a signed JWT, without verification; nil for any other text.

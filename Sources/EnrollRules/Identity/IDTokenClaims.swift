@@ -55,7 +55,7 @@ package struct IDTokenClaims: Sendable {
     EnrollError(.idTokenInvalid, "id_token refused: \(message)")
   }
 
-  /// Why a requested claim is not there, for an error text.
+  /// Why a requested claim is missing, for an error text.
   func absence(of name: String) -> String {
     guard let value = all[name], !value.isNull else { return "missing" }
     return "not of its type: \(value.kind)"

@@ -2,7 +2,7 @@
 
 public import EnrollCrypto
 
-/// The input of the rules beside the token.
+/// The values that the rules need in addition to the token.
 public struct IDTokenExpectations: Sendable {
   /// The clock difference that is tolerated (R25).
   public static let defaultToleranceSeconds: Int64 = 300
@@ -12,7 +12,7 @@ public struct IDTokenExpectations: Sendable {
   /// The tenants that are allowed, if ``issuer`` is a template; empty for all.
   public var tenants: [String]
   public var clientID: ClientID
-  /// The audiences that `aud` may have beside ``clientID``; `*` for any.
+  /// The audiences that `aud` may have in addition to ``clientID``; `*` for any.
   public var trustedAudiences: [String] = []
   /// The nonce of the transaction; nil at a renewal, which has none.
   public var nonce: Secret?

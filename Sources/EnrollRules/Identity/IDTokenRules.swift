@@ -55,7 +55,7 @@ extension IDTokenRule {
     if let party = claims.authorizedParty, !ASCII.equals(party, expected.clientID.text) {
       return "azp is \(PrintableText.bounded(party, maximumBytes: 128)), not \(expected.clientID)"
     }
-    // A renewed token continues one that was checked; its audience may have grown (R27).
+    // A renewed token follows an earlier token that was checked; the audience may have grown since then (R27).
     if expected.previous != nil { return nil }
     let known = [expected.clientID.text] + expected.trustedAudiences
     guard let other = claims.audience.first(where: { !Scopes.contains($0, in: known) }) else { return nil }
@@ -103,10 +103,10 @@ extension IDTokenRule {
     return "acr is \(PrintableText.bounded(came, maximumBytes: 64)), which was not requested"
   }
 
-  /// If `max_age` was requested, the user signed in at most that long before the request (OpenID Connect Core §3.1.2.1,
-  /// §3.1.3.7, 13). `auth_time` and `iat` are both times of the provider's clock, so their comparison does not depend
-  /// on the device's clock. The time since the request is measured by the device, and does not change when its date is
-  /// set.
+  /// If `max_age` was requested, the user signed in at most that long before the request (OpenID Connect Core
+  /// §3.1.2.1, §3.1.3.7, 13). `auth_time` and `iat` are both times of the provider's clock, so their comparison does
+  /// not depend on the device's clock. The time since the request is measured by the device, in a way that does not
+  /// depend on the device's date.
   private static let authenticationTime: Finding = { (claims, _, expected) throws(EnrollError) in
     guard let maxAge = expected.maxAgeSeconds else { return nil }
     guard let authTime = claims.authTime else {

@@ -112,7 +112,7 @@ extension Issuer {
     return spellings.first { $0 != self }
   }
 
-  /// The tenant whose issuer `other` is, by this template; nil if there is none.
+  /// The tenant whose issuer is `other`, according to this template; nil if there is none.
   private func tenant(of other: Issuer) -> String? {
     guard let (before, after) = template else { return nil }
     let text = Substring(other.text).utf8

@@ -1,14 +1,14 @@
-// The keys of an issuer (RFC 7517 §5, R20, R22). A set with an unusable key is still valid, and so is a set with two
-// keys with one `kid`: only a token to which either of them could belong is refused.
+// The keys of an issuer (RFC 7517 §5, R20, R22). A set with an unusable key is still valid. So is a set in which two
+// keys have the same `kid`: only a token that either of them could have signed is refused.
 
 public import EnrollCrypto
 import EnrollJSON
 
 /// The usable keys of one issuer.
 public struct JWKSet: Sendable {
-  /// The most keys in one document (R20).
+  /// The maximum number of keys in one document (R20).
   public static let keyLimit = 100
-  /// The most bytes of one document (R20).
+  /// The maximum number of bytes of one document (R20).
   public static let bodyLimit = 512 << 10
 
   public let keys: [JWK]

@@ -37,8 +37,8 @@ public struct ProfileMapping: Equatable, Sendable {
 }
 
 extension ProfileMapping {
-  /// The claims in a description of the user, beside the description's own members. A mapped claim replaces a member of
-  /// the same name.
+  /// The members of a description of the user, and the claims that the mapping finds in it. A mapped claim replaces a
+  /// member of the same name.
   /// - Throws: `.responseInvalid` if no path of the subject leads to text or to a whole number.
   func claims(in description: JSONObject) throws(EnrollError) -> JSONObject {
     let json = JSON.object(description)

@@ -61,8 +61,8 @@ enum SignatureRule {
 
   private static func shown(_ keyID: String) -> String { PrintableText.bounded(keyID, maximumBytes: 64) }
 
-  /// Whether this machine's OpenSSL does not support the key, or stopped supporting it: after it had no memory for an
-  /// algorithm once, it does not try that algorithm again.
+  /// Whether this machine's OpenSSL does not support the key, or no longer supports it: if OpenSSL once had no memory
+  /// for an algorithm, it does not try that algorithm again.
   private static func isOurFault(_ key: JWK.Unusable) -> Bool {
     key.cause.reason == .library || key.cause.reason == .missing
   }

@@ -6,8 +6,8 @@ extension AccountRecord {
     transactions.last { $0.isRegistration && $0.status == .pending && $0.isLive(at: moment) }
   }
 
-  /// Settles the transactions from which `transaction` came, directly or indirectly: the registration that waited for
-  /// the e-mail's link, or the sign-in before the fallback link.
+  /// Settles the transactions that led to `transaction`, directly or indirectly: the registration that waited for the
+  /// e-mail's link, or the sign-in before the fallback link.
   package mutating func settleOrigins(of transaction: TransactionRecord) {
     var origin = transaction.cause?.origin
     for _ in 0..<AccountRecord.transactionLimit {
@@ -36,8 +36,8 @@ extension AccountRecord {
     change(transactionID) { $0.fallBack() }
   }
 
-  /// Removes the open sign-ins that earlier links of a registration began, because only its newest link may
-  /// have one. So a forged link can replace the sign-in of that registration, but no other transaction.
+  /// Removes the open sign-ins that earlier links of a registration began, because only its newest link may have an
+  /// open sign-in. So a forged link can replace the sign-in of that registration, but no other transaction.
   /// - Parameter origin: the registration.
   package mutating func removeOpenSignIns(ofRegistration origin: TransactionID) {
     // A transaction is stored after its predecessor.

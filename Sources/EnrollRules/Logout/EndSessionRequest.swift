@@ -41,7 +41,7 @@ public struct EndSessionRequest: Sendable {
       url: EndpointURL.adding(query, to: endpoint), state: state, redirectURI: redirectURI)
   }
 
-  /// Whether the provider has such an endpoint, as far as it is known.
+  /// Whether the provider has such an endpoint, as far as EnrollKit knows.
   package static func isOffered(configuration: Configuration, metadata: ProviderMetadata?) -> Bool {
     make(configuration: configuration, metadata: metadata, idTokenHint: nil, random: []) != nil
   }

@@ -48,8 +48,9 @@ extension [OutboxEntry] {
 }
 
 extension OutboxEntry {
-  /// Whether both entries are the same message to the same server. Revocations of one token are the same, whatever proves
-  /// them: an audience's token is in the stored tokens and in renewed ones that could not be stored, each with its own bearer.
+  /// Whether both entries are the same message to the same server. Two revocations of one token are the same message,
+  /// even if they are sent with different bearer tokens: the token of an audience may be in the stored tokens, and
+  /// also in renewed tokens that could not be stored, each time with another bearer token.
   func isTwin(of other: OutboxEntry) -> Bool {
     guard sender == other.sender, issuer == other.issuer else { return false }
     guard case .revocation(let own) = message, case .revocation(let others) = other.message else {

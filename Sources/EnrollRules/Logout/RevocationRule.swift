@@ -5,7 +5,7 @@
 // | tokens of | while | at a sign-out | at every other change |
 // | --- | --- | --- | --- |
 // | a user who has no session of this client | | revoked | revoked, once no sign-in is pending |
-// | a user who has one, or may have one | the session lives | revoked when it has ended | not revoked |
+// | a user who has a session, or may have one | the session lives | revoked when it has ended | not revoked |
 // | the same, in the outbox | the user signs in again | not revoked | not revoked |
 // | anybody, in an answer to another request or for another client | | | not revoked |
 //
@@ -48,7 +48,7 @@ package struct SignedInUsers {
 }
 
 extension TransactionRecord {
-  /// An answer is awaited or being exchanged, and no other transaction has brought tokens meanwhile.
+  /// Whether an answer is awaited or being exchanged, and no other transaction has brought tokens in the meantime.
   fileprivate func mayBringTokens(at moment: Moment) -> Bool {
     guard kind != .bff else { return false }
     let left = deadline.secondsLeft(at: moment)

@@ -50,7 +50,7 @@ package enum PasswordlessRequest {
     if let authorization {
       body["authParams"] = .object(try parameters(authorization, configuration, options))
     }
-    // A repeated request would send two messages, so no connection is reused that may have died.
+    // A repeated request would send two messages. So the request uses a new connection: a reused one may have died.
     return HTTPRequest(
       .post, configuration.issuer.url(ofPath: "/passwordless/start"),
       headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("Accept", "application/json")],

@@ -43,7 +43,8 @@ public enum DPoPProof {
   }
 }
 
-/// The request of a proof: the method as it is sent, and the URL without query and fragment (§4.2, `htm`, `htu`).
+/// The request that a proof is for: the method as it is sent, and the URL without query and fragment (§4.2, `htm`,
+/// `htu`).
 public struct DPoPRequest: Equatable, Sendable {
   public let method: String
   public let target: String
@@ -52,9 +53,9 @@ public struct DPoPRequest: Equatable, Sendable {
 
   /// A request of the host. The path is used as it is sent, with dot segments and escapes; query and fragment are
   /// removed.
-  /// - Throws: `.invalidArgument` for a method that is not letters, digits, `-` and `_`, and for a URL that is not
-  ///   https (nor http to loopback), has user information, or has a byte in its path that no request can have; nothing
-  ///   is repaired (R9).
+  /// - Throws: `.invalidArgument` for a method with characters other than letters, digits, `-` and `_`, and for a URL
+  ///   that is not https (nor http to loopback), has user information, or has a byte in its path that no request can
+  ///   have; nothing is repaired (R9).
   public init(method: String, url text: String) throws(EnrollError) {
     guard (1...32).contains(method.utf8.count), method.utf8.allSatisfy(Self.isTokenByte) else {
       throw EnrollError(

@@ -5,7 +5,7 @@
 public import EnrollCrypto
 import EnrollJSON
 
-/// The parameters of a redirect. Their values are located, and copied only when they are read.
+/// The parameters of a redirect. Only the positions of their values are stored; a value is copied when it is read.
 public struct Redirect: Equatable, Sendable {
   public let url: StrictURL
   private var codeValue: Value?

@@ -1,6 +1,6 @@
-// Returns without `state`. Only two flows have them: another app's (flows.md §9), and a BFF's with the dangerous option
-// (flows.md §10). Such a return settles only the transaction that the host names, or the only pending one of its kind
-// (R6).
+// Redirects without `state`. Only two flows have them: the flow with another app (flows.md §9), and the flow of a BFF
+// with the option ``BFFSettings/dangerouslyAcceptsTokenInRedirect`` (flows.md §10). Such a redirect settles only the
+// transaction that the host names, or the only pending transaction of its kind (R6).
 
 extension TransactionRecord {
   /// The transaction to which a URL without `state` belongs, and the part of its flow that waits for the URL.

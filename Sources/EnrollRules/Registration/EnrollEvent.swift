@@ -2,7 +2,7 @@
 
 /// An event of an account, for its observers.
 public enum EnrollEvent: Equatable, Sendable {
-  /// The registration has another state.
+  /// The state of the registration has changed.
   case registrationChanged(RegistrationState)
   /// Sent once, when the first state is settled: the host may hide its splash screen.
   case registrationSettled(RegistrationState)

@@ -24,11 +24,11 @@ public enum HostAction: Equatable, Sendable {
   }
 }
 
-/// The code that a user without a browser on this device types on another one (RFC 8628 §3.2).
+/// The code that a user without a browser on this device types on another device (RFC 8628 §3.2).
 public struct DeviceCode: Equatable, Sendable {
   /// The code to type, with the provider's own separators.
   public var userCode: String
-  /// The page on which the user types it, short enough to be copied by hand.
+  /// The page on which the user types the code, short enough to be copied by hand.
   public var verificationURI: String
   /// ``verificationURI`` with the code in it, for a QR code.
   public var verificationURIComplete: String?

@@ -2,7 +2,7 @@
 
 /// Facts about the device, given by the host. They are sent in requests; the library itself uses only ``isNative``.
 public struct Platform: Equatable, Sendable {
-  /// False for a platform without an external browser: the configured stand-in token is used (state A).
+  /// False for a platform without an external browser: the configured stand-in token is used (state A `notNative`).
   public var isNative: Bool
   /// The host's name for the kind of device: `ios`, `linux`, ….
   public var type: String?

@@ -2,8 +2,8 @@
 
 public import EnrollJSON
 
-/// The request that sends the host's back end the profile that the user confirmed: a POST with the access token in the
-/// header (R31). A failure never undoes H.
+/// The request that sends the confirmed profile to the host's back end: a POST with the access token in the header
+/// (R31). If it fails, the state is still H `confirmed`.
 public enum ProfileUpdate {
   public static func request(endpoint: String, tokens: TokenSet, profile: JSONObject) -> HTTPRequest {
     HTTPRequest(

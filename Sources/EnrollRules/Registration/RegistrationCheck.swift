@@ -1,6 +1,6 @@
-// The request that asks the host's back end whether it knows the user of the tokens (flows.md §7, Check registration):
-// a POST with the access token in the header (R31), and the installation id and the platform facts in a JSON body. The
-// returned profile must agree with the id_token.
+// The request that asks the host's back end whether it knows the user of the tokens (flows.md §7, Check
+// registration). It is a POST with the access token in the header (R31); its JSON body has the installation id and
+// the platform facts. The returned profile must agree with the id_token.
 
 import EnrollCrypto
 public import EnrollJSON
@@ -89,7 +89,7 @@ extension Platform {
 
 extension TokenSet {
   /// The value of the Authorization header (RFC 6750 §2.1, RFC 9449 §7.1). Servers write `token_type` in different
-  /// ways, but all read these two.
+  /// ways, but all of them accept these two.
   var authorization: String {
     let scheme = ASCII.equalsIgnoringCase(tokenType, "DPoP") ? "DPoP" : "Bearer"
     return "\(scheme) \(accessToken.reveal())"

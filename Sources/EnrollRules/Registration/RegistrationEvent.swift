@@ -22,13 +22,13 @@ public enum RegistrationEvent: Equatable, Sendable {
   case dismissed
   /// The browser, link, app or code step failed.
   case failed(EnrollError)
-  /// A transaction failed or was cancelled while a session existed. The state returns to B (flows.md §6).
+  /// A transaction failed or was cancelled while a session existed. The state returns to B `valid` (flows.md §6).
   case returnedValid
-  /// As ``returnedValid``; the state returns to C.
+  /// Like ``returnedValid``, but the state returns to C `renewed`.
   case returnedRenewed
-  /// As ``returnedValid``; the state returns to H.
+  /// Like ``returnedValid``, but the state returns to H `confirmed`.
   case returnedConfirmed
-  /// As ``returnedValid``; the state returns to E.
+  /// Like ``returnedValid``, but the state returns to E `renewalFailed`.
   case returnedFailed(RegistrationState.RenewalFailure)
   /// The registration check does not accept the access token, or knows no account; the tokens are kept.
   case checkRefused(RegistrationState.RenewalFailure)

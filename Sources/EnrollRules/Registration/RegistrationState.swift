@@ -8,7 +8,7 @@ public enum RegistrationState: Equatable, Sendable {
   case starting
   /// D: no token; the host offers the ways to register.
   case unregistered
-  /// Between D and G: a transaction is in progress.
+  /// Between D `unregistered` and G `awaitingConfirmation`: a transaction is in progress.
   case authenticating(transactionID: TransactionID, step: Step)
   /// G: tokens were received and wait for the user's confirmation. Their transaction identifies the question: an answer
   /// to it concerns only this profile.
@@ -48,7 +48,7 @@ public enum RegistrationState: Equatable, Sendable {
     case confirmed
   }
 
-  /// The details of E: the remedy, and whether the old access token still works.
+  /// The details of E `renewalFailed`: the remedy, and whether the old access token still works.
   public struct RenewalFailure: Equatable, Sendable {
     /// Why the token could not be renewed.
     public var error: EnrollError

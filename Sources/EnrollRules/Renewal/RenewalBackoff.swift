@@ -3,8 +3,8 @@
 
 /// Consecutive failures of renewals, except OAuth errors about the session.
 public struct RenewalBackoff: Equatable, Sendable {
-  /// For so many seconds after the first failure, a renewal with an unknown outcome is repeated without a
-  /// caller. Providers accept a replaced refresh token for about as long.
+  /// For this number of seconds after the first failure, a renewal with an unknown outcome is repeated even if no
+  /// caller asks for a token. Providers accept a replaced refresh token for about as long.
   static let followUpSeconds: Int64 = 60
 
   /// The number of failures in a row, 30 at most.
@@ -63,7 +63,7 @@ public struct RenewalBackoff: Equatable, Sendable {
     error.httpStatus != nil || ![.unsupported, .busy, .outOfMemory, .internal].contains(error.code)
   }
 
-  /// The pause for a user who wants to try now: its first two seconds at most.
+  /// The pause if a user wants to try now: at most the first two seconds of ``pause``.
   private var briefPause: Expiry {
     let saved = max(pause.lifetimeSeconds - 2, 0)
     return Expiry(
@@ -72,7 +72,7 @@ public struct RenewalBackoff: Equatable, Sendable {
   }
 
   /// Seconds until another attempt is allowed, rounded up; nil if one is allowed now.
-  /// - Parameter forced: whether a user wants to try again, who may know that an outage is over.
+  /// - Parameter forced: whether a user wants to try again; the user may know that an outage is over.
   public func secondsToWait(at moment: Moment, forced: Bool = false) -> Int64? {
     let pause = forced && isOutage ? briefPause : pause
     guard pause.isPending(at: moment) else { return nil }

@@ -25,8 +25,8 @@ public enum RenewalJudgement {
     public let at403: RenewalVerdict
   }
 
-  /// For every other status the verdict is `unclear`: 404, 405, 413, 421 and similar ones come from a proxy or a
-  /// gateway, 408, 429 and 5xx from a server with a problem, 3xx from a captive portal.
+  /// For every other status the verdict is `unclear`: 404, 405, 413, 421 and similar statuses come from a proxy or a
+  /// gateway; 408, 429 and 5xx come from a server with a problem; 3xx comes from a captive portal.
   public static let refusals: [Row] = [
     // A proxy does not send this code, so 403 counts, too.
     Row(content: .invalidGrant, at400: .ends, at401: .ends, at403: .ends),
@@ -61,7 +61,7 @@ public enum RenewedIDTokenShows: Sendable, CaseIterable {
   /// The response continues this session, but breaks a rule, such as one about a time, a hash or the
   /// authentication class.
   case defect
-  /// Another session: another `iss` or `sub`, or this client is not in `aud`, or not the `azp`.
+  /// Another session: `iss` or `sub` is different, this client is not in `aud`, or `azp` is another client.
   case anotherSession
   /// The token cannot be parsed, or lacks a claim that every id_token must have.
   case unreadable

@@ -11,11 +11,11 @@ package struct ReplayCheck {
 
   package init(serverTime: UnixTime?) { self.serverTime = serverTime }
 
-  /// The sign that a response with tokens is an earlier one; nil if there is none.
+  /// The sign that a response with tokens belongs to an earlier request; nil if there is none.
   /// - Parameters:
   ///   - isSpent: whether it has a refresh token that was sent before this one.
-  ///   - isNew: whether it has a refresh token that was never sent. Then a wrong `Date` alone is not a sign,
-  ///     because such a token must not be lost after somebody set a clock.
+  ///   - isNew: whether it has a refresh token that was never sent. Then a wrong `Date` alone is not a sign, because
+  ///     such a token must not be lost after somebody changed a clock.
   ///   - isForeign: whether its id_token belongs to another session, which would end this session (R27). Then
   ///     every sign counts: the response was made for another user, and nothing in it is useful for this one.
   package mutating func problem(

@@ -1,6 +1,6 @@
 // Dynamic client registration (RFC 7591 §3) of a native app: the request, and the checks of the response. Refused are
 // responses without a client id, with other redirect URIs, or with an authentication method that EnrollKit does not
-// have.
+// support.
 
 import EnrollCrypto
 import EnrollJSON
@@ -32,9 +32,9 @@ package struct ClientRegistration: Equatable, Sendable {
   }
 
   static let none = "none"
-  /// The most bytes of a client id or secret, as in a configuration.
+  /// The maximum number of bytes of a client id or secret, as in a configuration.
   private static let maximumBytes = 512
-  /// The most bytes of the URL or token for managing the client.
+  /// The maximum number of bytes of the URL or token for managing the client.
   private static let maximumURIBytes = 4096
 
   /// The authentication method: none, if the server accepts public clients; otherwise a secret, preferably in the

@@ -4,8 +4,8 @@
 public import EnrollCrypto
 package import EnrollJSON
 
-/// The purpose of a registered client. Each resource, redirect URI and server has its own client. A client is
-/// not used with other trusted authorities.
+/// The purpose of a registered client. Each resource, redirect URI and server has its own client. A client that was
+/// registered with some trust settings is not used with others.
 public struct RegistrationName: Equatable, Hashable, Sendable {
   /// The four arguments of `init` as text, separated by line feeds. None of them contains a line feed.
   public let text: String
@@ -71,7 +71,7 @@ public struct RegisteredClient: Equatable, Sendable {
     former = Array((client.former + [client.clientID]).suffix(Self.mostFormer))
   }
 
-  /// The most replaced clients that are kept: enough for several failed sign-ins in a row.
+  /// The maximum number of replaced clients that are kept: enough for several failed sign-ins in a row.
   private static let mostFormer = 16
 
   /// The members of ``configuration``.

@@ -52,7 +52,8 @@ public struct AccountSnapshot: Equatable, Sendable {
   }
 }
 
-/// A sign-in whose tokens wait for the user's confirmation (G): the tokens are not used, and not returned to callers.
+/// A sign-in whose tokens wait for the user's confirmation (state G `awaitingConfirmation`): the tokens are not used,
+/// and not returned to callers.
 public struct WaitingSignIn: Equatable, Sendable {
   /// Identifies the question of ``RegistrationState/awaitingConfirmation(transactionID:profile:)``.
   public var transactionID: TransactionID

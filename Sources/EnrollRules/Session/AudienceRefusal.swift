@@ -7,7 +7,7 @@ extension AccountRecord {
     audience.flatMap { confirmed?.audiences[$0]?.backoff }
   }
 
-  /// Whether a renewal that failed after `before` also concerns this access token.
+  /// Whether a renewal has failed since `before`, in a way that concerns this access token.
   package func tellsFailure(after before: AccountRecord, for audience: TokenAudience?) -> Bool {
     backoff != before.backoff || refusal != before.refusal
       || refusal(for: audience) != before.refusal(for: audience)
@@ -38,8 +38,8 @@ extension EnrollError {
   /// Whether the resource is refused (RFC 8707 §2).
   package var isAboutTarget: Bool { oauthError.map { ASCII.equals($0, "invalid_target") } ?? false }
 
-  /// If the provider keeps refusing and the access token has expired, only another sign-in gets a token,
-  /// whatever the error code: some providers report the end of a session as an invalid request or an unknown
+  /// If the provider keeps refusing and the access token has expired, only another sign-in gets a token. This does
+  /// not depend on the error code: some providers report the end of a session as an invalid request or an unknown
   /// client. The session is kept even so, because the provider may accept it again.
   package func advised(by refusal: RenewalRefusal, _ record: AccountRecord, at moment: Moment)
     -> EnrollError

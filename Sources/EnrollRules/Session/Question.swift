@@ -1,4 +1,5 @@
-// The tokens that wait for the user's confirmation (flows.md §7, G), as the record shows them.
+// The tokens that wait for the user's confirmation (flows.md §7, state G `awaitingConfirmation`), as the record shows
+// them.
 
 import EnrollJSON
 

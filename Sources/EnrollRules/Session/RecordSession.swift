@@ -1,4 +1,4 @@
-// The session in an account's record: begun, changed, ended.
+// The session in an account's record: how it begins, changes and ends.
 
 package import EnrollJSON
 

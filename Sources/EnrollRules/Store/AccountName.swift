@@ -4,7 +4,7 @@
 public struct AccountName: Equatable, Hashable, Sendable {
   /// The name itself.
   public let text: String
-  /// The provider and the client of the account's tokens; empty for a name alone.
+  /// The provider and the client of the account's tokens; empty until ``belonging(to:)`` adds them.
   public let realm: String
 
   /// The account's name for hosts that have only one account.

@@ -6,8 +6,8 @@ public import EnrollJSON
 
 /// The state of one account on this device.
 public struct AccountRecord: Equatable, Sendable {
-  /// Increased by every change of the confirmed tokens and by a logout, and by nothing else. A caller that
-  /// waits for a renewal sees by it that the tokens changed. It also shows that a response arrived too late.
+  /// Increased by every change of the confirmed tokens and by a logout, and by nothing else. From the epoch, a caller
+  /// that waits for a renewal sees that the tokens changed, and EnrollKit sees that a response arrived too late.
   public var tokenEpoch: UInt64 = 0
   /// The epoch when the session's own access token was stored, if a renewal for another audience has increased
   /// ``tokenEpoch`` since then; nil if both are the same.
@@ -17,14 +17,14 @@ public struct AccountRecord: Equatable, Sendable {
     get { boxedConfirmed?.value }
     set { boxedConfirmed = Boxed.of(newValue) }
   }
-  /// Tokens that were received and wait for the user's confirmation (flows.md §7, G).
+  /// Tokens that were received and wait for the user's confirmation (flows.md §7, state G `awaitingConfirmation`).
   public var provisional: TokenSet? {
     get { boxedProvisional?.value }
     set { boxedProvisional = Boxed.of(newValue) }
   }
   /// The profile of the confirmed session's user: verified claims of the id_token, or userinfo.
   public var profile: JSONObject?
-  /// The profile that the user is asked to confirm, beside ``provisional``.
+  /// The profile that the user is asked to confirm, in addition to ``provisional``.
   public var provisionalProfile: JSONObject?
   /// The transaction that brought ``provisional``: it identifies the question to the user.
   public var provisionalTransactionID: TransactionID?
@@ -32,7 +32,7 @@ public struct AccountRecord: Equatable, Sendable {
   public var registrationType: String?
   /// The registration type of the tokens that wait for confirmation, ``provisional``.
   public var provisionalRegistrationType: String?
-  /// The transaction whose tokens wait for the user to set a PIN, beside ``provisional`` (flows.md §9).
+  /// The transaction whose tokens, ``provisional``, wait for the user to set a PIN (flows.md §9).
   public var pinTransactionID: TransactionID?
   /// The number of transactions per account. A new transaction replaces the oldest settled one, or, if there
   /// is none, the oldest cancelled one. A pending transaction is never replaced.

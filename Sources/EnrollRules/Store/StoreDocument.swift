@@ -6,12 +6,11 @@ package import EnrollJSON
 
 /// One account on disk: its record, its lineage, and its name, which the file's name does not show.
 public struct AccountDocument: Equatable, Sendable {
-  /// A document has either `record`, or `pin` and `sealedRecord`. An upgrade step handles the document that
-  /// it finds. A record under a PIN is a document of its own, which is upgraded when the PIN opens it.
-  /// Version 2 does not store whether a refusal is repeated, which access token resource servers reject, when
-  /// a refresh token expires, which refresh tokens were sent, whether the provider narrows sessions, refuses
-  /// offline access or wants consent for it, or which transaction brought the tokens that wait; it has no
-  /// nonces.
+  /// A document has either `record`, or `pin` and `sealedRecord`. An upgrade step handles the document that it finds.
+  /// A record under a PIN is a document of its own, which is upgraded when the PIN opens it. Version 2 has no nonces.
+  /// It also does not store: whether a refusal is repeated; which access token resource servers reject; when a
+  /// refresh token expires; which refresh tokens were sent; whether the provider narrows sessions, refuses offline
+  /// access or wants consent for it; which transaction brought the tokens that wait.
   package static let form = StoreForm<JSONObject>(
     "account", newest: 3, [AccountForms.provenIDTokens, { .success($0) }])
 

@@ -5,8 +5,8 @@ import EnrollCrypto
 package import EnrollJSON
 
 /// A JSON object that is read once, completely. The first fault of its members is kept until ``end()`` throws it.
-/// Members that are read after a fault read as empty values, so nothing may be used before ``check()`` or ``end()``. A
-/// class without inlining, so that reading a member is one call.
+/// Members that are read after a fault read as empty values, so nothing may be used before ``check()`` or ``end()``.
+/// It is a class whose methods are not inlined, so that reading a member is one call.
 final class StrictObject {
   private let object: JSONObject
   private let place: String
@@ -200,8 +200,8 @@ final class StrictObject {
 }
 
 extension JSON {
-  /// Printable ASCII, which tokens are, is stored as it is; other bytes as base64url, so that every secret is
-  /// preserved.
+  /// Printable ASCII, such as a token, is stored unchanged. Other bytes are stored as base64url, so that every secret
+  /// is preserved.
   static func secret(_ secret: Secret) -> JSON {
     let isText = secret.withBytes { $0.allSatisfy { $0 >= 0x20 && $0 <= 0x7E } }
     if isText { return .string(secret.reveal()) }

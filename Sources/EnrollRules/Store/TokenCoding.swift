@@ -98,7 +98,7 @@ extension Expiry {
     return .object(object)
   }
 
-  /// - Parameter object: its creator calls ``StrictObject/end()``.
+  /// - Parameter object: the caller that created it calls ``StrictObject/end()``.
   init(_ object: StrictObject) {
     expiresAt = object.time("expiresAt")
     deadline = Instant(nanoseconds: object.integer("deadline"))

@@ -8,7 +8,7 @@ extension AccountRecord {
     return confirmed?.audiences[audience]?.token?.epoch
   }
 
-  /// Whether the access token is still one that the callers want replaced, or is missing.
+  /// Whether the access token is missing, or is still one that callers want to replace: its epoch is one of `epochs`.
   package func isUnrenewed(for audience: TokenAudience?, since epochs: [UInt64]) -> Bool {
     epoch(for: audience).map { epochs.contains($0) } ?? true
   }

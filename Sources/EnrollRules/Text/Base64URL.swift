@@ -115,8 +115,8 @@ public enum Base64URL {
     return (refused == 0, count)
   }
 
-  /// Eight characters in one word, the first one in its highest byte. They are encoded and decoded by arithmetic only,
-  /// all at once: a table or a branch for each kind of character would leak a secret through its time.
+  /// Eight characters in one word, the first one in its highest byte. They are encoded and decoded by arithmetic
+  /// only, all at once: a table or a branch for each kind of character would leak a secret through its running time.
   private struct Characters {
     var word: UInt64
 

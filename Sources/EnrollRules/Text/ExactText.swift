@@ -6,7 +6,7 @@ public protocol ExactText: Hashable, Sendable, ExpressibleByStringLiteral, Custo
   /// The text.
   var text: String { get }
 
-  /// Accepts any text: whether it is valid shows when it is used.
+  /// Accepts any text; its validity is checked only when it is used.
   init(_ text: String)
 }
 

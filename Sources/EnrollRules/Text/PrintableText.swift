@@ -22,9 +22,8 @@ public enum PrintableText {
     return isCode && (1...64).contains(text.utf8.count) ? text : nil
   }
 
-  /// Whether an error code looks like a registered code: at most 48 bytes, words of at most 16 letters and
-  /// digits between `_`, `-` and `.`, and at most four digits. A token, or a part of a token, rarely looks
-  /// so.
+  /// Whether an error code looks like a registered code: at most 48 bytes, words of at most 16 letters and digits
+  /// between `_`, `-` and `.`, and at most four digits. A token, or a part of a token, rarely looks like that.
   public static func isUsualErrorCode(_ code: String) -> Bool {
     guard code.utf8.count <= 48 else { return false }
     var (length, digits) = (0, 0)

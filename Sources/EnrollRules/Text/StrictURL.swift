@@ -1,8 +1,8 @@
 // Parses every URL from outside with an allowlist of bytes (R9). Refused, never repaired: user information, a
 // backslash, control characters, `%00`, escapes and non-ASCII characters in the host, a trailing dot, a port out of
-// range, a number that only some readers take for an address, dot segments, and any scheme but https, http to loopback,
-// a private scheme with a dot, and the configured redirect URI's own scheme without one (R2). A fragment is dropped
-// unread (R8). Grammar: RFC 3986, narrowed.
+// range, a number that only some parsers read as an address, and dot segments. The only schemes are https, http to
+// loopback, private schemes with a dot, and the configured redirect URI's own scheme, even without a dot (R2). A
+// fragment is dropped unread (R8). Grammar: RFC 3986, narrowed.
 
 /// A URL that every reader splits in the same way. This does not say that the URL is expected.
 public struct StrictURL: Equatable, Sendable {

@@ -99,8 +99,8 @@ public struct Expiry: Equatable, Sendable {
     moment.bootID == bootID && moment.instant.advanced(bySeconds: lifetimeSeconds) >= deadline
   }
 
-  /// How long the token stays `fresh`, by the monotonic clock only. This process does not read the date again
-  /// for it.
+  /// How long the token stays `fresh`, by the monotonic clock only. To check that, this process does not read the
+  /// date again.
   public func freshness(at moment: Moment, graceSeconds: Int64) -> Freshness {
     Freshness(
       deadline: isTold(by: moment)
@@ -155,8 +155,8 @@ extension Expiry {
 }
 
 extension Expiry {
-  /// The deadline by the clock of this boot, if it is certain: by both clocks some time is left, and at most
-  /// the whole lifetime. nil if the date was changed, or in another boot.
+  /// The deadline by the clock of this boot, if it is certain: by both clocks, some time is left, and at most the
+  /// whole lifetime. nil if the date was changed, or if the token was received in another boot.
   func certainEnd(at moment: Moment) -> Instant? {
     guard moment.bootID == bootID else { return nil }
     let life = lifetimeSeconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -29,7 +29,8 @@ public struct UnixTime: Equatable, Hashable, Comparable, Sendable {
   }
 }
 
-/// A time of the clock that runs since boot, also during suspend, and cannot be set: nanoseconds since boot.
+/// A time of the clock that counts from boot, even while the machine is suspended, and cannot be set: nanoseconds
+/// since boot.
 public struct Instant: Equatable, Hashable, Comparable, Sendable {
   /// Nanoseconds since boot.
   public var nanoseconds: Int64

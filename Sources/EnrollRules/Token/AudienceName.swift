@@ -14,8 +14,7 @@ extension TokenAudience {
       return false
     }
     guard !self.scopes.isEmpty else { return scopes.isEmpty }
-    // Each word must be one of the scopes, and no scope may be missing: one bit for each scope, of which there are at
-    // most 64.
+    // Each word must be one of the scopes, and no scope may be missing: one bit for each of the scopes, at most 64.
     var found: UInt64 = 0
     var count = 0
     var start = 0

@@ -1,5 +1,5 @@
-// The access tokens of a session beside its own: one for each audience that a caller requested. They belong to the
-// session: they are obtained with its refresh token, stored in its record, and deleted with it.
+// The access tokens of a session in addition to its own: one for each audience that a caller requested. They belong
+// to the session: they are obtained with its refresh token, stored in its record, and deleted with it.
 
 public import EnrollCrypto
 

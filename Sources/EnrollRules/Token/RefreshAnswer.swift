@@ -38,8 +38,8 @@ public enum RefreshAnswer: Equatable, Sendable {
 }
 
 extension EnrollError {
-  /// Whether the code is one that only GitHub sends, in a response with a success status. Any other code in a success
-  /// proves nothing, because no other token endpoint refuses in that way.
+  /// Whether only GitHub sends this code with a success status. Any other code with a success status proves nothing,
+  /// because no other token endpoint refuses in that way.
   fileprivate var isGitHubs: Bool {
     oauthError.map { Scopes.contains($0, in: ["bad_refresh_token", "incorrect_client_credentials"]) } ?? false
   }

@@ -3,7 +3,7 @@
 package import EnrollCrypto
 
 extension SentSecrets {
-  /// - Parameter others: the tokens that these replaced.
+  /// - Parameter others: the tokens that `tokens` replaced.
   /// - Parameter clientSecret: the client's secret, which every request for tokens sends.
   package init(of tokens: TokenSet, and others: TokenSet? = nil, clientSecret: Secret? = nil) {
     self.init((clientSecret.map { [$0] } ?? []) + tokens.secrets + (others?.secrets ?? []))

@@ -1,6 +1,6 @@
-// The user and client of a session, and whether an id_token belongs to another one (R27; OpenID Connect Core §12.2). No
-// signature is checked here: an id_token may be refused for its claims before its signature is verified, but it is
-// never accepted without that.
+// The user and client of a session, and whether an id_token belongs to another one (R27; OpenID Connect Core §12.2).
+// No signature is checked here: an id_token may be refused for its claims before its signature is verified, but it is
+// accepted only afterwards.
 
 package import EnrollCrypto
 package import EnrollJSON
@@ -23,8 +23,8 @@ package struct SessionIdentity: Sendable {
     withoutExpirySeconds = configuration.withoutExpirySeconds
   }
 
-  /// The claim that shows that `idToken` belongs to another session: `iss`, `sub`, `aud` or `azp`. nil if none does,
-  /// and if the claims cannot be read.
+  /// The claim that shows that `idToken` belongs to another session: `iss`, `sub`, `aud` or `azp`. nil if no claim
+  /// shows that, or if the claims cannot be read.
   package func contradiction(in idToken: Secret) -> String? {
     IDToken.unprovenClaims(of: idToken).flatMap {
       Self.contradiction(in: $0, issuer: issuer, subject: subject, clientID: clientID)
@@ -32,7 +32,7 @@ package struct SessionIdentity: Sendable {
   }
 
   /// Whether a renewed id_token has a `nonce` that is not the session's (OpenID Connect Core §12.2); it need not have
-  /// any.
+  /// a `nonce`.
   package func hasOtherNonce(than idToken: Secret) -> Bool {
     guard let came = IDToken.unprovenClaims(of: idToken)?["nonce"]?.string,
       let ours = tokens.idToken.flatMap({ IDToken.unprovenClaims(of: $0) })?["nonce"]?.string

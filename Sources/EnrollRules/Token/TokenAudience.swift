@@ -1,6 +1,6 @@
-// The audience of an access token that is requested beside the session's own: a resource server (RFC 8707 §2), fewer
-// scopes (RFC 6749 §6), or both. In all renewal steps nil stands for the session's own access token. Refused: a
-// resource that is not an absolute https URL, or has a fragment; scopes that RFC 6749 §3.3 does not allow.
+// The audience of an access token that is requested in addition to the session's own: a resource server (RFC 8707
+// §2), fewer scopes (RFC 6749 §6), or both. In all renewal steps nil stands for the session's own access token.
+// Refused: a resource that is not an absolute https URL, or has a fragment; scopes that RFC 6749 §3.3 does not allow.
 
 /// The audience of an access token that is not the session's own.
 public struct TokenAudience: Equatable, Sendable {

@@ -4,7 +4,7 @@
 public import EnrollCrypto
 
 public enum TokenRequest {
-  /// Exchanges the code for tokens. The request is sent at most once, so on a new connection (R15).
+  /// Exchanges the code for tokens. The request must be sent at most once, so it uses a new connection (R15).
   public static func exchange(
     code: Secret, redirectURI: String, codeVerifier: Secret, configuration: Configuration,
     metadata: ProviderMetadata
@@ -17,8 +17,8 @@ public enum TokenRequest {
     return spend(form, configuration, metadata)
   }
 
-  /// Exchanges the refresh token for new tokens. Also on a new connection: on one that was used before, a response that
-  /// a proxy repeats would be taken for the response to this request.
+  /// Exchanges the refresh token for new tokens. This request also uses a new connection: on a used connection, a
+  /// response that a proxy repeats would be mistaken for the response to this request.
   /// - Parameter audience: the audience of the access token (RFC 8707 §2.2, RFC 6749 §6); nil: as at the sign-in.
   public static func refresh(
     refreshToken: Secret, for audience: TokenAudience? = nil, configuration: Configuration,
@@ -34,8 +34,8 @@ public enum TokenRequest {
   /// The device grant (RFC 8628 §3.4).
   static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
-  /// Asks whether the user has finished on the other device (RFC 8628 §3.4). The response with the tokens is sent only
-  /// once, so on a new connection.
+  /// Asks whether the user has finished on the other device (RFC 8628 §3.4). The response with the tokens is sent
+  /// only once, so the request uses a new connection.
   package static func poll(
     deviceCode: Secret, codeVerifier: Secret?, configuration: Configuration, metadata: ProviderMetadata
   ) -> HTTPRequest {

@@ -194,8 +194,8 @@ extension TokenResponse {
 
   /// A refresh token. It is only sent in forms, so it may have any character (RFC 6749 §A.17); an empty text counts as
   /// absent.
-  /// - Throws: `.responseInvalid` if the token is too long to be stored. Ignoring it would only show when the session
-  ///   ends.
+  /// - Throws: `.responseInvalid` if the token is too long to be stored. If it were ignored, the loss would show only
+  ///   when the session ends.
   package static func refreshToken(_ json: JSON?, _ response: HTTPResponse) throws(EnrollError) -> Secret? {
     guard let text = json?.string, !text.utf8.isEmpty else { return nil }
     guard text.utf8.count <= TokenText.maximumBytes else {

@@ -14,8 +14,8 @@ public struct TokenSet: Equatable, Sendable {
   public var refreshExpiry: Expiry?
   /// The verified id_token, as it was received; nil without the scope `openid`.
   public var idToken: Secret?
-  /// The key that the tokens are bound to (RFC 9449): the access token if its type is DPoP, the refresh token in any
-  /// case.
+  /// The key that the tokens are bound to (RFC 9449): the refresh token always, the access token only if its type is
+  /// DPoP.
   public var dpopKey: DPoPKey?
   /// The granted scopes, or the requested ones if the server does not name any.
   public var scopes: [String]
