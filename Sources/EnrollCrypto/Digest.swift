@@ -51,7 +51,7 @@ public enum Digest: Sendable, CaseIterable {
     return result
   }
 
-  /// As ``hash(_:)``, for a secret.
+  /// Like ``hash(_:)``, for a secret.
   public func hash(_ secret: Secret) throws(CryptoError) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: byteCount)
     let status = secret.withBytes { input in

@@ -102,7 +102,7 @@ public enum ConstantTime {
     left.withUnsafeBytes { left in right.withUnsafeBytes { equal(left, $0) } }
   }
 
-  /// As ``equal(_:_:)``, for bytes in place.
+  /// Like ``equal(_:_:)``, for bytes in place.
   public static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     left.count == right.count && enroll_equal_memory(left.baseAddress, right.baseAddress, left.count) == 1
   }

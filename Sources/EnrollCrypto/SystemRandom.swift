@@ -19,7 +19,7 @@ public enum SystemRandom {
     return bytes
   }
 
-  /// As ``bytes(_:)``, for keys: from OpenSSL's separate generator for private values.
+  /// Like ``bytes(_:)``, for keys: from OpenSSL's separate generator for private values.
   public static func secret(_ count: Int) throws(CryptoError) -> Secret {
     try check(count)
     let libcrypto = try OpenSSL.functions()

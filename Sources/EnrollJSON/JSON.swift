@@ -76,7 +76,8 @@ public struct JSONObject: Equatable, Sendable {
     return JSONObject(unique: kept)
   }
 
-  /// The object without members whose key or text `isUnwanted`, and without such array elements, at every depth.
+  /// The object without members whose key or text `isUnwanted`, and without array elements whose text `isUnwanted`, at
+  /// every depth.
   public func without(texts isUnwanted: (String) -> Bool) -> JSONObject {
     var kept: [Member] = []
     for member in members where !isUnwanted(member.key) {
@@ -131,7 +132,7 @@ extension JSON {
     }
   }
 
-  /// As ``JSONObject/without(texts:)``; nil for a text that `isUnwanted`.
+  /// Like ``JSONObject/without(texts:)``; nil for a text that `isUnwanted`.
   func without(texts isUnwanted: (String) -> Bool) -> JSON? {
     switch self {
     case .object(let object): .object(object.without(texts: isUnwanted))

@@ -15,7 +15,7 @@ struct JSONGrammar {
     case wrong
   }
 
-  /// The nesting was limited before, by ``JSONScan``.
+  /// ``JSONScan`` has already limited the nesting.
   static func verdict(on text: [UInt8]) -> Verdict {
     guard String(validating: text, as: UTF8.self) != nil else { return .wrong }
     var grammar = JSONGrammar(text: text)

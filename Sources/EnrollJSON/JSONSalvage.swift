@@ -40,10 +40,10 @@ extension JSON {
     return JSONObject(found.map { ($0.name, $0.value) })
   }
 
-  /// The member `name` of an object whose end is missing: complete by itself, and named once, or with the same value
-  /// each time.
-  /// - Returns: nil also if the object is complete, or broken before the end of the text, or if the text before it names
-  ///   the member.
+  /// The member `name` of an object whose end is missing. The member must be complete, and must be named once, or
+  /// have the same value each time.
+  /// - Returns: nil also if the object is complete, if it is broken before the end of the text, or if the text before
+  ///   the object names the member.
   public static func salvaged(_ name: String, beforeCutIn text: [UInt8]) -> JSON? {
     var search = JSONSalvage.Search(text)
     while var object = search.next() {

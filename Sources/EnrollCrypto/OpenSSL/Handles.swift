@@ -1,5 +1,5 @@
-// Owners of OpenSSL's objects. Swift imports all of them as OpaquePointer; a class for each kind distinguishes and
-// frees them. Objects of the Sendable classes never change after their creation.
+// Owners of OpenSSL's objects. Swift imports all of them as OpaquePointer. So each kind of object has its own class,
+// which frees the object. Objects of the Sendable classes never change after their creation.
 
 import COpenSSL
 

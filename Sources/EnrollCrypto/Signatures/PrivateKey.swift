@@ -145,7 +145,7 @@ public final class PrivateKey: Sendable {
     throw CryptoError(.key, "a private key of a kind that is not used here")
   }
 
-  /// A number in big-endian bytes: as many as it needs, or `count`.
+  /// A number in big-endian bytes: `count` bytes, or as few as possible.
   private static func number(
     _ name: StaticString, of handle: KeyHandle, count: Int? = nil
   ) throws(CryptoError) -> [UInt8] {

@@ -17,8 +17,8 @@ public final class PublicKey: Sendable {
 
   /// The algorithm family, and the size or curve.
   public let kind: KeyKind
-  /// The byte strings of ``components``, stored apart from the enum: an enum stores its case in spare bits of the first
-  /// pointer, and a leak checker then reports a key that is still in use as lost.
+  /// The byte strings of ``components``, stored apart from the enum. An enum stores its case in spare bits of the
+  /// first pointer, so that a leak checker would report a key that is still in use as lost.
   private let numbers: [[UInt8]]
   let handle: KeyHandle
   /// The context of the last successful verification, kept for the next one: a new context takes a fifth of the time of
@@ -75,8 +75,8 @@ public final class PublicKey: Sendable {
       let context = KeyContext(
         owning: try require(
           libcrypto.pointee.EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), "key check"))
-      // The curves have a cofactor of 1, so a point on the curve other than the point at infinity has the right order.
-      // The full check would multiply to verify that.
+      // The curves have a cofactor of 1, so a point on the curve other than the point at infinity has the right
+      // order. OpenSSL's full check would verify that with a multiplication.
       do throws(CryptoError) {
         try require(libcrypto.pointee.EVP_PKEY_public_check_quick(context.pointer), "key check")
       } catch {
@@ -114,7 +114,7 @@ public final class PublicKey: Sendable {
     return try isVerified(signature, message, algorithm)
   }
 
-  /// As ``verify(signature:message:algorithm:)-(_,UnsafeRawBufferPointer,_)``.
+  /// Like ``verify(signature:message:algorithm:)-(_,UnsafeRawBufferPointer,_)``.
   public func verify(
     signature: [UInt8], message: [UInt8], algorithm: SignatureAlgorithm
   ) throws(CryptoError) -> Bool {
@@ -204,14 +204,15 @@ private final class VerificationContext {
 }
 
 extension ECDSASignature {
-  /// The signature in DER, OpenSSL's form, from r and s side by side, JOSE's form (RFC 7518 §3.4).
+  /// Converts r and s side by side, JOSE's form (RFC 7518 §3.4), to DER, OpenSSL's form.
   static func der(joined: [UInt8]) -> [UInt8] {
     let half = joined.count / 2
     let numbers = integer(joined[..<half]) + integer(joined[half...])
     return [0x30] + length(numbers.count) + numbers
   }
 
-  /// An integer with the fewest bytes whose highest bit is 0, because a 1 would be a minus sign (X.690 §8.3).
+  /// The encoding of an integer in the fewest bytes whose highest bit is 0, because a 1 would be a minus sign (X.690
+  /// §8.3).
   private static func integer(_ number: ArraySlice<UInt8>) -> [UInt8] {
     var digits = number.drop { $0 == 0 }
     if digits.isEmpty { digits = [0] }
@@ -219,12 +220,12 @@ extension ECDSASignature {
     return [0x02] + length(sign.count + digits.count) + sign + digits
   }
 
-  /// A length of at most 255 bytes (X.690 §8.1.3).
+  /// The encoding of a length of at most 255 bytes (X.690 §8.1.3).
   private static func length(_ count: Int) -> [UInt8] {
     count < 0x80 ? [UInt8(count)] : [0x81, UInt8(truncatingIfNeeded: count)]
   }
 
-  /// r and s side by side, JOSE's form, from DER.
+  /// Converts DER to r and s side by side, JOSE's form.
   static func joined(der: [UInt8], curve: Curve) throws(CryptoError) -> [UInt8] {
     let libcrypto = try OpenSSL.functions()
     let parsed = der.withUnsafeBufferPointer { bytes in

@@ -18,14 +18,14 @@ public struct AuthorizationRequest: Sendable {
   public let url: String
   /// The parameters alone, as ``PushedAuthorizationRequest`` sends them.
   let parameters: FormEncoding
-  /// Set if the request lacks a `prompt` that it should have, for the log; nil in most cases.
+  /// A warning for the log if the request lacks a `prompt` that it should have; nil in most cases.
   public let warning: EnrollError?
 
   /// - Parameters:
   ///   - redirectURI: replaces the configured one: the same loopback redirect URI with the listener's port (R4).
   ///   - asksForLogin: adds a `prompt` (the configured one, `login` by default) to the options' prompt, so that another
   ///     account can be chosen (flows.md §5). If the provider announces no such value, ``warning`` is set.
-  ///   - wantsConsent: whether this provider was seen to issue a refresh token only after consent.
+  ///   - wantsConsent: whether EnrollKit has observed that this provider issues a refresh token only after consent.
   ///   - activationToken: the token of the link that led to this request (flows.md §3).
   ///   - dpopKey: the key to which the code and its tokens will be bound (RFC 9449 §10).
   ///   - random: ``randomByteCount`` bytes.

@@ -3,8 +3,8 @@
 
 public import EnrollCrypto
 
-/// An authorize request as it was sent: the data to recognise its answer, to exchange its code, and to check its
-/// tokens.
+/// An authorize request as it was sent: the data with which EnrollKit recognises its answer, exchanges its code, and
+/// checks its tokens.
 public struct CodeRequest: Equatable, Sendable {
   /// The redirect that returns the answer.
   public var redirect: AwaitedRedirect

@@ -1,7 +1,7 @@
 // Consent for the scope `offline_access` (OpenID Connect Core §11). Some providers issue a refresh token only after a
 // request with `prompt=consent`: node-oidc-provider leaves the scope out of its response, idpyoidc and pyop refuse
-// the request. If EnrollKit knows that of the provider, the request has `prompt=consent`. Otherwise the same
-// transaction continues, once, with a second request that has it, and the account's record stores the result.
+// the request. If EnrollKit knows that the provider needs this, the request has `prompt=consent`. Otherwise the same
+// transaction continues with a second request that has it, once, and the account's record stores the result.
 
 /// The effect of `prompt=consent` on the refresh token.
 public enum OfflineConsent: String, Sendable {

@@ -56,7 +56,7 @@ extension TransactionRecord {
     public var isInBrowser: Bool
     /// Links that arrived for the registration and do not work any more.
     public var spentLinks: SpentLinks
-    /// As ``SignIn/hasFallenBack``; a new e-mail link may fall back again.
+    /// Like ``SignIn/hasFallenBack``; a new e-mail link may fall back again.
     public var hasFallenBack: Bool
 
     public init(

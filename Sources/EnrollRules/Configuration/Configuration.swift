@@ -15,13 +15,13 @@ public import EnrollCrypto
 /// }
 /// ```
 public struct Configuration: Sendable {
-  /// The name of the `ProviderPreset` from which it was made; nil for none.
+  /// The name of the `ProviderPreset` from which the configuration was made; nil for none.
   public package(set) var preset: String?
   /// Whether the client is a server, which can keep a secret. If so, providers without public clients are accepted,
   /// too.
   var isOfServer = false
-  /// The issuer as the provider writes it in its discovery document and its tokens, byte for byte (R18). With
-  /// `{tenantid}` as a segment of its path it is a template: each token names the issuer of its own tenant.
+  /// The issuer as the provider writes it in its discovery document and its tokens, byte for byte (R18). An issuer
+  /// with `{tenantid}` as a segment of its path is a template: each token names the issuer of its own tenant.
   public package(set) var issuer: Issuer
   /// The URL of the discovery document, if it is not below the issuer.
   public var discoveryURI: String?
@@ -72,7 +72,7 @@ public struct Configuration: Sendable {
   public var profile: ProfileMapping?
   /// The lifetime of an access token whose response states none, in seconds (R32).
   public var withoutExpirySeconds = Defaults.withoutExpirySeconds
-  /// The app's name and version before EnrollKit's in the header `User-Agent`, such as `App/2.1`.
+  /// The app's name and version, such as `App/2.1`. In the header `User-Agent` they stand before EnrollKit's.
   public var userAgent: String?
   /// Whether authorize requests are pushed (RFC 9126). With ``FeaturePolicy/auto`` they are pushed if the provider has
   /// an endpoint for it, because the host sees no difference.

@@ -59,7 +59,7 @@ struct ConfigurationFault: Error, ExpressibleByStringInterpolation {
     }
   }
 
-  /// The error, with keys spelt as one interface spells them.
+  /// The error, with the keys in the spelling of one interface.
   @inline(never)
   func error(_ spelling: ConfigurationSpelling) -> EnrollError {
     let field = spelling.spelt(path)

@@ -4,7 +4,7 @@
 package import EnrollJSON
 
 extension Configuration {
-  /// The configuration with other paths of files, such as `caFile`. Absolute and empty paths do not change.
+  /// The configuration with absolute paths of files, such as `caFile`. Absolute and empty paths do not change.
   /// - Parameter absolute: returns the absolute path for a relative one.
   /// - Throws: the errors of `absolute`.
   package static func resolvingFiles(

@@ -42,7 +42,7 @@ extension Configuration {
   }
 
   /// The issuer. If the key `issuer` is absent, the issuer comes from `discoveryUri`: it is the URL without the
-  /// well-known path, or the URL itself, because some SDKs use that name for the issuer.
+  /// well-known path, or the URL itself, because some SDKs use the name `discoveryUri` for the issuer.
   private static func issuer(_ reader: ConfigurationReader) -> Issuer {
     if let issuer = reader.text("issuer") { return Issuer(issuer) }
     let text = reader.text("discoveryUri") ?? ""

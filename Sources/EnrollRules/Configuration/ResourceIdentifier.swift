@@ -105,13 +105,13 @@ extension Configuration {
 }
 
 extension ResourceIdentifier {
-  /// Whether `other` is the origin of this resource, so that it names the whole host.
+  /// Whether `other` is the origin of this resource, so that it names the whole server.
   package func isAtHost(_ other: String) -> Bool {
     guard let url = try? StrictURL(other), url.hasSameOrigin(as: self.url), !url.hadFragment, url.query == nil
     else { return false }
     return url.path.count <= 1
   }
 
-  /// Whether metadata with the resource `named` applies to this resource: `named` is the same text, or its host.
+  /// Whether metadata with the resource `named` applies to this resource: `named` is the same text, or its origin.
   package func isServed(by named: String) -> Bool { ASCII.equals(text, named) || isAtHost(named) }
 }

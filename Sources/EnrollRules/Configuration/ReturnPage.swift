@@ -54,7 +54,7 @@ public struct ReturnPage: Equatable, Sendable {
   /// The longest logo, as the length of its URL in bytes.
   public static let longestLogo = 65_536
 
-  /// Whether the text is a `data:` URL of such an image, and nothing else.
+  /// Whether the text is a `data:` URL of an image of such a type, and nothing else.
   public static func isLogo(_ text: String) -> Bool {
     guard text.utf8.count <= longestLogo,
       let start = logoKinds.map({ "data:image/\($0);base64," }).first(where: {

@@ -17,7 +17,7 @@ package struct DeviceAuthorization {
   /// The lifetime if `expires_in` cannot be read (R32).
   static let defaultLifetimeSeconds: Int64 = 600
   static let maximumLifetimeSeconds: Int64 = 86_400
-  /// Limits of texts: with a NUL, each text fits into its array in the C interface.
+  /// Limits of lengths: each text, with a NUL, fits into its array in the C interface.
   static let maximumUserCodeBytes = 63
   static let maximumAddressBytes = 511
 

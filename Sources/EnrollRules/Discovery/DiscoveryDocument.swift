@@ -103,7 +103,7 @@ struct DiscoveryDocument {
     }
   }
 
-  /// As ``texts(_:)``, for a member that a sign-in does not need. If it cannot be used, the result is nil and
+  /// Like ``texts(_:)``, for a member that a sign-in does not need. If it cannot be used, the result is nil and
   /// ``unusable`` has the reason.
   mutating func optionalTexts(_ name: String) -> [String]? {
     do throws(EnrollError) {

@@ -1,6 +1,6 @@
-// Limits how often keys are fetched again after they did not verify a signature (R23). The limit is higher for
-// responses to EnrollKit's own requests, which spend a code or a refresh token, than for texts that anybody can send at
-// no cost.
+// Limits how often keys are fetched again because they did not verify a signature (R23). The limit is higher for
+// responses to EnrollKit's own requests, which spend a code or a refresh token, than for texts that anybody can send
+// at no cost.
 
 /// The times at which keys were fetched again in the last minute.
 package struct KeyRefetches: Sendable {

@@ -113,7 +113,7 @@ extension EnrollError.Code {
   /// One sentence for the documentation.
   public var summary: String { row.summary }
 
-  // Each row has three lines, and none is broken: the texts are as long as they are.
+  // Each row has exactly three lines: long texts are not wrapped.
   // swift-format-ignore
   var row: Row {
     switch self {

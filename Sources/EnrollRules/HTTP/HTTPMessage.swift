@@ -37,10 +37,10 @@ public struct HTTPRequest: Sendable {
   public var headers: [HTTPHeader]
   /// Empty for no body.
   public var body: [UInt8]
-  /// The size in bytes above which a response is refused while it arrives (R20).
+  /// The size in bytes above which a response is refused, while it is being received (R20).
   public var responseLimit: Int
-  /// The limit for the whole request, in seconds, if it is shorter than the transport's own; nil: the transport's own,
-  /// by default ``totalTimeoutSeconds``.
+  /// The time limit for the whole request, in seconds, if it is shorter than the transport's own limit; nil: the
+  /// transport's own limit, by default ``totalTimeoutSeconds``.
   public var timeoutSeconds: Int64?
   /// Whether a new connection is required: for requests that must not be repeated silently (R15).
   public var freshConnection: Bool
@@ -50,7 +50,7 @@ public struct HTTPRequest: Sendable {
   public var mustAwaitResponse = false
   /// Whether the response may have values that are issued only once: then a cut response is also useful (R30).
   public var takesCutAnswer = false
-  /// The secrets in the body, which no text of the response may repeat.
+  /// The secrets in the body. No text of the response may repeat them.
   package var secrets: [Secret] = []
 
   public init(
@@ -85,11 +85,11 @@ public struct HTTPRequest: Sendable {
     return request
   }
 
-  /// The limit of a response body: 1 MiB (R20).
+  /// The size limit of a response body: 1 MiB (R20).
   public static let defaultResponseLimit = 1 << 20
-  /// The limit for the connection, in seconds (R20).
+  /// The time limit for connecting, in seconds (R20).
   public static let connectTimeoutSeconds: Int64 = 10
-  /// The limit for the whole request, in seconds (R20).
+  /// The time limit for the whole request, in seconds (R20).
   public static let totalTimeoutSeconds: Int64 = 30
 }
 

@@ -98,7 +98,7 @@ package struct SentSecrets: Sendable {
     return kept
   }
 
-  /// As ``hidden(inClaims:)``, for claims whose `sub` was not compared with the id_token's.
+  /// Like ``hidden(inClaims:)``, for claims whose `sub` was not compared with the id_token's.
   /// - Throws: `.responseInvalid` for a `sub` that repeats a secret, because it would be shown and stored.
   package func hiddenChecked(inClaims claims: JSONObject) throws(EnrollError) -> JSONObject {
     if let sub = claims["sub"]?.string, areRepeated(inClaim: sub) {

@@ -19,7 +19,7 @@ package struct IDTokenClaims: Sendable {
   let expiresAt: UnixTime
   let issuedAt: UnixTime
   let notBefore: UnixTime?
-  /// As ``nonce`` and ``authenticationClass``, nil if it has a wrong type.
+  /// Like ``nonce`` and ``authenticationClass``, nil if it has a wrong type.
   let authTime: UnixTime?
   let nonce: Secret?
   let authenticationClass: String?

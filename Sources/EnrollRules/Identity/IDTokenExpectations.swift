@@ -21,7 +21,7 @@ public struct IDTokenExpectations: Sendable {
 
   /// `max_age` of the request.
   public var maxAgeSeconds: Int64?
-  /// How long ago the request was made: ``maxAgeSeconds`` counts back from that time.
+  /// How many seconds ago the request was made. ``maxAgeSeconds`` counts back from that time.
   public var requestAgeSeconds: Int64
   /// `acr_values` of the request; empty if it had none.
   public var acrValues: [String]

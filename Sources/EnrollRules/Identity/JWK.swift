@@ -1,5 +1,5 @@
-// A public key as a provider publishes it (RFC 7517, RFC 7518 §6, RFC 8037 §2). A key that cannot verify signatures is
-// not an error of the whole set: it gives a reason instead (R22).
+// A public key as a provider publishes it (RFC 7517, RFC 7518 §6, RFC 8037 §2). A key that cannot verify signatures
+// is not an error of the whole set: the set records the reason instead (R22).
 
 public import EnrollCrypto
 import EnrollJSON

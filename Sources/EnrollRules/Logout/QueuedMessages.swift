@@ -21,8 +21,8 @@ extension OutboxEntry {
 }
 
 extension [OutboxEntry] {
-  /// - Parameter left: replaces the entry; the stored number of attempts, which another process may have
-  ///   changed, grows by one. nil removes the entry.
+  /// - Parameter left: the entry that replaces `entry`; nil removes `entry`. The stored number of attempts, which
+  ///   another process may have changed, grows by one.
   package mutating func put(_ left: OutboxEntry?, inPlaceOf entry: OutboxEntry) {
     guard let left else { return removeAll { $0.isSame(as: entry) } }
     for index in indices where self[index].isSame(as: entry) {

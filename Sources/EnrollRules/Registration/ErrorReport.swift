@@ -7,8 +7,8 @@ extension EnrollError {
   /// The key of the host's own text for the error: `error.` and the code's name.
   public var messageKey: String { "error.\(code.name)" }
 
-  /// The remedy for the error, by the user or by the host. For an error of the state E `renewalFailed` it is the
-  /// state's remedy.
+  /// What the user or the host can do about the error. For an error of the state E `renewalFailed` it is the state's
+  /// remedy.
   public var helps: Help {
     guard !hasEndedAttempt else { return .registerAgain }
     switch remedy {

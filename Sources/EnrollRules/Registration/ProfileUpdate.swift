@@ -3,7 +3,7 @@
 public import EnrollJSON
 
 /// The request that sends the confirmed profile to the host's back end: a POST with the access token in the header
-/// (R31). If it fails, the state is still H `confirmed`.
+/// (R31). If it fails, the state stays H `confirmed`.
 public enum ProfileUpdate {
   public static func request(endpoint: String, tokens: TokenSet, profile: JSONObject) -> HTTPRequest {
     HTTPRequest(

@@ -48,8 +48,8 @@ public struct RenewalBackoff: Equatable, Sendable {
   /// otherwise if the failure repeats. A server at the old URL may send any response, or none.
   package var metadataDoubt: DocumentDoubt { hasMoved ? .certain : failures > 1 ? .onceOld : .none }
 
-  /// Whether the provider did not ask for the pause: no server responded like a token endpoint, or a server
-  /// has a problem and sent no Retry-After.
+  /// Whether EnrollKit chose the pause, not the provider: no server responded like a token endpoint, or a server has
+  /// a problem and sent no Retry-After.
   private var isOutage: Bool {
     guard let status = error.httpStatus else {
       return [.network, .timeout, .tls, .responseInvalid].contains(error.code)

@@ -5,14 +5,15 @@
 public struct ResourceDiscovery: Equatable, Sendable {
   /// The URL of the resource, as the host passed it.
   public let url: String
-  /// The resource that tokens are for. If only the host publishes metadata, this is the host as a whole.
+  /// The resource that tokens are for. If metadata is published only for the whole server, this is the server's
+  /// origin.
   public let resource: String
   /// Where the resource's metadata was found; nil for a resource that has none.
   public let metadataURI: String?
   /// The resource's own name for itself, which nothing proves; nil if it has none.
   public let name: String?
-  /// The issuers that the resource names. For a resource without metadata, the issuer that the host chose, or
-  /// the resource's host.
+  /// The issuers that the resource names. For a resource without metadata, the issuer that the host chose, or the
+  /// resource's origin.
   public let authorizationServers: [String]
   /// The chosen issuer, whose metadata was read, in its own spelling.
   public let issuer: String

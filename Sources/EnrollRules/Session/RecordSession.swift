@@ -21,7 +21,7 @@ extension AccountRecord {
     // If there is a session, the state shows the session and does not wait for an e-mail. A link is still
     // accepted.
     if hasTokens, transaction.isRegistration, transaction.step == .emailPending { return false }
-    // The state does not wait for a transaction either, after another transaction brought tokens.
+    // The state does not wait for a transaction if another transaction has brought tokens since it began.
     if hasTokens, transaction.isSuperseded { return false }
     return (transaction.status == .pending || transaction.status == .exchanging)
       && transaction.deadline.secondsLeft(at: moment) > 0

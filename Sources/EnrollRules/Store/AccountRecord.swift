@@ -24,7 +24,7 @@ public struct AccountRecord: Equatable, Sendable {
   }
   /// The profile of the confirmed session's user: verified claims of the id_token, or userinfo.
   public var profile: JSONObject?
-  /// The profile that the user is asked to confirm, in addition to ``provisional``.
+  /// The profile that the user is asked to confirm; it belongs to ``provisional``.
   public var provisionalProfile: JSONObject?
   /// The transaction that brought ``provisional``: it identifies the question to the user.
   public var provisionalTransactionID: TransactionID?
@@ -39,8 +39,8 @@ public struct AccountRecord: Equatable, Sendable {
   public static let transactionLimit = 32
   /// Transactions that are pending, or were settled and are kept until their deadline.
   public var transactions: [TransactionRecord] = []
-  /// Set while a renewal was or may have been sent and its outcome is unknown (reliability.md, One renewal, step by
-  /// step).
+  /// Set while the outcome of a renewal that was sent, or may have been sent, is unknown (reliability.md, One
+  /// renewal, step by step).
   public var renewalIntent: RenewalIntent? {
     get { boxedRenewalIntent?.value }
     set { boxedRenewalIntent = Boxed.of(newValue) }
@@ -78,7 +78,7 @@ public struct AccountRecord: Equatable, Sendable {
   public var nonces = DPoPNonces()
   /// The refresh tokens that were sent last: a response that contains one of them is a replay of an earlier one.
   public var sentRefreshTokens = SentRefreshTokens()
-  /// The method with which the provider accepted the client's secret last.
+  /// The method with which the provider last accepted the client's secret.
   public var secretMethod: ClientSecretMethod?
   /// Whether the next authorize request has `prompt=login`, so that the user can choose another account
   /// (flows.md §5).

@@ -7,7 +7,7 @@ import EnrollJSON
 extension AccountRecord {
   var json: JSON {
     var object = JSONObject()
-    // The number's bits: JSON integers are signed.
+    // Stores the bits of the unsigned number as a signed number, because JSON integers are signed.
     object.put("tokenEpoch", Int64(bitPattern: tokenEpoch))
     object["accessEpoch"] = accessEpoch.map { .integer(Int64(bitPattern: $0)) }
     object["confirmed"] = confirmed?.json

@@ -1,8 +1,8 @@
 // The transactions in an account's record: found by id, changed, settled, and limited in number.
 
 extension AccountRecord {
-  /// Marks the open transactions after another transaction got tokens. They may never get an answer, because
-  /// a provider may resume the older of two attempts in one browser. They do not need an answer.
+  /// Marks the open transactions after another transaction got tokens. The marked transactions do not need an answer,
+  /// and may never get one: a provider may resume the older of two attempts in one browser.
   package mutating func supersedeTransactions() {
     for index in transactions.indices where transactions[index].isOpen {
       transactions[index].isSuperseded = true

@@ -64,7 +64,7 @@ public enum ASCII {
     return true
   }
 
-  /// As ``equals(_:_:_:)``; `text` is in lower case.
+  /// Like ``equals(_:_:_:)``; `text` is in lower case.
   static func equalsIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) -> Bool {
     guard range.count == text.utf8CodeUnitCount else { return false }
     for index in 0..<range.count

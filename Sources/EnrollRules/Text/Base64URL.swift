@@ -7,7 +7,7 @@ public enum Base64URL {
   /// The text for `bytes`, without padding.
   public static func encode(_ bytes: [UInt8]) -> String { encode(bytes.span) }
 
-  /// As ``encode(_:)``, without copying the bytes.
+  /// Like ``encode(_:)``, without copying the bytes.
   @inline(never)
   static func encode(_ bytes: Span<UInt8>) -> String {
     String(unsafeUninitializedCapacity: count(encoding: bytes.count)) { text in
@@ -33,10 +33,10 @@ public enum Base64URL {
   /// The bytes of `text`; nil if `text` is not exactly what ``encode(_:)`` returns for some bytes.
   public static func decode(_ text: String) -> [UInt8]? { decode(text.utf8.span) }
 
-  /// As ``decode(_:)``, from ASCII bytes.
+  /// Like ``decode(_:)``, from ASCII bytes.
   public static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text.span) }
 
-  /// As ``decode(_:)``, from ASCII bytes without copying them.
+  /// Like ``decode(_:)``, from ASCII bytes without copying them.
   static func decode(_ text: Span<UInt8>) -> [UInt8]? {
     guard text.count % 4 != 1 else { return nil }
     var isText = false

@@ -6,14 +6,14 @@ public enum RedactedURL {
   /// Scheme, host, port and the names of parameters; "?" for a text that is not a URL. For logs.
   public static func text(_ url: String) -> String { shown(url) { $0.path.lowerBound } }
 
-  /// As ``text(_:)``, but as JSON. For a URL that a host configured: any part besides the origin may contain
+  /// Like ``text(_:)``, but as JSON. For a URL that a host configured: any part besides the origin may contain
   /// a secret.
   static func bounded(_ text: String) -> JSON { .string(Self.text(text)) }
 
-  /// As ``bounded(_:)``, but with the path: for URLs that providers publish and clients register.
+  /// Like ``bounded(_:)``, but with the path: for URLs that providers publish and clients register.
   static func published(_ text: String) -> JSON { .string(publishedText(text)) }
 
-  /// As ``published(_:)``, but as text, for an error.
+  /// Like ``published(_:)``, but as text, for an error.
   static func publishedText(_ text: String) -> String { shown(text, configured: text) { $0.path.upperBound } }
 
   private static func shown(_ text: String, configured: String? = nil, _ end: (StrictURL) -> Int) -> String {

@@ -106,7 +106,7 @@ extension StrictURL {
 }
 
 extension StrictURL.Refusal {
-  /// As ``text``, for the URL of a server, which has no private scheme.
+  /// Like ``text``, for the URL of a server, which has no private scheme.
   public var serverText: String {
     switch self {
     case .scheme, .schemeWithoutDot: "expected a URL that begins with https://"

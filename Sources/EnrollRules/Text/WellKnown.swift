@@ -2,7 +2,7 @@
 
 /// A place below `/.well-known/` (RFC 8615) of an identifier that may have a path.
 package enum WellKnown {
-  /// The URL with `suffix` between the host and the path. A slash that is the whole path is left out (RFC 9728 §3.1).
+  /// The URL with `suffix` between the host and the path. A path that is only a slash is left out (RFC 9728 §3.1).
   /// - Parameter withoutLastSlash: whether any slash at the end of the path is left out, too (RFC 8414 §3.1).
   package static func inserting(
     _ suffix: String, into url: StrictURL, withoutLastSlash: Bool = false
@@ -15,7 +15,7 @@ package enum WellKnown {
       + (url.query.map { "?" + url.text($0) } ?? "")
   }
 
-  /// The URL for the host as a whole.
+  /// The URL of `suffix` for the whole origin of `url`, without its path.
   package static func atOrigin(_ suffix: String, of url: StrictURL) -> String {
     origin(of: url) + "/.well-known/" + suffix
   }

@@ -44,7 +44,7 @@ extension HTTPResponse {
 }
 
 extension TokenEndpointError {
-  /// As ``read(_:expecting:)``, and also for a successful status with `error` and without a token: some
+  /// Like ``read(_:expecting:)``, and also for a successful status with `error` and without a token: some
   /// providers (GitHub) refuse in this way.
   static func refusal(in response: HTTPResponse) -> EnrollError? {
     if let error = read(response) { return error }
