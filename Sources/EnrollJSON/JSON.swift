@@ -1,4 +1,4 @@
-// The JSON value of the whole project (RFC 8259). The reader enforces limits before a value is used (R37).
+// The JSON value that the whole project uses (RFC 8259). The reader enforces limits before a value is used (R37).
 
 /// A JSON value. An integer that fits into 64 bits is `integer`, every other number is `number`.
 public enum JSON: Equatable, Sendable {

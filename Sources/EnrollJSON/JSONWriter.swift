@@ -5,7 +5,7 @@ extension JSON {
   /// not have (infinity, NaN) is written as null.
   public func serialized() -> [UInt8] {
     var out: [UInt8] = []
-    // Enough for an answer of common size, so that the array need not grow.
+    // Enough for a response of typical size, so that the array need not grow.
     out.reserveCapacity(256)
     write(to: &out)
     return out

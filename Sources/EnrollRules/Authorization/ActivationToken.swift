@@ -1,4 +1,5 @@
-// The token of an activation link: limited in length, of characters that no URL parser changes, and never logged (R11).
+// The token of an activation link (R11). Its length is limited, it has only characters that no URL parser changes,
+// and it is never logged.
 
 public import EnrollCrypto
 

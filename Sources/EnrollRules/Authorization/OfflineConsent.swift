@@ -25,7 +25,8 @@ extension ProviderMetadata {
 }
 
 extension TransactionRecord {
-  /// Whether the tokens lack the requested refresh token, and the provider does not say that it granted it.
+  /// Whether the tokens lack the requested refresh token, and the provider does not say that it granted
+  /// `offline_access`.
   package func lacksOfflineAccess(_ tokens: TokenSet) -> Bool {
     tokens.refreshToken == nil && Scopes.contains("offline_access", in: tokens.missingScopes)
   }

@@ -1,6 +1,6 @@
 // How a client secret is sent (RFC 6749 §2.3.1).
 
-/// How a client secret is sent, by the names of RFC 8414 §2.
+/// How a client secret is sent, named as in RFC 8414 §2.
 public enum ClientSecretMethod: String, Sendable, CaseIterable {
   /// In the header `Authorization` (RFC 6749 §2.3.1).
   case basic = "client_secret_basic"

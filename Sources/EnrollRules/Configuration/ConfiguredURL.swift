@@ -15,7 +15,7 @@ enum ConfiguredURL {
     }
   }
 
-  /// The URL of a server to which EnrollKit sends requests.
+  /// Checks the URL of a server to which EnrollKit sends requests.
   static func endpoint(_ text: String, allowsLoopbackHTTP: Bool) -> ConfigurationFault? {
     fault { () throws(ConfigurationFault) in
       _ = try server(text, allowsLoopbackHTTP: allowsLoopbackHTTP)

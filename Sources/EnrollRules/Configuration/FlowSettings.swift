@@ -160,8 +160,8 @@ public enum PasswordlessDialect: String, Sendable, CaseIterable {
 public enum LogoutDialect: String, Sendable, CaseIterable {
   /// `/v2/logout` with `returnTo`.
   case auth0
-  /// `/logout` beside the authorization endpoint, with `logout_uri`. Cognito does not allow additions to that URI, so
-  /// the callback has no state.
+  /// `/logout` next to the authorization endpoint, with `logout_uri`. Cognito does not allow additions to that URI,
+  /// so the callback has no state.
   case cognito
 }
 

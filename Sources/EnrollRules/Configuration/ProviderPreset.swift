@@ -254,7 +254,7 @@ extension ProviderPreset {
     keys.first { $0.isSpelt(spelling) }?.name ?? spelling
   }
 
-  /// The keys of the object that is the value of a key.
+  /// The keys of the object that is the value of the key `name`.
   private static func keys(of name: String) -> [ConfigurationKey] {
     guard case .named(_, _, .object(let keys))? = Configuration.keys.first(where: { $0.isSpelt(name) })?.shape
     else { return [] }

@@ -27,7 +27,7 @@ public struct EnrollError: Error, Sendable {
       hasEndedAttempt: false, isUnsent: false, remedy: nil)
   }
 
-  /// An error with only a message: most callers need no more, and the call is smaller.
+  /// An error with only a message: most callers need no more, and the compiled call is smaller.
   @inline(never)
   public init(_ code: Code, _ message: String) {
     self.init(code, message, field: nil, httpStatus: nil, oauthError: nil)
@@ -60,8 +60,8 @@ public struct EnrollError: Error, Sendable {
   /// Whether the error ended a sign-in. Then a remedy for another call to the same server does not help that sign-in.
   package var hasEndedAttempt: Bool { details.hasEndedAttempt }
 
-  /// Whether nothing of the request left this machine: a code or another value in it is not spent. A transport sets it
-  /// with ``unsent()``.
+  /// Whether no part of the request left this machine, so that a code or another value in it is not spent. A
+  /// transport sets it with ``unsent()``.
   public var isUnsent: Bool { details.isUnsent }
 
   /// This error for a request that was not sent, because there is no network or no connection. A sign-in
@@ -84,7 +84,8 @@ public struct EnrollError: Error, Sendable {
   /// This error with another message.
   package func saying(_ message: String) -> EnrollError { copy(message: message) }
 
-  /// Another error because of this response of the provider, with the provider's error code and description.
+  /// An error with another code and message for the same response: it keeps the provider's error code and
+  /// description.
   package func leading(to code: Code, _ message: String, field: String? = nil) -> EnrollError {
     EnrollError(
       code, message, field: field, httpStatus: httpStatus, oauthError: oauthError,
@@ -235,8 +236,8 @@ extension EnrollError: Equatable {
 }
 
 extension EnrollError {
-  /// The error after a failure of OpenSSL: `.unsupported` on a machine without it, `.outOfMemory`, or `.internal`,
-  /// because the operation must not fail.
+  /// The error after a failure of OpenSSL: `.unsupported` on a machine without it, `.outOfMemory`, or `.internal` for
+  /// every other failure, because none is expected.
   /// - Parameter context: the operation that failed; it precedes OpenSSL's message.
   package init(_ error: CryptoError, _ context: String? = nil) {
     let message = context.map { "\($0): \(error.message)" } ?? error.message

@@ -146,7 +146,7 @@ public struct HTTPResponse: Sendable {
     return DecimalText.parse(String(decoding: first.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self))
   }
 
-  /// Whether the response was in a cache, by its headers (RFC 9111 §5.1). No cache may answer a POST (§4).
+  /// Whether the response was in a cache, according to its headers (RFC 9111 §5.1). No cache may answer a POST (§4).
   package var isFromCache: Bool { header("Age") != nil && ageSeconds != 0 }
 
   /// Whether the response was certainly made before its request was sent. A proxy may add a small `Age`, or
@@ -155,7 +155,7 @@ public struct HTTPResponse: Sendable {
     ageSeconds.map { $0 > Self.forwardingSeconds } ?? false
   }
 
-  /// The seconds that the response certainly was in a cache; 0 if there is no sign of one.
+  /// The seconds that the response certainly was in a cache; 0 if there is no sign of a cache.
   /// - Parameter serverTime: the server's current time, if it is known.
   package func secondsInCache(serverTime: UnixTime?) -> Int64 {
     if isOfEarlierRequest { return ageSeconds ?? 0 }

@@ -12,7 +12,7 @@ public enum RefusalContent: Sendable, CaseIterable {
   case invalidToken
   /// A registered code that concerns the client or its request.
   case aboutClient
-  /// A code of a server that has a problem, or that asks for the request to be repeated.
+  /// A code of a server that has a problem, or that asks the client to repeat the request.
   case trouble
   /// A code that is not registered.
   case otherCode

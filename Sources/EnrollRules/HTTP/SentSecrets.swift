@@ -4,7 +4,7 @@
 package import EnrollCrypto
 package import EnrollJSON
 
-/// The secrets of a request, which texts of its response must not repeat.
+/// The secrets of a request. The texts of its response must not repeat them.
 package struct SentSecrets: Sendable {
   /// A shorter secret is not searched for, because it could be part of any text.
   static let minimumBytes = 6
@@ -70,8 +70,8 @@ package struct SentSecrets: Sendable {
     }
   }
 
-  /// A server's error description without secrets, printable and bounded; nil if there is none, and if it
-  /// repeats a secret, or may repeat one.
+  /// A server's error description without secrets, printable and bounded; nil if there is none, or if it repeats a
+  /// secret, or may repeat one.
   func shown(description text: String?) -> String? {
     guard let text, !text.isEmpty, !areToldOf(in: text) else { return nil }
     return PrintableText.bounded(text, maximumBytes: EnrollError.maximumDescriptionBytes)

@@ -3,9 +3,8 @@
 package import EnrollJSON
 
 extension JSONObject {
-  /// The claims of a renewed id_token, completed with claims of the earlier profile that the id_token lacks
-  /// although their scope was granted. Userinfo may be the only source of these claims, and is requested only
-  /// at the sign-in.
+  /// The claims of a renewed id_token. If it lacks claims whose scope was granted, they are added from the earlier
+  /// profile. Userinfo may be the only source of these claims, and is requested only at the sign-in.
   package func keeping(_ before: JSONObject?, scopes: [String]) -> JSONObject {
     guard let before, lacksNames(of: scopes) else { return self }
     return completed(by: before)
@@ -16,7 +15,7 @@ extension JSONObject {
     completed(by: other) { !Scopes.contains($0, in: IDToken.protocolClaims) }
   }
 
-  /// Whether a claim of these scopes that every user has is missing (OpenID Connect Core §5.4).
+  /// Whether a claim of these scopes is missing that every user has (OpenID Connect Core §5.4).
   package func lacksNames(of scopes: [String]) -> Bool {
     let names = ["name", "given_name", "family_name", "preferred_username", "nickname"]
     return Scopes.contains("email", in: scopes) && self["email"] == nil

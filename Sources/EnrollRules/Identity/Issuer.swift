@@ -37,7 +37,7 @@ public struct Issuer: ExactText {
 extension Issuer {
   private static var placeholder: StaticString { "{tenantid}" }
 
-  /// The text before and after the placeholder; nil if this is no template.
+  /// The text before and after the placeholder; nil if this is not a template.
   private var template: (before: Substring.UTF8View, after: Substring.UTF8View)? {
     guard isTemplate else { return nil }
     let all = Substring(text).utf8
@@ -49,8 +49,8 @@ extension Issuer {
   /// Whether this is a template, for every tenant.
   public var isTemplate: Bool { ASCII.contains(text.utf8.span, Self.placeholder) }
 
-  /// The fault of the template; nil for a valid one, and for an issuer that is no template. The placeholder must be one
-  /// whole segment of the path, once.
+  /// The fault of the template; nil for a valid one, and for an issuer that is not a template. The placeholder must
+  /// be one whole segment of the path, once.
   var templateProblem: String? {
     guard let (before, after) = template else { return nil }
     let slash = UInt8(ascii: "/")
@@ -61,7 +61,7 @@ extension Issuer {
     return nil
   }
 
-  /// The issuer of one tenant; the issuer itself if it is no template.
+  /// The issuer of one tenant; the issuer itself if it is not a template.
   func of(tenant: String) -> Issuer {
     guard let (before, after) = template else { return self }
     return Issuer(
@@ -98,14 +98,15 @@ extension Issuer {
     return "iss is \(PrintableText.bounded(issuer.text, maximumBytes: 256)), not \(expected)"
   }
 
-  /// Whether tokens of `other` are this provider's: it is the same issuer, or the issuer of a tenant of this template.
+  /// Whether the tokens of the issuer `other` are this provider's tokens: `other` is this issuer, or the issuer of a
+  /// tenant of this template.
   package func covers(_ other: Issuer) -> Bool {
     self == other || otherSpelling == other || tenant(of: other) != nil
   }
 
   /// Google's second spelling of its issuer: Google may put either spelling into an id_token
-  /// (https://developers.google.com/identity/openid-connect/openid-connect#validatinganidtoken). No other
-  /// issuer has two.
+  /// (https://developers.google.com/identity/openid-connect/openid-connect#validatinganidtoken). No other issuer has
+  /// two spellings.
   private var otherSpelling: Issuer? {
     let spellings: [Issuer] = ["https://accounts.google.com", "accounts.google.com"]
     guard spellings.contains(self) else { return nil }

@@ -24,7 +24,7 @@ public struct JWKSet: Sendable {
   }
 
   /// Reads the response to ``request(_:)``.
-  /// - Throws: `.keysUnavailable` for a status other than 200 and as ``parse(_:)``.
+  /// - Throws: `.keysUnavailable` for a status other than 200; the errors of ``parse(_:)``.
   public static func accept(_ response: HTTPResponse) throws(EnrollError) -> JWKSet {
     guard response.status == 200 else {
       throw EnrollError(

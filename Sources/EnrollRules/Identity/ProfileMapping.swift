@@ -1,5 +1,5 @@
-// The profile of a provider without OpenID Connect (GitHub, Discord, X, Spotify): its endpoint and its names. Its
-// response becomes claims like those of userinfo (OpenID Connect Core §5.1).
+// The profile of a provider without OpenID Connect (GitHub, Discord, X, Spotify): its endpoint, and its names for the
+// claims. The response of the endpoint becomes claims like those of userinfo (OpenID Connect Core §5.1).
 
 package import EnrollJSON
 

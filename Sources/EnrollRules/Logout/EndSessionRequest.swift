@@ -8,7 +8,7 @@ public import EnrollCrypto
 public struct EndSessionRequest: Sendable {
   public static let randomByteCount = 32
 
-  /// The URL contains the id_token: open it, and never log it (R40).
+  /// Open the URL, but never log it: it contains the id_token (R40).
   public let url: String
   /// The state by which the callback is recognized; nil if no callback is configured, or if the callback cannot contain
   /// a state.

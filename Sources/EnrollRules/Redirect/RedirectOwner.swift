@@ -14,7 +14,7 @@ extension Configuration {
     case activation
   }
 
-  /// The purpose of `url` for this configuration; nil if it is not one of its URLs.
+  /// The purpose of `url` for this configuration; nil if the URL does not belong to this configuration.
   /// - Throws: `.redirectMalformed` for a URL that R9 refuses, and for a link of this configuration whose token R11
   ///   refuses.
   public func ownership(of url: String) throws(EnrollError) -> Ownership? {

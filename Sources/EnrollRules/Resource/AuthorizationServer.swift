@@ -75,7 +75,7 @@ package struct AuthorizationServer: Equatable, Sendable {
     registrationEndpoint = text
   }
 
-  /// A server without metadata, at the host of the resource: its endpoints have fixed paths (Model Context Protocol
+  /// A server without metadata, at the origin of the resource: its endpoints have fixed paths (Model Context Protocol
   /// 2025-03-26, Authorization §2.3.3).
   package init(withoutMetadataAt resource: ResourceIdentifier, allowsLoopbackHTTP: Bool) throws(EnrollError) {
     let host = resource.url.shownOrigin

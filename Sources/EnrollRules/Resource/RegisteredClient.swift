@@ -35,8 +35,8 @@ public struct RegisteredClient: Equatable, Sendable {
   public var former: [ClientID] = []
   /// When it was registered, by the device's clock.
   public var registeredAt: UnixTime
-  /// The configuration for which the client was registered, as JSON without the client. A host gets it again without a
-  /// request.
+  /// The configuration for which the client was registered, as JSON without the client. A host can get it again
+  /// without a request.
   public var configuration: String?
 
   package init(

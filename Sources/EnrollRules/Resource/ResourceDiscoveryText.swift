@@ -23,7 +23,8 @@ extension ResourceDiscovery {
     return String(decoding: json.serialized(), as: UTF8.self)
   }
 
-  /// - Throws: `.invalidArgument` for anything but a ``text``; the errors for unacceptable metadata of the server.
+  /// - Throws: `.invalidArgument` if the argument is not the ``text`` of a discovery; the errors for unacceptable
+  ///   metadata of the server.
   public init(text: String, allowsLoopbackHTTP: Bool) throws(EnrollError) {
     guard let json = try? JSON.parse(Array(text.utf8)), let url = json["url"]?.string,
       let resource = json["resource"]?.string, let issuer = json["issuer"]?.string,

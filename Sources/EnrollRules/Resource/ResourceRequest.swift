@@ -11,7 +11,7 @@ public struct ResourceRequest: Sendable {
   public var issuer: String
   /// The URI to which the browser returns.
   public var redirectURI: String
-  /// The app's name for the server's pages, if a client is registered.
+  /// The name of the app that the server's pages show, if a client is registered.
   public var clientName: String?
   /// The scopes to request; nil: the scopes that the resource lists, and `offline_access` if the server lists
   /// it.

@@ -2,7 +2,7 @@
 
 package import EnrollCrypto
 
-/// One renewal, from the moment it has the lock to its end.
+/// One renewal, from the moment when it gets the lock until its end.
 package struct Renewal: Sendable {
   package let session: SessionIdentity
   /// The audience of the access token; nil: the session's own.

@@ -67,8 +67,8 @@ public struct AccountRecord: Equatable, Sendable {
   public var narrowsSessions = false
   /// Whether older access tokens stay valid when the provider renews; nil if this is unknown.
   public var keepsAccessTokens: Bool?
-  /// Whether the provider refuses the scope `offline_access`. The scope is requested by default, and then
-  /// left out.
+  /// Whether the provider refuses the scope `offline_access`. The scope is requested by default. After a refusal it
+  /// is left out.
   public var refusesOfflineAccess = false
   /// Whether consent leads to a refresh token at this provider, as observed; nil if it was not observed.
   public var offlineConsent: OfflineConsent?

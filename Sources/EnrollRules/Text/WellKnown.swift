@@ -1,6 +1,6 @@
-// Places below `/.well-known/` (RFC 8615), and the origin of a URL.
+// URLs below `/.well-known/` (RFC 8615), and the origin of a URL.
 
-/// A place below `/.well-known/` (RFC 8615) of an identifier that may have a path.
+/// Makes URLs below `/.well-known/` (RFC 8615) for an identifier, which may have a path.
 package enum WellKnown {
   /// The URL with `suffix` between the host and the path. A path that is only a slash is left out (RFC 9728 §3.1).
   /// - Parameter withoutLastSlash: whether any slash at the end of the path is left out, too (RFC 8414 §3.1).

@@ -44,7 +44,7 @@ extension HTTPResponse {
 }
 
 extension TokenEndpointError {
-  /// Like ``read(_:expecting:)``, and also for a successful status with `error` and without a token: some
+  /// Like ``read(_:expecting:)``, but a successful status with `error` and without a token is a refusal, too: some
   /// providers (GitHub) refuse in this way.
   static func refusal(in response: HTTPResponse) -> EnrollError? {
     if let error = read(response) { return error }

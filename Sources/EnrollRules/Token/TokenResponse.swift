@@ -1,6 +1,6 @@
-// The response of a token endpoint (RFC 6749 §5.1). The code is spent by then, so an optional member that cannot be
-// read counts as absent, and so does `null`. RefreshAnswer reads the response to a refresh token, and never loses a
-// rotated one (R30).
+// The response of a token endpoint (RFC 6749 §5.1). The code is spent when the response arrives, so an optional
+// member that cannot be read counts as absent, and so does `null`. RefreshAnswer reads the response to a refresh
+// token, and never loses a rotated one (R30).
 
 public import EnrollCrypto
 package import EnrollJSON
@@ -156,8 +156,8 @@ extension TokenResponse {
     return tokens
   }
 
-  /// The tokens after a renewal for another audience: a new refresh token replaces the old one, and the access token is
-  /// stored beside the session's own.
+  /// The tokens after a renewal for another audience: a new refresh token replaces the old one, and the access token
+  /// is stored in addition to the session's own.
   /// - Parameter epoch: the record's epoch once the tokens are stored.
   func tokenSet(
     beside old: TokenSet, for audience: TokenAudience, epoch: UInt64, withoutExpirySeconds: Int64,

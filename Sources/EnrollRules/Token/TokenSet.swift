@@ -63,7 +63,7 @@ public struct TokenSet: Equatable, Sendable {
 }
 
 extension TokenSet {
-  /// The error that fewer scopes were granted than requested; nil if all were granted.
+  /// The error if fewer scopes were granted than requested; nil if all were granted.
   package var grantedLess: EnrollError? {
     guard !missingScopes.isEmpty else { return nil }
     return EnrollError(
