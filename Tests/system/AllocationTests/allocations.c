@@ -1,19 +1,22 @@
 /*
- * allocations.c - what happens when jansson, OpenSSL or libcurl gets no memory, once or from some moment on.
+ * allocations.c - makes allocations of jansson, OpenSSL or libcurl fail, and checks what EnrollKit does.
  *
  *     allocations LIBRARY once|forever STRETCH ISSUER CONFIGURATION FOLDER FIRST STEP [LAST]
  *     allocations LIBRARY cold walk ISSUER CONFIGURATION FOLDER FIRST STEP [LAST]
  *
- * For n = FIRST, FIRST + STEP, … the n-th allocation of the library in a stretch of a session fails; with forever, every
- * one after it, too. Whatever fails is tried once more with memory at hand, and has to work then; a redirect may have
- * been spent, so that the user signs in again. A stretch leaves the session as it found it, and so the same process goes
- * on with the next n: each is a look at what the one before left behind. As much memory is outstanding after each as
- * before the first. With cold, each n has a new process, in which nothing was walked before. OpenSSL never asks again
- * for an algorithm that it had no memory for at its first use: such a process is lost, and the next one has to work.
+ * STRETCH is a part of a session: sign-in, session, or walk for all of it. For n = FIRST, FIRST + STEP, … the n-th
+ * allocation of the library in the stretch fails. With forever, every later allocation fails, too. Each call that fails
+ * is repeated with enough memory, and must then succeed. One exception: the failed call may have used up the redirect,
+ * and then the user signs in again.
  *
- * A process that crashes is reported, and another one goes on after it. Ends with the first n that the stretch does not
- * reach, or after LAST. One line for each n at which something is wrong, then one of JSON: how many points there were,
- * and what the failed calls said.
+ * A stretch leaves the session as it was, so the same process continues with the next n and shows what the previous
+ * failure left behind. After each n, no more memory may be allocated than before the first one. With cold, each n has a
+ * new process that has not run the stretch before. If OpenSSL has no memory for an algorithm at its first use, it never
+ * loads that algorithm later: such a process cannot recover, and the next process must work.
+ *
+ * A crash is reported, and another process continues with the next n. The program ends after LAST, or when the stretch
+ * has fewer than n allocations. It prints one line for each n with a problem, then one line of JSON: the number of
+ * failed allocations, and the errors of the failed calls.
  */
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -102,14 +105,14 @@ static void *curl_own_calloc(size_t count, size_t size) {
   return memory == NULL ? NULL : memset(memory, 0, count * size);
 }
 
-/* What a child tells its parent. */
+/* The results of a child process, which its parent reads. */
 
 #define STATUSES 100
 static struct report {
-  long at; /* the n under way; 0: none yet, or all are over */
+  long at; /* the current n; 0: no allocation has failed yet */
   long points, bad;
-  int is_told; /* that something is wrong at this n */
-  int is_lost; /* an algorithm, for the rest of this process */
+  int is_told; /* whether a problem at this n was reported */
+  int is_lost; /* whether OpenSSL has lost an algorithm, for the rest of this process */
   long lost;
   int failures[STATUSES]; /* by -status */
   char example[STATUSES][600];
@@ -118,7 +121,7 @@ static struct report {
 
 static const char *label;
 
-/* The first for each n: what follows is mostly its consequence. */
+/* Reports only the first problem at each n: later problems are mostly consequences of it. */
 static void problem(const char *what, const char *more) {
   if (report->is_told) return;
   report->is_told = 1;
@@ -136,7 +139,7 @@ static void connected(const char *issuer, int *out) {
   if (connect(*out, (struct sockaddr *)&address, sizeof address) != 0) abort();
 }
 
-/* Where the browser is sent after everything was allowed. To be freed. */
+/* Lets the user consent to everything; returns the redirect, which the caller frees. */
 static char *play_user(const char *issuer, const char *url) {
   char request[8192], body[6144], answer[16384];
   snprintf(body, sizeof body, "{\"do\":\"settle\",\"url\":\"%s\"}", url);
@@ -229,7 +232,7 @@ static enroll_status log_out(void) {
   return enroll_logout_begin(walk.client, 0, ENROLL_NO_TIMEOUT, &walk.text, &walk.error);
 }
 
-/* What a want of memory must never be taken for: the user would be told a lie, or signed out. */
+/* Errors that must never be the result of missing memory: the host would report a wrong cause, or sign the user out. */
 static int is_lie(enroll_status status) {
   switch (status) {
     case ENROLL_E_STORE_CORRUPT:
@@ -246,7 +249,8 @@ static int is_lie(enroll_status status) {
   }
 }
 
-/* It is told as internal, as what OpenSSL says then is of everything but memory, or as a want of it, as it says nothing. */
+/* A lost algorithm is reported as internal if OpenSSL then gives an error that does not mention memory, and as out of
+ * memory if OpenSSL gives no error. */
 static int has_lost_algorithm(enroll_status status) {
   report->is_lost = is_cold && target == OPENSSL && (status == ENROLL_E_INTERNAL || status == ENROLL_E_OUT_OF_MEMORY);
   return report->is_lost;
@@ -300,7 +304,7 @@ static int enter(void) {
   return 1;
 }
 
-/* What is on disk is what counts. */
+/* Uses the session through a new client, which knows only what is on disk. */
 static int be_there(void) {
   if (attempt("open", open_client) != ENROLL_OK) return 0;
   text("token", token);
@@ -319,7 +323,8 @@ static int leave(void) {
   return 1;
 }
 
-/* Each leaves the session as it found it. A sign-in begins without a store: unfinished ones would pile up there. */
+/* Each stretch leaves the session as it was. This one first erases the store, because unfinished sign-ins would
+ * accumulate in it. */
 static void sign_in_and_out(void) {
   each_file(walk.store, erase);
   (void)(enter() && leave());
@@ -330,7 +335,7 @@ static void whole_walk(void) { (void)(enter() && be_there() && leave()); }
 static const struct stretch {
   const char *name;
   void (*go)(void);
-  int is_within; /* somebody has signed in before */
+  int is_within; /* whether a user signs in before the stretch */
 } stretches[] = {{"sign-in", sign_in_and_out, 0}, {"session", session, 1}, {"walk", whole_walk, 0}};
 
 static void *run_in_thread(void *way) {
@@ -341,13 +346,13 @@ static void *run_in_thread(void *way) {
   return NULL;
 }
 
-/* In a thread of its own: OpenSSL keeps the texts of errors until their thread ends. */
+/* Runs on a separate thread: OpenSSL keeps the texts of errors until their thread ends. */
 static void run(void (*way)(void)) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, run_in_thread, &way) != 0 || pthread_join(thread, NULL) != 0) abort();
 }
 
-/* OpenSSL keeps something for each thread until it ends. */
+/* OpenSSL keeps memory for each thread until the thread ends. */
 static void wait_for_threads(void) {
   for (int left = 1; left; usleep(1000)) {
     left = -3; /* ., .. and this thread */
@@ -366,7 +371,7 @@ static long all_outstanding(void) {
 static void enter_undisturbed(void) { enter(); }
 static void leave_undisturbed(void) { leave(); }
 
-/* - Returns: whether the stretch got as far as the n-th allocation. */
+/* - Returns: whether the stretch reached its n-th allocation. */
 static int disturb(const struct stretch *stretch, long n, long *before) {
   report->at = n;
   report->is_told = report->is_lost = 0;
@@ -399,16 +404,16 @@ static int child(const struct stretch *stretch, long first, long step, long last
   report->at = report->is_told = 0;
   alarm(300);
   if (is_cold) {
-    /* OpenSSL does not recover when its own start fails. */
+    /* Initializes OpenSSL first, because it does not recover if its initialization fails. */
     unsigned char byte;
     OPENSSL_init_crypto(0, NULL);
     RAND_bytes(&byte, 1);
     is_more = disturb(stretch, n, &before);
     report->lost += report->is_lost;
-    if (!report->is_lost) run(whole_walk); /* nothing fails any more, nor has anything lasted */
+    if (!report->is_lost) run(whole_walk); /* no allocation fails now: everything works again */
   } else {
     if (stretch->is_within) run(enter_undisturbed);
-    /* Twice, so that what is made once is there. */
+    /* The first two runs make the allocations that are made only once. */
     for (int times = 0; times < 2; times++) run(stretch->go);
     for (before = all_outstanding(); n <= last && is_more; n += step) is_more = disturb(stretch, n, &before);
     if (stretch->is_within) run(leave_undisturbed);
@@ -416,7 +421,7 @@ static int child(const struct stretch *stretch, long first, long step, long last
   return is_more;
 }
 
-/* Where the one before has lost an algorithm. - Returns: 1. */
+/* Checks that the next process works, after OpenSSL lost an algorithm in the previous one. - Returns: 1. */
 static int next_process_works(void) {
   report->is_lost = 0;
   fflush(stdout);
@@ -466,7 +471,7 @@ int main(int count, char **arguments) {
                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
       report->is_told = 0;
       problem("the process ended badly", text);
-      /* At an end of its own it had tried all; before the first, nothing had failed. */
+      /* A process that exits by itself has tried every n. A crash before the first n has another cause. */
       is_more = WIFSIGNALED(status) && report->at != 0;
     }
     first = (report->at != 0 ? report->at : first) + step;

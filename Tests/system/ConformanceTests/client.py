@@ -1,5 +1,5 @@
 """One run of a scenario: `client.py FACE URL`, as the conformance tests start it. The tokens come from EnrollKit, through the
-command or through the Python package; a program that follows redirects is the browser.
+command or through the Python package. A program that follows redirects plays the browser.
 """
 
 import json
@@ -27,7 +27,7 @@ def log(*words):
 
 
 def visit(url):
-    """Requests a URL as a browser does, if no page asks the user anything."""
+    """Requests a URL, as a browser does if no page asks the user anything."""
     try:
         with urllib.request.urlopen(url, timeout=20) as page:
             log("browser:", page.status)

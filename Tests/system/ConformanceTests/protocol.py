@@ -1,4 +1,4 @@
-"""A small client of the Model Context Protocol over Streamable HTTP, as far as tests of tokens need one: it
+"""A small client of the Model Context Protocol over Streamable HTTP, with only what tests of tokens need: it
 initializes, lists the server's tools, and calls each of them. `Credentials` provide the headers, and are asked again
 when a server refuses a request.
 """
@@ -13,7 +13,7 @@ from typing import Protocol
 STATELESS = "2026-07-28"
 MEMBERS = "io.modelcontextprotocol/"
 SELF = {"name": "enrollkit-conformance", "version": "1"}
-#: How many times new credentials are requested for one request, whatever the reasons of the refusals are.
+#: How many times new credentials are requested for one request, for any reason.
 TRIES = 2
 
 

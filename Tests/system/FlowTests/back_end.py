@@ -1,5 +1,5 @@
 """A back end of an app (flows.md §10) without users: it issues a session of any length for a code and its verifier.
-The real one is `enroll-gateway`, with which Tests/system/GatewayTests plays the whole flow."""
+The real back end is `enroll-gateway`; Tests/system/GatewayTests tests the whole flow with it."""
 
 import base64
 import hashlib

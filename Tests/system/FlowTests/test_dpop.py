@@ -94,7 +94,7 @@ class DPoP(BoundTokens):
         self.sign_in(lenient)
         self.assertEqual(self.assertValid(lenient)["tokenType"], "Bearer")
         self.assertRefused("illegalState", lenient, "dpop.proof", method="GET", url="https://api.example/")
-        # The refresh token is bound anyway.
+        # Although the access token is not bound, the refresh token is.
         self.assertEqual(lenient.call("token.refresh")["tokenType"], "DPoP")
 
 
@@ -172,7 +172,7 @@ class DPoPNonces(BoundTokens):
         self.assertEqual(self.sandbox.control("counts")["counts"]["token"], 3)
         self.assertTrue(client.call("identity.userinfo")["claims"]["sub"])
 
-        # The host's own request gets a nonce; the host passes it on, and it is remembered.
+        # The answer to the host's own request has a nonce. The host passes it on, and EnrollKit keeps it.
         status, _, nonce = self.show(client, access, nonce="unknown")
         self.assertEqual(status, 401)
         self.assertEqual(self.show(client, access, nonce=nonce)[0], 200)

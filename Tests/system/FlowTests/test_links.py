@@ -294,7 +294,7 @@ class EmailLinks:
         self.assertNotIn("prompt=", ordinary["action"]["url"])
         self.assertLedNowhere(client, FALLBACK, "linkUsed", ["signIn"])
         self.assertRefused("alreadySettled", client, "url.handle", url=refused)
-        # Each redirect still finds its own transaction, even the first one's.
+        # Each redirect still finds its own transaction, and so does the redirect of the first transaction.
         self.assertState(
             self.resume(client, self.sandbox.play(first["action"]["url"])), "awaitingConfirmation"
         )
@@ -305,7 +305,7 @@ class EmailLinks:
         refused = Person(self.sandbox).open(self.follow(client, FALLBACK)["action"]["url"]).left
         self.assertEqual(parameter(refused, "error"), "login_required")
         ordinary = self.follow(client, refused)["action"]["url"]
-        # A failure of the ordinary sign-in is a failure; the outbox reports it in the order of the failures.
+        # Only the failure of the ordinary sign-in is reported. The outbox keeps the order, so no other report follows.
         denied = self.sandbox.control("settle", url=ordinary, error="access_denied")["redirect"]
         self.assertRefused("accessDenied", client, "url.handle", url=denied)
         wait_until(lambda: self.sandbox.control("received")["messages"], "the report")

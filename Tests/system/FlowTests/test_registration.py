@@ -23,7 +23,7 @@ class BackEnd:
         return [message for message in messages if message["endpoint"] == endpoint]
 
     def arrive(self, client, user="alice"):
-        """Signs in up to the state G, in which the tokens wait for confirmation."""
+        """Signs in up to the state awaitingConfirmation, in which the tokens wait for confirmation."""
         url = self.begin(client)["action"]["url"]
         redirect = self.sandbox.control("settle", url=url, user=user)["redirect"]
         self.assertState(self.resume(client, redirect), "awaitingConfirmation")

@@ -104,7 +104,7 @@ class Resources:
         self.sandbox.control("forgetClients")
         outcome = process.call("token.refresh")
         self.assertEqual(outcome["outcome"], "stale")
-        # C and Swift return a token that still works without the reason.
+        # With a token that still works, C and Swift do not return the reason of the failed renewal.
         self.assertEqual(outcome.get("error", {"field": "again"})["field"], "again", outcome)
         process = self.start()
         made = self.register(process)

@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the gateway's tests, which ends with this process; and the databases that a test runs on."""
+"""A PostgreSQL server for the gateway's tests, which ends with this process, and the kinds of database to test with."""
 
 import subprocess
 

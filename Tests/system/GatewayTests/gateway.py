@@ -34,7 +34,7 @@ class Gateway:
         }
         self.configuration = self.home / "gateway.json"
         self.child = None
-        # A command that runs the program, such as prlimit, and options of `serve`.
+        # The words of a command that starts the program, such as prlimit; and further options of `serve`.
         self.prefix = ()
         self.options = ()
 

@@ -146,7 +146,7 @@ class AccessTokens(World):
 
 
 class Pages(World):
-    """Every page of an account that changes, in Chromium."""
+    """Every page of a change to an account, in Chromium."""
 
     def setUp(self):
         super().setUp()
@@ -180,7 +180,7 @@ class Pages(World):
         bobs.locator("button", has_text="Disconnect").focus()
         tab.page.keyboard.press("Enter")
         tab.page.locator("[role=status]", has_text="has been disconnected").wait_for()
-        # The page before the provider stays if the provider cannot be reached.
+        # If the provider cannot be reached, the browser stays on the gateway's page that leads to the provider.
         tab.page.context.route(f"{self.sandbox.issuer}/**", lambda route: route.abort("aborted"))
         tab.press("Connect Sandbox")
         tab.shows("gateway-leaving", "Continue to Sandbox")

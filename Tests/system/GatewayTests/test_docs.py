@@ -118,7 +118,7 @@ class Configurations(unittest.TestCase):
 
     def test_the_colours_of_the_page_are_those_of_the_program(self):
         palette = (TOP / "Sources/EnrollGatewayPages/Theme/Palette.swift").read_text()
-        # The theme's keys, where the program has another name for a colour.
+        # The theme's keys for colours that have another name in the program.
         keys = dict(re.findall(r'^  case (\w+) = "(\w+)"$', palette, re.M))
         colours = []
         for scheme in ("light", "dark"):
@@ -190,7 +190,7 @@ class Commands(unittest.TestCase):
                     self.assertIn(option.partition("=")[0], told)
 
     def help(self, names):
-        """The help of a command; its last words may be an argument."""
+        """The help of a command; the last of its `names` may be arguments instead."""
         while names:
             done = subprocess.run([PROGRAM, *names, "--help"], capture_output=True, text=True)
             usage = " ".join(["enroll-gateway", *names])

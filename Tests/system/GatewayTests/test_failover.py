@@ -80,7 +80,7 @@ class Load:
     def gaps(self, kills):
         """The longest time without a sign-in after each kill.
 
-        - Parameter kills: times with kinds; users signed in before each."""
+        - Parameter kills: the time and the kind of each kill; sign-ins succeeded before each of them."""
         longest, latest = [0] * len(kills), -1
         for before, after in zip(self.moments, self.moments[1:]):
             while latest + 1 < len(kills) and kills[latest + 1][0] <= after:

@@ -61,7 +61,7 @@ class Hints(unittest.TestCase):
         self.assertEqual(set(literals.named(literals.OPTION, *SOURCES)) - known, set())
 
     def test_each_command(self):
-        # The labels for key derivation have one prefix, and end with a version.
+        # The pattern excludes the labels for key derivation: they have the same prefix, and end with a version number.
         pattern = re.compile(r"(?<![\w/.-])enroll-gateway ([a-z][a-z-]*(?: [a-z]+)?)(?! [\w ]*\d)\b")
         for name, where in literals.named(pattern, *SOURCES).items():
             with self.subTest(name, where=where):
@@ -119,7 +119,7 @@ class Hints(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
     def test_a_key_is_added_as_the_user_who_is_printed(self):
-        # A folder in which that user can read the program and the files.
+        # The user `nobody` can read the program and the files in this folder.
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         home, user = Path(folder.name), pwd.getpwnam("nobody").pw_uid
@@ -128,7 +128,7 @@ class Hints(unittest.TestCase):
         for place in (home, path, gateway.configuration):
             os.chown(place, user, user)
         words = [program, "keys", "add", "--config", gateway.configuration]
-        # Root in a container that may not change the owner of files.
+        # This is like root in a container that cannot change the owner of files.
         refused = subprocess.run(["setpriv", "--bounding-set", "-chown", *words], capture_output=True, text=True)
         self.assertIn(f"belongs to user {user}", refused.stderr)
         self.assertIn("Run this command as that user", refused.stderr)

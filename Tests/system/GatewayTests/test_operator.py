@@ -140,7 +140,7 @@ class Operator(unittest.TestCase):
         self.on_each(play_it)
 
     def entries_of_nobody(self):
-        """The entries of the audit without an account."""
+        """The audit entries that belong to no account."""
         query = "SELECT event, detail, address FROM audit WHERE account IS NULL ORDER BY id"
         place = self.gateway.settings["database"]
         if place.startswith("sqlite:"):

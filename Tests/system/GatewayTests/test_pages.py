@@ -48,7 +48,7 @@ for path in re.findall(r'Route\(\s*\.get, "(/[^"{]*)", for: \.users', ROUTES):
 
 
 class EveryPage(unittest.TestCase):
-    """Each page in each of its forms, with the values of the samples."""
+    """Each page in each of its variants, with the values of the samples."""
 
     @classmethod
     def setUpClass(cls):
@@ -169,7 +169,7 @@ class PagesOfTheProgram(unittest.TestCase):
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):
-    """The written pages, and a picture if a sample names one."""
+    """Serves the written pages, and a picture for samples that have the URL of a picture."""
 
     def do_GET(self):
         if not self.path.startswith("/files/"):

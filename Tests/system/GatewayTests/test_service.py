@@ -1,4 +1,4 @@
-"""The unit of systemd, the program's notifications to systemd, credentials, and signals that arrive early."""
+"""The systemd unit, the program's notifications to systemd, credentials, and signals that arrive early."""
 
 import contextlib
 import os
@@ -51,7 +51,7 @@ class Unit(unittest.TestCase):
 
 
 class Manager:
-    """systemd's end of NOTIFY_SOCKET."""
+    """Plays systemd: receives the notifications that the program sends to NOTIFY_SOCKET."""
 
     def __init__(self, name):
         self.wire = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -120,7 +120,7 @@ class Told(unittest.TestCase):
         self.assertEqual(gateway.child.process.wait(60), 0)
         before, stopping, _ = gateway.log().partition("stopping:")
         self.assertTrue(stopping)
-        # The program reports entries that it could not write. It reported none, so nothing waited for them.
+        # The program reports audit entries that it could not write. It reported none, so its end waited for no entry.
         self.assertNotIn("the audit lacks", before)
 
     def test_a_key_file_that_is_a_credential_may_have_a_list_of_its_readers(self):

@@ -1,5 +1,5 @@
-// A C++ program that signs in, as somebody writes it who has the installed header and nothing else: handles and buffers
-// are owned by smart pointers, failures are exceptions. It prints what Examples/sign_in.c prints.
+// A C++ program that signs in. It uses only the installed header: smart pointers own handles and buffers, and errors
+// are thrown as exceptions. It prints what Examples/sign_in.c prints.
 
 #include <enroll.h>
 
@@ -19,7 +19,7 @@ struct Error : std::runtime_error {
       : std::runtime_error(std::string(enroll_status_name(error.status)) + ": " + error.message) {}
 };
 
-// Calls a function whose last argument is the error, and throws it.
+// Calls a function whose last argument is the error, and throws that error if the call fails.
 template <typename Function, typename... Arguments>
 void call(Function function, Arguments... arguments) {
   enroll_error error = ENROLL_ERROR_INIT;
@@ -87,7 +87,7 @@ int main(int count, char **arguments) try {
   call(enroll_token_access, client.get(), 0, minute, &access, token.fill());
   std::cout << "A valid token of " << token.text().size() << " bytes.\n";
 
-  // A failure is an exception with words.
+  // An error is an exception with the name of its status.
   try {
     call(enroll_logout_resume, client.get(), "not a url", ENROLL_NUL_TERMINATED);
     return 1;

@@ -1,6 +1,6 @@
 /*
- * Two copies of the library in one process, as two plugins of one program bring them: a handle is good in the copy that
- * gave it, and refused by the other.
+ * Two copies of the library in one process, as in a program with two plugins that each have their own copy: a handle is
+ * valid in the copy that made it, and the other copy refuses it.
  *
  *     copies LIBRARY LIBRARY
  */
@@ -11,7 +11,7 @@
 
 #define CLIENTS 64
 
-/* ISO C knows no way from an object to a function; POSIX says that this is one. */
+/* ISO C cannot convert a pointer to an object into a pointer to a function; POSIX allows this cast. */
 #define FIND(copy, name) (*(__typeof__(&name) *)&(void *){find((copy)->library, #name)})
 
 typedef struct copy {
@@ -65,7 +65,7 @@ static void expect_refused(enroll_status status, const char *what) {
   refused++;
 }
 
-/* Everything of `owner` is given to `other`. */
+/* Passes the handles and the buffer of `owner` to `other`. */
 static void offer(copy *owner, copy *other) {
   for (int index = 0; index < CLIENTS; index++) {
     expect_refused(FIND(other, enroll_platform_ready)(owner->clients[index], NULL), "another copy's client is used");

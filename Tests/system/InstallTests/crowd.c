@@ -1,7 +1,7 @@
 /*
- * 64 threads use the library at once, each in its own order: the fresh token and renewals of one client that all share,
- * clients of their own that come and go, calls that are started, cancelled and called back, events, buffers, values, bad
- * handles. For the sanitizers and valgrind, which watch this program's memory and the library's.
+ * 64 threads use the library at once, each in its own order. They get and renew the token of one client that all of
+ * them share, open and close their own clients, start and cancel calls that end in callbacks, and use events, buffers,
+ * values and invalid handles. Sanitizers and valgrind check the memory of this program and of the library meanwhile.
  *
  *     crowd THREADS ROUNDS
  */
@@ -99,7 +99,7 @@ static void opens(member *self) {
   self->subscribed++;
   expect_ok(enroll_registration_state(own, 1, ENROLL_NO_TIMEOUT, &state, NULL), "registration_state");
   expect(state.kind == ENROLL_STATE_UNREGISTERED, "a new client is unregistered");
-  /* Otherwise the client's end is the subscription's. */
+  /* Otherwise the subscription ends with the client. */
   if (self->dice & 128) expect_ok(enroll_events_unsubscribe(own, subscription, NULL), "events_unsubscribe");
   expect_ok(enroll_client_free(own), "client_free");
   expect(enroll_platform_ready(own, NULL) == ENROLL_E_HANDLE, "a freed client is refused");

@@ -1,6 +1,7 @@
 /*
- * Loads the library by its soname, uses it, lets it go, a hundred times; and then uses what it was told once more. Its
- * threads and the libraries that it opened outlive dlclose, so that the code is never gone from under them.
+ * Loads the library by its soname, uses it and unloads it, a hundred times. Then it uses a text and a handle from those
+ * rounds once more. The library's threads, and the libraries that it opened, continue to exist after dlclose, so the
+ * library's code must stay in memory for them.
  */
 #include <dlfcn.h>
 #include <enroll.h>
@@ -22,7 +23,7 @@ static void *find(const char *name) {
   return found;
 }
 
-/* ISO C knows no way from an object to a function; POSIX says that this is one. */
+/* ISO C cannot convert a pointer to an object into a pointer to a function; POSIX allows this cast. */
 #define FIND(name) (*(__typeof__(&name) *)&(void *){find(#name)})
 
 static void expect(int condition, const char *what) {
@@ -55,7 +56,7 @@ static enroll_client *open_client(void) {
   return client;
 }
 
-/* A client, a thread of its own that calls back, OpenSSL, and memory that goes out. */
+/* Uses a client, a callback on the library's own thread, OpenSSL, and memory that the library allocates. */
 static void use(void) {
   enroll_pkce pkce = ENROLL_PKCE_INIT;
   enroll_buf text = ENROLL_BUF_INIT;
@@ -84,7 +85,7 @@ int main(void) {
     name = FIND(enroll_status_name)(ENROLL_E_HANDLE);
     expect(dlclose(library) == 0, "dlclose");
   }
-  /* What was handed out is still good: text, and a handle. */
+  /* A text and a handle that the library returned are still valid. */
   expect(strcmp(name, "handle") == 0, "static text outlives dlclose");
   library = dlopen("libenroll.so.0", RTLD_NOW | RTLD_LOCAL);
   expect(library != NULL, "it opens once more");

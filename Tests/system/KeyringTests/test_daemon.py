@@ -150,8 +150,8 @@ class Locked(KeyringCase):
         self.assertNotIn("key", os.listdir(self.store))
 
     def test_a_cancelled_call_does_not_have_another_one_pass_the_keyring_over(self):
-        """Both calls wait for the process's one connection to the bus. GLib gives the opener's error to all that
-        wait."""
+        """Both calls wait for the process's only connection to the bus. If the call that opens it is cancelled, GLib
+        returns that error to every waiting call."""
         session = self.session()
         daemon = self.daemon(session)
         first, second = self.store, self.store + "-new"

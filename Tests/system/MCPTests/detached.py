@@ -1,4 +1,4 @@
-"""Sign-ins of a bridge run in processes of their own, which outlive it: a test ends those of its home."""
+"""A bridge starts a separate process for each sign-in. It may run longer than the bridge, so each test ends its own."""
 
 import contextlib
 import os

@@ -74,7 +74,7 @@ class Host:
         return self.answer(self.begin(method, params), timeout)
 
     def other(self, is_wanted, timeout=TIMEOUT):
-        """A message of the server that is no answer."""
+        """A message of the server that is not a response."""
         def found():
             return next((message for message in self.others if is_wanted(message)), None)
 

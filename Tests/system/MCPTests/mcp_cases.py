@@ -1,4 +1,4 @@
-"""Shared by the tests of the bridge: hosts, and real MCP servers in an environment of their own."""
+"""Shared by the tests of the bridge: hosts, and real MCP servers in a separate environment."""
 
 from pathlib import Path
 
@@ -71,7 +71,7 @@ class BridgeCase(CommandCase):
 
 
 class WireCase(BridgeCase):
-    """Bridges before a server that does what a test says."""
+    """Bridges in front of a server whose behaviour the test sets."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
-"""An MCP server that does what a test says: sessions are lost, streams break, tokens are refused. It records
-what it receives."""
+"""An MCP server whose behaviour the test sets: it can lose sessions, break off streams and refuse tokens. It keeps the
+requests that it receives."""
 
 import http.server
 import json
@@ -93,7 +93,7 @@ class Peer:
         return act
 
     def all(self, method):
-        """What was received with this JSON-RPC method, or HTTP method."""
+        """The received requests with this JSON-RPC method or HTTP method."""
         return [row for row in list(self.received) if method in (row["http"], row["message"].get("method"))]
 
     def serve(self, handler, body):
@@ -134,13 +134,12 @@ class Peer:
     # Tokens.
 
     def protect(self, issuer, scope="openid email offline_access"):
-        """Needs a token for everything but its metadata."""
+        """From now on, every request needs a token, except a request for the metadata."""
         #: Tokens that are refused with 401.
         self.refused = set()
-        #: Those that were accepted, in their order.
+        #: Tokens that were accepted, in their order.
         self.accepted = []
         self.tokens_seen = []
-        #: Methods that need this scope, which no token in `accepted_scopes` has.
         self.metadata = {
             "resource": self.url, "authorization_servers": [issuer],
             "scopes_supported": ["openid", "profile", "email", "offline_access"],

@@ -14,7 +14,7 @@ MOST = 128
 
 class ManyRequests(WireCase):
     def full(self, more):
-        """A host with as many open requests as run side by side, and one that waits."""
+        """A host with the highest number of parallel requests, and one more request that waits."""
         self.gate = threading.Event()
         self.addCleanup(self.gate.set)
 

@@ -1,4 +1,4 @@
-"""Messages of both eras between a host and a real server."""
+"""Messages between a host and a real server, in the versions with sessions and in the version without."""
 
 import json
 import time

@@ -55,7 +55,7 @@ class Page:
         return self.send("POST", path)
 
     def agree(self):
-        """Returns the address at which the tab goes on."""
+        """Agrees; returns the URL to which the page leads."""
         status, _, text = self.press("Continue")
         return html.unescape(re.search(r'http-equiv="refresh" content="0; url=([^"]*)"', text)[1])
 
@@ -83,7 +83,7 @@ class SignInCase(BridgeCase):
         return self.agreed[url]
 
     def configure(self, name="default", **changes):
-        """There is no profile: the bridge needs none."""
+        """Writes no profile, because the bridge needs none."""
 
     def bridges(self, count, *arguments):
         hosts = [self.host(self.peer.url, *arguments) for _ in range(count)]
@@ -113,7 +113,7 @@ class OneSignIn(SignInCase):
         self.assertEqual(len(self.peer.tokens_seen), 1)
         self.assertLessEqual({"openid", "email", "offline_access"}, scopes(self.opened()))
         self.assertNotIn("profile", scopes(self.opened()))
-        # Nothing is asked again with a stored session.
+        # With a stored session, the bridge sends no request to the sandbox.
         self.sandbox.control("resetCounts")
         before = len(self.peer.received)
         later = self.host(self.peer.url)
@@ -175,7 +175,7 @@ class OneSignIn(SignInCase):
         self.assertEqual((done.returncode, self.tabs), (7, 1))
 
     def reopened(self, count):
-        """A request 130 seconds later than the tab opens it again, and one that comes at once does not."""
+        """A request 130 seconds after the tab was opened opens the tab again; a request right after it does not."""
         self.bridges(1)
         with unittest.mock.patch.dict(self.environment):
             self.set_clock(130)
@@ -287,7 +287,7 @@ class TheQuestion(SignInCase):
         self.assertEqual(self.registrations, 0)
         self.come_back(page.agree())
         self.assertIn("result", host.answer(host.hello))
-        # Another server with the same authorization server: it is known.
+        # For another server with the same authorization server, the user is not asked again.
         other = Peer()
         self.addCleanup(other.stop)
         other.protect(self.sandbox.issuer)
@@ -463,14 +463,14 @@ class Tokens(SignInCase):
         self.assertEqual(self.tabs, 2)
 
     def test_the_servers_own_messages_come_after_a_sign_in(self):
-        """The stream was refused without a token, so it is opened with the token."""
+        """The server refused the stream without a token, so the bridge opens it again with the token."""
         self.peer.acts.pop(0)
         self.peer.protect(self.sandbox.issuer)
         protected = self.peer.acts.pop(0)
 
         @self.peer.on
         def act(handler, message):
-            # Some requests need a token, others do not.
+            # Only the requests of the initialization need no token.
             if message.get("method") in ("initialize", "notifications/initialized"):
                 return False
             if protected(handler, message):
@@ -598,7 +598,7 @@ class FurtherScopes(SignInCase):
         url = self.opened(2)
         self.assertEqual(scopes(url) & {"openid", "profile", "email", "offline_access"},
                          {"openid", "profile", "email", "offline_access"})
-        # The session stays in use meanwhile.
+        # Until the user has signed in, the bridge uses the old session.
         self.assertIn("result", hosts[0].ask("ping"))
         self.come_back(url)
         for host, call in calls:
@@ -630,7 +630,7 @@ class FurtherScopes(SignInCase):
         self.assertIn("result", host.answer(calls[1]))
 
     def refuse_always(self, scope):
-        """From the second token on, each call is refused for the scope that the function returns."""
+        """From the second token on, the server refuses each call, and requires the scope that `scope()` returns."""
         @self.peer.on
         def refuse(handler, message):
             if message.get("method") != "tools/call":

@@ -1,4 +1,4 @@
-"""The transport HTTP+SSE of 2024-11-05: found by itself or chosen, with a real server and a scripted one."""
+"""The transport HTTP+SSE of 2024-11-05: detected by the bridge or chosen, with a real server and a scripted one."""
 
 import threading
 
@@ -25,12 +25,12 @@ class RealServer(BridgeCase):
         self.assertEqual(text(host.call("echo", text="after")), "after")
         self.assertEqual(host.end()[0], 0)
         self.run_enroll("mcp", server.url, "--allow-loopback-http", "--check", "--transport", "sse")
-        # Streamable HTTP alone is not spoken.
+        # If only Streamable HTTP is allowed, the check fails: this server does not support it.
         self.run_enroll("mcp", server.url, "--allow-loopback-http", "--check", "--transport", "http", status=5)
 
 
 class ScriptedServer(WireCase):
-    #: What the stream names.
+    #: The path that the `endpoint` event of the stream names.
     endpoint = "/messages?session=1"
 
     def setUp(self):

@@ -14,7 +14,7 @@ MISMATCH = {"code": -32020, "message": "Header mismatch: Mcp-Param-Region"}
 
 
 class ToolCase(WireCase):
-    #: The pages of the list.
+    #: The pages of the tool list.
     pages = [[MARKED]]
 
     def setUp(self):
@@ -31,7 +31,7 @@ class ToolCase(WireCase):
             return True
 
     def strict(self):
-        """A server that wants the headers of the marked arguments."""
+        """Makes the server require the headers of the marked arguments."""
         @self.peer.on
         def check(handler, message):
             if message.get("method") != "tools/call" or message["params"]["name"] != "sql":
@@ -88,7 +88,7 @@ class MirroredArguments(ToolCase):
             self.assertIn("result", host.answer(call))
         self.assertIn({"Mcp-Param-Region": "a"}, self.sent())
         self.assertEqual(len(self.sent()), 6)
-        # One list for all, with the version of the call; no answer to it reaches the host.
+        # The bridge requests the list once for all calls, with their version; the host does not receive the answers.
         lists = self.peer.all("tools/list")
         self.assertEqual([row["message"]["params"].get("cursor") for row in lists], [None, "1"])
         self.assertEqual(lists[0]["message"]["params"]["_meta"], META)
@@ -106,7 +106,7 @@ class MirroredArguments(ToolCase):
         self.pages = [[MARKED]]
         self.assertIn("result", self.call(host, region="a"))
         self.assertEqual(self.sent(), [{"Mcp-Param-Area": "a"}, {"Mcp-Param-Region": "a"}])
-        # The list says the same as before: the server's error is the answer.
+        # The list is unchanged, so the host gets the server's error.
         self.pages = [[renamed]]
         host.modern("tools/list")
         self.assertEqual(self.call(host, region="b")["error"], MISMATCH)
@@ -124,7 +124,7 @@ class MirroredArguments(ToolCase):
         host = self.host(self.peer.url)
         self.assertEqual(self.call(host, region="a")["error"], MISMATCH)
         self.assertIn("result", host.modern("ping"))
-        # The error may have an id of the server's own.
+        # The server may choose another id for its error.
         self.peer.acts.insert(0, lambda handler, message: message.get("method") == "tools/call" and (
             handler.reply(400, {"jsonrpc": "2.0", "id": "server-error", "error": MISMATCH}) or True))
         self.assertEqual(self.call(host, region="a")["error"], MISMATCH)

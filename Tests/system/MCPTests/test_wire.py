@@ -1,4 +1,4 @@
-"""The requests and lines of the bridge, byte by byte, and what it makes of a server's faults."""
+"""The bridge's requests and lines, byte by byte, and its reactions to faults of a server."""
 
 import json
 import random
@@ -59,7 +59,7 @@ class Bytes(WireCase):
             wait_until(lambda: len(host.others) > before, line)
             self.assertIn(host.others[-1]["error"]["code"], (-32700, -32600))
         host.write("")
-        # Any nesting passes, up to a million.
+        # The bridge passes on any nesting up to a million levels.
         for depth, member in ((300, "result"), (1 << 20, "error")):
             host.write(f'{{"method":"x","id":"deep{depth}","params":' + "[" * depth + "]" * depth + "}")
             self.assertIn(member, host.answer(f"deep{depth}"))

@@ -44,7 +44,7 @@ def tear_down():
 
 @functools.cache
 def debian_packages(version=None):
-    """A folder with the Debian packages for this machine; for another version, it has no other artefacts."""
+    """A folder with the Debian packages for this machine. With `version`, it has only Debian packages."""
     if version is None:
         return distribution()
     folder = workspace("packages")

@@ -129,8 +129,8 @@ class UsedArtefacts(unittest.TestCase):
         before = self.below("/root/.local")
         told, _ = self.chroot.run("/srv/here/install")
         self.assertIn("is installed in /root/.local\n", told)
-        # systemd looks in another folder of a home than elsewhere; the units are there, so the installer gives no
-        # advice.
+        # In a home, systemd searches another folder than elsewhere. The units are in that folder, so the installer
+        # gives no advice.
         self.assertNotIn("systemctl", told)
         unit = "/root/.local/share/systemd/user/enrolld@.service"
         searched = subprocess.check_output(["systemd-analyze", "--user", "unit-paths"], text=True,

@@ -193,7 +193,7 @@ class PlayedInstaller(unittest.TestCase):
 
 
 class PackageManagers(unittest.TestCase):
-    """The messages of pip and dpkg about files for another machine. They write them from the metadata in our files."""
+    """The messages of pip and dpkg about files for another machine. Both programs use the metadata in our files."""
 
     def refused_by_pip(self, tag):
         """The wheel, renamed as a wheel for another machine. pip decides only by the name."""
@@ -223,7 +223,7 @@ class PackageManagers(unittest.TestCase):
         done = subprocess.run(words, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("ERROR: No matching distribution found for enrollkit", done.stderr)
-        # If Python's sources are beside it, pip uses those, and then looks for the build tools.
+        # If the folder also has the source distribution for Python, pip uses it, and then looks for the build tools.
         shutil.copy(only("enrollkit-[0-9]*[0-9].tar.gz"), folder)
         done = subprocess.run(words, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1, done.stdout)

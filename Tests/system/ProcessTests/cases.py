@@ -112,7 +112,7 @@ class ProcessCase(unittest.TestCase):
         self.gate = None
 
     def pass_through_gate(self):
-        """From now on, the token endpoint of every client is a gate."""
+        """From now on, the requests of every client to the token endpoint go through a gate (gate.py)."""
         self.gate = Gate(self.sandbox)
         self.addCleanup(self.gate.close)
 

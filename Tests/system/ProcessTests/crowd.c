@@ -1,8 +1,8 @@
-/* Many threads of one process that want the same token at the same moment, again and again.
+/* Many threads of one process that request the same token at the same moment, again and again.
  *   crowd CONFIGURATION STORE THREADS
- * Prints "ready"; at each line that it reads, every thread asks, and it prints the number of tokens, of failures, of
- * different tokens, and one of them.
- * For Tests/system/ProcessTests/run, which starts several of them on one store. */
+ * Prints "ready". Then, for each line that it reads, every thread requests the token. It prints how many threads got a
+ * token, how many got an error, how many got another token than the first one, and that first token.
+ * Tests/system/ProcessTests/run starts several of these processes on one store. */
 
 #include <enroll.h>
 #include <pthread.h>

@@ -18,8 +18,8 @@ from playwright.sync_api import Error, sync_playwright
 from processes import TimedOut
 from providers import CUSTOM
 
-# The most seconds for a visit, or for one action on a page. This limit only ends a hang, because on a busy machine a
-# page takes long.
+# The timeout in seconds for a visit, or for one action on a page. It is long, because pages load slowly on a busy
+# machine: only a hang exceeds it.
 _HANG = 300
 
 # Waits until the page is idle; true if the page is empty. A page behind a dialog of the browser is never idle.

@@ -66,7 +66,7 @@ class Glewlwyd(Provider):
     # It has no issuer until it is configured.
     ready = (200, 404)
 
-    # Further settings of its plugin, beside those that every test needs.
+    # Settings of its plugin, in addition to the settings that every test needs.
     abilities = {}
 
     def __init__(self, external=None, port=None, clock=None, token_seconds=3600):
@@ -97,7 +97,7 @@ class Glewlwyd(Provider):
         person.open(action["verificationUriComplete"], until=f"{self.base}/login.html?&callback_url")
 
     def backdate_log_ins(self, seconds):
-        """Moves all logins so far back in time."""
+        """Moves the time of all logins back by this much."""
         database = sqlite3.connect(self.directory / "glewlwyd.db", timeout=10)
         with contextlib.closing(database), database:
             database.execute(

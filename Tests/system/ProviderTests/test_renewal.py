@@ -9,8 +9,8 @@ from processes import wait_until, workspace
 
 
 class ShortLived(Glewlwyd):
-    """A client whose access tokens are soon due. For a caller that asks for a `whole_life`, they are due after their
-    first second."""
+    """A client with access tokens that live for `whole_life` seconds. If a caller asks for a minimum lifetime of
+    `whole_life`, they are due after one second."""
 
     name = "Glewlwyd with short-lived tokens"
     whole_life = 6
@@ -196,7 +196,8 @@ class Unreachable(MayStop):
             self.assertEqual(answer["accessToken"], token)
 
     def test_a_redirect_that_arrives_meanwhile_is_not_lost(self):
-        """R15: its code was not sent, so the same redirect works later; R17 needs the provider's metadata first."""
+        """R15: the redirect's code was not sent, so the same redirect works later. For R17, EnrollKit first needs the
+        provider's metadata."""
         client = self.open()
         url = self.redirect(client)
         client.kill()

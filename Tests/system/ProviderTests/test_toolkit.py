@@ -1,5 +1,5 @@
-"""Special behaviour of django-oauth-toolkit: the same tokens again for a spent refresh token, with an id_token of
-another at_hash; a device grant without an id_token; endpoints that it does not announce."""
+"""Special behaviour of django-oauth-toolkit: for a spent refresh token it returns the same tokens again, with an
+id_token whose at_hash does not match; a device grant has no id_token; some endpoints are not announced."""
 
 from cases import CUSTOM, Refused, Timed, on_each
 from processes import wait_until

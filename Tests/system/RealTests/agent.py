@@ -1,7 +1,7 @@
 """A user with their own cookies, but without a browser: redirects, and the forms that a server shows.
 
-`Person.open(url)` does what a user does who wants to sign in (or out): it fills in name and password if a page asks
-for them, answers other questions with yes, and continues until the browser leaves the server.
+`Person.open(url)` acts like a user who signs in or out: it fills in name and password if a page asks for them, answers
+other questions with yes, and continues until the browser leaves the server.
 """
 
 import html.parser
@@ -30,8 +30,8 @@ class Form:
         return any(kind == "password" for kind, _, _ in self.fields)
 
     def filled(self, known, refuse):
-        """The form as the user sends it: `known` are values by the names of fields; every offered scope is chosen;
-        all other fields are as the page has them."""
+        """The form as the user sends it. `known` has values for fields, by name; every offered scope is chosen; all
+        other fields keep the page's values."""
         values = [(name, known.get(name, value)) for kind, name, value in self.fields if name]
         refusing = [button for button in self.buttons if button[1].lower() in NO]
         pressed = refusing if refuse and refusing else [button for button in self.buttons if button not in refusing]
@@ -51,7 +51,7 @@ class Page(html.parser.HTMLParser):
 
     @property
     def form(self):
-        """The form to answer: one that asks for a password, or else the first one that posts."""
+        """The form to answer: the form that asks for a password; without one, the first form with the method POST."""
         posting = [form for form in self.forms if form.method == "post"]
         return next((form for form in posting if form.asks_password), posting[0] if posting else None)
 

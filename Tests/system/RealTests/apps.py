@@ -72,7 +72,7 @@ class App:
     """The interface of all faces. `account` names one of several users of the same store."""
 
     face: str
-    #: Whether a sign-in can request more than the prompt.
+    #: Whether a sign-in can have other options than `prompt`.
     steps_up = True
     #: Whether its renewal continues when its process is killed.
     outlives_its_caller = False
@@ -145,7 +145,7 @@ class DaemonApp(ProcessApp):
         self.client.call("registration.retry")
 
     def come_back(self, person, refuse=False, fields=None, **options):
-        """A sign-in up to its question, which stays open."""
+        """Signs in up to the question whether the profile is right; does not answer it."""
         try:
             begun = self.client.call("registration.begin", kind="signIn", **({"options": options} if options else {}))
             waiting = self._await_outcome(begun)
@@ -174,7 +174,7 @@ class DaemonApp(ProcessApp):
         assert state["state"] == "awaitingConfirmation", state
 
     def confirm(self):
-        """The user confirms the open question."""
+        """The user answers the open question with yes."""
         asked = self.client.call("registration.state")["state"]
         state = self.client.call("registration.confirm", transaction=asked["transaction"])["state"]
         assert (state["state"], state.get("reason")) == ("active", "confirmed"), state
@@ -187,8 +187,8 @@ class DaemonApp(ProcessApp):
 
 
 class Interpreter:
-    """A process that runs `python_app.py`. Starting one costs more than most acts, so an idle process serves the
-    next app."""
+    """A process that runs `python_app.py`. Starting it takes longer than most acts, so an idle process is used
+    again for the next app."""
 
     _idle = []
 

@@ -103,7 +103,7 @@ class RealCase(unittest.TestCase):
         self.assertFalse(self.server.renews(refresh), "the server still renews")
 
     def assertEndIsTold(self, app):
-        """The server has ended the session: the app gets that error, and its user can sign in again."""
+        """The server has ended the session: EnrollKit reports this to the app, whose user can sign in again."""
         with self.assertRaises(SignInNeeded):
             app.renew()
         with self.assertRaises(SignInNeeded):

@@ -23,8 +23,8 @@ def basic(client, secret):
 
 
 class OIDCProvider(Server):
-    """node-oidc-provider: it replaces a public client's refresh token at each renewal, and a second use of one ends
-    the grant. All sign-ins of a client in one browser share one grant."""
+    """node-oidc-provider: it replaces a public client's refresh token at each renewal. Reuse of an old refresh token
+    ends the grant. All sign-ins of a client in one browser share one grant."""
 
     name, client_id = "oidc-provider", "native"
     passwords = {"alice": "pw", "bob": "pw"}
@@ -58,8 +58,8 @@ class OIDCProvider(Server):
 
 
 class Hydra(Server):
-    """Ory Hydra without a grace period: each renewal replaces the refresh token, and a second use of one ends the
-    session."""
+    """Ory Hydra without a grace period: each renewal replaces the refresh token, and reuse of an old refresh token ends
+    the session."""
 
     name, client_id, preset = "Hydra", "app", "hydra"
     passwords = {"alice": "alice-pw", "bob": "bob-pw"}

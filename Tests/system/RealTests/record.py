@@ -120,7 +120,8 @@ class Record:
              if answer.get("refresh_token")), None)  # fmt: skip
 
     def faults(self, client, grant, parameter):
-        """Sentences about the client's mistakes in the `grant`, whose requests have their code in `parameter`.
+        """Checks the client's requests; returns a sentence for each mistake. In requests for `grant`, the code is in
+        `parameter`.
 
         - Parameter grant: `authorization_code` or `device_code`."""
         refused = [exchange for exchange in self.refused if client.revokes or exchange.endpoint != REVOCATION]

@@ -1,4 +1,4 @@
-"""A resource wants a further scope, at servers that grant a registered client only the scopes of its registration."""
+"""A resource requires another scope, at servers that grant a registered client only the scopes of its registration."""
 
 import json
 import signal
@@ -28,7 +28,7 @@ class FurtherScopes:
         return json.loads(path.read_text())
 
     def start(self):
-        """The sign-in that the challenge asks for; the address that it opens."""
+        """Starts the sign-in for the challenge; returns its process and the URL that it opens."""
         words = ["login", "--again", "--yes", *self.client.place, *self.registering.options, "--challenge", CHALLENGE]
         child = self.client.command.start(*words)
         return child, apps.opened(self.client.command.browser)

@@ -47,7 +47,7 @@ class Life:
         self.app.decline(self.case.person("bob"))
 
     def give_up_a_silent_sign_in(self):
-        # After a declined sign-in, EnrollKit begins none without pages.
+        # The user signs in first, because EnrollKit begins no silent sign-in after a declined one.
         self._sign_in(self.alice)
         try:
             self.app.sign_in(self.case.person(), prompt="none")
@@ -95,7 +95,7 @@ class Life:
         if not app.steps_up:
             names -= {"step_up", "fail_to_step_up"}
         if not server.remembers_browser:
-            # Spring's pages ask for the password even in that case.
+            # The example server of zitadel asks for the password even after prompt=none.
             names -= {"give_up_a_silent_sign_in"}
         if not server.tells_browsers_apart:
             names -= {"sign_out_in_the_browser_and_in"}

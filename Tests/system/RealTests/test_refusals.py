@@ -68,7 +68,7 @@ class AtKeycloak(Refusals, RealCase):
         self.assertIs(client.call("token.introspect")["active"], False)
         (told,) = [text for text in self.warnings(client) if "introspection" in text]
         self.assertIn("Keycloak: add an audience mapper", told)
-        # The session goes on.
+        # The session continues.
         self.assertTrue(client.call("token.refresh")["accessToken"])
 
     def test_an_audience_mapper_helps(self):

@@ -528,7 +528,7 @@ struct EmailTests {
     let forgotten = try #require(link("/password/forgotten", in: form))
     let sent = test.fill(browser, forgotten, [("email", "ada@example.org")])
     let page = browser.get(try #require(sent.header("Location")))
-    // The e-mail is asked for once more, from the link of the page.
+    // The page has a link to the form, which sends another e-mail.
     let again = try #require(link("/password/forgotten", in: page))
     _ = try test.deliver()
     test.base.clock.advance(seconds: 1)

@@ -12,7 +12,7 @@ struct SystemBrowser: UserAgent {
 
   func open(_ url: String, redirectURI: String?) async -> UserAgentAnswer {
     await openInBrowser(url)
-    return .elsewhere  // it comes back as a link that the system hands to the app
+    return .elsewhere  // the redirect is a link that the system passes to the app
   }
 }
 // end
@@ -195,10 +195,10 @@ struct ArticleExampleTests {
         // example: link
         switch try await client.handle(url) {
         case .registration(let state): print("The registration is \(state.kind) now.")
-        case .begun(let begun): await open(begun.url)  // a link led on
+        case .begun(let begun): await open(begun.url)  // the link began a transaction
         case .refused(let refusal): print("Offer \(refusal.offers) instead.")
         case .logoutFinished: print("The provider's session is over too.")
-        case .unsolicited: break  // none of ours
+        case .unsolicited: break  // the URL is not for EnrollKit
         }
         // end
         break
@@ -208,7 +208,7 @@ struct ArticleExampleTests {
     let state = try await client.signIn(using: SystemBrowser(openInBrowser: open))
     if case .awaitingConfirmation(let transactionID, let profile) = state {
       print("Hello, \(profile["name"]?.string ?? "somebody"); is this you?")
-      try await client.confirm(transactionID)  // or retry(transactionID), when it is somebody else
+      try await client.confirm(transactionID)  // or retry(transactionID), if it is somebody else
     }
     // end
     try await linkReachesApp.value
@@ -223,7 +223,7 @@ struct ArticleExampleTests {
     let userAccepts: @Sendable (String) async -> Bool = { $0 == "https://id.example" }
     // example: resource
     let found = try await EnrollClient.discoverResource(resource, transport: transport)
-    guard await userAccepts(found.issuer) else { return }  // nobody configured this server
+    guard await userAccepts(found.issuer) else { return }  // only the resource names this server
 
     var request = ResourceRequest(
       resource: resource, issuer: found.issuer, redirectURI: "com.example.app:/callback")
@@ -249,12 +249,12 @@ struct ArticleExampleTests {
   func later() async throws {
     // example: later
     let begun = try await client.begin(SignInOptions(loginHint: "alice@example.com"))
-    let url = begun.url  // keep begun.transactionID where another process finds it
+    let url = begun.url  // store begun.transactionID for other processes
     // end
     let redirect = provider.signIn(at: url)
     async let settled = client.awaitOutcome(of: begun.transactionID)
     // example: resume
-    let state = try await client.resume(redirect)  // in the process that the system gave the URL
+    let state = try await client.resume(redirect)  // in the process that gets the URL
     // end
     #expect(state.kind == .awaitingConfirmation)
     #expect(try await settled == state)
@@ -335,8 +335,8 @@ struct ArticleExampleTests {
     } catch {
       switch error.helps {
       case .retry: tell(error.messageKey)
-      case .wait: tell(error.messageKey)  // error.retryAfterSeconds, where the server said
-      case .registerAgain: tell(error.messageKey)  // begin anew
+      case .wait: tell(error.messageKey)  // error.retryAfterSeconds, if the server sent it
+      case .registerAgain: tell(error.messageKey)  // begin again
       case .verifyEmail, .createAccount: tell(error.messageKey)  // then confirm() again
       case .support: print("\(error.code.name), by the \(error.blame): \(error.message)")
       }

@@ -15,7 +15,7 @@ func month() async throws {
   try await client.confirm()
   for _ in 1...30 {
     clock.advance(seconds: 86_400)
-    provider.next(.token, .status(503))  // the network is bad every day
+    provider.next(.token, .status(503))  // one request a day fails
     _ = try await client.accessToken()
   }
 }

@@ -63,7 +63,7 @@ struct ToolListTests {
       (#"{"i":-7}"#, ["Mcp-Param-Int: -7"]), (#"{"i":42.0}"#, ["Mcp-Param-Int: 42"]),
       (#"{"i":9007199254740993}"#, ["Mcp-Param-Int: 9007199254740993"]),
       (#"{"s":null,"i":{},"b":[true],"o":null}"#, []), (#"{"s":"\ud800"}"#, []), ("null", []),
-      // Of two members with one name the last counts, as for the server.
+      // If two members have the same name, the last one counts, as it does for the server.
       (#"{"s":"a","s":"b"}"#, ["Mcp-Param-Str: b"]), (#"{"o":{"deep":"x"},"o":null}"#, []),
     ]
     for (arguments, expected) in rows { expect(headers(Self.marked, arguments), is: expected) }
@@ -93,7 +93,7 @@ struct ToolListTests {
       expect(list.faults.map { $0.tool }, is: ["bad"])
       expect(text(list.line), is: answer(tool("good", Self.marked), tool("plain", "{}")))
     }
-    // Data is no schema, and a property may have any name.
+    // A `default` is data, not a schema; and a property may be named like a keyword of a schema.
     let valid = [
       #"{"properties":{"a":{"type":"object","default":{"x-mcp-header":""}},"items":{"type":"array"}}}"#,
       #"{"properties":{"x-mcp-header":{"type":"string"},"properties":{"type":"string","x-mcp-header":"P"}}}"#,

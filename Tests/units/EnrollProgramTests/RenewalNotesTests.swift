@@ -1,4 +1,4 @@
-// What the program remembers about tokens that it printed.
+// The program's notes about tokens that it printed.
 
 import Dispatch
 import Foundation

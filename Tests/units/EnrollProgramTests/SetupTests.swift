@@ -1,4 +1,4 @@
-// The texts that `enroll setup` changes: what it adds is what it removes, and every other byte stays.
+// The texts that `enroll setup` changes: it removes exactly what it added, and keeps every other byte.
 
 import EnrollJSON
 import Testing

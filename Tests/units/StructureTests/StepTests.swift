@@ -22,7 +22,7 @@ private struct StepType {
   /// Reads the types of one file.
   static func read(_ text: String, into types: inout [String: StepType]) throws {
     let header = try Regex(#"^(?:@\w+ |[a-z]+ )*(class|struct|enum|extension|protocol) (\w+)(.*)\{$"#)
-    // Its type, or its first value.
+    // The last two groups are the property's type and its first value; one of them may be missing.
     let property = try Regex(
       #"^  (?:(?:private|fileprivate|package|public) )*(let|var) (\w+)(?:: ([^={]+))?(?: = (.*))?$"#)
     let member = try member()
@@ -53,8 +53,8 @@ private struct StepType {
 
 @Suite("The steps of the engine")
 struct StepTests {
-  /// The parts of the state that have a type, each with the steps that have it. A part is changed only by its own
-  /// methods. `Guarded` values of a single step are private to it.
+  /// Each part of the state that has its own type, with the steps that hold it. Only its own methods change a
+  /// part. `Guarded` values of a single step are private to that step.
   private static let holders: [String: Set<String>] = [
     "StateMachine": [
       "RenewalReport", "CheckStep", "RegistrationStep", "TransactionStep", "AuthorizationStep",

@@ -41,7 +41,8 @@ static int is_reached(void) {
          (here.count == here.plan.at || (here.plan.lasts && here.count > here.plan.at));
 }
 
-// What happens before the call: 1 with errno when it fails. `limit` is lowered to the bytes that it may move.
+// Applies the plan before the call. Returns 1 and sets errno if the call must fail; may lower `limit`, the number of
+// bytes that the call moves at most.
 static int fails(const char *name, size_t *limit) {
   if (!here.is_watching || (here.plan.only != NULL && strcmp(here.plan.only, name) != 0)) return 0;
   here.count++;
@@ -65,7 +66,7 @@ static void passed(const char *name) {
   static type (*real)(__VA_ARGS__);                               \
   if (real == NULL) real = (type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
 
-// One call: `refusal` is what it returns when it fails.
+// Defines one call. `refusal` is its result if it must fail.
 #define CALL(type, name, parameters, arguments, refusal)          \
   type name parameters {                                          \
     static type(*real) parameters;                                \
@@ -94,7 +95,7 @@ CALL(int, posix_fallocate, (int fd, off_t from, off_t size), (fd, from, size), e
 CALL(DIR *, fdopendir, (int fd), (fd), NULL)
 CALL(struct dirent *, readdir, (DIR *stream), (stream), NULL)
 
-// A descriptor is closed also when closing it fails (close(2)).
+// close also closes the descriptor if it returns an error (close(2)).
 int close(int fd) {
   REAL(int, close, int);
   int isRefused = fails("close", NULL);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The official conformance tests of the Model Context Protocol, client role, through the bridge: every scenario that
-has to do with transport or authorization, of both programs of those tests. `expected.txt` names what cannot pass, with
-the reason; if one of them passes, that is a failure.
+"""The official conformance tests of the Model Context Protocol, client role, through the bridge: every scenario
+about transport or authorization, of both programs of those tests. `expected.txt` has the scenarios that cannot pass,
+with the reason; if one of them passes, that is a failure.
 """
 
 import argparse
@@ -19,8 +19,8 @@ MCP = Path(os.environ.get("ENROLLKIT_REAL") or TOP.parent / "shared/real") / "mc
 RESULTS = TOP / ".build/conformance-bridge"
 #: The longest time in seconds that a scenario may take. Most take a second.
 SECONDS = "40"
-#: The programs and wires, each with the options for it, and the scenarios. The stable tests have the versions up to
-#: 2025-11-25; the newer ones run at each wire, and those of the earliest version by their names.
+#: The runs: each has the options for the tests' program, and its scenarios. The stable tests cover the versions up to
+#: 2025-11-25. The newer tests run once for each version; of the earliest version, only the named scenarios run.
 EARLIEST = "auth/2025-03-26-oauth-metadata-backcompat,auth/2025-03-26-oauth-endpoint-fallback"
 RUNS = {
     "stable": ([], "all"), "2025-03-26": (["-n"], EARLIEST), "2025-11-25": (["-s", "2025-11-25"], "all"),
@@ -40,7 +40,7 @@ def read_arguments():
 
 
 def run(name, scenarios, enroll):
-    """- Returns: what the tests printed."""
+    """- Returns: the output of the tests."""
     options, all_scenarios = RUNS[name]
     folder = RESULTS / name
     folder.mkdir(parents=True)

@@ -1,6 +1,6 @@
 """One run of a scenario: `host_client.py URL`, as the conformance tests start it. It plays the host of
-`enroll mcp URL`, which knows nothing of HTTP and of tokens, and uses every tool that it is told of. A program that
-follows redirects is the browser.
+`enroll mcp URL`, which knows nothing about HTTP or tokens, and calls every tool in the list. A program that follows
+redirects plays the browser.
 """
 
 import json
@@ -25,7 +25,7 @@ from detached import end_sign_ins  # noqa: E402
 METADATA = "https://conformance-test.local/client-metadata.json"
 #: The first version without a handshake.
 STATELESS = "2026-07-28"
-#: An error of the protocol: the server does not speak this version. Its data names those that it speaks.
+#: The protocol's error for a version that the server does not support. Its data names the supported versions.
 UNSUPPORTED_VERSION = -32022
 #: How long the bridge waits for a sign-in. The browser needs no time.
 WAIT = "15"
@@ -96,18 +96,18 @@ class Scenario:
             if not self.accepts(answer["error"]):
                 break
         if "enrollkit" not in (answer["error"].get("data") or {}) and method == "tools/call":
-            # The server's own error: some have tools that cannot be called.
+            # This is the server's own error: some servers have tools that cannot be called.
             return {}
         raise Refused(f"{method}: {answer['error']}")
 
     def accepts(self, error):
-        """What a person or a host does about an error.
+        """Does what a user or a host would do about an error.
         - Returns: whether the request is worth another attempt."""
         supported = (error.get("data") or {}).get("supported")
         if error["code"] == UNSUPPORTED_VERSION and supported:
             self.version = supported[-1]
             return True
-        # The person trusts any server that the resource names.
+        # The user trusts any server that the resource names.
         moved = re.search(r"names the authorization server (\S+) now", error["message"])
         command = (error.get("data") or {}).get("enrollkit", {}).get("command")
         if not moved or not command:
@@ -127,7 +127,8 @@ class Scenario:
             self.host.send("notifications/initialized")
         tools = self.request("tools/list").get("tools", [])
         if os.environ.get("MCP_CONFORMANCE_SCENARIO", "").startswith("elicitation"):
-            # The questions come only if the stream of the server's own messages is open, of which a host knows nothing.
+            # The server asks its questions only while the stream for its own messages is open. A host cannot see that
+            # stream, so it waits.
             time.sleep(1)
         wanted = {call["name"]: call.get("arguments") or {} for call in self.context.get("toolCalls") or []}
         schemas = [tool["inputSchema"] for tool in tools if tool.get("inputSchema")]
@@ -162,8 +163,8 @@ class Scenario:
 
 
 def arguments_of(tool, schemas):
-    """A value of the right type for each argument that the tool requires. An object is the schema of a tool, which a
-    scenario wants to get back as it sent it."""
+    """A value of the right type for each argument that the tool requires. For an object, that is the schema of a
+    tool, because one scenario expects its schema back unchanged."""
     schema = tool.get("inputSchema") or {}
     samples = {"number": 2, "integer": 2, "boolean": True, "object": schemas[0] if schemas else {}}
     return {

@@ -1,4 +1,4 @@
-// `prompt=consent` beside `offline_access` (OpenID Connect Core §11), and scopes that were not granted.
+// `prompt=consent` with `offline_access` (OpenID Connect Core §11), and scopes that were not granted.
 
 import EnrollRules
 import EnrollSteps

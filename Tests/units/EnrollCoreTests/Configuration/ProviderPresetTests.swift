@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Providers by name")
 struct ProviderPresetTests {
-  /// A good value of each part.
+  /// A valid value for each part of a preset.
   static let values = [
     "domain": "id.example.com", "tenant": "72f988bf-86f1-41af-91ab-2d7cd011db47", "policy": "B2C_1_signin",
     "realm": "main", "userPool": "eu-west-1_aBcDeF", "environment": "e1", "application": "app",

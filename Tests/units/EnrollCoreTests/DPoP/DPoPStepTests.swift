@@ -145,7 +145,7 @@ struct DPoPStepTests {
       let issued = try proof(bench.provider.requests(.userinfo).last)?.claims["iat"]?.integer
       seen.append(issued.map { $0 - bench.clock.wallTime().seconds })
     }
-    // The fifth request was refused, agreed with the one before it, and was sent once more.
+    // The fifth request was refused. The answer's clock agreed with the fourth answer's, so it was repeated.
     expect(seen, is: [0, 0, 0, 0, 7200, 7200])
   }
 

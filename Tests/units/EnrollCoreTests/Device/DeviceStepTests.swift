@@ -62,7 +62,7 @@ struct DeviceStepTests {
         "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=device-1&code_verifier="
       ))
     #expect(poll.hasSuffix("&client_id=native"))
-    // The answer with the tokens is sent once: no part may repeat the request silently (R15).
+    // The server returns the tokens only once, so the transport must not repeat the request by itself (R15).
     #expect(sent.freshConnection)
     let transaction = try #require(try bench.record.transactions.first)
     #expect(transaction.status == .succeeded && transaction.flow == .device(nil))

@@ -256,7 +256,7 @@ struct JWSTests {
       for test in group.elements("tests") {
         let id = "\(test["tcId"]?.integer ?? 0)"
         var result = overrides?[id]?["use"]?.string ?? test["result"]?.string ?? ""
-        // A group without a public key has a shared one, and HS* is refused whatever the tag is (R21).
+        // A group without a public key has a shared key. HS* is always refused, even with a valid MAC (R21).
         if group["public"] == nil || group["public"]?.isNull == true { result = "invalid" }
         let valid = accepts(test["jws"]?.string ?? test["jwe"]?.string ?? "", group["public"])
         if valid { accepted += 1 }

@@ -54,7 +54,7 @@ struct AudienceRenewalTests {
     String(decoding: request?.body ?? [], as: UTF8.self)
   }
 
-  /// The session's own part of its tokens.
+  /// The session's own tokens, without tokens for other audiences and without the refresh token.
   private func own(_ tokens: TokenSet) -> TokenSet {
     var own = tokens
     (own.audiences, own.refreshToken) = (AudienceTokens(), nil)
@@ -497,7 +497,7 @@ struct AudienceRenewalTests {
     try expect(bench.record.renewalIntent, is: nil)
     bench.provider.next(.token, .answerLost, .answerLost)
     guard case .expired = try engine.access(for: Self.files) else { throw Unexpected(what: "a token") }
-    // The follow-up request is the session's own renewal: any answer saves the refresh token.
+    // The next request is the session's own renewal, because any good answer brings the new refresh token.
     bench.clock.advance(seconds: 5)
     try expect(
       engine.renewal.planRenewal(ahead: false, jitter: 0),

@@ -528,7 +528,7 @@ struct LogoutStepTests {
     _ = try bench.signedIn()
     let store = FailingTokenStore(bench.store)
     let engine = bench.engine(store: store)
-    // The two writes are the erasure, and the note about the expected callback.
+    // The two writes erase the session, and store that a redirect from the provider's logout is expected.
     store.refuse(.before, times: 2)
     let out = try engine.logout.beginLogout(localOnly: false, cancellation: nil)
     expect(out.url, isNot: nil)

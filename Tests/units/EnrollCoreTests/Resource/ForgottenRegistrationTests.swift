@@ -36,7 +36,7 @@ struct ForgottenRegistrationTests {
 
   private var registrations: Int { web.requests.count { $0.method == .post } }
 
-  /// Leaves the account of that client as a refused renewal does.
+  /// Writes the refusal of a renewal into the client's account.
   private func refuse(_ client: ResourceClient, _ code: String = "invalid_client") throws {
     clock.advance(seconds: 60)
     let moment = clock.moment()

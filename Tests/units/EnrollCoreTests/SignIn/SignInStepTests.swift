@@ -170,7 +170,7 @@ struct SignInStepTests {
     expect(engine.state.kind, is: .registrationFailed)
     expect(code { _ = try engine.signIn.resume(url, cancellation: nil) }, is: .alreadySettled)
     #expect(bench.seen.names.contains("error.reported"))
-    // The state F remains until the next sign-in begins.
+    // The state registrationFailed remains until the next sign-in begins.
     try expect(engine.registration.adoptStoredState(), is: .known(engine.state))
     _ = try engine.signIn.begin(SignInOptions(), cancellation: nil)
   }

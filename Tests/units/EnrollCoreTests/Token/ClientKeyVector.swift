@@ -1,6 +1,6 @@
 /// A key that was made for these tests, and is used nowhere else.
 enum ClientKeyVector {
-  /// The members of the private JWK, beside `kty`.
+  /// The members of the private JWK, except `kty`.
   static let rsa: [(String, String)] = [
     (
       "n",

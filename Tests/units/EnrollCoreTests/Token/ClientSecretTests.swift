@@ -60,8 +60,8 @@ struct ClientSecretTests {
     }
   }
 
-  /// The method of the token endpoint, the one that the other endpoints announce, and the one that they
-  /// accept.
+  /// The method of the token endpoint, then the method that the provider announces for its other endpoints,
+  /// and the method that those endpoints accept.
   static let others: [(ClientSecretMethod, ClientSecretMethod, ClientSecretMethod)] = [
     (.post, .basic, .basic), (.post, .basic, .post), (.basic, .post, .post), (.basic, .post, .basic),
   ]

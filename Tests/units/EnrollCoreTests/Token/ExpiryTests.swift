@@ -45,7 +45,7 @@ struct ExpiryTests {
     expect(hour.band(at: moment(1_000_000, 500), graceSeconds: 60), is: .fresh)
     let kept = hour.freshness(at: back, graceSeconds: 60)
     #expect(!kept.holds(at: back.instant, minimumLifetimeSeconds: 0))
-    // The date also decides in a process that continues after a restore.
+    // In a process that continues after its machine was restored, the date also decides.
     let before = hour.freshness(at: moment(1_000_010, 510), graceSeconds: 60)
     #expect(before.holds(at: moment(0, 510).instant, minimumLifetimeSeconds: 0))
     #expect(!before.holds(at: moment(0, 5).instant, minimumLifetimeSeconds: 0))

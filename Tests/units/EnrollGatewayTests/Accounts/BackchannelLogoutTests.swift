@@ -207,7 +207,7 @@ struct BackchannelLogoutTests {
     expect(first.status, is: 400)
     expect(try JSON.parse(first.body)["error"]?.string, is: "invalid_request")
     #expect(world.world.log.all.contains { $0.contains("logout_token refused: the issuer has no key") })
-    // The keys of before are known now: they are fetched once more, and this time the kid could be a new one.
+    // The gateway now has the keys. For an unknown kid it fetches them again, because the kid could be new.
     let fetched = world.world.provider.count(.keys)
     expect(send(unknown).status, is: 400)
     expect(world.world.provider.count(.keys), is: fetched + 1)

@@ -238,7 +238,7 @@ struct LinkingTests {
     // The cookie of the offer is removed.
     expect(browser.cookies.map { $0.name }.sorted(), is: ["__Host-enroll", GatewaySessions.proofCookie])
     expect(world.world.mails.all.map(\.kind), is: [.accountsMerged])
-    // A second time there is nothing to merge.
+    // At the second attempt there is nothing to merge.
     try expect(world.press(browser, "/account/merge/confirm").status, is: 403)
   }
 
@@ -280,7 +280,7 @@ struct LinkingTests {
 
   // MARK: Asking again
 
-  /// The URL to which the page leads that `start` shows.
+  /// The URL to which the page in `start` leads.
   private func target(of start: WebResponse) -> String {
     String((start.header("Refresh") ?? "").dropFirst("0;url=".count))
   }

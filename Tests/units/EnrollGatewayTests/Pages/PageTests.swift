@@ -145,7 +145,7 @@ import Testing
       return row
     }
     expect(rows.count, is: 3)
-    // The current session is first, is marked in words, and its button signs out.
+    // The current session is first. A text marks it, and its button signs out.
     #expect(rows[0].text.hasPrefix("Firefox on Linux This browser Active now"))
     expect(rows[0].all("form").map { $0.attributes["action"] }, is: ["/logout"])
     for (row, id) in zip(rows.dropFirst(), ["0193-tablet", "0193-session"]) {

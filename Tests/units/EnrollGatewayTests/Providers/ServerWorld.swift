@@ -24,7 +24,7 @@ final class ServerWorld {
   /// - Parameters:
   ///   - name: the provider's name at the gateway.
   ///   - imitating: the provider's id among the known providers.
-  ///   - keys: keys of its configuration, beside `clientId`.
+  ///   - keys: further keys of its configuration, besides `clientId`.
   init(
     _ name: String, imitating id: String, proof: ProviderForServers.Proof = .secret, _ keys: [(String, JSON)]
   ) throws {

@@ -1,4 +1,4 @@
-// Responses that come late, break off or never come: how a server for tests treats its clients.
+// Responses that are late, incomplete or never sent, as a server for tests gives them to its clients.
 
 import EnrollHTTP
 import EnrollPosix

@@ -50,7 +50,7 @@ import Testing
           first.send(Self.get)
           #expect(first.readAnswer()?.status == 200)
         }
-        // The loop tries once a tick. Without that pause it would have tried thousands of times.
+        // The loop tries once in each tick. Without this pause it would have tried thousands of times.
         #expect(server.metrics.refusals[.noDescriptor] ?? 0 < 100)
         close(spares.removeLast())
         #expect(waiting.readAnswer()?.status == 200)

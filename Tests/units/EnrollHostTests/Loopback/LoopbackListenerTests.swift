@@ -105,8 +105,8 @@ import Testing
     listener.close()
   }
 
-  /// Opens a listener again. Until it executes its program, the child of another test may hold a socket that
-  /// was closed here.
+  /// Opens a listener again. If another test starts a process, the child has copies of all sockets until it
+  /// executes its program. Until then, a port that was closed here may be busy.
   private func reopened(_ uri: String) throws -> LoopbackListener {
     for _ in 1...500 {
       do throws(EnrollError) {

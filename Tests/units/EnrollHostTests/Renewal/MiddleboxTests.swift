@@ -24,7 +24,7 @@ struct MiddleboxTests {
       $0.requiresConfirmation = false
       $0.allowsLoopbackHTTP = true
     }
-    // A renewal may be repeated although the provider answered it: a minute later, and much later.
+    // The grace period is long: a renewal whose answer was lost is repeated a minute later, and much later.
     box.provider.change { settings in
       settings.graceSeconds = 1_000_000_000
       settings.documentHeaders = [HTTPHeader("Cache-Control", "max-age=60")]

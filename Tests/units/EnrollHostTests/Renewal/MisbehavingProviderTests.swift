@@ -68,7 +68,8 @@ struct MisbehavingProviderTests {
       }
     }
     #expect(provider.visits <= Self.mostInAMinute)
-    // Trouble may last; a second refusal by the token endpoint itself, a minute later, may not.
+    // The session outlives a long failure. A second refusal by the token endpoint itself, a minute later, may
+    // end it, so faults with the outcome `refused` are left out.
     for _ in 1...2 where fault.outcome == .trouble {
       stage.clock.advance(seconds: 120)
       guard case .expired = try client.now() else { throw Unmet(what: "not expired") }

@@ -12,7 +12,7 @@ private final class Receiver: ExchangeReceiver {
   var headers: [HTTPHeader] = []
   var body: [UInt8] = []
   var pieces = 0
-  /// What is said to each piece.
+  /// The answer to each piece of the body.
   var receipt: (Receiver) -> BodyReceipt = { _ in .taken }
   var endings: [EnrollError?] = []
 
@@ -32,7 +32,7 @@ private final class Receiver: ExchangeReceiver {
   var failure: EnrollError? { endings.first ?? nil }
 }
 
-/// Responses that are read while they arrive, from a server that speaks raw bytes.
+/// Responses that are read while they arrive, from a server that sends raw bytes.
 @Suite struct StreamingExchangesTests {
   private let exchanges: StreamingExchanges
 
@@ -47,7 +47,7 @@ private final class Receiver: ExchangeReceiver {
       receiver: receiver)
   }
 
-  /// Runs the exchanges until something is the case.
+  /// Runs the exchanges until `isDone` returns true.
   private func run(
     _ exchanges: StreamingExchanges? = nil, until isDone: () -> Bool,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -286,7 +286,7 @@ private final class Receiver: ExchangeReceiver {
     let exchange = try start(server, receiver)
     run { server.requests.count == 1 }
     event.wake()
-    // Without a limit: it would wait for an hour.
+    // Without the event, this would wait without a limit.
     exchanges.wait(for: [StreamingExchanges.Wait(event.descriptor, forInput: true)], milliseconds: -1)
     exchanges.stop(exchange)
     gate.signal()
@@ -312,7 +312,7 @@ private final class Receiver: ExchangeReceiver {
     _ = try exchanges.start(
       .get, "http://127.0.0.1:\(listener.port)/", headers: [], body: [], receiver: receiver)
     exchanges.advance()
-    // As if it were stopped: nothing looks at the clock.
+    // Like a stopped process, the exchanges do not read the clock meanwhile.
     Pause.nanoseconds(1_200_000_000)
     listener.accept()
     run(exchanges) { receiver.isOver }

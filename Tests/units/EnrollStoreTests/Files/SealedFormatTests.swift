@@ -30,7 +30,7 @@ struct SealedFormatTests {
     code { () throws(EnrollError) in _ = try SealedFormat.open(file, tag: tag, keys: keys) }
   }
 
-  /// Corrects the checksum, as an attacker would who knows the format but not the key.
+  /// Corrects the checksum. For this, an attacker needs to know only the format, not the key.
   private static func withChecksum(_ file: [UInt8]) throws -> [UInt8] {
     var file = file
     let checksum = try Digest.sha256.hash(Array(file[..<152]))

@@ -237,7 +237,7 @@ struct StoreRefusalTests {
   @Test("a store of another user is refused", .enabled(if: isRoot, "needs root to become somebody else"))
   func foreignOwner() throws {
     try folder.filled()
-    // Any user may open the folder, so that only its owner is wrong.
+    // Root may open every folder, so the owner is this folder's only fault.
     chown(folder.store, 65534, 65534)
     expect(opening(folder.store)?.code, is: .storeRefused, "root is another user too")
     chown(folder.store, 0, 0)

@@ -50,7 +50,7 @@ final class ModelDisk: FileSystem, @unchecked Sendable {
           Array(content.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - content.count))
       case .name(let folder, let name, let inode): folders[folder, default: [:]][name] = inode
       case .rename(let folder, let old, let new):
-        // This also applies if the name itself never reached the medium.
+        // The rename also applies if the creation of the old name never reached the medium.
         guard case let names = folders[folder, default: [:]], let inode = names[old.name] ?? old.inode else {
           return
         }
@@ -140,7 +140,7 @@ final class ModelDisk: FileSystem, @unchecked Sendable {
   private let ignoresSyncs: Bool
 
   /// - Parameters:
-  ///   - ignoresSyncs: of files: a disk that lies, which shows that the tests find faults.
+  ///   - ignoresSyncs: whether syncs of files have no effect. With such a disk, the tests must find faults.
   ///   - after: called after each operation that changes something.
   init(
     _ image: Image = Image(), ignoresSyncs: Bool = false,
