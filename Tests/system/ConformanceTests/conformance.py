@@ -1,6 +1,6 @@
 """Runs the conformance tests of the Model Context Protocol, and prints a line for each scenario, with a column for
-each face and wire. `EXPECTED` has the scenarios that cannot pass, with the reason; if one of them passes, that is a
-failure.
+each face and each version of the protocol (the wire). `EXPECTED` has the scenarios that cannot pass, with the reason;
+if one of them passes, that is a failure.
 """
 
 import argparse
@@ -30,7 +30,7 @@ EXPECTED = {
 EXPECTED_OF_COMMAND = {"auth/dpop": BEARER, "auth/dpop-nonce": BEARER}
 FACES = {"command": {**EXPECTED, **EXPECTED_OF_COMMAND}, "python": EXPECTED}
 
-#: For each wire, the options of the tests' own program: 2025-11-25 with the earlier versions, and 2026-07-28.
+#: The options of the tests' program for each wire: 2025-11-25 with the earlier versions, or 2026-07-28.
 WIRES = {"2025": [], "2026": ["-s", "2026-07-28"]}
 
 VERDICT = re.compile(r"^(ok|FAIL|known|fixed|skip)\s+(\S+)\s*(.*)$")

@@ -1,5 +1,5 @@
-"""A user with a browser's cookies, redirects and forms, but without a browser. It follows the one script of the
-pages, too.
+"""A user with a browser's cookies, redirects and forms, but without a browser. It also does what the only script of
+the pages does.
 
 `Person.open(url)` loads a page; `fill(**fields)` sends its form. Both end at a page, or at a URL that leaves the
 browser (`left`): the app's redirect or link.

@@ -114,7 +114,7 @@ class KeysOfAnEarlierBuild(OfAnEarlierBuild):
 
 @on_each_face
 class SignInsOfAnEarlierBuild(OfAnEarlierBuild):
-    """A sign-in that waits can be finished after the update; one that waited too long has expired."""
+    """A pending sign-in can be finished after the update, unless it has waited too long and has expired."""
 
     def waiting(self, name):
         """Each store, its client, and the facts about the earlier build's calls."""
@@ -162,7 +162,7 @@ class SignInsOfAnEarlierBuild(OfAnEarlierBuild):
     def test_the_back_end_returns_though_its_key_of_the_configuration_was_renamed(self):
         for _, client, begun in self.waiting("pending-back-end"):
             self.assertEqual(parameter(begun["action"]["url"], "platform"), "mobile")
-            # The store contains the sandbox's address as the address of its back end.
+            # In the store, the back end has the sandbox's address, so the back end replaces the sandbox there.
             self.sandbox.stop()
             with BackEnd(port=earlier.PORT) as back_end:
                 self.assertConfirmed(client, self.resume(client, back_end.play(begun["action"]["url"])))

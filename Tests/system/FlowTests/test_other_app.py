@@ -66,7 +66,7 @@ class OtherApp(WithOtherApp):
         self.assertEqual(state["profile"], {})
 
     def test_with_two_pending_only_the_one_that_the_host_names_is_settled(self):
-        """R6. The gateway refuses an artefact of another session, and the transaction waits for the right one."""
+        """R6. The gateway refuses an artefact of another session, and the transaction waits for the right artefact."""
         client = self.open_other()
         first, second = self.begin_other(client), self.begin_other(client)
         url = self.sandbox.play_other_app(second["action"]["url"])

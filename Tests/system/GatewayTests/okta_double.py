@@ -1,4 +1,4 @@
-"""A double of Okta, as far as the gateway uses its dialect: users, primary authentication, an authorization server,
+"""A double of the parts of Okta that the gateway uses: users, primary authentication, an authorization server,
 and a sign-in page that Okta hosts and its customer changed. It refuses what Okta would refuse: unknown members and
 parameters, other tokens, addresses that are not its own. It was never compared with the service itself."""
 

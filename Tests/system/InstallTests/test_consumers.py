@@ -38,8 +38,8 @@ class ConsumerTests(unittest.TestCase):
             self.assertIn("end the browser's session", output)
 
     def each_signs_in(self, module, linked):
-        """Builds both programs; `linked` has the library that they must be linked with, and the library that they must
-        not."""
+        """Builds both programs. `linked` has two libraries: the programs must be linked with the first one, but not
+        with the second one."""
         needed, absent = linked
         for name, (compiler, source) in (("c", C), ("cxx", CXX)):
             with self.subTest(name):

@@ -22,7 +22,7 @@ class PushedRequests:
         self.assertValid(self.refresh(client))
 
     def test_what_the_provider_refuses_to_take_is_told_at_once(self):
-        """For example, its other client's redirect: the error comes before a browser is opened."""
+        """For example, a redirect that is not registered for this client. The error comes before a browser opens."""
         client = self.open(redirect="com.example.app:/not-registered")
         with self.assertRaises(Refused) as caught:
             client.call("registration.begin", kind="signIn")

@@ -209,7 +209,7 @@ struct AuthorizationRequestTests {
     expect(request.sent.prompt, is: expected)
     try expect(field("prompt", request), is: expected)
     expect((request.warning != nil), is: announced == ["consent"])
-    // If no login is due, nothing is added.
+    // If the user need not log in again, nothing is added to the host's prompt.
     let plain = try make(SignInOptions(prompt: asked), metadata: metadata)
     #expect(plain.sent.prompt == asked && plain.warning == nil)
   }
@@ -231,7 +231,7 @@ struct AuthorizationRequestTests {
     #expect(try field("prompt", request) == nil && request.sent.prompt == nil)
     #expect(request.warning?.code == .unsupported && request.warning?.field == "prompt")
     try expect(make(metadata: metadata).warning, is: nil)
-    // If the host itself asks for a login, the request fails instead: there is no silent downgrade.
+    // If the host itself asks for a login, the request fails: the host's prompt is never dropped silently.
     expect(
       refusal { try make(SignInOptions(prompt: "login"), metadata: metadata, asksForLogin: true) }?.code,
       is: .unsupported)

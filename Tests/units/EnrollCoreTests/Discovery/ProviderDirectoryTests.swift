@@ -11,7 +11,7 @@ import Testing
 struct ProviderDirectoryTests {
   private typealias Reply = FakeProvider.Reply
 
-  /// Lets more time pass than a document is fresh by default, and than the token lives.
+  /// Advances the clock past the default lifetime of a document, and past the token's expiry.
   private func outlive(_ bench: Bench) { bench.clock.advance(seconds: 4000) }
 
   private static func status(_ status: Int, _ body: String = "", _ headers: HTTPHeader...) -> Reply {

@@ -17,7 +17,7 @@ final class TransportAt: Transport {
     self.provider = provider
   }
 
-  /// Every request, in its order.
+  /// All requests, oldest first.
   var requests: [HTTPRequest] { kept.withLock { $0 } }
 
   func send(_ request: HTTPRequest, cancellation: (any Cancellation)?) throws(EnrollError) -> HTTPResponse {

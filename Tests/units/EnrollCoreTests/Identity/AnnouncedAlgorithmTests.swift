@@ -1,4 +1,4 @@
-// The algorithms of id_tokens without a configured algorithm, and of other signed texts.
+// The accepted algorithms of id_tokens if none is configured, and of other signed texts.
 
 import EnrollCrypto
 import EnrollJSON
@@ -53,7 +53,7 @@ struct AnnouncedAlgorithmTests {
         signedIn: text, named: "logout_token", algorithms: [.RS256], cancellation: nil)
     }
     #expect(refused?.message.hasPrefix("logout_token refused: ") ?? false)
-    // After the first id_token, its algorithm counts, whatever the provider announces.
+    // After the first id_token, only its algorithm decides, whatever the provider announces.
     let unused = refusal {
       _ = try engine.provider.claims(
         signedIn: text, named: "logout_token", algorithms: [.RS256], cancellation: nil)

@@ -361,7 +361,7 @@ struct BackEndProfileTests {
     engine.outbox.sendOutbox(cancellation: nil)
     expect(engine.state, is: .active(.confirmed))
     try expect(outbox(bench).map(\.attempts), is: [1])
-    // Another process can send the profile, with the access token of that time.
+    // Later, another process can send the profile, with the access token that is then current.
     bench.clock.advance(seconds: 3550)
     let next = bench.engine()
     _ = try next.access()
@@ -394,7 +394,7 @@ struct BackEndProfileTests {
     _ = try bench.signedIn()
     let waiting = try outbox(bench)
     expect(waiting.count, is: 1)
-    // The same account name, issuer and store.
+    // Another client has the same account name, issuer and store.
     let other = bench.engine(
       account: AccountName.default.belonging(
         to: try Configuration(

@@ -52,7 +52,7 @@ struct RenewalBackoffTests {
     }
     expect(error.code, is: code)
     try expect(bench.record.backoff, is: nil)
-    // The process waits by itself.
+    // Only this process waits before its next attempt.
     #expect((wait ?? 0) > 0)
     try expect(bench.engine().token(), is: "access-3")
   }
@@ -69,7 +69,7 @@ struct RenewalBackoffTests {
       expect(backoff.failures, is: failures)
       expect(bench.provider.count(.token), is: 1 + failures)
       let wait = try #require(backoff.secondsToWait(at: bench.clock.moment()))
-      // The pause is between half of the doubled delay and the full delay, rounded up to seconds.
+      // The delay doubles with each failure. The pause is between half of it and all of it, in full seconds.
       let longest = min(500 << (failures - 1), 60_000)
       let seconds = Int64((longest / 2 + 999) / 1000)...Int64((longest + 999) / 1000)
       #expect(seconds.contains(wait), "after \(failures) failures: \(wait) s, expected \(seconds)")

@@ -454,7 +454,7 @@ struct RenewalStepTests {
     bench.clock.reboot(bootID: "boot-2")
     _ = try bench.engine().token()
     #expect(bench.provider.count(.token) <= 2)
-    // Tokens that were received since then expire by the clock of this boot.
+    // The expiry of tokens that arrive after the boot is measured by the clock of this boot.
     expired(bench)
     let asked = bench.provider.count(.token)
     _ = try bench.engine().token()

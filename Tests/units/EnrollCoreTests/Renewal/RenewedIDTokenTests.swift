@@ -61,7 +61,7 @@ struct RenewedIDTokenTests {
     bench.provider.change { $0.claims = edit }
     try expect(engine.token(), is: "access-3")
     try expect(engine.registration.readAccount().idToken, isNot: idToken)
-    // The claims change back.
+    // The provider sends the original claims again.
     due(bench)
     bench.provider.change { $0.claims = { _ in } }
     try expect(engine.token(), is: "access-4")

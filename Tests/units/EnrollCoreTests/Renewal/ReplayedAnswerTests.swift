@@ -66,7 +66,7 @@ import Testing
     _ = try engine.token()
     let second = try bench.record.confirmed?.refreshToken
     bench.clock.advance(seconds: 3700)
-    // The next process knows this, too.
+    // The next process also knows the tokens that were sent before.
     engine = bench.engine()
     bench.provider.next(.token, Self.answer("old", first), Self.answer("old", first))
     try expect(unavailable(engine)?.code, is: .responseInvalid)

@@ -15,7 +15,7 @@ import Testing
 @testable import EnrollGateway
 import EnrollHTTP
 
-/// A directory elsewhere, with one person.
+/// An external directory with one user.
 final class HandOverDirectory: Directory {
   struct State {
     var person = DirectoryPerson(id: "7", email: "ada@example.org", state: .staged)

@@ -85,7 +85,7 @@ import Testing
     ]).serialized()
   }
 
-  /// The letters that come neither from the catalogue nor from outside.
+  /// The letters of a page that are neither from the catalogue nor from outside data.
   private static func unmarked(_ markup: Markup) -> String {
     var text = visible(markup)
     for own in [

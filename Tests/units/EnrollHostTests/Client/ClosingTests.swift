@@ -15,7 +15,7 @@ private final class SilentTransport: Transport {
   let reached = Event()
   /// Ends an unanswered request as a timeout does, if it is not cancelled.
   let timeOut = Event()
-  /// The server answers after all.
+  /// Lets the server answer the waiting request after all.
   let answers = Event()
   let count = Guarded(0, by: Mutex())
   private let base: any Transport

@@ -1,6 +1,6 @@
 // A token endpoint on the network that rotates refresh tokens and, while a fault is set, answers with the
-// fault. It accepts the previous refresh token, too, as providers with a grace period do; an older one ends
-// the session.
+// fault. It accepts the previous refresh token, too, as providers with a grace period do. An older refresh
+// token ends the session.
 
 @testable import EnrollPosix
 import EnrollSteps
@@ -24,8 +24,8 @@ struct ProviderFault: Sendable, CustomTestStringConvertible {
   var outcome: Outcome
   /// Whether the transport's timeout must pass.
   var isSlow = false
-  /// Whether only the refresh token of the answer is usable, and the provider accepts no other, even without
-  /// a grace period.
+  /// Whether only the refresh token in the answer is usable. The provider then has no grace period: it accepts
+  /// no older refresh token.
   var bringsRefreshToken = false
   var script: @Sendable (Visit) -> Void
 

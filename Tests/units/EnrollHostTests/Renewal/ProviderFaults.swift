@@ -39,7 +39,7 @@ extension ProviderFault {
     ProviderFault(name: name, outcome: outcome) { $0.answer(alter($0.process()).text) }
   }
 
-  /// The expectation if only the refresh token of the answer is usable (R30).
+  /// The request is carried out, and its answer is changed so that only the refresh token is usable (R30).
   private static func rescued(
     _ name: String, _ alter: @escaping @Sendable (TokenMembers) -> TokenMembers
   ) -> ProviderFault {

@@ -46,7 +46,7 @@ struct DurableWriteTests {
     let calls = Guarded<[FileOperation]>([], by: Mutex())
     let system = FaultyFileSystem(after: { call in calls.withLock { $0.append(call.operation) } })
     let store = try folder.open(clock: clock, system: system)
-    // The file is so old that every change changes its status.
+    // The file's date is long ago, so the store can tell from the status that the file has not changed.
     let path = try folder.only(".record")
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSince1970: 1_000_000_000)], ofItemAtPath: path)
