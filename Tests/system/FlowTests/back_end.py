@@ -30,7 +30,7 @@ class BackEnd:
         return f"{query.get('redirect_uri', CUSTOM)}?{answer}"
 
     def redeem(self, code, verifier):
-        """The session of a code, which can be redeemed once; None if code or verifier is wrong."""
+        """Redeems a code, which works only once; returns the session, or None if code or verifier is wrong."""
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         if self._challenges.pop(code, None) != challenge:
             return None

@@ -185,7 +185,7 @@ class EmailLinks:
         elsewhere = Person(self.sandbox)
         self.assertEqual(self.set_password(elsewhere, f"{self.sandbox.issuer}/welcome/{token}").left, FALLBACK)
         self.assertWaits(client.call("registration.state")["state"], begun)
-        # The link now leads to a page that explains this, and from there to signing in.
+        # The link now leads to a page that explains this, and that page leads to the sign-in.
         person.open(self.follow(client, self.mailed_link())["action"]["url"])
         self.assertEqual(person.heading, "This link works no more")
         person.follow("sign in").press(username="carol@example.com", password="carol-password")

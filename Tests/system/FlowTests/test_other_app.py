@@ -22,7 +22,7 @@ class WithOtherApp:
 
 @on_each_face
 class OtherApp(WithOtherApp):
-    """Init, the other app's link, the return link, complete."""
+    """The steps of the flow: init, the other app's link, the return link, complete."""
 
     def test_the_whole_way_in_another_process(self):
         begun = self.begin_other(beginner := self.open_other())

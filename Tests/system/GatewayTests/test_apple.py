@@ -90,7 +90,7 @@ class AppleAtTheGateway(unittest.TestCase):
         self.assertEqual((told.count(" registered"), told.count(" signed in")), (1, 1), told)
         self.assertNotIn("PRIVATE", told)
 
-        # A notification of Apple's ends the session; one with another signature ends nothing.
+        # A notification with Apple's signature ends the session; a notification with another signature ends nothing.
         forged = self.apple.notification("consent-revoked")
         head, claims, signature = forged["payload"].split(".")
         forged["payload"] = f"{head}.{claims}.{signature[::-1]}"

@@ -17,7 +17,7 @@ PERSON, OTHER = "127.0.0.2", "127.0.0.3"
 
 
 class Load:
-    """Browsers that request pages, sign in and open their account. Every answer must be an expected one."""
+    """Browsers that request pages, sign in and open their account. Every answer must be as expected."""
 
     def __init__(self, balancer):
         self.balancer = balancer

@@ -214,7 +214,7 @@ class AtCanaille(App):
 
 
 class AtOkta(App):
-    """A directory in Okta's dialect; the browser's session is Okta's."""
+    """A directory in Okta's dialect; the browser has a session at Okta."""
 
     def setUp(self):
         self.gateway, self.okta = okta_gateway(self)

@@ -94,7 +94,7 @@ class WithRealMail(EmailCase):
         fill(Browser(gateway.base), "/register", email="ada@example.org")
         wait_until(lambda: "try 1" in gateway.log(), "the mail is tried")
         gateway.kill()
-        # The next attempt would come half a minute later. The test makes the mail due at once.
+        # The next attempt would follow half a minute later. The test makes the mail due at once.
         with sqlite3.connect(gateway.home / "gateway.db") as database:
             (count,) = database.execute("SELECT count(*) FROM outbox").fetchone()
             self.assertEqual(count, 1)
@@ -106,7 +106,7 @@ class WithRealMail(EmailCase):
 
     def test_a_server_without_starttls_gets_no_mail(self):
         """RFC 3207: nothing is sent unencrypted, neither to a server without STARTTLS nor to an attacker in between
-        who hides it."""
+        who hides the server's STARTTLS."""
         gateway = self.gateway(
             {"server": f"smtp://127.0.0.1:{self.mails.port}", "from": "accounts@gateway.example"})  # fmt: skip
         fill(Browser(gateway.base), "/register", email="ada@example.org")

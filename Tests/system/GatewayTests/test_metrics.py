@@ -26,7 +26,7 @@ print(json.dumps(families))
 def of_process(number):
     """The seconds and bytes that the system counts for a process (proc(5))."""
     fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
-    # The first of these is field 3 in proc(5).
+    # The first element of `fields` is field 3 of proc(5).
     user, system, pages = (int(fields[field - 3]) for field in (14, 15, 24))
     return {"processor": (user + system) / os.sysconf("SC_CLK_TCK"), "memory": pages * os.sysconf("SC_PAGESIZE")}
 
@@ -42,7 +42,7 @@ class Metrics(unittest.TestCase):
         self.gateway.child.wait_for(lambda: is_listening(self.port), "the metrics are there")
 
     def scrape(self):
-        """Every sample, by its name and labels; and the kinds by name."""
+        """The samples by name and labels, and the kinds of the metrics by name."""
         answer = Browser(f"http://127.0.0.1:{self.port}").open("/metrics")
         self.assertEqual(answer.status, 200)
         self.assertEqual(answer.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
@@ -133,7 +133,7 @@ class Metrics(unittest.TestCase):
         self.gateway.start()
         self.addCleanup(self.gateway.stop)
         self.gateway.child.wait_for(lambda: is_listening(self.port), "the metrics are there")
-        # 64 fewer connections than without metrics.
+        # This allows 64 fewer connections than without metrics.
         limits = "open files: at most 3000; connections: at most 1818"
         self.gateway.child.wait_for(lambda: limits in self.gateway.log(), "the limits are in the log")
         wires = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(64)]

@@ -1,4 +1,4 @@
-"""The program `enroll-gateway`: the refusals at its start, its end, and its output."""
+"""The program `enroll-gateway`: how it refuses to start, how it ends, and its output."""
 
 import http.client
 import json

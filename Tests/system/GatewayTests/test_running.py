@@ -135,7 +135,7 @@ class BeforeTheStart(unittest.TestCase):
         self.assertNotIn("serve", self.check(gateway))
 
     def test_check_refuses_a_folder_in_which_serve_could_make_no_database(self):
-        # A folder in which another user than root can read the program and the files.
+        # Users other than root can read the program and the files in this folder.
         with tempfile.TemporaryDirectory() as name:
             home = pathlib.Path(name)
             gateway, program = configured(home=home), shutil.copy(PROGRAM, home)
@@ -163,7 +163,7 @@ class BeforeTheStart(unittest.TestCase):
             self.assertIn(f"sudo -u {name} enroll-gateway migrate", gateway.run(*migrate, status=1))
             self.check(gateway)
             self.assertEqual(sorted(path.name for path in gateway.home.iterdir()), ["gateway.json", "keys.json"])
-        # SQLite gives the files that it makes beside a database to the owner of the database.
+        # The owner of the database also becomes the owner of the files that SQLite makes next to it.
         (gateway.home / "gateway.db").touch(0o600)
         os.chown(gateway.home / "gateway.db", user, user)
         self.assertIn("Applied", gateway.run(*migrate))

@@ -8,12 +8,12 @@ import threading
 
 class Peer:
     def __init__(self):
-        #: What was received: method, headers, body.
+        #: The received requests: method, headers, body.
         self.received = []
         self.has_sessions = True
         self.capabilities = {}
         self.sessions = set()
-        #: Functions from a request (handler, message) to True if they answered it.
+        #: Functions that get each request (handler, message), and return True if they answered it.
         self.acts = []
         self.numbers = 0
         self.listeners = []

@@ -167,7 +167,7 @@ class HiddenTools(ToolCase):
 class RealServer(BridgeCase):
     def test_a_server_of_the_sdk_gets_the_headers_that_it_demands(self):
         host = self.host(open_server().url)
-        # It refuses the first call, because the bridge does not know the tool yet.
+        # The server refuses the first call, because the bridge does not know the tool yet.
         for region in ("Zürich", "us-west1", " a"):
             self.assertEqual(text(host.modern("tools/call", name="where", arguments={"region": region})), region)
 

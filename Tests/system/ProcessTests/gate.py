@@ -1,5 +1,5 @@
-"""A token endpoint in front of the sandbox's, which can stop one request at a chosen point, and lets all other requests
-pass."""
+"""A token endpoint in front of the sandbox's own. It can hold one request at a chosen point, and passes on all other
+requests."""
 
 import http.client
 import http.server

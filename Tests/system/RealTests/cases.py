@@ -1,8 +1,8 @@
 """Shared by the tests: each act at each server from each face, and the conditions that must hold afterwards.
 
-The server decides. A live session has an access token that the server's userinfo accepts, and a refresh token that
-renews; an ended session has neither. The recorder knows the tokens that a server returned, so EnrollKit is not asked
-for that.
+The server decides whether a session is live. A live session has an access token that the server's userinfo accepts,
+and a refresh token that renews; an ended session has neither. The recorder knows the tokens that a server returned, so
+EnrollKit is not asked for them.
 """
 
 import sys

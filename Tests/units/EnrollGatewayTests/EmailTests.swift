@@ -362,7 +362,7 @@ struct EmailTests {
     let test = try TestMailing(passwords: true)
     func status(of email: String, from client: String) -> Int {
       let browser = TestBrowser(test.gateway, client: client)
-      // An empty password costs no hashing, and still counts.
+      // An empty password is not hashed, but the attempt counts.
       return test.fill(browser, "/signin", [("email", email), ("password", "")]).status
     }
     for number in 0..<10 { expect(status(of: "a@example.org", from: "192.0.2.\(number)"), is: 422) }

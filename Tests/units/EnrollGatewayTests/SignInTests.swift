@@ -144,7 +144,7 @@ struct SignInTests {
     expect(browser.get(target).header("Location"), is: "/account")
     expect(browser.cookies.map { $0.value }, is: [token])
     expect(world.provider.requests(.token).count, is: 1)
-    // Without the session's cookie, the browser has no sign-in for this answer.
+    // Without the session's cookie, the gateway knows no sign-in of this browser, and refuses the answer.
     browser.cookies = []
     expect(browser.get(target).status, is: 400)
     expect(world.provider.requests(.token).count, is: 1)

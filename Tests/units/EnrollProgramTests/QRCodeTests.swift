@@ -1,4 +1,4 @@
-// QR codes: the properties that need no reader. Tests/faces/CommandTests reads them with one.
+// QR codes: the properties that can be tested without a reader. Tests/faces/CommandTests has a reader.
 
 import Testing
 

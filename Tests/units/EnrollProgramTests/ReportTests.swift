@@ -123,7 +123,7 @@ struct ReportTests {
       AccountStatus(.active(.renewed), kept: kept, now: 1000).token
     }
     #expect(token(Sample.kept()).hasPrefix("renewed just now, expires in 5 min"))
-    // A stand-in token does not expire.
+    // The token that `standInToken` configures does not expire.
     #expect(token(Sample.kept(expiresAt: nil)).hasPrefix("renewed just now;"))
     #expect(
       token(Sample.kept(renews: true, until: 2800)).contains(

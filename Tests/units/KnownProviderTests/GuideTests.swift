@@ -150,7 +150,7 @@ struct GuideTests {
     _ = try stage.settled(begun)
   }
 
-  /// The redirect URI; if it names the page's port, with a port that is free on this machine.
+  /// The redirect URI. The page's port, if it has one, is replaced by a port that is free on this machine.
   private static func withFreePort(_ redirectURI: String) throws -> String {
     guard redirectURI.contains(":8400/") else { return redirectURI }
     let listener = try LoopbackListener(redirectURI: redirectURI.replacing(":8400/", with: "/"))

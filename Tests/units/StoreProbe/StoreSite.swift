@@ -25,7 +25,7 @@ struct StoreSite {
 
   static func account(_ name: String) throws(EnrollError) -> AccountName { try AccountName(name) }
 
-  /// Opens the store with whichever key file fits.
+  /// Opens the store with the key file that fits.
   func open(_ system: any FileSystem = PosixFileSystem()) throws(EnrollError) -> FileTokenStore {
     let store = try open(.file, system)
     do throws(EnrollError) {
@@ -76,7 +76,7 @@ struct StoreSite {
     return type + ", " + token + (record.renewalIntent == nil ? "" : ", being spent")
   }
 
-  /// Files that no program will ever read again. The store keeps files on purpose that it moved aside; they
+  /// Files that no program will ever read again. The store deliberately keeps files that it moved aside; they
   /// are listed, too.
   func leftBehind() throws(EnrollError) -> [String] {
     if strangers.isEmpty { return [] }

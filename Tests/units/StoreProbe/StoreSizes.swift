@@ -11,8 +11,8 @@ import EnrollTesting
 struct StoreSizes {
   let path: String
 
-  /// Fills the store up to each number of accounts in turn, and prints the costs there: microseconds,
-  /// medians.
+  /// Fills the store up to each number of accounts in turn, and prints the costs there: medians in
+  /// microseconds.
   func run(_ counts: [Int]) throws(EnrollError) {
     let store = try FileTokenStore(path: path, clock: SystemClock())
     var made = 0

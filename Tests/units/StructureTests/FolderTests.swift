@@ -182,7 +182,7 @@ private func owners(of files: [File], below: Set<String>) -> [String: Set<String
   return owners.filter { !below.contains($0.key) && !commonNames.contains($0.key) }
 }
 
-/// The references that no arrow allows.
+/// The references between folders that the table does not allow.
 private func faults(in files: [File], of module: Module, below: Set<String> = []) -> [String] {
   let owners = owners(of: files, below: below)
   return files.flatMap { file in
@@ -194,7 +194,7 @@ private func faults(in files: [File], of module: Module, below: Set<String> = []
   }
 }
 
-/// The arrows of the table that nothing uses.
+/// The allowed dependencies in the table that no file uses.
 private func idleArrows(in files: [File], of module: Module) -> [String] {
   let owners = owners(of: files, below: [])
   var used: [String: Set<String>] = [:]

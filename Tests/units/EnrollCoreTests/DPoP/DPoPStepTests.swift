@@ -171,7 +171,7 @@ struct DPoPStepTests {
     auto.provider.change { $0.answersBearer = true }
     let engine = try auto.signedIn()
     try expect(engine.access().token().tokenType, is: "Bearer")
-    // The refresh token is bound anyway.
+    // Although the access token is not bound, the refresh token is.
     auto.clock.advance(seconds: 3590)
     _ = try engine.access()
     #expect(try proof(auto.provider.requests(.token).last) != nil)

@@ -45,7 +45,7 @@ struct URLVectorTests {
         }
         accepted += 1
         guard url.text(url.path) == "/x", let output = test["output"] as? String else {
-          // A label that is not valid Punycode is a name that no browser can reach, not another host.
+          // With a label that is not valid Punycode, no browser reaches any host, so the name is not another host.
           #expect(input.lowercased().contains("xn--"), "\(input)")
           continue
         }

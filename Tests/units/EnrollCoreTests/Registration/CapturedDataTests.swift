@@ -105,13 +105,13 @@ struct CapturedDataTests {
     bench.clock.advance(seconds: 3550)
     _ = try engine.access()
     let after = try bench.record.captured(bench.record.confirmed)
-    // profile and id_token: updated, kept when the answer brings none.
+    // profile and id_token: updated, kept if the response has none.
     expect(after.profile?["name"], is: .string(givesIDToken ? "Alice Renamed" : "Alice Example"))
     expect((after.idToken == before.idToken), is: !givesIDToken)
     // access_token and expires_at: updated.
     expect(after.accessToken, is: Secret("access-3"))
     expect(after.expiresAt, is: before.expiresAt.map { $0 + 3550 })
-    // refresh_token: replaced when rotated, else kept.
+    // refresh_token: replaced if it was rotated, else kept.
     expect(after.refreshToken, is: rotates ? Secret("refresh-3") : before.refreshToken)
     // registration_type: kept.
     expect(after.registrationType, is: before.registrationType)

@@ -159,7 +159,7 @@ struct RenewalBackoffTests {
   func forcedGoesOn(silence: FakeProvider.Reply) throws {
     let bench = try Bench()
     let engine = try bench.signedIn()
-    // Several long failures, so that the pause becomes long.
+    // Each failed renewal makes the pause longer.
     for _ in 1...8 {
       bench.provider.next(.token, silence, silence)
       _ = try engine.renewal.renew(epochs: [bench.record.tokenEpoch], forced: true)

@@ -95,7 +95,7 @@ struct ResourceDiscoveryTests {
     web.publish(hostsLocation, Published.metadata())
     try expect(discover().metadataURI, is: hostsLocation)
     try expect(discover().resource, is: Published.resource)
-    // A prefix of the URL is another resource.
+    // A resource at a prefix of this URL is another resource.
     web.publish(hostsLocation, Published.metadata("https://api.example/m"))
     let error = try failure()
     expect(error.code, is: .responseInvalid)

@@ -276,7 +276,7 @@ struct ResourceRegistrarTests {
     try expect(register { $0.clientMetadataURI = uri }.origin, is: .registered)
     web.publish(
       Published.server, Published.serverMetadata(more: #","client_id_metadata_document_supported":true"#))
-    // A registered client stays: another client id would be another session.
+    // A registered client is kept, because another client id would mean another session.
     try expect(register { $0.clientMetadataURI = uri }.origin, is: .registered)
     let client = try register {
       $0.clientMetadataURI = uri
@@ -441,7 +441,7 @@ struct ResourceRegistrarTests {
     let late = Guarded<ResourceClient?>(nil, by: Mutex())
     let asked = Guarded(0, by: Mutex())
     let other = Condition()
-    // The other call has begun when it requests the server's metadata.
+    // Once the other call requests the server's metadata, it has begun.
     web.answer(Published.server) { _ in
       asked.withLock { $0 += 1 }
       other.locked { other.wakeAll() }
@@ -551,7 +551,7 @@ struct ResourceRegistrarTests {
       Published.serverMetadata("https://evil.example"))
     try expect(failure().code, is: .issuerMismatch)
     #expect(registrations.isEmpty)
-    // A client at the server that the user accepted stays: the user is not asked again.
+    // The client at the server that the user accepted is kept, so the user is not asked again.
     web.publish(Published.location, Published.metadata())
     _ = try register()
     web.publish(Published.location, Published.metadata(servers: ["https://evil.example"]))

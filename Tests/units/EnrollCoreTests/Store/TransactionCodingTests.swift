@@ -1,5 +1,5 @@
 // Transactions in the form of the store. `transactions.jsonl` has each kind in every form that users' stores
-// may have: the build of 23 November 2026 wrote it, and it is never written again.
+// may have. The build of 23 November 2026 wrote the file; it is never written again.
 
 import EnrollRules
 import EnrollCrypto

@@ -29,7 +29,7 @@ struct ClientSecretTests {
     return bench
   }
 
-  /// The methods that the provider accepts and announces, and the configured one.
+  /// The methods that the provider accepts and announces, and the configured method.
   static let ways: [([ClientSecretMethod], ClientSecretMethod?)] = [
     ([.post], nil), ([.basic], nil), ([.basic, .post], nil), ([.basic, .post], .basic), ([.post], .post),
   ]

@@ -33,7 +33,7 @@ private final class SharedCounters: LimitStore {
   func pruneLimits(at now: UnixTime) throws(StoreFailure) -> Int { 0 }
 }
 
-/// A lock for one thread. While a request waits for it, other requests get it first.
+/// A lock for one thread. When it is first taken, it runs `waiting`, whose requests get the lock first.
 private final class ContendedLock: EnrollSteps.Lock {
   private let waiting: @Sendable () -> Void
   private let isFirst = Guarded(true, by: Mutex())

@@ -16,7 +16,7 @@ struct SampleValues {
 
   /// One text in every field.
   static func everywhere(_ text: String) -> SampleValues {
-    // The program refuses control characters in the product's name at its start.
+    // The name has no control characters, because the program would refuse them at its start.
     SampleValues(
       product: String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }.prefix(12))),
       provider: text, app: text, name: text, email: text, device: text,

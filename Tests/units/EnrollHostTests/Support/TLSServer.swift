@@ -108,7 +108,7 @@ final class TLSServer: @unchecked Sendable {
   private let process = Process()
   private let input = Pipe()
 
-  /// - Parameter body: the body of every response; nil for a count.
+  /// - Parameter body: the body of every response; nil: the numbers of the connection and of the request.
   init(
     _ certificates: Certificates, _ kind: Certificates.Kind, answering body: String? = nil,
     wantsClientCertificate: Bool = false

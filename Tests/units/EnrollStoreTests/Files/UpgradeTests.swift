@@ -50,7 +50,7 @@ extension StoreForms {
     StoreForm(name, newest: newest, (0..<steps).map { _ in { .success(mark($0)) } })
   }
 
-  /// Puts a plus before a text, in an object, or in each object of a list.
+  /// Puts a plus before the text of a member. With `place`, in that object, or in each object of that list.
   private static func marked(_ old: JSONObject, _ place: String?, _ key: String) -> JSONObject? {
     var new = old
     guard let place else {
