@@ -305,7 +305,7 @@ class EmailLinks:
         refused = Person(self.sandbox).open(self.follow(client, FALLBACK)["action"]["url"]).left
         self.assertEqual(parameter(refused, "error"), "login_required")
         ordinary = self.follow(client, refused)["action"]["url"]
-        # Only the failure of the ordinary sign-in is reported. The outbox keeps the order, so no other report follows.
+        # Only this failure is reported. The outbox keeps the order: a report of the silent sign-in would come first.
         denied = self.sandbox.control("settle", url=ordinary, error="access_denied")["redirect"]
         self.assertRefused("accessDenied", client, "url.handle", url=denied)
         wait_until(lambda: self.sandbox.control("received")["messages"], "the report")

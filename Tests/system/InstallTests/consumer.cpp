@@ -87,7 +87,7 @@ int main(int count, char **arguments) try {
   call(enroll_token_access, client.get(), 0, minute, &access, token.fill());
   std::cout << "A valid token of " << token.text().size() << " bytes.\n";
 
-  // An error is an exception with the name of its status.
+  // An error is an exception whose text begins with the name of its status.
   try {
     call(enroll_logout_resume, client.get(), "not a url", ENROLL_NUL_TERMINATED);
     return 1;

@@ -1,4 +1,5 @@
-"""A bridge starts a separate process for each sign-in. It may run longer than the bridge, so each test ends its own."""
+"""A bridge starts a separate process for each sign-in. The process may outlive the bridge, so each test ends its own
+processes."""
 
 import contextlib
 import os

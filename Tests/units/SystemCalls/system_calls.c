@@ -95,7 +95,7 @@ CALL(int, posix_fallocate, (int fd, off_t from, off_t size), (fd, from, size), e
 CALL(DIR *, fdopendir, (int fd), (fd), NULL)
 CALL(struct dirent *, readdir, (DIR *stream), (stream), NULL)
 
-// close also closes the descriptor if it returns an error (close(2)).
+// The descriptor is closed even if close returns an error (close(2)).
 int close(int fd) {
   REAL(int, close, int);
   int isRefused = fails("close", NULL);

@@ -163,8 +163,8 @@ class Scenario:
 
 
 def arguments_of(tool, schemas):
-    """A value of the right type for each argument that the tool requires. For an object, that is the schema of a
-    tool, because one scenario expects its schema back unchanged."""
+    """A value of the right type for each argument that the tool requires. An argument that is an object gets
+    the schema of a tool, because one scenario expects its schema back unchanged."""
     schema = tool.get("inputSchema") or {}
     samples = {"number": 2, "integer": 2, "boolean": True, "object": schemas[0] if schemas else {}}
     return {

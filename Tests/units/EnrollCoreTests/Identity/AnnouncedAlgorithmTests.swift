@@ -53,7 +53,7 @@ struct AnnouncedAlgorithmTests {
         signedIn: text, named: "logout_token", algorithms: [.RS256], cancellation: nil)
     }
     #expect(refused?.message.hasPrefix("logout_token refused: ") ?? false)
-    // After the first id_token, only its algorithm decides, whatever the provider announces.
+    // After the first id_token, its algorithm also counts for other signed texts, whatever is announced.
     let unused = refusal {
       _ = try engine.provider.claims(
         signedIn: text, named: "logout_token", algorithms: [.RS256], cancellation: nil)

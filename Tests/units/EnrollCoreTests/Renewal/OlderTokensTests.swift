@@ -28,7 +28,7 @@ struct OlderTokensTests {
     bench.provider.next(.userinfo, refused)
     try expect(engine.token(), is: "access-4")
     try expect(bench.record.keepsAccessTokens, is: false)
-    // The result is in the store: no other process tests the provider again.
+    // The result is in the store, so no process tests the provider again.
     try expect(bench.engine().token(for: Self.narrow), is: "access-5")
     try expect(bench.engine().token(), is: "access-6")
     try expect(bench.engine().token(), is: "access-6")

@@ -69,7 +69,8 @@ struct RenewalBackoffTests {
       expect(backoff.failures, is: failures)
       expect(bench.provider.count(.token), is: 1 + failures)
       let wait = try #require(backoff.secondsToWait(at: bench.clock.moment()))
-      // The delay doubles with each failure. The pause is between half of it and all of it, in full seconds.
+      // The delay doubles with each failure. The pause is between half of the delay and the whole delay,
+      // rounded up to seconds.
       let longest = min(500 << (failures - 1), 60_000)
       let seconds = Int64((longest / 2 + 999) / 1000)...Int64((longest + 999) / 1000)
       #expect(seconds.contains(wait), "after \(failures) failures: \(wait) s, expected \(seconds)")
